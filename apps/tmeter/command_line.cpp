@@ -1,0 +1,205 @@
+#include "apps/tmeter/command_line.hpp"
+
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <sstream>
+
+#include "apps/tmeter/input_spec.hpp"
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+
+namespace tmeter::app {
+namespace {
+namespace po = boost::program_options;
+using core::Error;
+using core::ErrorKind;
+using Texts = std::vector<std::string>;
+
+po::typed_value<Texts>* list(const char* name) {
+  return po::value<Texts>()->composing()->value_name(name);
+}
+po::typed_value<std::string>* text(const char* name) {
+  return po::value<std::string>()->value_name(name);
+}
+
+struct Options {
+  po::options_description what{"What to compute", 96}, input{"The model", 96}, show{"Reports", 96},
+      other{"Other", 96};
+  Options() {
+    what.add_options()(
+        "plugins,p", list("A,B,..."),
+        "plugins to run (default: params,flops,memory); 'all' for every one that needs no run; "
+        "'-NAME' leaves one out")("set,s", list("NAME.KEY=VALUE"),
+                                  "an option of a plugin, as in flops.convention=fvcore")(
+        "hardware", text("NAME|FILE"), "hardware profile for estimates (default: horowitz-45nm)")(
+        "assert", list("EXPR"),
+        "fail with status 3 unless it holds, as in 'macs<=5G' or 'coverage==100%'");
+    input.add_options()("input,i", list("[NAME=]SHAPE[:DTYPE]"),
+                        "shape of an input, as in 8x3x224x224 or ids=1x128:i64; once per input")(
+        "bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in batch=8")(
+        "trust", "allow a TorchScript file that runs code while it is loaded");
+    show.add_options()("report,r", list("FORMAT[=FILE]"),
+                       "text (default), json, …; to a file or to standard output")(
+        "by", text("WHAT"), "rows of the text report: module (default), operator, type")(
+        "depth,d", text("N"), "levels of the module tree to show")("columns", text("A,B,..."),
+                                                                   "metric ids to show")(
+        "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
+        "color", text("WHEN"), "auto, always or never");
+    other.add_options()("plugin", list("FILE"), "load this plugin file too")(
+        "plugin-path", list("DIR"), "look for plugins here first")(
+        "config", text("FILE"), "read options from a TOML file")("quiet,q", "errors only")(
+        "verbose,v", "say what is being done")("version", "print the version")("help,h",
+                                                                               "print this text");
+  }
+  po::options_description visible() const {
+    po::options_description all;
+    all.add(what).add(input).add(show).add(other);
+    return all;
+  }
+};
+
+std::vector<std::string> long_names() {
+  std::vector<std::string> names;
+  const Options options;
+  for (const auto& o : options.visible().options()) names.push_back("--" + o->long_name());
+  return names;
+}
+
+/// Boost's complaint in our words: what, and the nearest valid spelling.
+[[noreturn]] void refuse(const po::error& e) {
+  const std::string hint = ". `tmeter --help` lists all options.";
+  if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&e)) {
+    auto name = unknown->get_option_name();
+    if (!name.starts_with("-")) name = "--" + name;
+    throw Error(ErrorKind::kUsage,
+                "unknown option '" + name + "'" + core::did_you_mean(name, long_names()) + hint);
+  }
+  if (const auto* with_name = dynamic_cast<const po::error_with_option_name*>(&e)) {
+    throw Error(ErrorKind::kUsage, std::string(with_name->what()) + hint);
+  }
+  throw Error(ErrorKind::kUsage, e.what() + hint);
+}
+
+po::variables_map parse(const Arguments& arguments) {
+  try {
+    const Options options;
+    po::options_description all = options.visible();
+    all.add_options()("model", po::value<Texts>());
+    po::positional_options_description positional;
+    positional.add("model", -1);
+    const int style =
+        po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::variables_map map;
+    po::store(
+        po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
+        map);
+    return map;
+  } catch (const po::error& e) {
+    refuse(e);
+  }
+}
+
+Texts texts(const po::variables_map& map, const char* name) {
+  return map.count(name) ? map[name].as<Texts>() : Texts();
+}
+
+std::string one_of(const std::string& option, const std::string& value,
+                   const std::vector<std::string>& allowed) {
+  for (const auto& a : allowed) {
+    if (a == value) return value;
+  }
+  std::string choices;
+  for (const auto& a : allowed) choices += (choices.empty() ? "" : ", ") + a;
+  throw Error(ErrorKind::kUsage, "--" + option + " " + value + ": one of " + choices +
+                                     " is expected" + core::did_you_mean(value, allowed));
+}
+
+std::pair<std::string, int64_t> parse_binding(const std::string& text) {
+  const auto equals = text.find('=');
+  int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(
+      text.data() + (equals == std::string::npos ? text.size() : equals + 1), end, value);
+  if (equals == 0 || parsed.ec != std::errc() || parsed.ptr != end) {
+    throw Error(ErrorKind::kUsage, "--bind " + text + ": SYMBOL=N is expected, as in batch=8");
+  }
+  return {text.substr(0, equals), value};
+}
+
+void fill_settings(const po::variables_map& map, core::Settings& s) {
+  if (map.count("config")) s = core::read_settings(map["config"].as<std::string>());
+  for (const auto& t : texts(map, "set")) core::add_set_option(s, t);
+  Texts plugins;
+  for (const auto& t : texts(map, "plugins")) {
+    for (auto& name : core::split(t, ", ")) plugins.push_back(std::move(name));
+  }
+  if (!plugins.empty()) s.plugins = plugins;
+  for (auto& t : texts(map, "plugin")) s.plugin_files.push_back(std::move(t));
+  for (auto& t : texts(map, "plugin-path")) s.plugin_paths.push_back(std::move(t));
+  if (auto reports = texts(map, "report"); !reports.empty()) s.reports = std::move(reports);
+  if (map.count("hardware")) s.hardware = map["hardware"].as<std::string>();
+}
+
+void fill_view(const po::variables_map& map, CommandLine& out) {
+  for (const char* key : {"by", "depth", "columns", "sort"}) {
+    if (map.count(key)) out.view[key] = map[key].as<std::string>();
+  }
+  if (map.count("by")) one_of("by", out.view["by"], {"module", "operator", "type"});
+  if (map.count("depth")) {
+    const auto& d = out.view["depth"];
+    if (d.empty() || d.size() > 4 || d.find_first_not_of("0123456789") != std::string::npos) {
+      throw Error(ErrorKind::kUsage, "--depth " + d + ": a number of levels is expected");
+    }
+  }
+  if (map.count("raw")) out.view["raw"] = "1";
+  if (map.count("color")) {
+    const auto when = one_of("color", map["color"].as<std::string>(), {"auto", "always", "never"});
+    out.color = when == "always"  ? core::ColorMode::kAlways
+                : when == "never" ? core::ColorMode::kNever
+                                  : core::ColorMode::kAuto;
+  }
+}
+
+}  // namespace
+
+CommandLine parse_command_line(const Arguments& arguments) {
+  const auto map = parse(arguments);
+  CommandLine out;
+  out.help = map.count("help") != 0;
+  out.version = map.count("version") != 0;
+  out.trusted = map.count("trust") != 0;
+  out.verbosity = map.count("quiet") ? -1 : static_cast<int>(map.count("verbose"));
+  if (out.help || out.version) return out;
+  const auto models = texts(map, "model");
+  if (models.empty())
+    throw Error(ErrorKind::kUsage, "no model file is given. `tmeter --help` shows how.");
+  if (models.size() > 1) {
+    throw Error(ErrorKind::kUsage,
+                "one model file is expected, got '" + models[0] + "' and '" + models[1] + "'");
+  }
+  out.model = models.front();
+  fill_settings(map, out.settings);
+  fill_view(map, out);
+  for (const auto& t : texts(map, "input")) out.inputs.push_back(parse_input_spec(t));
+  for (const auto& t : texts(map, "bind")) out.bindings.push_back(parse_binding(t));
+  out.assertions = texts(map, "assert");
+  return out;
+}
+
+std::string help_text() {
+  std::ostringstream out;
+  out << "tmeter reads a PyTorch model file (.pt2, TorchScript .pt) and tells what it costs.\n\n"
+         "  tmeter [options] MODEL            analyse\n"
+         "  tmeter plugin list|info NAME      what is installed, and what it does\n"
+         "  tmeter config                     the complete default configuration as TOML\n"
+      << Options().visible()
+      << "\nExit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
+         "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run.\n\n"
+         "  tmeter model.pt2\n"
+         "  tmeter --plugins=flops,energy model.pt\n"
+         "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n"
+         "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n";
+  return out.str();
+}
+
+}  // namespace tmeter::app

@@ -1,0 +1,14 @@
+// The subcommands. Each takes its own arguments, returns the exit status, and throws core::Error.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace tmeter::app {
+
+using Arguments = std::vector<std::string>;
+
+int analyse_command(const Arguments& arguments);  ///< tmeter [options] MODEL
+int plugin_command(const Arguments& arguments);   ///< tmeter plugin list|info|manifest
+int config_command(const Arguments& arguments);   ///< tmeter config
+
+}  // namespace tmeter::app

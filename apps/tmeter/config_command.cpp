@@ -1,0 +1,52 @@
+// `tmeter config`: the complete default configuration as TOML, made from what the plugins declare.
+#include <iostream>
+
+#include "apps/tmeter/commands.hpp"
+#include "core/base/error.hpp"
+#include "core/config/hardware.hpp"
+#include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/registry.hpp"
+
+namespace tmeter::app {
+namespace {
+using namespace core;
+
+std::string str(tmeter_str s) { return {s.ptr ? s.ptr : "", s.len}; }
+
+std::string toml_value(const tmeter_option_desc& o) {
+  const bool bare =
+      o.type == TMETER_OPTION_INT || o.type == TMETER_OPTION_FLOAT || o.type == TMETER_OPTION_BOOL;
+  return bare ? str(o.default_value) : "\"" + str(o.default_value) + "\"";
+}
+
+void print_plugin(const Plugin& p) {
+  const auto* t = p.capability<tmeter_options>(TMETER_CAP_OPTIONS);
+  if (!t || !t->count) return;
+  std::cout << "\n[plugin." << p.manifest.name << "]\n";
+  for (uint32_t i = 0; i < t->count; ++i) {
+    const auto& o = *t->get(i);
+    std::cout << "# " << str(o.text) << (o.choices.len ? " (" + str(o.choices) + ")" : "") << "\n"
+              << str(o.key) << " = " << toml_value(o) << "\n";
+  }
+}
+
+}  // namespace
+
+int config_command(const Arguments& arguments) {
+  if (!arguments.empty()) throw Error(ErrorKind::kUsage, "`tmeter config` takes no arguments");
+  add_plugin_host_interfaces();
+  const Settings settings;
+  Registry registry(settings);
+  std::cout << "# tmeter configuration: use it with --config FILE; the command line wins.\n"
+               "plugins = [\"params\", \"flops\", \"memory\"]\nplugin-path = []\nreport = "
+               "[\"text\"]\nhardware = \""
+            << kDefaultHardware << "\"\n";
+  for (const auto& p : registry.plugins()) {
+    if (p->manifest.options.empty() || p->library.empty()) continue;
+    registry.open(*p);
+    print_plugin(*p);
+  }
+  return 0;
+}
+
+}  // namespace tmeter::app

@@ -1,0 +1,330 @@
+#include "core/analysis/engine.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/analysis/rollup.hpp"
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/plugin_host/handles.hpp"
+
+namespace tmeter::core {
+namespace {
+
+constexpr size_t kNone = static_cast<size_t>(-1);
+
+std::string str(tmeter_str s) { return s.ptr ? std::string(s.ptr, s.len) : std::string(); }
+
+Column make_column(const tmeter_metric_desc& d, const std::string& plugin) {
+  Column c;
+  c.id = str(d.id);
+  c.title = str(d.title);
+  c.unit = str(d.unit);
+  c.weight = str(d.weight);
+  c.convention = str(d.convention);
+  c.description = str(d.description);
+  c.plugin = plugin;
+  c.flags = d.flags;
+  c.unit_kind = d.unit_kind;
+  c.axis = d.axis;
+  c.aggregation = d.aggregation;
+  c.better = d.better;
+  return c;
+}
+
+std::string node_text(const Node& n) {
+  std::string text = "node " + std::to_string(n.index) + " (" + n.full_name();
+  if (!n.call->module->path.empty()) text += " in " + std::string(n.call->module->path);
+  if (!n.location.empty()) text += ", " + std::string(n.location);
+  return text + ")";
+}
+
+size_t axis_size(const Graph& g, int32_t axis) {
+  switch (axis) {
+    case TMETER_AXIS_NODE:
+      return g.nodes().size();
+    case TMETER_AXIS_MODULE_CALL:
+      return g.calls().size();
+    case TMETER_AXIS_MODULE:
+      return g.modules().size();
+    case TMETER_AXIS_TENSOR:
+      return g.tensors().size();
+    case TMETER_AXIS_MODEL:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+Engine::Engine(const Graph& graph, const std::vector<Plugin*>& plugins, CallLog& log,
+               const HardwareSource* hardware)
+    : graph_(graph), plugins_(plugins), context_{&log, this, hardware}, handlers_(plugins) {
+  for (auto* p : plugins_) p->call.run = context_;
+  collect_columns();
+  collect_passes();
+}
+
+template <class F>
+tmeter_status Engine::call_plugin(Plugin& plugin, std::string_view doing, F&& f) {
+  return invoke(plugin.call, doing, std::forward<F>(f));
+}
+
+void Engine::collect_columns() {
+  for (auto* p : plugins_) {
+    const auto* t = p->capability<tmeter_metrics>(TMETER_CAP_METRICS);
+    for (uint32_t i = 0; t && i < t->count; ++i) {
+      auto column = make_column(*t->get(i), p->manifest.id);
+      if (const auto* other = results_.find(column.id)) {
+        throw Error(ErrorKind::kPlugin, "plugins " + other->plugin + " and " + column.plugin +
+                                            " both define metric '" + column.id +
+                                            "'; leave one out");
+      }
+      if (column.id.empty() || column.convention.empty() || column.axis < 0 ||
+          column.axis >= static_cast<int32_t>(kAxisCount)) {
+        throw Error(ErrorKind::kPlugin,
+                    "plugin " + column.plugin + ": metric '" + column.id +
+                        "' lacks an id, a known axis or its mandatory convention text");
+      }
+      results_.columns.push_back(std::move(column));
+    }
+  }
+  const size_t n = results_.columns.size();
+  node_state_.resize(n);
+  covered_calls_.resize(n);
+  finished_.resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    auto& c = results_.columns[i];
+    c.cells[static_cast<size_t>(c.axis)].resize(axis_size(graph_, c.axis));
+    if (is_node_metric(c)) node_state_[i].resize(graph_.nodes().size());
+  }
+}
+
+void Engine::collect_passes() {
+  for (auto* p : plugins_) {
+    const auto* t = p->capability<tmeter_analyses>(TMETER_CAP_ANALYSIS);
+    for (uint32_t i = 0; t && i < t->count; ++i) {
+      const auto* a = t->get(i);
+      passes_.push_back({p, a, split(str(a->required), " "), split(str(a->produced), " ")});
+    }
+  }
+}
+
+size_t Engine::column_index(std::string_view id) const {
+  for (size_t i = 0; i < results_.columns.size(); ++i) {
+    if (results_.columns[i].id == id) return i;
+  }
+  return kNone;
+}
+
+Column& Engine::own_column(std::string_view id) {
+  const size_t i = column_index(id);
+  if (i == kNone)
+    throw Error(ErrorKind::kPlugin,
+                "metric '" + std::string(id) + "' is not declared by any loaded plugin");
+  return results_.columns[i];
+}
+
+void Engine::configure() {
+  for (auto* p : plugins_) {
+    const auto* t = p->capability<tmeter_metrics>(TMETER_CAP_METRICS);
+    if (t && t->configure)
+      call_plugin(*p, "to configure its metrics", [&](tmeter_call* c) { return t->configure(c); });
+  }
+}
+
+void Engine::run_module_handlers(size_t column) {
+  auto& c = results_.columns[column];
+  auto& covered = covered_calls_[column];
+  covered.assign(graph_.calls().size(), false);
+  if (!handlers_.has_module_handlers(c.id)) return;
+  auto& cells = c.cells[TMETER_AXIS_MODULE_CALL];
+  cells.resize(graph_.calls().size());
+  for (const auto& call : graph_.calls()) {
+    if (call.parent && covered[call.parent->index]) {
+      covered[call.index] = true;
+      continue;
+    }
+    for (const auto& candidate : handlers_.for_module(c.id, call.module->type)) {
+      frames_.push_back({&c, {}});
+      const auto status = call_plugin(
+          *candidate.plugin, "on module " + std::string(call.module->path), [&](tmeter_call* x) {
+            return candidate.handler->eval(x, to_handle(&graph_), to_handle(&call),
+                                           candidate.handler->user);
+          });
+      const auto value = frames_.back().value;
+      frames_.pop_back();
+      if (status != TMETER_OK) continue;
+      cells[call.index] = value;
+      covered[call.index] = true;
+      break;
+    }
+  }
+}
+
+tmeter_number Engine::ask_handlers(size_t column, const Node& node) {
+  auto& c = results_.columns[column];
+  for (const auto& candidate : handlers_.for_node(c.id, node)) {
+    const auto* h = candidate.handler;
+    if (h->flags & TMETER_HANDLER_ZERO_BY_RULE) return number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
+    frames_.push_back({&c, {}});
+    tmeter_status status = TMETER_OK;
+    try {
+      status = call_plugin(*candidate.plugin, "on metric '" + c.id + "'",
+                           [&](tmeter_call* x) { return h->eval(x, to_handle(&node), h->user); });
+    } catch (const Error& e) {
+      const std::string text = e.what();
+      throw Error(e.kind(), text.starts_with("node ") ? text : node_text(node) + ": " + text);
+    }
+    const auto value = frames_.back().value;
+    frames_.pop_back();
+    if (status == TMETER_OK) return value;
+  }
+  return number_of_kind(TMETER_NUMBER_UNKNOWN);
+}
+
+tmeter_number Engine::evaluate(size_t column, const Node& node) {
+  auto& state = node_state_[column][node.index];
+  auto& cell = results_.columns[column].cells[TMETER_AXIS_NODE][node.index];
+  if (state == 2) return cell;
+  if (state == 1) {
+    throw Error(ErrorKind::kPlugin, "metrics need each other in a circle: '" +
+                                        results_.columns[column].id + "' and '" +
+                                        frames_.back().column->id + "'");
+  }
+  state = 1;
+  const auto value = ask_handlers(column, node);
+  node_state_[column][node.index] = 2;
+  return results_.columns[column].cells[TMETER_AXIS_NODE][node.index] = value;
+}
+
+void Engine::evaluate_all(size_t column) {
+  run_module_handlers(column);
+  const auto& covered = covered_calls_[column];
+  for (const auto& node : graph_.nodes()) {
+    if (covered[node.call->index]) {
+      node_state_[column][node.index] = 2;  // answered by the module, stays NONE
+    } else {
+      evaluate(column, node);
+    }
+  }
+}
+
+void Engine::finish_column(size_t i) {
+  if (finished_[i]) return;
+  finished_[i] = 1;
+  auto& c = results_.columns[i];
+  if (c.axis == TMETER_AXIS_NODE) roll_up_nodes(graph_, results_, c);
+  if (c.axis == TMETER_AXIS_MODULE_CALL) roll_up_nodes(graph_, results_, c);
+  if (c.axis == TMETER_AXIS_TENSOR) roll_up_tensors(graph_, c);
+}
+
+void Engine::require_metric(const std::string& id) {
+  const size_t i = column_index(id);
+  if (i == kNone) {
+    throw Error(ErrorKind::kPlugin, "metric '" + id + "' is required but no loaded plugin has it");
+  }
+  for (auto& pass : passes_) {
+    if (std::find(pass.produced.begin(), pass.produced.end(), id) != pass.produced.end())
+      run_pass(pass);
+  }
+  if (finished_[i]) return;
+  const bool produced = std::any_of(passes_.begin(), passes_.end(), [&](const Pass& p) {
+    return std::find(p.produced.begin(), p.produced.end(), id) != p.produced.end();
+  });
+  if (!produced && is_node_metric(results_.columns[i])) evaluate_all(i);
+  finish_column(i);
+}
+
+void Engine::run_pass(Pass& pass) {
+  if (pass.state == 2) return;
+  if (pass.state == 1) {
+    throw Error(ErrorKind::kPlugin, "analyses need each other in a circle: '" +
+                                        str(pass.analysis->name) + "' of plugin " +
+                                        pass.plugin->manifest.id);
+  }
+  pass.state = 1;
+  for (const auto& metric : pass.required) require_metric(metric);
+  call_plugin(*pass.plugin, "in analysis '" + str(pass.analysis->name) + "'", [&](tmeter_call* c) {
+    return pass.analysis->run(c, to_handle(&graph_), pass.analysis->user);
+  });
+  pass.state = 2;
+}
+
+Results Engine::run() {
+  configure();
+  for (size_t i = 0; i < results_.columns.size(); ++i) require_metric(results_.columns[i].id);
+  for (auto& pass : passes_) run_pass(pass);
+  fill_coverage();
+  return std::move(results_);
+}
+
+void Engine::fill_coverage() {
+  const auto it =
+      std::find_if(results_.columns.begin(), results_.columns.end(),
+                   [](const Column& c) { return (c.flags & TMETER_METRIC_COVERAGE) != 0; });
+  if (it == results_.columns.end()) return;
+  auto& out = results_.coverage;
+  out.metric = it->id;
+  std::map<std::string, uint64_t> unknown;
+  for (const auto& node : graph_.nodes()) {
+    switch (it->cell(TMETER_AXIS_NODE, node.index).kind) {
+      case TMETER_NUMBER_ZERO_BY_RULE:
+        ++out.zero_by_rule;
+        break;
+      case TMETER_NUMBER_UNKNOWN:
+        ++out.unknown, ++unknown[node.full_name()];
+        break;
+      default:
+        ++out.counted;
+    }
+  }
+  for (const auto& [op, nodes] : unknown) out.unknown_ops.push_back({op, nodes});
+  std::stable_sort(out.unknown_ops.begin(), out.unknown_ops.end(),
+                   [](const UnknownOp& a, const UnknownOp& b) { return a.nodes > b.nodes; });
+}
+
+void Engine::emit(tmeter_number value) {
+  if (frames_.empty())
+    throw Error(ErrorKind::kPlugin, "emit is for handlers; an analysis uses emit_at");
+  frames_.back().value = value;
+}
+
+void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value) {
+  auto& c = own_column(metric);
+  if (axis < 0 || axis >= static_cast<int32_t>(kAxisCount) || index >= axis_size(graph_, axis)) {
+    throw Error(ErrorKind::kPlugin, "metric '" + c.id + "' was emitted for row " +
+                                        std::to_string(index) +
+                                        " of a table that does not have it");
+  }
+  auto& cells = c.cells[static_cast<size_t>(axis)];
+  if (cells.size() < axis_size(graph_, axis)) cells.resize(axis_size(graph_, axis));
+  cells[index] = value;
+}
+
+bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) {
+  const size_t i = column_index(metric);
+  if (i == kNone) return false;
+  auto& c = results_.columns[i];
+  if (axis == TMETER_AXIS_NODE && is_node_metric(c) && index < graph_.nodes().size() &&
+      !finished_[i]) {
+    const bool handled = !node_state_[i].empty() && frames_.size() > 0;
+    out = handled ? evaluate(i, graph_.nodes()[index]) : c.cell(axis, index);
+    return true;
+  }
+  out = c.cell(axis, index);
+  return true;
+}
+
+void Engine::set_convention(std::string_view metric, std::string_view text) {
+  own_column(metric).convention = text;
+}
+
+void Engine::set_provenance(std::string_view metric, int32_t provenance, std::string_view text) {
+  auto& c = own_column(metric);
+  c.provenance = provenance;
+  c.provenance_text = text;
+}
+
+}  // namespace tmeter::core

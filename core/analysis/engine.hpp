@@ -1,0 +1,69 @@
+// The engine: runs the metrics of the chosen plugins over a graph.
+//
+// Order: configure → module handlers → node handlers (lazily, one metric may read another) →
+// analyses in the order of what they require → roll-ups → coverage. One engine serves one run; it
+// is used from one thread.
+#pragma once
+#include "core/analysis/handlers.hpp"
+#include "core/analysis/results.hpp"
+
+namespace tmeter::core {
+
+class Engine final : private ResultsAccess {
+ public:
+  Engine(const Graph& graph, const std::vector<Plugin*>& plugins, CallLog& log,
+         const HardwareSource* hardware);
+
+  /// Throws Error naming plugin, metric and node when something fails.
+  Results run();
+
+ private:
+  struct Pass {
+    Plugin* plugin;
+    const tmeter_analysis* analysis;
+    std::vector<std::string> required, produced;
+    int state = 0;  // 0 waiting, 1 running, 2 done
+  };
+  struct Frame {
+    Column* column;
+    tmeter_number value;
+  };
+
+  void collect_columns();
+  void collect_passes();
+  void configure();
+  void run_module_handlers(size_t column);
+  void evaluate_all(size_t column);
+  tmeter_number evaluate(size_t column, const Node& node);
+  tmeter_number ask_handlers(size_t column, const Node& node);
+  void finish_column(size_t column);
+  void run_pass(Pass& pass);
+  void require_metric(const std::string& id);
+  void fill_coverage();
+  size_t column_index(std::string_view id) const;  // npos when absent
+  Column& own_column(std::string_view id);
+  bool is_node_metric(const Column& c) const { return c.axis == TMETER_AXIS_NODE; }
+  template <class F>
+  tmeter_status call_plugin(Plugin& plugin, std::string_view doing, F&& f);
+
+  // ResultsAccess: what plugins call while they run.
+  void emit(tmeter_number value) override;
+  void emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value) override;
+  bool read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) override;
+  void set_convention(std::string_view metric, std::string_view text) override;
+  void set_provenance(std::string_view metric, int32_t provenance, std::string_view text) override;
+
+  const Graph& graph_;
+  std::vector<Plugin*> plugins_;
+  RunContext context_;
+  HandlerTable handlers_;
+  Results results_;
+  std::vector<Pass> passes_;
+  std::vector<std::vector<uint8_t>>
+      node_state_;  // per column: 0 untouched, 1 being evaluated, 2 done
+  std::vector<std::vector<bool>> covered_calls_;  // per column: answered by a module handler
+  std::vector<uint8_t> finished_;                 // per column: rolled up
+  std::vector<Frame> frames_;
+};
+
+}  // namespace tmeter::core

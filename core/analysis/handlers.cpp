@@ -1,0 +1,81 @@
+#include "core/analysis/handlers.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+
+namespace tmeter::core {
+namespace {
+
+std::string str(tmeter_str s) { return {s.ptr, s.len}; }
+
+template <class Candidate>
+void insert(std::vector<Candidate>& list, Candidate added, const std::string& key,
+            const std::string& metric) {
+  for (const auto& other : list) {
+    if (other.plugin != added.plugin && other.handler->priority == added.handler->priority) {
+      throw Error(ErrorKind::kPlugin,
+                  "plugins " + other.plugin->manifest.id + " and " + added.plugin->manifest.id +
+                      " both handle '" + key + "' for metric '" + metric +
+                      "' at the same priority; leave one out with --plugins=-NAME");
+    }
+  }
+  list.push_back(added);
+  std::stable_sort(list.begin(), list.end(), [](const Candidate& a, const Candidate& b) {
+    return a.handler->priority > b.handler->priority;
+  });
+}
+
+template <class Map>
+void append(const Map& map, std::string_view key, auto& out) {
+  const auto it = map.find(key);
+  if (it != map.end()) out.insert(out.end(), it->second.begin(), it->second.end());
+}
+
+}  // namespace
+
+HandlerTable::HandlerTable(const std::vector<Plugin*>& plugins) {
+  for (auto* p : plugins) {
+    if (const auto* t = p->capability<tmeter_op_handlers>(TMETER_CAP_OP_HANDLER)) {
+      for (uint32_t i = 0; i < t->count; ++i) {
+        const auto* h = t->get(i);
+        const auto metric = str(h->metric), op = str(h->op);
+        insert(ops_[metric][op], OpCandidate{p, h}, op, metric);
+      }
+    }
+    if (const auto* t = p->capability<tmeter_module_handlers>(TMETER_CAP_MODULE_HANDLER)) {
+      for (uint32_t i = 0; i < t->count; ++i) {
+        const auto* h = t->get(i);
+        const auto metric = str(h->metric), type = str(h->type);
+        insert(modules_[metric][type], ModuleCandidate{p, h}, type, metric);
+      }
+    }
+  }
+}
+
+const std::vector<OpCandidate>& HandlerTable::for_node(const std::string& metric,
+                                                       const Node& node) {
+  auto [it, added] = cache_[metric].try_emplace(CacheKey{node.op.data(), node.overload.data()});
+  if (added) {
+    if (const auto ops = ops_.find(metric); ops != ops_.end()) {
+      if (!node.overload.empty()) append(ops->second, node.full_name(), it->second);
+      append(ops->second, node.op, it->second);
+      append(ops->second, "*", it->second);
+    }
+  }
+  return it->second;
+}
+
+std::vector<ModuleCandidate> HandlerTable::for_module(const std::string& metric,
+                                                      std::string_view type) const {
+  std::vector<ModuleCandidate> out;
+  const auto types = modules_.find(metric);
+  if (types == modules_.end()) return out;
+  const auto dot = type.rfind('.');
+  append(types->second, type, out);
+  if (dot != std::string_view::npos) append(types->second, type.substr(dot + 1), out);
+  append(types->second, "*", out);
+  return out;
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,55 @@
+// Which handlers answer for an operator or a module type under a metric.
+#pragma once
+#include <tmeter/abi/op_handler.h>
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/ir/graph.hpp"
+#include "core/plugin_host/registry.hpp"
+
+namespace tmeter::core {
+
+struct OpCandidate {
+  Plugin* plugin;
+  const tmeter_op_handler* handler;
+};
+struct ModuleCandidate {
+  Plugin* plugin;
+  const tmeter_module_handler* handler;
+};
+
+class HandlerTable {
+ public:
+  /// Throws Error(kPlugin) when two plugins claim one operator at the same priority.
+  explicit HandlerTable(const std::vector<Plugin*>& plugins);
+
+  /// For `ns::op.overload`, then `ns::op`, then `*`; each by falling priority. Cached per operator:
+  /// the names of one graph are interned, so their addresses identify them.
+  const std::vector<OpCandidate>& for_node(const std::string& metric, const Node& node);
+
+  /// For the qualified type, then its last part, then `*`.
+  std::vector<ModuleCandidate> for_module(const std::string& metric, std::string_view type) const;
+  bool has_module_handlers(const std::string& metric) const { return modules_.contains(metric); }
+
+ private:
+  struct CacheKey {
+    const char *op, *overload;
+    bool operator==(const CacheKey&) const = default;
+  };
+  struct CacheHash {
+    size_t operator()(const CacheKey& k) const {
+      return std::hash<const void*>()(k.op) * 31 + std::hash<const void*>()(k.overload);
+    }
+  };
+  template <class Candidate>
+  using ByName = std::map<std::string, std::vector<Candidate>, std::less<>>;
+
+  std::map<std::string, ByName<OpCandidate>, std::less<>> ops_;  // metric → operator
+  std::map<std::string, ByName<ModuleCandidate>, std::less<>> modules_;
+  std::map<std::string, std::unordered_map<CacheKey, std::vector<OpCandidate>, CacheHash>> cache_;
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,16 @@
+// Roll-ups: from nodes to module calls, modules and the model; from tensors to modules and the
+// model. Follows each metric's aggregation (sdk abi/metric.h).
+#pragma once
+#include "core/analysis/results.hpp"
+#include "core/ir/graph.hpp"
+
+namespace tmeter::core {
+
+/// Node metrics. Cells of module calls that are already set (by module handlers) are kept and stand
+/// for everything inside the call. Throws Error(kModel) when an integer sum exceeds 63 bits.
+void roll_up_nodes(const Graph& graph, const Results& results, Column& column);
+
+/// Tensor metrics: every module and the model count each distinct (canonical) tensor inside once.
+void roll_up_tensors(const Graph& graph, Column& column);
+
+}  // namespace tmeter::core

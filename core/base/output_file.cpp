@@ -1,0 +1,58 @@
+#include "core/base/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/base/error.hpp"
+
+namespace tmeter::core {
+
+OutputFile::OutputFile(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    temporary_.clear();
+    errno = EISDIR;
+    fail("cannot be written");
+  }
+  fd_ = mkostemp(temporary_.data(), O_CLOEXEC);
+  if (fd_ < 0) {
+    temporary_.clear();
+    fail("cannot be written");
+  }
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(fd_, 0666 & ~mask);
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void OutputFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("cannot be written completely");
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+}
+
+void OutputFile::commit() {
+  if (fsync(fd_) != 0 || close(fd_) != 0) fail("cannot be written completely");
+  fd_ = -1;
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be written");
+  temporary_.clear();
+}
+
+void OutputFile::fail(const std::string& what) {
+  throw Error(ErrorKind::kUsage, "report file " + path_ + " " + what + ": " + std::strerror(errno));
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,25 @@
+// Small text helpers: splitting, globs, and the nearest spelling for "did you mean".
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tmeter::core {
+
+/// Non-empty parts of `text` between any of the `separators`.
+std::vector<std::string> split(std::string_view text, std::string_view separators);
+
+/// `*` matches anything, also '/'; `?` one character.
+bool glob_match(std::string_view pattern, std::string_view text);
+
+/// The candidate closest to `word`, or empty when none is close enough to be a slip of the hand.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+/// " (did you mean 'flops'?)" or nothing.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+/// Text from a file made fit for one line on a terminal: control characters become '?', and what is
+/// longer than `limit` bytes is cut.
+std::string printable(std::string_view text, size_t limit = 200);
+
+}  // namespace tmeter::core

@@ -1,0 +1,71 @@
+#include "core/config/hardware.hpp"
+
+#include <cmath>
+#include <filesystem>
+
+#include "core/base/text.hpp"
+#include "core/config/toml_util.hpp"
+
+namespace tmeter::core {
+namespace {
+namespace fs = std::filesystem;
+
+/// A leaf is a table with `value`; anything else that is a table is descended into.
+void flatten(const std::string& path, const toml::table& table, const std::string& prefix,
+             HardwareProfile& out) {
+  for (const auto& [key, node] : table) {
+    const auto name = prefix + std::string(key.str());
+    const auto* sub = node.as_table();
+    if (!sub) {
+      if (prefix.empty() && node.is_string()) continue;  // name, title, and other texts
+      toml_error(ErrorKind::kUsage, path, node.source(),
+                 "'" + name + "' must be { value = …, unit = \"…\", source = \"…\" }");
+    }
+    if (!sub->contains("value")) {
+      flatten(path, *sub, name + ".", out);
+      continue;
+    }
+    const auto value = (*sub)["value"].value<double>();
+    const auto source = (*sub)["source"].value<std::string>();
+    if (!value || !std::isfinite(*value) || *value < 0) {
+      toml_error(ErrorKind::kUsage, path, node.source(),
+                 "'" + name + ".value' must be a number of at least 0");
+    }
+    if (!source || source->empty()) {
+      toml_error(ErrorKind::kUsage, path, node.source(), "'" + name + "' must name its source");
+    }
+    out.numbers[name] = {*value, (*sub)["unit"].value_or(std::string()), *source};
+  }
+}
+
+std::string find_profile(const std::string& name, const std::vector<std::string>& folders) {
+  if (name.find('/') != std::string::npos || name.ends_with(".toml")) return name;
+  std::vector<std::string> known;
+  for (const auto& folder : folders) {
+    std::error_code ignored;
+    for (const auto& file : fs::directory_iterator(folder, ignored)) {
+      if (file.path().extension() != ".toml") continue;
+      if (file.path().stem() == name) return file.path().string();
+      known.push_back(file.path().stem().string());
+    }
+  }
+  std::string list;
+  for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
+  throw Error(ErrorKind::kUsage, "unknown hardware profile '" + name + "'" +
+                                     did_you_mean(name, known) + "; known: " + list);
+}
+
+}  // namespace
+
+HardwareProfile load_hardware(const std::string& name_or_file,
+                              const std::vector<std::string>& folders) {
+  const auto path = find_profile(name_or_file, folders);
+  const auto doc = parse_toml_file(ErrorKind::kUsage, path);
+  HardwareProfile profile;
+  profile.name = doc["name"].value_or(fs::path(path).stem().string());
+  profile.title = doc["title"].value_or(profile.name);
+  flatten(path, doc, "", profile);
+  return profile;
+}
+
+}  // namespace tmeter::core

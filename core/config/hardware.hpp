@@ -1,0 +1,44 @@
+// A hardware profile: named numbers with units and sources (docs/hardware-profiles.md).
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tmeter::core {
+
+struct HardwareNumber {
+  double value = 0;
+  std::string unit, source;
+};
+
+struct HardwareProfile {
+  std::string name, title;
+  std::map<std::string, HardwareNumber, std::less<>> numbers;  // by dotted key
+};
+
+inline constexpr const char* kDefaultHardware = "horowitz-45nm";
+
+/// `name_or_file`: a file (has a '/' or ends in .toml) or NAME.toml in one of the folders. Throws
+/// Error(kUsage) naming the known profiles, or the place in the file that is wrong.
+HardwareProfile load_hardware(const std::string& name_or_file,
+                              const std::vector<std::string>& folders);
+
+/// The profile of this run, read when somebody first asks for it.
+class HardwareSource {
+ public:
+  HardwareSource(std::string name_or_file, std::vector<std::string> folders)
+      : name_(std::move(name_or_file)), folders_(std::move(folders)) {}
+  const HardwareProfile& get() const {
+    if (!profile_) profile_ = load_hardware(name_, folders_);
+    return *profile_;
+  }
+  bool was_used() const { return profile_.has_value(); }
+
+ private:
+  std::string name_;
+  std::vector<std::string> folders_;
+  mutable std::optional<HardwareProfile> profile_;
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,94 @@
+#include "core/config/manifest.hpp"
+
+#include <sstream>
+
+#include "core/config/toml_util.hpp"
+
+namespace tmeter::core {
+namespace {
+
+std::string text(const toml::table& t, const char* key) { return t[key].value_or(std::string()); }
+
+std::vector<std::string> texts(const toml::table& t, const char* key) {
+  std::vector<std::string> out;
+  if (const auto* list = t[key].as_array()) {
+    for (const auto& item : *list) out.push_back(item.value_or(std::string()));
+  }
+  return out;
+}
+
+/// The tables of an array of tables.
+std::vector<const toml::table*> tables(const toml::table& t, const char* key) {
+  std::vector<const toml::table*> out;
+  if (const auto* list = t[key].as_array()) {
+    for (const auto& item : *list) {
+      if (const auto* table = item.as_table()) out.push_back(table);
+    }
+  }
+  return out;
+}
+
+toml::array to_array(const std::vector<std::string>& items) {
+  toml::array out;
+  for (const auto& item : items) out.push_back(item);
+  return out;
+}
+
+}  // namespace
+
+Manifest read_manifest(const std::string& path) {
+  const auto doc = parse_toml_file(ErrorKind::kPlugin, path);
+  Manifest m;
+  m.id = text(doc, "id");
+  m.name = text(doc, "name");
+  m.version = text(doc, "version");
+  m.description = text(doc, "description");
+  m.unavailable = text(doc, "unavailable");
+  m.needs = texts(doc, "needs");
+  m.metrics = texts(doc, "metrics");
+  m.options = texts(doc, "options");
+  m.handles = texts(doc, "handles");
+  m.library_size = static_cast<uint64_t>(doc["library_size"].value_or(int64_t{0}));
+  for (const auto* l : tables(doc, "loader")) {
+    LoaderManifest loader{text(*l, "name"), text(*l, "title"), {}};
+    for (const auto* x : tables(*l, "match")) {
+      loader.matches.push_back({text(*x, "conditions"), (*x)["score"].value_or(int32_t{0})});
+    }
+    m.loaders.push_back(std::move(loader));
+  }
+  for (const auto* w : tables(doc, "writer")) {
+    m.writers.push_back({text(*w, "name"), text(*w, "extension"), text(*w, "media_type")});
+  }
+  if (m.id.empty() || m.name.empty())
+    throw Error(ErrorKind::kPlugin, path + ": 'id' or 'name' is missing");
+  return m;
+}
+
+std::string write_manifest(const Manifest& m) {
+  toml::table doc{
+      {"id", m.id}, {"name", m.name}, {"version", m.version}, {"description", m.description}};
+  doc.insert("needs", to_array(m.needs));
+  doc.insert("metrics", to_array(m.metrics));
+  doc.insert("options", to_array(m.options));
+  if (!m.handles.empty()) doc.insert("handles", to_array(m.handles));
+  doc.insert("library_size", static_cast<int64_t>(m.library_size));
+  toml::array loaders, writers;
+  for (const auto& l : m.loaders) {
+    toml::array matches;
+    for (const auto& x : l.matches)
+      matches.push_back(toml::table{{"conditions", x.conditions}, {"score", x.score}});
+    loaders.push_back(
+        toml::table{{"name", l.name}, {"title", l.title}, {"match", std::move(matches)}});
+  }
+  for (const auto& w : m.writers) {
+    writers.push_back(
+        toml::table{{"name", w.name}, {"extension", w.extension}, {"media_type", w.media_type}});
+  }
+  if (!loaders.empty()) doc.insert("loader", std::move(loaders));
+  if (!writers.empty()) doc.insert("writer", std::move(writers));
+  std::ostringstream out;
+  out << "# Made by `tmeter plugin manifest` from the library beside it.\n" << doc << "\n";
+  return out.str();
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,42 @@
+// The sidecar manifest NAME.tmeter.toml: what a plugin offers, so that listing plugins and choosing
+// a loader open no library. Written by `tmeter plugin manifest`, read at every start.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tmeter::core {
+
+struct LoaderMatch {
+  std::string conditions;  // sdk abi/loader.h
+  int32_t score = 0;
+};
+
+struct LoaderManifest {
+  std::string name, title;
+  std::vector<LoaderMatch> matches;
+};
+
+struct WriterManifest {
+  std::string name, extension, media_type;
+};
+
+struct Manifest {
+  std::string id, name, version, description;
+  std::string unavailable;  // why the library is not there (a build without LibTorch)
+  std::vector<std::string> needs;
+  std::vector<std::string> metrics;
+  std::vector<std::string> options;
+  /// Operators and module types it handles for metrics of other plugins: it is opened when a model
+  /// has one of them.
+  std::vector<std::string> handles;
+  std::vector<LoaderManifest> loaders;
+  std::vector<WriterManifest> writers;
+  uint64_t library_size = 0;  // of the library it was made from; another size makes it stale
+};
+
+/// Throws Error(kPlugin) with file, line and column.
+Manifest read_manifest(const std::string& path);
+std::string write_manifest(const Manifest& manifest);
+
+}  // namespace tmeter::core

@@ -1,0 +1,90 @@
+#include "core/config/settings.hpp"
+
+#include <array>
+#include <sstream>
+
+#include "core/base/text.hpp"
+#include "core/config/toml_util.hpp"
+
+namespace tmeter::core {
+namespace {
+
+std::string scalar_text(const std::string& path, const toml::node& node) {
+  if (const auto s = node.value_exact<std::string>()) return *s;
+  if (const auto b = node.value_exact<bool>()) return *b ? "true" : "false";
+  if (!node.is_integer() && !node.is_floating_point()) {
+    toml_error(ErrorKind::kUsage, path, node.source(),
+               "an option is a text, a number or true/false");
+  }
+  std::ostringstream out;
+  if (node.is_integer()) {
+    out << *node.value<int64_t>();
+  } else {
+    out.precision(17);
+    out << *node.value<double>();
+  }
+  return out.str();
+}
+
+std::vector<std::string> text_list(const std::string& path, const toml::node& node) {
+  std::vector<std::string> out;
+  const auto* list = node.as_array();
+  if (!list) toml_error(ErrorKind::kUsage, path, node.source(), "a list of texts is expected");
+  for (const auto& item : *list) out.push_back(scalar_text(path, item));
+  return out;
+}
+
+void read_plugin_tables(const std::string& path, const toml::node& node, Settings& settings) {
+  const auto* plugins = node.as_table();
+  if (!plugins)
+    toml_error(ErrorKind::kUsage, path, node.source(), "[plugin.NAME] tables are expected");
+  for (const auto& [name, table] : *plugins) {
+    if (!table.is_table())
+      toml_error(ErrorKind::kUsage, path, table.source(), "[plugin.NAME] tables are expected");
+    for (const auto& [key, value] : *table.as_table()) {
+      const auto where = value.source().begin;
+      settings.options[std::string(name.str())][std::string(key.str())] = {
+          scalar_text(path, value),
+          path + ":" + std::to_string(where.line) + ":" + std::to_string(where.column)};
+    }
+  }
+}
+
+}  // namespace
+
+Settings read_settings(const std::string& path) {
+  Settings s;
+  const std::vector<std::string> known{"plugins", "plugin-path", "report", "hardware", "plugin"};
+  const auto doc = parse_toml_file(ErrorKind::kUsage, path);
+  for (const auto& [key, node] : doc) {
+    const auto k = key.str();
+    if (k == "plugins") {
+      s.plugins = text_list(path, node);
+    } else if (k == "plugin-path") {
+      s.plugin_paths = text_list(path, node);
+    } else if (k == "report") {
+      s.reports = text_list(path, node);
+    } else if (k == "hardware") {
+      s.hardware = scalar_text(path, node);
+    } else if (k == "plugin") {
+      read_plugin_tables(path, node, s);
+    } else {
+      toml_error(ErrorKind::kUsage, path, key.source(),
+                 "unknown key '" + std::string(k) + "'" + did_you_mean(k, known));
+    }
+  }
+  return s;
+}
+
+void add_set_option(Settings& settings, const std::string& text) {
+  const auto equals = text.find('=');
+  const auto dot = text.rfind('.', equals);
+  if (equals == std::string::npos || dot == std::string::npos || dot == 0 || dot + 1 == equals) {
+    throw Error(ErrorKind::kUsage,
+                "--set " + text + ": PLUGIN.KEY=VALUE is expected, as in flops.convention=torch");
+  }
+  settings.options[text.substr(0, dot)][text.substr(dot + 1, equals - dot - 1)] = {
+      text.substr(equals + 1), "--set " + text};
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,32 @@
+// What the user configured: the command line over a configuration file. Plugin options are kept as
+// text here; the plugin host checks them against what the plugin declares.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tmeter::core {
+
+struct Setting {
+  std::string value;
+  std::string origin;  // "--set flops.convention=torch" or "tmeter.toml:3:1"
+};
+
+struct Settings {
+  std::vector<std::string> plugins;       // empty: the default set
+  std::vector<std::string> plugin_files;  // --plugin
+  std::vector<std::string> plugin_paths;  // --plugin-path
+  std::vector<std::string> reports;       // "json=out.json"
+  std::string hardware;                   // name or file; empty: the default profile
+  /// [plugin name or id][option key]
+  std::map<std::string, std::map<std::string, Setting>> options;
+};
+
+/// Reads a configuration file. Throws Error(kUsage) with file, line and column.
+Settings read_settings(const std::string& path);
+
+/// Adds "flops.convention=torch" as given to --set. Throws Error(kUsage).
+void add_set_option(Settings& settings, const std::string& text);
+
+}  // namespace tmeter::core

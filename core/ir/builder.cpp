@@ -1,0 +1,323 @@
+#include "core/ir/builder.hpp"
+
+#include <tmeter/abi/graph.h>
+
+#include <algorithm>
+
+#include "core/base/checked.hpp"
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/ir/limits.hpp"
+
+namespace tmeter::core {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::kModel, what); }
+
+void limit(size_t size, size_t most, const char* what) {
+  if (size >= most)
+    refuse("the model has more than " + std::to_string(most) + " " + what + ", tmeter's limit");
+}
+
+std::string shape_text(std::span<const int64_t> dims) {
+  std::string text = "[";
+  for (const auto d : dims) text += (text.size() > 1 ? ", " : "") + std::to_string(d);
+  return text + "]";
+}
+
+/// numel, with room for 16-byte elements in 63 bits.
+int64_t checked_numel(std::span<const int64_t> dims, const std::string& what) {
+  if (dims.size() > limits::kRank)
+    refuse(what + " has rank " + std::to_string(dims.size()) + "; at most 64 is accepted");
+  int64_t numel = 1;
+  for (const auto d : dims) {
+    const auto product = d < 0 ? std::nullopt : checked_mul(numel, d);
+    if (!product || !checked_mul(*product, 16))
+      refuse(what + " has the impossible shape " + shape_text(dims));
+    numel = *product;
+  }
+  return numel;
+}
+
+/// What makes two tensors the same memory read the same way.
+std::string tie_key(const TensorSpec& s, std::span<const int64_t> strides) {
+  return std::string(s.storage_key) + '\0' + std::to_string(s.storage_offset) + shape_text(s.dims) +
+         shape_text(strides) + std::to_string(s.dtype);
+}
+
+}  // namespace
+
+template <class T>
+std::span<std::remove_const_t<T>> GraphBuilder::copy(std::span<T> items) {
+  if (items.empty()) return {};
+  auto* p =
+      static_cast<std::remove_const_t<T>*>(graph_->arena_.allocate(items.size_bytes(), alignof(T)));
+  std::copy(items.begin(), items.end(), p);
+  return {p, items.size()};
+}
+
+void GraphBuilder::property(std::string_view key, std::string_view value) {
+  graph_->properties_[std::string(key)] = std::string(value);
+}
+
+GraphBuilder::Id GraphBuilder::symbol(std::string_view name, int64_t min, int64_t max,
+                                      int64_t value) {
+  limit(graph_->symbols_.size(), limits::kSymbols, "symbols");
+  graph_->symbols_.push_back({graph_->intern(name), min, max, value});
+  return static_cast<Id>(graph_->symbols_.size());
+}
+
+GraphBuilder::Id GraphBuilder::expr_symbol(Id symbol) {
+  if (symbol < 1 || symbol > graph_->symbols_.size())
+    refuse("a shape expression names a symbol that is not there");
+  return graph_->expressions_.add_symbol(symbol - 1);
+}
+
+Module& GraphBuilder::module_at(Id id, const char* what) {
+  if (id < 1 || id > graph_->modules_.size())
+    refuse(std::string(what) + " names a module that is not there");
+  return graph_->modules_[id - 1];
+}
+
+GraphBuilder::Id GraphBuilder::module(Id parent, std::string_view name, std::string_view type) {
+  limit(graph_->modules_.size(), limits::kModules, "modules");
+  if ((parent == 0) != graph_->modules_.empty())
+    refuse("the module tree must have exactly one root");
+  Module* up = parent ? &module_at(parent, "a module") : nullptr;
+  auto& m = graph_->modules_.emplace_back();
+  m.name = graph_->intern(name);
+  m.type = graph_->intern(type);
+  m.parent = up;
+  if (up) {
+    m.depth = up->depth + 1;
+    if (m.depth > limits::kModuleDepth) refuse("modules are nested more than 1,000 deep");
+    up->children.push_back(&m);
+    m.path =
+        up->path.empty() ? m.name : graph_->intern(std::string(up->path) + "." + std::string(name));
+  }
+  return static_cast<Id>(graph_->modules_.size());
+}
+
+void GraphBuilder::module_attribute(Id module, std::string_view name, Id v) {
+  module_at(module, "an attribute")
+      .attributes.push_back({graph_->intern(name), &value(v, "a module attribute")});
+}
+
+GraphBuilder::Id GraphBuilder::module_call(Id module, Id parent) {
+  limit(graph_->calls_.size(), limits::kNodes, "module calls");
+  auto& m = module_at(module, "a module call");
+  if (parent > graph_->calls_.size()) refuse("a module call names a parent call that is not there");
+  auto& call = graph_->calls_.emplace_back();
+  call.index = graph_->calls_.size() - 1;
+  call.module = &m;
+  call.parent = parent ? &graph_->calls_[parent - 1] : nullptr;
+  ++m.calls;
+  return static_cast<Id>(graph_->calls_.size());
+}
+
+GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
+  limit(graph_->tensors_.size(), limits::kTensors, "tensors");
+  const auto what = "tensor '" + printable(s.name) + "'";
+  auto& owner = module_at(s.owner, what.c_str());
+  const int64_t numel = checked_numel(s.dims, what);
+  if (!s.name.empty() && !tensor_names_.insert(graph_->intern(s.name)).second)
+    refuse(what + " is there twice");
+  auto& t = graph_->tensors_.emplace_back();
+  t.index = graph_->tensors_.size() - 1;
+  t.kind = s.kind;
+  t.dtype = s.dtype;
+  t.name = graph_->intern(s.name);
+  t.storage_key = graph_->intern(s.storage_key);
+  t.dims = copy(s.dims);
+  t.numel = numel;
+  t.storage_offset = s.storage_offset;
+  t.file_offset = s.file_offset;
+  t.storage_bytes = s.storage_bytes;
+  t.trainable = s.trainable;
+  t.owner = &owner;
+  t.canonical = &t;
+  if (s.strides) {
+    if (s.strides->size() != s.dims.size())
+      refuse(what + " has a different number of dims and strides");
+    t.strides = copy(*s.strides);
+  } else {
+    std::vector<int64_t> strides(s.dims.size(), 1);
+    for (size_t i = strides.size(); i-- > 1;)
+      strides[i - 1] = strides[i] * std::max<int64_t>(s.dims[i], 1);
+    t.strides = copy(std::span(strides));
+  }
+  if (!s.storage_key.empty()) t.canonical = tied_.emplace(tie_key(s, t.strides), &t).first->second;
+  owner.tensors.push_back(&t);
+  return static_cast<Id>(graph_->tensors_.size());
+}
+
+Value& GraphBuilder::new_value(int32_t kind, bool defined) {
+  limit(graph_->values_.size(), limits::kValues, "values");
+  auto& v = graph_->values_.emplace_back();
+  v.kind = kind;
+  v.defined = defined;
+  return v;
+}
+
+Value& GraphBuilder::value(Id id, const char* what) {
+  if (id < 1 || id > graph_->values_.size())
+    refuse(std::string(what) + " refers to a value that is not there");
+  return graph_->values_[id - 1];
+}
+
+GraphBuilder::Id GraphBuilder::value_none() {
+  return new_value(TMETER_VALUE_NONE, true), last_value();
+}
+
+GraphBuilder::Id GraphBuilder::value_tensor(int32_t dtype, std::span<const DimSpec> dims) {
+  std::vector<int64_t> sizes;
+  std::vector<ExprId> exprs;
+  bool symbolic = false;
+  for (const auto& d : dims) {
+    if (d.expr && !graph_->expressions_.contains(d.expr))
+      refuse("a dim names an expression that is not there");
+    symbolic = symbolic || d.expr;
+    sizes.push_back(d.expr ? 0 : d.value);
+    exprs.push_back(d.expr);
+  }
+  checked_numel(sizes, "a tensor");
+  auto& v = new_value(TMETER_VALUE_TENSOR, false);
+  v.dtype = dtype;
+  v.dims = copy(std::span(sizes));
+  if (symbolic) {
+    v.dim_exprs = copy(std::span(exprs));
+    v.expressions = &graph_->expressions_;
+  }
+  return last_value();
+}
+
+GraphBuilder::Id GraphBuilder::value_bound(Id tensor) {
+  if (tensor < 1 || tensor > graph_->tensors_.size())
+    refuse("a value is bound to a tensor that is not there");
+  const auto& t = graph_->tensors_[tensor - 1];
+  auto& v = new_value(TMETER_VALUE_TENSOR, true);
+  v.dtype = t.dtype;
+  v.dims = t.dims;
+  v.tensor = &t;
+  return last_value();
+}
+
+GraphBuilder::Id GraphBuilder::value_int(DimSpec d) {
+  if (d.expr && !graph_->expressions_.contains(d.expr))
+    refuse("a size names an expression that is not there");
+  auto& v = new_value(TMETER_VALUE_INT, true);
+  v.i = d.value;
+  v.expr = d.expr;
+  return last_value();
+}
+
+GraphBuilder::Id GraphBuilder::value_float(double f) {
+  return new_value(TMETER_VALUE_FLOAT, true).f = f, last_value();
+}
+
+GraphBuilder::Id GraphBuilder::value_bool(bool b) {
+  return new_value(TMETER_VALUE_BOOL, true).i = b, last_value();
+}
+
+GraphBuilder::Id GraphBuilder::value_text(std::string_view text) {
+  return new_value(TMETER_VALUE_TEXT, true).text = graph_->intern(text), last_value();
+}
+
+GraphBuilder::Id GraphBuilder::value_dtype(int32_t dtype) {
+  return new_value(TMETER_VALUE_DTYPE, true).i = dtype, last_value();
+}
+
+GraphBuilder::Id GraphBuilder::value_other(std::string_view text) {
+  return new_value(TMETER_VALUE_OTHER, true).text = graph_->intern(text), last_value();
+}
+
+GraphBuilder::Id GraphBuilder::value_list(std::span<const Id> items) {
+  std::vector<Value*> pointers;
+  bool defined = true;
+  uint8_t depth = 0;
+  for (const auto id : items) {
+    pointers.push_back(&value(id, "a list"));
+    defined = defined && pointers.back()->defined;
+    depth = std::max(depth, pointers.back()->depth);
+  }
+  if (depth >= limits::kListDepth) refuse("lists are nested more than 64 deep");
+  auto& v = new_value(TMETER_VALUE_LIST, defined);
+  v.depth = depth + 1;
+  v.items = copy(std::span(pointers));
+  return last_value();
+}
+
+void GraphBuilder::define(Value& v, const Node* producer) {
+  v.defined = true;
+  if (!v.producer) v.producer = producer;
+  for (auto* item : v.items) {
+    if (!item->defined) define(*item, producer);
+  }
+}
+
+void GraphBuilder::require_defined(const Value& v, const Node& node, std::string_view arg) const {
+  if (v.defined) return;
+  for (const auto* item : v.items) require_defined(*item, node, arg);
+  if (!v.items.empty()) return;
+  refuse("node " + std::to_string(node.index) + " (" + node.full_name() + ") uses '" +
+         std::string(arg) +
+         "' before anything defines it: the graph has a cycle or a dangling reference");
+}
+
+void GraphBuilder::input(std::string_view name, std::string_view origin, Id id) {
+  auto& v = value(id, "a model input");
+  define(v, nullptr);
+  graph_->inputs_.push_back({graph_->intern(name), graph_->intern(origin), &v});
+}
+
+void GraphBuilder::output(Id id) { graph_->outputs_.push_back(&value(id, "a model output")); }
+
+GraphBuilder::Id GraphBuilder::node(std::string_view op, std::string_view overload, Id call,
+                                    std::span<const std::pair<std::string_view, Id>> args,
+                                    std::span<const Id> results, std::string_view location) {
+  limit(graph_->nodes_.size(), limits::kNodes, "nodes");
+  auto& n = graph_->nodes_.emplace_back();
+  n.index = graph_->nodes_.size() - 1;
+  n.op = graph_->intern(op);
+  n.overload = graph_->intern(overload);
+  n.location = graph_->intern(location);
+  if (call < 1 || call > graph_->calls_.size())
+    refuse("node " + n.full_name() + " belongs to a module call that is not there");
+  n.call = &graph_->calls_[call - 1];
+  std::vector<Arg> arguments;
+  arguments.reserve(args.size());
+  for (const auto& [name, id] : args) {
+    auto& v = value(id, "an argument");
+    require_defined(v, n, name);
+    arguments.push_back({graph_->intern(name), &v});
+  }
+  std::vector<Value*> made;
+  for (const auto id : results) {
+    made.push_back(&value(id, "a result"));
+    define(*made.back(), &n);
+  }
+  n.args = copy(std::span(arguments));
+  n.results = copy(std::span(made));
+  return static_cast<Id>(graph_->nodes_.size());
+}
+
+void GraphBuilder::number_preorder() {
+  std::vector<Module*> stack{&graph_->modules_.front()};
+  while (!stack.empty()) {
+    Module* m = stack.back();
+    stack.pop_back();
+    m->index = graph_->preorder_.size();
+    graph_->preorder_.push_back(m);
+    stack.insert(stack.end(), m->children.rbegin(), m->children.rend());
+  }
+}
+
+std::unique_ptr<Graph> GraphBuilder::finish() {
+  if (graph_->modules_.empty()) module(0, "", "");
+  if (graph_->calls_.empty()) module_call(1, 0);
+  number_preorder();
+  graph_->evaluate();
+  return std::move(graph_);
+}
+
+}  // namespace tmeter::core

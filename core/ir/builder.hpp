@@ -1,0 +1,85 @@
+// Builds a graph from what a loader pushes, and refuses what cannot be: the C++ side of
+// sdk abi/builder.h, which documents every function. Ids count from 1; 0 is none.
+// All functions throw Error(kModel) naming the offending thing.
+#pragma once
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "core/ir/graph.hpp"
+
+namespace tmeter::core {
+
+struct DimSpec {
+  int64_t value = 0;
+  ExprId expr = 0;
+};
+
+struct TensorSpec {
+  int32_t kind = 0, dtype = -1;
+  std::string_view name, storage_key;
+  uint32_t owner = 0;
+  std::span<const int64_t> dims;
+  std::optional<std::span<const int64_t>> strides;  // none: contiguous
+  int64_t storage_offset = 0, file_offset = -1, storage_bytes = 0;
+  bool trainable = false;
+};
+
+class GraphBuilder {
+ public:
+  using Id = uint32_t;
+
+  GraphBuilder() : graph_(std::make_unique<Graph>()) {}
+
+  void property(std::string_view key, std::string_view value);
+  Id symbol(std::string_view name, int64_t min, int64_t max, int64_t value);
+  Id expr_int(int64_t value) { return graph_->expressions_.add_int(value); }
+  Id expr_symbol(Id symbol);
+  Id expr(int32_t op, const std::vector<Id>& operands) {
+    return graph_->expressions_.add(op, operands);
+  }
+
+  Id module(Id parent, std::string_view name, std::string_view type);
+  void module_attribute(Id module, std::string_view name, Id value);
+  Id module_call(Id module, Id parent);
+  Id tensor(const TensorSpec& spec);
+
+  Id value_none();
+  Id value_tensor(int32_t dtype, std::span<const DimSpec> dims);
+  Id value_bound(Id tensor);
+  Id value_int(DimSpec value);
+  Id value_float(double value);
+  Id value_bool(bool value);
+  Id value_text(std::string_view value);
+  Id value_dtype(int32_t dtype);
+  Id value_other(std::string_view text);
+  Id value_list(std::span<const Id> items);
+
+  void input(std::string_view name, std::string_view origin, Id value);
+  void output(Id value);
+  Id node(std::string_view op, std::string_view overload, Id call,
+          std::span<const std::pair<std::string_view, Id>> args, std::span<const Id> results,
+          std::string_view location);
+
+  /// Orders modules, evaluates sizes, and gives the graph away. A model without any module gets a
+  /// root.
+  std::unique_ptr<Graph> finish();
+
+ private:
+  Value& new_value(int32_t kind, bool defined);
+  Id last_value() const { return static_cast<Id>(graph_->values_.size()); }
+  Value& value(Id id, const char* what);
+  Module& module_at(Id id, const char* what);
+  void define(Value& value, const Node* producer);
+  void require_defined(const Value& value, const Node& node, std::string_view arg) const;
+  void number_preorder();
+  /// Into the graph's arena.
+  template <class T>
+  std::span<std::remove_const_t<T>> copy(std::span<T> items);
+
+  std::unique_ptr<Graph> graph_;
+  std::unordered_map<std::string, const Tensor*> tied_;
+  std::unordered_set<std::string_view> tensor_names_;
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,56 @@
+// Integer expressions over symbols: the dims of models with dynamic shapes.
+//
+// An expression refers only to earlier ones, so the pool is acyclic by construction and one pass in
+// order evaluates everything. Meaning of the operators: sdk abi/builder.h.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tmeter::core {
+
+struct Symbol {
+  std::string_view name;
+  int64_t min = 0, max = 0;
+  int64_t value = 0;
+};
+
+/// 0 is "no expression"; ids count from 1.
+using ExprId = uint32_t;
+
+class Expressions {
+ public:
+  ExprId add_int(int64_t value);
+  ExprId add_symbol(size_t symbol);
+  /// `op` is a TMETER_EXPR_…; throws Error(kModel) for unknown operators, operands or counts.
+  ExprId add(int32_t op, const std::vector<ExprId>& operands);
+
+  size_t size() const { return items_.size(); }
+  bool contains(ExprId id) const { return id >= 1 && id <= items_.size(); }
+
+  /// Evaluates all for the symbols' values; throws Error(kModel) on overflow or division by zero.
+  void evaluate(const std::vector<Symbol>& symbols);
+  /// Renders all; then `text` may be called from any thread.
+  void render(const std::vector<Symbol>& symbols);
+
+  int64_t value(ExprId id) const { return values_[id - 1]; }
+  const std::string& text(ExprId id) const { return texts_[id - 1]; }
+
+ private:
+  struct Item {
+    int32_t op;         // 0: integer, -1: symbol, else TMETER_EXPR_…
+    int64_t value;      // integer, or index of the symbol
+    uint32_t first, n;  // operands_[first, first + n)
+  };
+  ExprId push(Item item);
+  int64_t evaluate(const Item& item, const std::vector<Symbol>& symbols) const;
+  std::string render(const Item& item, const std::vector<Symbol>& symbols) const;
+
+  std::vector<Item> items_;
+  std::vector<ExprId> operands_;
+  std::vector<int64_t> values_;
+  std::vector<std::string> texts_;
+};
+
+}  // namespace tmeter::core

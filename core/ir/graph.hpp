@@ -1,0 +1,135 @@
+// The graph: what loaders produce (through GraphBuilder) and everything else reads.
+//
+// A recording: operators in execution order, control flow resolved. All things live in the graph
+// (stable addresses) and are read-only once built, but for `bind`, which re-evaluates the sizes of
+// models with dynamic shapes. Reading is safe from any thread.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "core/ir/expressions.hpp"
+
+namespace tmeter::core {
+
+struct Module;
+struct ModuleCall;
+struct Node;
+struct Tensor;
+
+/// A tensor, scalar, text, list or none (TMETER_VALUE_…).
+struct Value {
+  int32_t kind = 0;
+  int32_t dtype = -1;                        // TMETER_DTYPE_…
+  bool defined = false;                      // may be used by a node
+  uint8_t depth = 0;                         // of nested lists
+  std::span<int64_t> dims;                   // tensors
+  std::span<ExprId> dim_exprs;               // tensors with symbolic dims, else empty
+  const Expressions* expressions = nullptr;  // of the graph, when dim_exprs is not empty
+  int64_t i = 0;                             // int, bool, dtype
+  ExprId expr = 0;                           // of a symbolic int
+  double f = 0;
+  std::string_view text;    // text, other
+  std::span<Value*> items;  // list
+  const Tensor* tensor = nullptr;
+  const Node* producer = nullptr;
+};
+
+struct Arg {
+  std::string_view name;
+  Value* value;
+};
+
+struct Node {
+  size_t index = 0;
+  std::string_view op, overload, location;
+  std::span<Arg> args;
+  std::span<Value*> results;
+  ModuleCall* call = nullptr;
+
+  std::string full_name() const {
+    return overload.empty() ? std::string(op) : std::string(op) + "." + std::string(overload);
+  }
+};
+
+struct Tensor {
+  size_t index = 0;
+  int32_t kind = 0, dtype = -1;
+  std::string_view name, storage_key;
+  std::span<int64_t> dims, strides;
+  int64_t numel = 0, storage_offset = 0, file_offset = -1, storage_bytes = 0;
+  bool trainable = false;
+  Module* owner = nullptr;
+  const Tensor* canonical = nullptr;  // first of a tied group, or itself
+};
+
+struct Module {
+  size_t index = 0;  // in pre-order; the root is 0
+  size_t depth = 0;
+  std::string_view name, path, type;
+  Module* parent = nullptr;
+  std::vector<Module*> children;
+  std::vector<Tensor*> tensors;
+  std::vector<Arg> attributes;
+  size_t calls = 0;
+};
+
+struct ModuleCall {
+  size_t index = 0;
+  Module* module = nullptr;
+  ModuleCall* parent = nullptr;
+};
+
+struct Input {
+  std::string_view name, origin;
+  Value* value;
+};
+
+class Graph {
+ public:
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  std::string_view property(std::string_view key) const;
+  const std::map<std::string, std::string, std::less<>>& properties() const { return properties_; }
+  const std::deque<Node>& nodes() const { return nodes_; }
+  const std::vector<Module*>& modules() const { return preorder_; }
+  const std::deque<ModuleCall>& calls() const { return calls_; }
+  const std::deque<Tensor>& tensors() const { return tensors_; }
+  const std::vector<Symbol>& symbols() const { return symbols_; }
+  const Expressions& expressions() const { return expressions_; }
+  const std::vector<Input>& inputs() const { return inputs_; }
+  const std::vector<Value*>& outputs() const { return outputs_; }
+
+  /// Gives a symbol another value and re-evaluates every size. Throws Error(kUsage) for an unknown
+  /// symbol or a value outside the range the file declares, Error(kModel) when sizes overflow.
+  void bind(std::string_view symbol, int64_t value);
+
+ private:
+  friend class GraphBuilder;
+  void evaluate();
+  std::string_view intern(std::string_view text);
+
+  std::pmr::monotonic_buffer_resource arena_{1 << 16};
+  std::pmr::unordered_set<std::string_view> strings_{&arena_};
+  std::map<std::string, std::string, std::less<>> properties_;
+  std::deque<Value> values_;
+  std::deque<Node> nodes_;
+  std::deque<Module> modules_;
+  std::vector<Module*> preorder_;
+  std::deque<ModuleCall> calls_;
+  std::deque<Tensor> tensors_;
+  std::vector<Symbol> symbols_;
+  Expressions expressions_;
+  std::vector<Input> inputs_;
+  std::vector<Value*> outputs_;
+};
+
+}  // namespace tmeter::core

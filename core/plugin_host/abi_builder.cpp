@@ -1,0 +1,130 @@
+// tmeter.host.builder/1: the C door to core/ir's GraphBuilder.
+#include "core/ir/builder.hpp"
+#include "core/plugin_host/builder_handle.hpp"
+#include "core/plugin_host/interfaces.hpp"
+
+namespace tmeter::core {
+namespace {
+
+std::string_view view(tmeter_str s) {
+  return s.ptr ? std::string_view(s.ptr, s.len) : std::string_view();
+}
+DimSpec dim(const tmeter_dim& d) { return {d.value, d.expr}; }
+
+/// Runs `f(builder)`, storing its id; errors land in the call of the load.
+template <class F>
+tmeter_status make(tmeter_builder* b, tmeter_id* out, F f) {
+  return guard_callback(b->call,
+                        [&]() -> tmeter_status { return *out = f(b->builder), TMETER_OK; });
+}
+template <class F>
+tmeter_status perform(tmeter_builder* b, F f) {
+  return guard_callback(b->call, [&]() -> tmeter_status { return f(b->builder), TMETER_OK; });
+}
+
+tmeter_status add_expr(tmeter_builder* b, int32_t op, const tmeter_id* operands, size_t n,
+                       tmeter_id* out) {
+  return make(b, out, [&](GraphBuilder& g) { return g.expr(op, {operands, operands + n}); });
+}
+
+tmeter_status add_tensor(tmeter_builder* b, const tmeter_tensor_desc* d, tmeter_id* out) {
+  if (d->struct_size < sizeof(tmeter_tensor_desc)) return TMETER_INVALID_ARGUMENT;
+  return make(b, out, [&](GraphBuilder& g) {
+    TensorSpec s;
+    s.kind = d->kind;
+    s.dtype = d->dtype;
+    s.name = view(d->name);
+    s.storage_key = view(d->storage_key);
+    s.owner = d->owner;
+    s.dims = {d->dims, d->rank};
+    if (d->strides) s.strides = std::span<const int64_t>(d->strides, d->rank);
+    s.storage_offset = d->storage_offset;
+    s.file_offset = d->file_offset;
+    s.storage_bytes = d->storage_bytes;
+    s.trainable = d->trainable != 0;
+    return g.tensor(s);
+  });
+}
+
+tmeter_status add_tensor_value(tmeter_builder* b, int32_t dtype, const tmeter_dim* dims,
+                               size_t rank, tmeter_id* out) {
+  return make(b, out, [&](GraphBuilder& g) {
+    std::vector<DimSpec> specs;
+    for (size_t i = 0; i < rank; ++i) specs.push_back(dim(dims[i]));
+    return g.value_tensor(dtype, specs);
+  });
+}
+
+tmeter_status add_node(tmeter_builder* b, const tmeter_node_desc* d, tmeter_id* out) {
+  if (d->struct_size < sizeof(tmeter_node_desc)) return TMETER_INVALID_ARGUMENT;
+  return make(b, out, [&](GraphBuilder& g) {
+    std::vector<std::pair<std::string_view, tmeter_id>> args;
+    args.reserve(d->arg_count);
+    for (size_t i = 0; i < d->arg_count; ++i)
+      args.emplace_back(view(d->args[i].name), d->args[i].value);
+    return g.node(view(d->op), view(d->overload), d->module_call, args,
+                  {d->results, d->result_count}, view(d->location));
+  });
+}
+
+}  // namespace
+
+const tmeter_builder_api* builder_interface() {
+  using B = tmeter_builder;
+  using Id = tmeter_id;
+  using G = GraphBuilder;
+  static const tmeter_builder_api api{
+      sizeof(tmeter_builder_api),
+      0,
+      [](B* b, tmeter_str k, tmeter_str v) {
+        return perform(b, [&](G& g) { g.property(view(k), view(v)); });
+      },
+      [](B* b, tmeter_str name, int64_t min, int64_t max, int64_t value, Id* out) {
+        return make(b, out, [&](G& g) { return g.symbol(view(name), min, max, value); });
+      },
+      [](B* b, int64_t v, Id* out) { return make(b, out, [&](G& g) { return g.expr_int(v); }); },
+      [](B* b, Id symbol, Id* out) {
+        return make(b, out, [&](G& g) { return g.expr_symbol(symbol); });
+      },
+      add_expr,
+      [](B* b, Id parent, tmeter_str name, tmeter_str type, Id* out) {
+        return make(b, out, [&](G& g) { return g.module(parent, view(name), view(type)); });
+      },
+      [](B* b, Id module, tmeter_str name, Id value) {
+        return perform(b, [&](G& g) { g.module_attribute(module, view(name), value); });
+      },
+      [](B* b, Id module, Id parent, Id* out) {
+        return make(b, out, [&](G& g) { return g.module_call(module, parent); });
+      },
+      add_tensor,
+      [](B* b, Id* out) { return make(b, out, [&](G& g) { return g.value_none(); }); },
+      add_tensor_value,
+      [](B* b, Id tensor, Id* out) {
+        return make(b, out, [&](G& g) { return g.value_bound(tensor); });
+      },
+      [](B* b, tmeter_dim v, Id* out) {
+        return make(b, out, [&](G& g) { return g.value_int(dim(v)); });
+      },
+      [](B* b, double v, Id* out) { return make(b, out, [&](G& g) { return g.value_float(v); }); },
+      [](B* b, int32_t v, Id* out) {
+        return make(b, out, [&](G& g) { return g.value_bool(v != 0); });
+      },
+      [](B* b, tmeter_str v, Id* out) {
+        return make(b, out, [&](G& g) { return g.value_text(view(v)); });
+      },
+      [](B* b, int32_t v, Id* out) { return make(b, out, [&](G& g) { return g.value_dtype(v); }); },
+      [](B* b, tmeter_str v, Id* out) {
+        return make(b, out, [&](G& g) { return g.value_other(view(v)); });
+      },
+      [](B* b, const Id* items, size_t n, Id* out) {
+        return make(b, out, [&](G& g) { return g.value_list({items, n}); });
+      },
+      [](B* b, tmeter_str name, tmeter_str origin, Id value) {
+        return perform(b, [&](G& g) { g.input(view(name), view(origin), value); });
+      },
+      [](B* b, Id value) { return perform(b, [&](G& g) { g.output(value); }); },
+      add_node};
+  return &api;
+}
+
+}  // namespace tmeter::core

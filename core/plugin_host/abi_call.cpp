@@ -1,0 +1,134 @@
+// tmeter.host.call/1, tmeter.host.results/1 and tmeter.host.hardware/1: what a call offers.
+#include "core/plugin_host/call.hpp"
+#include "core/plugin_host/interfaces.hpp"
+
+namespace tmeter::core {
+namespace {
+
+std::string_view view(tmeter_str s) {
+  return s.ptr ? std::string_view(s.ptr, s.len) : std::string_view();
+}
+tmeter_str to_abi(std::string_view s) { return {s.data(), s.size()}; }
+
+constexpr size_t kMaxScratch = size_t{1} << 30;
+
+void* scratch(tmeter_call* call, size_t bytes) {
+  if (bytes > kMaxScratch) return nullptr;
+  return call->scratch.emplace_back(std::make_unique<char[]>(bytes)).get();
+}
+
+/// The declared option, or null with the error set.
+const OptionValue* find_option(tmeter_call* call, tmeter_str key) {
+  const auto it =
+      call->options ? call->options->find(view(key)) : ResolvedOptions::const_iterator();
+  if (call->options && it != call->options->end()) return &it->second;
+  call->error = "option '" + std::string(view(key)) + "' was not declared by the plugin";
+  return nullptr;
+}
+
+template <class Out, class Read>
+tmeter_status read_option(tmeter_call* call, tmeter_str key, Out* out, Read read) {
+  const auto* option = find_option(call, key);
+  if (!option) return TMETER_INVALID_ARGUMENT;
+  *out = read(*option);
+  return TMETER_OK;
+}
+
+ResultsAccess& results_of(tmeter_call* call) {
+  if (!call->run.results)
+    throw Error(ErrorKind::kPlugin, "metrics cannot be used in this kind of call");
+  return *call->run.results;
+}
+
+tmeter_status hardware_number(tmeter_call* call, tmeter_str key, double* out, tmeter_str* source) {
+  if (!call->run.hardware) return TMETER_UNAVAILABLE;
+  return guard_callback(call, [&]() -> tmeter_status {
+    const auto& numbers = call->run.hardware->get().numbers;
+    const auto it = numbers.find(view(key));
+    if (it == numbers.end()) return TMETER_UNAVAILABLE;
+    *out = it->second.value;
+    *source = to_abi(it->second.source);
+    return TMETER_OK;
+  });
+}
+
+/// A text of the profile; empty when there is none. A profile that cannot be read fails in
+/// `number`, which every user of a profile calls.
+template <std::string HardwareProfile::*Member>
+tmeter_str hardware_text(tmeter_call* call) {
+  tmeter_str out{};
+  if (!call->run.hardware) return out;
+  guard_callback(call, [&]() -> tmeter_status {
+    return out = to_abi(call->run.hardware->get().*Member), TMETER_OK;
+  });
+  return out;
+}
+
+}  // namespace
+
+const tmeter_call_api* call_interface() {
+  static const tmeter_call_api api{
+      sizeof(tmeter_call_api),
+      0,
+      [](tmeter_call* c, tmeter_str message) { c->error = view(message); },
+      [](tmeter_call* c, int32_t level, tmeter_str message) {
+        if (c->run.log) c->run.log->add(level, c->plugin_id, view(message));
+      },
+      [](tmeter_call*) -> int32_t { return 0; },
+      scratch,
+      [](tmeter_call*, uint64_t, uint64_t, tmeter_str) {},
+      [](tmeter_call* c, tmeter_str key, tmeter_str* out) {
+        return read_option(c, key, out, [](const OptionValue& o) { return to_abi(o.text); });
+      },
+      [](tmeter_call* c, tmeter_str key, int64_t* out) {
+        return read_option(c, key, out, [](const OptionValue& o) { return o.i; });
+      },
+      [](tmeter_call* c, tmeter_str key, double* out) {
+        return read_option(c, key, out, [](const OptionValue& o) { return o.f; });
+      },
+      [](tmeter_call* c, tmeter_str key, int32_t* out) {
+        return read_option(c, key, out, [](const OptionValue& o) -> int32_t { return o.b; });
+      }};
+  return &api;
+}
+
+const tmeter_results_api* results_interface() {
+  static const tmeter_results_api api{
+      sizeof(tmeter_results_api),
+      0,
+      [](tmeter_call* c, tmeter_number n) {
+        return guard_callback(c,
+                              [&]() -> tmeter_status { return results_of(c).emit(n), TMETER_OK; });
+      },
+      [](tmeter_call* c, tmeter_str metric, int32_t axis, size_t index, tmeter_number n) {
+        return guard_callback(c, [&]() -> tmeter_status {
+          return results_of(c).emit_at(view(metric), axis, index, n), TMETER_OK;
+        });
+      },
+      [](tmeter_call* c, tmeter_str metric, int32_t axis, size_t index, tmeter_number* out) {
+        return guard_callback(c, [&]() -> tmeter_status {
+          return results_of(c).read(view(metric), axis, index, *out) ? TMETER_OK
+                                                                     : TMETER_UNSUPPORTED;
+        });
+      },
+      [](tmeter_call* c, tmeter_str metric, tmeter_str text) {
+        return guard_callback(c, [&]() -> tmeter_status {
+          return results_of(c).set_convention(view(metric), view(text)), TMETER_OK;
+        });
+      },
+      [](tmeter_call* c, tmeter_str metric, int32_t provenance, tmeter_str text) {
+        return guard_callback(c, [&]() -> tmeter_status {
+          return results_of(c).set_provenance(view(metric), provenance, view(text)), TMETER_OK;
+        });
+      }};
+  return &api;
+}
+
+const tmeter_hardware_api* hardware_interface() {
+  static const tmeter_hardware_api api{sizeof(tmeter_hardware_api), 0,
+                                       hardware_text<&HardwareProfile::name>,
+                                       hardware_text<&HardwareProfile::title>, hardware_number};
+  return &api;
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,70 @@
+// tmeter.host.source/1 and tmeter.host.request/1: the file and the wishes a loader sees.
+#include "core/plugin_host/call.hpp"
+#include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/source.hpp"
+
+namespace tmeter::core {
+namespace {
+
+tmeter_str to_abi(std::string_view s) { return {s.data(), s.size()}; }
+tmeter_bytes to_bytes(std::string_view s) {
+  return {reinterpret_cast<const uint8_t*>(s.data()), s.size()};
+}
+
+tmeter_status entry_at(const tmeter_source* s, size_t i, tmeter_entry* out) {
+  if (!s->archive || i >= s->archive->entries().size() || out->struct_size < sizeof(tmeter_entry)) {
+    return TMETER_INVALID_ARGUMENT;
+  }
+  const auto& e = s->archive->entries()[i];
+  *out = {out->struct_size, e.stored, to_abi(e.name), e.size, e.offset};
+  return TMETER_OK;
+}
+
+tmeter_status find(const tmeter_source* s, tmeter_str name, size_t* out) {
+  const auto i = s->archive ? s->archive->find({name.ptr, name.len}) : std::nullopt;
+  if (!i) return TMETER_UNSUPPORTED;
+  *out = *i;
+  return TMETER_OK;
+}
+
+tmeter_status read(tmeter_call* call, const tmeter_source* s, size_t i, tmeter_bytes* out) {
+  if (!s->archive || i >= s->archive->entries().size()) return TMETER_INVALID_ARGUMENT;
+  return guard_callback(
+      call, [&]() -> tmeter_status { return *out = to_bytes(s->archive->read(i)), TMETER_OK; });
+}
+
+tmeter_status input_at(const tmeter_request* r, size_t i, tmeter_input_spec* out) {
+  if (i >= r->inputs.size() || out->struct_size < sizeof(tmeter_input_spec))
+    return TMETER_INVALID_ARGUMENT;
+  const auto& x = r->inputs[i];
+  *out = {
+      out->struct_size, x.dtype, to_abi(x.name), to_abi(x.text), {x.dims.data(), x.dims.size()}};
+  return TMETER_OK;
+}
+
+}  // namespace
+
+const tmeter_source_api* source_interface() {
+  static const tmeter_source_api api{
+      sizeof(tmeter_source_api),
+      0,
+      [](const tmeter_source* s) { return to_abi(s->file.path()); },
+      [](const tmeter_source* s) { return to_bytes(s->file.bytes()); },
+      [](const tmeter_source* s) { return s->archive ? s->archive->entries().size() : size_t{0}; },
+      entry_at,
+      find,
+      read};
+  return &api;
+}
+
+const tmeter_request_api* request_interface() {
+  static const tmeter_request_api api{sizeof(tmeter_request_api),
+                                      0,
+                                      [](const tmeter_request* r) { return r->source; },
+                                      [](const tmeter_request* r) -> int32_t { return r->trusted; },
+                                      [](const tmeter_request* r) { return r->inputs.size(); },
+                                      input_at};
+  return &api;
+}
+
+}  // namespace tmeter::core

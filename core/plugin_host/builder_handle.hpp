@@ -1,0 +1,9 @@
+// The object behind `tmeter_builder`: the graph being built and the call whose error slot it uses.
+#pragma once
+#include "core/ir/builder.hpp"
+#include "core/plugin_host/call.hpp"
+
+struct tmeter_builder {
+  tmeter::core::GraphBuilder builder;
+  tmeter_call* call = nullptr;
+};

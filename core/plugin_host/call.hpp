@@ -1,0 +1,99 @@
+// The host's side of a call into a plugin: the object behind `tmeter_call`, and `invoke`, which
+// turns a plugin's status and error text into an Error that names the plugin.
+#pragma once
+#include <tmeter/abi/tmeter.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/config/hardware.hpp"
+#include "core/plugin_host/options.hpp"
+
+namespace tmeter::core {
+
+/// Where a handler's or analysis' numbers go to and come from; core/analysis implements it.
+class ResultsAccess {
+ public:
+  virtual ~ResultsAccess() = default;
+  virtual void emit(tmeter_number value) = 0;
+  virtual void emit_at(std::string_view metric, int32_t axis, size_t index,
+                       tmeter_number value) = 0;
+  /// False when no loaded plugin has the metric.
+  virtual bool read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) = 0;
+  virtual void set_convention(std::string_view metric, std::string_view text) = 0;
+  virtual void set_provenance(std::string_view metric, int32_t provenance,
+                              std::string_view text) = 0;
+};
+
+/// What plugins say while they work. Warnings are kept once each and become part of the report.
+class CallLog {
+ public:
+  explicit CallLog(int verbosity = 0) : verbosity_(verbosity) {}
+  void add(int32_t level, std::string_view plugin, std::string_view message);
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  int verbosity_;
+  std::vector<std::string> warnings_;
+};
+
+/// What a run gives to every call.
+struct RunContext {
+  CallLog* log = nullptr;
+  ResultsAccess* results = nullptr;
+  const HardwareSource* hardware = nullptr;
+};
+
+}  // namespace tmeter::core
+
+/// The ABI's opaque handle. One per plugin and run, used by one thread at a time.
+struct tmeter_call {
+  std::string plugin_id;
+  const tmeter::core::ResolvedOptions* options = nullptr;
+  tmeter::core::RunContext run;
+  std::string error;
+  std::vector<std::unique_ptr<char[]>> scratch;
+};
+
+namespace tmeter::core {
+
+/// Throws for anything but OK and UNSUPPORTED. `doing` completes "plugin X failed …".
+void require_success(tmeter_call& call, tmeter_status status, std::string_view doing);
+
+/// Runs `f` (a call into the plugin) and returns its status; scratch memory ends with it.
+template <class F>
+tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
+  call.error.clear();
+  const tmeter_status status = f(&call);
+  if (!call.scratch.empty()) call.scratch.clear();
+  if (status != TMETER_OK && status != TMETER_UNSUPPORTED) require_success(call, status, doing);
+  return status;
+}
+
+/// For host callbacks: nothing is thrown across the border; the text lands in the call.
+template <class F>
+tmeter_status guard_callback(tmeter_call* call, F&& f) noexcept {
+  try {
+    return f();
+  } catch (const Error& e) {
+    if (call) call->error = e.what();
+    switch (e.kind()) {
+      case ErrorKind::kUsage:
+        return TMETER_BAD_USAGE;
+      case ErrorKind::kModel:
+        return TMETER_BAD_MODEL;
+      case ErrorKind::kRun:
+        return TMETER_CANNOT_RUN;
+      default:
+        return TMETER_INTERNAL;
+    }
+  } catch (const std::exception& e) {
+    if (call) call->error = e.what();
+    return TMETER_INTERNAL;
+  }
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,45 @@
+#include "core/plugin_host/interfaces.hpp"
+
+#include <map>
+#include <string_view>
+
+#include "core/base/version.hpp"
+
+namespace tmeter::core {
+namespace {
+
+std::map<std::string, const void*, std::less<>>& interfaces() {
+  static auto* map = new std::map<std::string, const void*, std::less<>>();
+  return *map;
+}
+
+const void* TMETER_ABI get_interface(tmeter_str id) {
+  const auto it = interfaces().find(std::string_view(id.ptr, id.len));
+  return it == interfaces().end() ? nullptr : it->second;
+}
+
+}  // namespace
+
+void add_interface(const std::string& id, const void* table) { interfaces()[id] = table; }
+
+void add_plugin_host_interfaces() {
+  add_interface(TMETER_HOST_CALL, call_interface());
+  add_interface(TMETER_HOST_RESULTS, results_interface());
+  add_interface(TMETER_HOST_HARDWARE, hardware_interface());
+  add_interface(TMETER_HOST_GRAPH, graph_interface());
+  add_interface(TMETER_HOST_BUILDER, builder_interface());
+  add_interface(TMETER_HOST_SOURCE, source_interface());
+  add_interface(TMETER_HOST_REQUEST, request_interface());
+}
+
+const tmeter_host_v1* host_table() {
+  static constexpr std::string_view kName = "tmeter", kVersion = TMETER_VERSION;
+  static const tmeter_host_v1 host{sizeof(tmeter_host_v1),
+                                   TMETER_ABI_MINOR,
+                                   {kName.data(), kName.size()},
+                                   {kVersion.data(), kVersion.size()},
+                                   get_interface};
+  return &host;
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,28 @@
+// The host table handed to plugins, and the interfaces behind `get_interface`.
+//
+// Each room of core that serves plugins defines its tables and adds them before plugins are opened.
+#pragma once
+#include <tmeter/abi/tmeter.h>
+
+#include <string>
+
+namespace tmeter::core {
+
+/// `table` must live for ever.
+void add_interface(const std::string& id, const void* table);
+
+/// Those of this room: call, graph, builder, source, request.
+void add_plugin_host_interfaces();
+
+const tmeter_host_v1* host_table();
+
+// The tables of this room, one file each.
+const tmeter_call_api* call_interface();
+const tmeter_results_api* results_interface();
+const tmeter_hardware_api* hardware_interface();
+const tmeter_graph_api* graph_interface();
+const tmeter_builder_api* builder_interface();
+const tmeter_source_api* source_interface();
+const tmeter_request_api* request_interface();
+
+}  // namespace tmeter::core

@@ -1,0 +1,71 @@
+#include "core/plugin_host/library.hpp"
+
+#define BOOST_DLL_USE_STD_FS
+#include <algorithm>
+#include <boost/dll/library_info.hpp>
+#include <boost/dll/shared_library.hpp>
+#include <deque>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+
+namespace tmeter::core {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::kPlugin, "plugin " + path + " " + why);
+}
+
+/// Libraries stay open for the life of the process: code of theirs may be referenced anywhere.
+std::deque<boost::dll::shared_library>& open_libraries() {
+  static auto* libraries = new std::deque<boost::dll::shared_library>();
+  return *libraries;
+}
+
+void require_entry_symbol(const std::string& path) {
+  std::vector<std::string> symbols;
+  try {
+    boost::dll::library_info info(path);
+    symbols = info.symbols();
+  } catch (const std::exception&) {
+    refuse(path, "is not a shared library (or not one for this machine)");
+  }
+  if (std::find(symbols.begin(), symbols.end(), TMETER_ENTRY_SYMBOL) == symbols.end()) {
+    refuse(path, "does not export " TMETER_ENTRY_SYMBOL
+                 ": it is no tmeter plugin, or one for another major version");
+  }
+}
+
+void check_entry(const std::string& path, const tmeter_plugin_entry_v1* e) {
+  if (!e || e->struct_size < sizeof(tmeter_plugin_entry_v1) || !e->init || !e->deinit ||
+      !e->get_capability || !e->info || e->info->struct_size < sizeof(tmeter_plugin_info) ||
+      !e->info->id.len || !e->info->name.len) {
+    refuse(path, "has a malformed entry");
+  }
+  if (e->abi_minor_required > TMETER_ABI_MINOR) {
+    refuse(path, "needs plugin ABI 1." + std::to_string(e->abi_minor_required) +
+                     ", this tmeter has 1." + std::to_string(TMETER_ABI_MINOR) +
+                     "; use a newer tmeter");
+  }
+}
+
+}  // namespace
+
+const tmeter_plugin_entry_v1* open_library(const std::string& path) {
+  require_entry_symbol(path);
+  try {
+    namespace dll = boost::dll;
+    auto& library =
+        open_libraries().emplace_back(path, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
+    const auto entry = library.get<const tmeter_plugin_entry_v1*()>(TMETER_ENTRY_SYMBOL);
+    const auto* e = entry();
+    check_entry(path, e);
+    return e;
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& e) {
+    refuse(path, std::string("cannot be opened: ") + printable(e.what(), 600));
+  }
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,143 @@
+#include "core/plugin_host/model_loading.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/plugin_host/builder_handle.hpp"
+
+namespace tmeter::core {
+namespace {
+
+struct Candidate {
+  int32_t score;
+  Plugin* plugin;
+  size_t loader;  // index in the plugin's list
+};
+
+bool any_entry_matches(const tmeter_source& source, std::string_view pattern) {
+  if (!source.archive) return false;
+  const auto& entries = source.archive->entries();
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const ZipEntry& e) { return glob_match(pattern, e.name); });
+}
+
+bool begins_with_hex(std::string_view bytes, std::string_view hex) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  if (hex.size() % 2 || bytes.size() < hex.size() / 2) return false;
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    const auto high = kDigits.find(hex[i]), low = kDigits.find(hex[i + 1]);
+    if (static_cast<unsigned char>(bytes[i / 2]) != high * 16 + low) return false;
+  }
+  return true;
+}
+
+bool holds(std::string_view condition, const tmeter_source& source) {
+  const auto colon = condition.find(':');
+  const auto kind = condition.substr(0, colon), what = condition.substr(colon + 1);
+  if (kind == "zip") return any_entry_matches(source, what);
+  if (kind == "!zip") return !any_entry_matches(source, what);
+  if (kind == "magic") return begins_with_hex(source.file.bytes(), what);
+  if (kind == "name")
+    return glob_match(what, std::filesystem::path(source.file.path()).filename().string());
+  return false;
+}
+
+std::vector<Candidate> candidates(Registry& registry, const tmeter_source& source) {
+  std::vector<Candidate> out;
+  for (const auto& p : registry.plugins()) {
+    for (size_t i = 0; i < p->manifest.loaders.size(); ++i) {
+      for (const auto& m : p->manifest.loaders[i].matches) {
+        if (conditions_hold(m.conditions, source)) out.push_back({m.score, p.get(), i});
+      }
+    }
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.score > b.score; });
+  return out;
+}
+
+/// What a file nobody reads looks like, so that the message can say what to do.
+struct Look {
+  const char* conditions;
+  const char* what;
+};
+constexpr std::array<Look, 8> kLooks{{
+    {"zip:*/data.pkl !zip:*/code/*",
+     "a checkpoint (torch.save of weights): it has no graph to analyse; export the model with "
+     "torch.export.save"},
+    {"magic:80",
+     "a pickle (an old torch.save file?): it has no graph to analyse; export the model with "
+     "torch.export.save"},
+    {"name:*.safetensors", "a safetensors file: weights only, no graph to analyse"},
+    {"magic:47475546", "a GGUF file"},
+    {"magic:894844460d0a1a0a", "an HDF5 file (Keras?)"},
+    {"name:*.onnx", "an ONNX model; tmeter reads PyTorch's own formats"},
+    {"zip:*", "a ZIP archive, but not one that PyTorch wrote"},
+    {"name:*", "no PyTorch model file (it is neither a ZIP archive nor a known weight format)"},
+}};
+
+[[noreturn]] void refuse_unknown(const tmeter_source& source) {
+  for (const auto& look : kLooks) {
+    if (!conditions_hold(look.conditions, source)) continue;
+    throw Error(ErrorKind::kModel,
+                source.file.path() + ": this is " + look.what +
+                    ". tmeter reads torch.export archives (.pt2) and TorchScript files (.pt).");
+  }
+  throw Error(ErrorKind::kInternal, "no description fits the file");
+}
+
+void run_loader(const tmeter_loader& loader, Plugin& plugin, const tmeter_request& request,
+                tmeter_builder& builder, tmeter_status& status) {
+  builder.call = &plugin.call;
+  status = invoke(plugin.call, "while reading the model", [&](tmeter_call* call) {
+    return loader.load(call, &request, &builder, loader.user);
+  });
+}
+
+/// Errors about the model say which file they are about.
+Error with_file(const Error& e, const std::string& path) {
+  const std::string text = e.what();
+  const bool about_file = e.kind() == ErrorKind::kModel || e.kind() == ErrorKind::kRun;
+  return about_file && text.find(path) == std::string::npos ? Error(e.kind(), path + ": " + text)
+                                                            : e;
+}
+
+}  // namespace
+
+bool conditions_hold(const std::string& conditions, const tmeter_source& source) {
+  const auto parts = split(conditions, " ");
+  return !parts.empty() &&
+         std::all_of(parts.begin(), parts.end(), [&](const auto& c) { return holds(c, source); });
+}
+
+LoadedModel load_model(Registry& registry, const tmeter_request& request, const RunContext& run) {
+  const auto& source = *request.source;
+  try {
+    for (const auto& c : candidates(registry, source)) {
+      const auto& described = c.plugin->manifest.loaders[c.loader];
+      if (c.plugin->library.empty()) {
+        throw Error(ErrorKind::kModel,
+                    "this is a " + described.title + "; the plugin that reads it, '" +
+                        c.plugin->manifest.name +
+                        "', is not available: " + c.plugin->manifest.unavailable);
+      }
+      registry.open(*c.plugin);
+      const auto* loaders = c.plugin->capability<tmeter_loaders>(TMETER_CAP_LOADER);
+      if (!loaders || c.loader >= loaders->count) continue;
+      c.plugin->call.run = run;
+      tmeter_builder builder;
+      tmeter_status status = TMETER_OK;
+      run_loader(*loaders->get(static_cast<uint32_t>(c.loader)), *c.plugin, request, builder,
+                 status);
+      if (status == TMETER_OK) return {builder.builder.finish(), c.plugin};
+    }
+  } catch (const Error& e) {
+    throw with_file(e, source.file.path());
+  }
+  refuse_unknown(source);
+}
+
+}  // namespace tmeter::core

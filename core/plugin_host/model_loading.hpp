@@ -1,0 +1,24 @@
+// From a file to a graph: which loader wants it, and letting that one build.
+#pragma once
+#include <memory>
+
+#include "core/ir/graph.hpp"
+#include "core/plugin_host/registry.hpp"
+#include "core/plugin_host/source.hpp"
+
+namespace tmeter::core {
+
+struct LoadedModel {
+  std::unique_ptr<Graph> graph;
+  Plugin* loader = nullptr;
+};
+
+/// Content decides: the loader with the highest matching score reads the file, and the next one is
+/// asked when it declines. Throws Error(kModel) when nobody can read it (saying what it looks
+/// like), or when reading fails (naming the file).
+LoadedModel load_model(Registry& registry, const tmeter_request& request, const RunContext& run);
+
+/// Whether all conditions of a match hold (sdk abi/loader.h).
+bool conditions_hold(const std::string& conditions, const tmeter_source& source);
+
+}  // namespace tmeter::core

@@ -1,0 +1,96 @@
+#include "core/plugin_host/options.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+
+namespace tmeter::core {
+namespace {
+
+std::string str(tmeter_str s) { return s.ptr ? std::string(s.ptr, s.len) : std::string(); }
+
+template <class T>
+bool parse_number(const std::string& text, T& out) {
+  const auto* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, out);
+  return result.ec == std::errc() && result.ptr == end;
+}
+
+std::string range_text(const tmeter_option_desc& d) {
+  std::string out;
+  for (const double x : {d.min, d.max}) {
+    auto number = std::to_string(x);
+    number.erase(number.find_last_not_of('0') + 1);
+    if (number.ends_with('.')) number.pop_back();
+    out += (out.empty() ? "" : " … ") + number;
+  }
+  return out;
+}
+
+/// Why `text` is not a value of this option; empty when it is, and then `out` holds it.
+std::string parse_value(const tmeter_option_desc& d, const std::string& text, OptionValue& out) {
+  out.type = d.type;
+  out.text = text;
+  const bool bounded = d.min <= d.max;
+  switch (d.type) {
+    case TMETER_OPTION_INT:
+      if (!parse_number(text, out.i)) return "a whole number is expected";
+      out.f = static_cast<double>(out.i);
+      break;
+    case TMETER_OPTION_FLOAT:
+      if (!parse_number(text, out.f) || !std::isfinite(out.f)) return "a number is expected";
+      break;
+    case TMETER_OPTION_BOOL:
+      out.b = text == "true" || text == "1" || text == "yes" || text == "on";
+      return out.b || text == "false" || text == "0" || text == "no" || text == "off"
+                 ? ""
+                 : "true or false is expected";
+    case TMETER_OPTION_CHOICE: {
+      const auto choices = split(str(d.choices), " ");
+      for (const auto& c : choices) {
+        if (c == text) return "";
+      }
+      return "one of these is expected: " + str(d.choices) + did_you_mean(text, choices);
+    }
+    default:
+      return "";
+  }
+  if (bounded && (out.f < d.min || out.f > d.max)) return "the allowed range is " + range_text(d);
+  return "";
+}
+
+}  // namespace
+
+ResolvedOptions resolve_options(const std::string& plugin, const tmeter_options* declared,
+                                const std::map<std::string, Setting>& given) {
+  ResolvedOptions out;
+  std::vector<std::string> keys;
+  for (uint32_t i = 0; declared && i < declared->count; ++i) {
+    const auto& d = *declared->get(i);
+    const auto key = str(d.key);
+    keys.push_back(key);
+    const auto it = given.find(key);
+    OptionValue value;
+    const auto why =
+        parse_value(d, it == given.end() ? str(d.default_value) : it->second.value, value);
+    if (!why.empty() && it == given.end()) {
+      throw Error(ErrorKind::kPlugin,
+                  "plugin " + plugin + ": the default of option '" + key + "' is invalid: " + why);
+    }
+    if (!why.empty()) throw Error(ErrorKind::kUsage, it->second.origin + ": " + why);
+    out[key] = value;
+  }
+  for (const auto& [key, setting] : given) {
+    if (out.contains(key)) continue;
+    throw Error(
+        ErrorKind::kUsage,
+        setting.origin + ": plugin '" + plugin + "' has no option '" + key + "'" +
+            did_you_mean(key, keys) +
+            (keys.empty() ? "; it has none" : ". `tmeter plugin info " + plugin + "` lists them."));
+  }
+  return out;
+}
+
+}  // namespace tmeter::core

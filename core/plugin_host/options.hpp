@@ -1,0 +1,29 @@
+// A plugin's options: what it declares, merged with what the user set, checked.
+#pragma once
+#include <tmeter/abi/options.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/settings.hpp"
+
+namespace tmeter::core {
+
+struct OptionValue {
+  int32_t type = TMETER_OPTION_TEXT;
+  std::string text;
+  int64_t i = 0;
+  double f = 0;
+  bool b = false;
+};
+
+using ResolvedOptions = std::map<std::string, OptionValue, std::less<>>;
+
+/// Defaults overlaid by `given`. Throws Error(kUsage) naming the setting, what is wrong, and the
+/// nearest known key or the allowed values; Error(kPlugin) when a declared default is invalid.
+ResolvedOptions resolve_options(const std::string& plugin, const tmeter_options* declared,
+                                const std::map<std::string, Setting>& given);
+
+}  // namespace tmeter::core

@@ -1,0 +1,191 @@
+#include "core/plugin_host/registry.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/plugin_host/describe.hpp"
+#include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/library.hpp"
+
+namespace tmeter::core {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSuffix = ".tmeter", kManifestSuffix = ".tmeter.toml";
+
+fs::path install_prefix() {
+  std::error_code failed;
+  const auto exe = fs::read_symlink("/proc/self/exe", failed);
+  return failed ? fs::path("/usr/local") : exe.parent_path().parent_path();
+}
+
+void add_path_list(std::vector<std::string>& out, const char* list) {
+  if (!list) return;
+  for (auto& part : split(list, ":")) out.push_back(std::move(part));
+}
+
+}  // namespace
+
+std::vector<std::string> plugin_folders(const Settings& settings) {
+  std::vector<std::string> folders = settings.plugin_paths;
+  add_path_list(folders, std::getenv("TMETER_PLUGIN_PATH"));
+  const char* data_home = std::getenv("XDG_DATA_HOME");
+  const char* home = std::getenv("HOME");
+  if (data_home && *data_home) {
+    folders.push_back(std::string(data_home) + "/tmeter/plugins");
+  } else if (home && *home) {
+    folders.push_back(std::string(home) + "/.local/share/tmeter/plugins");
+  }
+  folders.push_back((install_prefix() / "lib/tmeter/plugins").string());
+  return folders;
+}
+
+std::string data_folder() { return (install_prefix() / "share/tmeter").string(); }
+
+Registry::Registry(const Settings& settings) : settings_(settings) {
+  for (const auto& folder : settings.plugin_paths) {
+    if (!fs::is_directory(folder))
+      throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": no such folder");
+  }
+  for (const auto& file : settings.plugin_files) add_file(file, true);
+  for (const auto& folder : plugin_folders(settings)) scan(folder);
+  check_setting_names();
+}
+
+void Registry::scan(const std::string& folder) {
+  std::error_code ignored;
+  std::set<std::string> libraries, manifests;  // sorted: the same order on every machine
+  for (const auto& file : fs::directory_iterator(folder, ignored)) {
+    const auto name = file.path().string();
+    if (name.ends_with(kManifestSuffix)) manifests.insert(name);
+    if (name.ends_with(kSuffix)) libraries.insert(name);
+  }
+  for (const auto& library : libraries) add_file(library, false);
+  for (const auto& manifest : manifests) {
+    if (libraries.contains(manifest.substr(0, manifest.size() - 5))) continue;
+    auto plugin = std::make_unique<Plugin>();
+    plugin->manifest = read_manifest(manifest);
+    if (plugin->manifest.unavailable.empty())
+      plugin->manifest.unavailable = "its library is missing beside " + manifest;
+    add(std::move(plugin));
+  }
+}
+
+void Registry::add_file(const std::string& library, bool must_work) {
+  auto plugin = std::make_unique<Plugin>();
+  plugin->library = fs::absolute(library).string();
+  try {
+    const auto manifest = library + ".toml";
+    std::error_code none;
+    const auto size = fs::file_size(library, none);
+    if (fs::exists(manifest)) plugin->manifest = read_manifest(manifest);
+    if (plugin->manifest.id.empty() || plugin->manifest.library_size != size) {
+      plugin->entry = open_library(plugin->library);
+      plugin->manifest = describe(*plugin->entry);
+    }
+  } catch (const Error& e) {
+    if (must_work) throw;
+    problems_.push_back(e.what());
+    return;
+  }
+  if (must_work) given_files_.push_back(plugin->manifest.name);
+  add(std::move(plugin));
+}
+
+void Registry::add(std::unique_ptr<Plugin> plugin) {
+  for (const auto& other : plugins_) {
+    if (other->manifest.id == plugin->manifest.id) {
+      if (other->library != plugin->library) other->shadowed = plugin->library;
+      return;
+    }
+  }
+  plugins_.push_back(std::move(plugin));
+}
+
+/// A setting for a plugin that does not exist is a slip that would otherwise pass silently.
+void Registry::check_setting_names() const {
+  for (const auto& [name, options] : settings_.options) {
+    const auto is = [&](const auto& p) {
+      return p->manifest.name == name || p->manifest.id == name;
+    };
+    if (options.empty() || std::any_of(plugins_.begin(), plugins_.end(), is)) continue;
+    throw Error(ErrorKind::kUsage, options.begin()->second.origin + ": there is no plugin '" +
+                                       name + "'" + did_you_mean(name, names()));
+  }
+}
+
+std::vector<std::string> Registry::names() const {
+  std::vector<std::string> out;
+  for (const auto& p : plugins_) out.push_back(p->manifest.name);
+  return out;
+}
+
+Plugin* Registry::find(std::string_view name) {
+  for (const auto& p : plugins_) {
+    if (p->manifest.name == name || p->manifest.id == name) return p.get();
+  }
+  return nullptr;
+}
+
+Plugin& Registry::get(std::string_view name) {
+  if (auto* p = find(name)) return *p;
+  throw Error(ErrorKind::kUsage, "unknown plugin '" + std::string(name) + "'" +
+                                     did_you_mean(name, names()) +
+                                     ". `tmeter plugin list` shows all.");
+}
+
+void Registry::open(Plugin& p) {
+  if (p.call.options) return;
+  if (p.library.empty()) {
+    throw Error(ErrorKind::kPlugin,
+                "plugin '" + p.manifest.name + "' is not available: " + p.manifest.unavailable);
+  }
+  if (!p.entry) p.entry = open_library(p.library);
+  p.call.plugin_id = p.manifest.id;
+  if (p.entry->init(host_table(), {p.library.data(), p.library.size()}) != TMETER_OK) {
+    throw Error(ErrorKind::kPlugin,
+                "plugin " + p.library + " could not be started (its init failed)");
+  }
+  std::map<std::string, Setting> given;
+  for (const auto& name : {p.manifest.id, p.manifest.name}) {
+    if (const auto it = settings_.options.find(name); it != settings_.options.end()) {
+      for (const auto& [key, setting] : it->second) given[key] = setting;
+    }
+  }
+  p.options =
+      resolve_options(p.manifest.name, p.capability<tmeter_options>(TMETER_CAP_OPTIONS), given);
+  p.call.options = &p.options;
+}
+
+void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::string>& path) {
+  if (std::find(order.begin(), order.end(), &p) != order.end()) return;
+  if (std::find(path.begin(), path.end(), p.manifest.name) != path.end()) {
+    throw Error(ErrorKind::kPlugin,
+                "plugins need each other in a circle: " + path.back() + " and " + p.manifest.name);
+  }
+  path.push_back(p.manifest.name);
+  for (const auto& need : p.manifest.needs) {
+    auto* other = find(need);
+    if (!other) {
+      throw Error(ErrorKind::kPlugin, "plugin '" + p.manifest.name + "' needs plugin '" + need +
+                                          "', which is not installed");
+    }
+    visit(*other, order, path);
+  }
+  path.pop_back();
+  open(p);
+  order.push_back(&p);
+}
+
+std::vector<Plugin*> Registry::open_with_needs(const std::vector<std::string>& names) {
+  std::vector<Plugin*> order;
+  std::vector<std::string> path;
+  for (const auto& name : names) visit(get(name), order, path);
+  return order;
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,77 @@
+// The plugins that can be found, and those that are open.
+//
+// Found by file name and sidecar manifest; a library is opened only when something of it is needed.
+// Used from one thread. Lives as long as the program: plugins are never unloaded.
+#pragma once
+#include <tmeter/abi/entry.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/manifest.hpp"
+#include "core/config/settings.hpp"
+#include "core/plugin_host/call.hpp"
+
+namespace tmeter::core {
+
+struct Plugin {
+  Manifest manifest;
+  std::string library;   // path; empty when only a manifest is there
+  std::string shadowed;  // path of another plugin with the same id that was passed over
+  const tmeter_plugin_entry_v1* entry = nullptr;  // once open
+  ResolvedOptions options;
+  tmeter_call call;
+
+  /// A capability table, or null. The plugin must be open.
+  template <class Table>
+  const Table* capability(std::string_view id) const {
+    const auto* table = static_cast<const Table*>(entry->get_capability({id.data(), id.size()}));
+    return table && table->struct_size >= sizeof(uint32_t) * 2 ? table : nullptr;
+  }
+};
+
+class Registry {
+ public:
+  /// `settings` supplies --plugin, --plugin-path and plugin options. Scans; opens nothing but
+  /// plugins that come without a manifest. Problems with single files become `problems()`.
+  explicit Registry(const Settings& settings);
+
+  const std::vector<std::unique_ptr<Plugin>>& plugins() const { return plugins_; }
+  const std::vector<std::string>& problems() const { return problems_; }
+  /// By short name or id; null when there is none.
+  Plugin* find(std::string_view name);
+  /// Like find, but throws Error(kUsage) with the nearest name.
+  Plugin& get(std::string_view name);
+
+  /// Opens the library, checks it, calls init, resolves options. Throws Error(kPlugin).
+  void open(Plugin& plugin);
+  /// Opens `names` and all they need, in an order in which needed ones come first.
+  std::vector<Plugin*> open_with_needs(const std::vector<std::string>& names);
+
+  std::vector<std::string> names() const;
+  /// Short names of the plugins given with --plugin FILE: they always take part.
+  const std::vector<std::string>& given_files() const { return given_files_; }
+
+ private:
+  void scan(const std::string& folder);
+  void add_file(const std::string& library, bool must_work);
+  void add(std::unique_ptr<Plugin> plugin);
+  void check_setting_names() const;
+  void visit(Plugin& plugin, std::vector<Plugin*>& order, std::vector<std::string>& path);
+
+  const Settings& settings_;
+  std::vector<std::unique_ptr<Plugin>> plugins_;
+  std::vector<std::string> problems_;
+  std::vector<std::string> given_files_;
+};
+
+/// Where plugins are looked for, in order.
+std::vector<std::string> plugin_folders(const Settings& settings);
+
+/// <prefix>/share/tmeter, beside the binary's own prefix.
+std::string data_folder();
+
+}  // namespace tmeter::core

@@ -1,0 +1,35 @@
+// What a loader is given: the mapped file with its ZIP directory, and the user's request. These are
+// the objects behind `tmeter_source` and `tmeter_request`.
+#pragma once
+#include <tmeter/abi/loader.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/archive/zip.hpp"
+#include "core/base/mapped_file.hpp"
+
+namespace tmeter::core {
+
+struct InputRequest {
+  std::string name, text;
+  int32_t dtype = -1;
+  std::vector<int64_t> dims;
+};
+
+}  // namespace tmeter::core
+
+struct tmeter_source {
+  explicit tmeter_source(const std::string& path) : file(path) {
+    if (tmeter::core::ZipArchive::looks_like_zip(file.bytes())) archive.emplace(file.bytes());
+  }
+  tmeter::core::MappedFile file;
+  std::optional<tmeter::core::ZipArchive> archive;
+};
+
+struct tmeter_request {
+  const tmeter_source* source = nullptr;
+  bool trusted = false;
+  std::vector<tmeter::core::InputRequest> inputs;
+};

@@ -1,0 +1,130 @@
+// tmeter.host.report/1 and tmeter.host.output/1: the report as writers see it.
+#include "core/plugin_host/handles.hpp"
+#include "core/plugin_host/interfaces.hpp"
+#include "core/report/report.hpp"
+
+namespace tmeter::core {
+namespace {
+
+tmeter_str to_abi(std::string_view s) { return {s.data(), s.size()}; }
+const Report& of(const tmeter_report* r) { return *reinterpret_cast<const Report*>(r); }
+
+tmeter_str lookup(const std::map<std::string, std::string, std::less<>>& map, tmeter_str key) {
+  const auto it = map.find(std::string_view(key.ptr, key.len));
+  return it == map.end() ? tmeter_str{} : to_abi(it->second);
+}
+
+tmeter_status metric_at(const tmeter_report* r, size_t i, tmeter_metric_info* out) {
+  const auto& columns = of(r).results.columns;
+  if (i >= columns.size() || out->struct_size < sizeof(tmeter_metric_info))
+    return TMETER_INVALID_ARGUMENT;
+  const auto& c = columns[i];
+  *out = {out->struct_size,
+          c.flags,
+          to_abi(c.id),
+          to_abi(c.title),
+          to_abi(c.unit),
+          c.unit_kind,
+          c.axis,
+          c.aggregation,
+          c.better,
+          c.provenance,
+          0,
+          to_abi(c.provenance_text),
+          to_abi(c.convention),
+          to_abi(c.description),
+          to_abi(c.plugin)};
+  return TMETER_OK;
+}
+
+tmeter_number cell(const tmeter_report* r, size_t metric, int32_t axis, size_t index) {
+  const auto& columns = of(r).results.columns;
+  if (metric >= columns.size() || axis < 0 || axis >= static_cast<int32_t>(kAxisCount)) return {};
+  return columns[metric].cell(axis, index);
+}
+
+tmeter_status coverage(const tmeter_report* r, tmeter_coverage* out) {
+  if (out->struct_size < sizeof(tmeter_coverage)) return TMETER_INVALID_ARGUMENT;
+  const auto& c = of(r).results.coverage;
+  *out = {out->struct_size, 0, to_abi(c.metric), c.counted, c.zero_by_rule, c.unknown};
+  return TMETER_OK;
+}
+
+tmeter_status unknown_at(const tmeter_report* r, size_t i, tmeter_str* op, uint64_t* nodes) {
+  const auto& list = of(r).results.coverage.unknown_ops;
+  if (i >= list.size()) return TMETER_INVALID_ARGUMENT;
+  *op = to_abi(list[i].op);
+  *nodes = list[i].nodes;
+  return TMETER_OK;
+}
+
+tmeter_status pair_at(const std::vector<std::pair<std::string, std::string>>& list, size_t i,
+                      tmeter_str* first, tmeter_str* second) {
+  if (i >= list.size()) return TMETER_INVALID_ARGUMENT;
+  *first = to_abi(list[i].first);
+  *second = to_abi(list[i].second);
+  return TMETER_OK;
+}
+
+const tmeter_report_api* report_interface() {
+  static const tmeter_report_api api{
+      sizeof(tmeter_report_api),
+      0,
+      [](const tmeter_report* r) { return to_handle(of(r).graph); },
+      [](const tmeter_report* r, tmeter_str key) { return lookup(of(r).properties, key); },
+      [](const tmeter_report* r, tmeter_str key) { return lookup(of(r).view, key); },
+      [](const tmeter_report* r) { return of(r).results.columns.size(); },
+      metric_at,
+      cell,
+      coverage,
+      [](const tmeter_report* r) { return of(r).results.coverage.unknown_ops.size(); },
+      unknown_at,
+      [](const tmeter_report* r) { return of(r).warnings.size(); },
+      [](const tmeter_report* r, size_t i) {
+        const auto& w = of(r).warnings;
+        return i < w.size() ? to_abi(w[i]) : tmeter_str{};
+      },
+      [](const tmeter_report* r) { return of(r).config.size(); },
+      [](const tmeter_report* r, size_t i, tmeter_str* k, tmeter_str* v) {
+        return pair_at(of(r).config, i, k, v);
+      },
+      [](const tmeter_report* r) { return of(r).plugins.size(); },
+      [](const tmeter_report* r, size_t i, tmeter_str* k, tmeter_str* v) {
+        return pair_at(of(r).plugins, i, k, v);
+      }};
+  return &api;
+}
+
+const tmeter_output_api* output_interface() {
+  static const tmeter_output_api api{sizeof(tmeter_output_api), 0,
+                                     [](tmeter_output* o, tmeter_bytes b) -> tmeter_status {
+                                       try {
+                                         reinterpret_cast<OutputBuffer*>(o)->bytes.append(
+                                             reinterpret_cast<const char*>(b.ptr), b.len);
+                                         return TMETER_OK;
+                                       } catch (...) {
+                                         return TMETER_IO;
+                                       }
+                                     },
+                                     [](const tmeter_output* o) -> int32_t {
+                                       return reinterpret_cast<const OutputBuffer*>(o)->color;
+                                     },
+                                     [](const tmeter_output* o) -> int32_t {
+                                       return reinterpret_cast<const OutputBuffer*>(o)->columns;
+                                     }};
+  return &api;
+}
+
+}  // namespace
+
+void add_report_interfaces() {
+  add_interface(TMETER_HOST_REPORT, report_interface());
+  add_interface(TMETER_HOST_OUTPUT, output_interface());
+}
+
+const tmeter_report* to_handle(const Report* report) {
+  return reinterpret_cast<const tmeter_report*>(report);
+}
+tmeter_output* to_handle(OutputBuffer* output) { return reinterpret_cast<tmeter_output*>(output); }
+
+}  // namespace tmeter::core

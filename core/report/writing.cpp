@@ -1,0 +1,109 @@
+#include "core/report/writing.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "core/base/error.hpp"
+#include "core/base/output_file.hpp"
+#include "core/base/text.hpp"
+
+namespace tmeter::core {
+namespace {
+
+int terminal_width() {
+  winsize size{};
+  if (!isatty(STDOUT_FILENO)) return 0;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+bool wants_color(ColorMode mode, bool to_file) {
+  if (mode != ColorMode::kAuto) return mode == ColorMode::kAlways;
+  const char* no_color = std::getenv("NO_COLOR");
+  return !to_file && isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+void write_stdout(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0)
+      throw Error(ErrorKind::kUsage,
+                  std::string("standard output cannot be written: ") + std::strerror(errno));
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+}
+
+OutputBuffer run_writer(Registry& registry, const Report& report, const ReportTarget& target,
+                        ColorMode color) {
+  auto& plugin = find_writer(registry, target.format);
+  registry.open(plugin);
+  OutputBuffer out;
+  out.color = wants_color(color, !target.file.empty());
+  out.columns = target.file.empty() ? terminal_width() : 0;
+  const auto* writers = plugin.capability<tmeter_writers>(TMETER_CAP_REPORT_WRITER);
+  for (uint32_t i = 0; writers && i < writers->count; ++i) {
+    const auto* w = writers->get(i);
+    if (std::string_view(w->name.ptr, w->name.len) != target.format) continue;
+    const auto status = invoke(plugin.call, "while writing the report", [&](tmeter_call* call) {
+      return w->write(call, to_handle(&report), to_handle(&out), w->user);
+    });
+    if (status == TMETER_UNSUPPORTED) {
+      throw Error(ErrorKind::kPlugin,
+                  "plugin " + plugin.manifest.id + " declines to write this report");
+    }
+    return out;
+  }
+  throw Error(ErrorKind::kPlugin,
+              "plugin " + plugin.manifest.id + " does not have the writer its manifest names");
+}
+
+}  // namespace
+
+ReportTarget parse_report_target(const std::string& text) {
+  const auto equals = text.find('=');
+  ReportTarget t{text.substr(0, equals),
+                 equals == std::string::npos ? "" : text.substr(equals + 1)};
+  if (t.format.empty() || (equals != std::string::npos && t.file.empty())) {
+    throw Error(ErrorKind::kUsage,
+                "--report " + text + ": FORMAT or FORMAT=FILE is expected, as in json=report.json");
+  }
+  return t;
+}
+
+Plugin& find_writer(Registry& registry, const std::string& format) {
+  std::vector<std::string> known;
+  for (const auto& p : registry.plugins()) {
+    for (const auto& w : p->manifest.writers) {
+      if (w.name == format) return *p;
+      known.push_back(w.name);
+    }
+  }
+  std::string list;
+  for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
+  throw Error(ErrorKind::kUsage, "unknown report format '" + format + "'" +
+                                     did_you_mean(format, known) + "; known: " + list);
+}
+
+void write_reports(Registry& registry, const Report& report,
+                   const std::vector<ReportTarget>& targets, ColorMode color) {
+  std::vector<std::unique_ptr<OutputFile>> files;
+  std::string standard_output;
+  for (const auto& target : targets) {
+    const auto out = run_writer(registry, report, target, color);
+    if (target.file.empty()) {
+      standard_output += out.bytes;
+    } else {
+      files.push_back(std::make_unique<OutputFile>(target.file));
+      files.back()->write(out.bytes);
+    }
+  }
+  for (auto& file : files) file->commit();
+  write_stdout(standard_output);
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,118 @@
+/*
+ * The words every other header of the tmeter plugin contract is written in: strings, spans,
+ * status codes, numbers. C11 and C++17, no dependency beyond the C standard library.
+ *
+ * Three kinds of struct exist (docs/abi.md):
+ *   frozen values   (tmeter_str, tmeter_number, …) never change and may sit in arrays;
+ *   growable tables begin with `struct_size`, are only appended to, and are passed by pointer;
+ *   opaque handles  (tmeter_graph, tmeter_node, …) are only ever seen as pointers.
+ *
+ * Thread tags used in comments: [main] the thread that called `init`; [serial] any thread, never
+ * two at once for one plugin; [any] any thread, also at the same time.
+ */
+#ifndef TMETER_ABI_BASE_H
+#define TMETER_ABI_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The newest minor these headers describe, and the one a plugin wants to be able to load into.
+ * Raise TMETER_ABI_TARGET_MINOR before including to see members that came later. */
+#define TMETER_ABI_MINOR 0
+#ifndef TMETER_ABI_TARGET_MINOR
+#define TMETER_ABI_TARGET_MINOR 0
+#endif
+
+#if defined(_WIN32)
+#define TMETER_ABI __cdecl
+#define TMETER_EXPORT __declspec(dllexport)
+#else
+#define TMETER_ABI
+#define TMETER_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* True if the other side's struct is large enough to have `member`, and it is set. */
+#define TMETER_HAS(ptr, type, member)                                               \
+  ((ptr)->struct_size >= offsetof(type, member) + sizeof((ptr)->member) &&          \
+   (ptr)->member)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* UTF-8 text of `len` bytes, not NUL-terminated. Borrowed: see the function that returns it. */
+typedef struct tmeter_str {
+  const char *ptr;
+  size_t len;
+} tmeter_str;
+
+typedef struct tmeter_i64_span {
+  const int64_t *ptr;
+  size_t len;
+} tmeter_i64_span;
+
+typedef struct tmeter_bytes {
+  const uint8_t *ptr;
+  size_t len;
+} tmeter_bytes;
+
+/* What a call came to. Anything but TMETER_OK and TMETER_UNSUPPORTED must have been explained with
+ * the call's `fail`. Unknown values mean "failed". */
+typedef int32_t tmeter_status;
+enum {
+  TMETER_OK = 0,
+  TMETER_UNSUPPORTED = 1,      /* "not mine": a normal answer, the next candidate is asked      */
+  TMETER_INVALID_ARGUMENT = 2, /* the caller used the interface wrongly                         */
+  TMETER_INTERNAL = 3,         /* a defect in the callee                                        */
+  TMETER_BAD_MODEL = 4,        /* the model file is damaged, hostile or of an unknown version   */
+  TMETER_REFUSED = 5,          /* readable, but only with the user's explicit trust             */
+  TMETER_CANCELLED = 6,
+  TMETER_UNAVAILABLE = 7,      /* the machine or the profile does not have it; say why          */
+  TMETER_CANNOT_RUN = 8,       /* the model could not be run (real or meta tensors)             */
+  TMETER_IO = 9,               /* reading or writing a file failed                              */
+  TMETER_BAD_USAGE = 10        /* the user's options do not fit this model                      */
+};
+
+/* One measured or computed figure. `kind` says which member counts and what its absence means. */
+typedef struct tmeter_number {
+  int32_t kind; /* TMETER_NUMBER_… */
+  int32_t reserved;
+  int64_t i;
+  double f;
+} tmeter_number;
+enum {
+  TMETER_NUMBER_NONE = 0,         /* the metric does not apply here                            */
+  TMETER_NUMBER_INT = 1,          /* `i`                                                       */
+  TMETER_NUMBER_FLOAT = 2,        /* `f`                                                       */
+  TMETER_NUMBER_ZERO_BY_RULE = 3, /* 0, and a rule says so (a view, a mere copy of metadata)   */
+  TMETER_NUMBER_UNKNOWN = 4,      /* no rule: never to be read as zero                         */
+  TMETER_NUMBER_UNAVAILABLE = 5   /* the machine cannot tell                                   */
+};
+
+/* Tables of results; a row index is the index of the thing in its graph. */
+enum {
+  TMETER_AXIS_NODE = 0,
+  TMETER_AXIS_MODULE_CALL = 1,
+  TMETER_AXIS_MODULE = 2,
+  TMETER_AXIS_TENSOR = 3,
+  TMETER_AXIS_MODEL = 4
+};
+
+/* Handles: owned by the host, valid until the call that received them returns, unless said. */
+typedef struct tmeter_call tmeter_call;
+typedef struct tmeter_graph tmeter_graph;
+typedef struct tmeter_node tmeter_node;
+typedef struct tmeter_value tmeter_value;
+typedef struct tmeter_module tmeter_module;
+typedef struct tmeter_module_call tmeter_module_call;
+typedef struct tmeter_tensor tmeter_tensor;
+typedef struct tmeter_builder tmeter_builder;
+typedef struct tmeter_source tmeter_source;
+typedef struct tmeter_request tmeter_request;
+typedef struct tmeter_report tmeter_report;
+typedef struct tmeter_output tmeter_output;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,138 @@
+/*
+ * Reading the graph: what every loader produces and every metric, advice and writer reads.
+ * It is a recording: operators in execution order, control flow resolved, every dim an integer
+ * under the current binding of the symbols.
+ *
+ *   node         one operator call: `aten::conv2d`, its arguments by schema name, its results
+ *   value        tensor, scalar, text, list or none; results and constants are values alike
+ *   module       the tree as in PyTorch, `layer1.0.conv1`, with its type
+ *   module call  one call of a module; a module reused n times is one module with n calls
+ *   tensor       parameter, buffer or constant, and where its bytes lie in the file
+ *
+ * Host interface "tmeter.host.graph/1". All functions [any], none can fail for handles of the same
+ * graph and indices below the count; an index out of range gives null or an empty value.
+ * Everything returned lives as long as the graph.
+ */
+#ifndef TMETER_ABI_GRAPH_H
+#define TMETER_ABI_GRAPH_H
+#include "base.h"
+#include "dtype.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TMETER_HOST_GRAPH "tmeter.host.graph/1"
+
+enum {
+  TMETER_VALUE_NONE = 0,
+  TMETER_VALUE_TENSOR = 1,
+  TMETER_VALUE_INT = 2, /* also a size computed from symbols: its value under the binding */
+  TMETER_VALUE_FLOAT = 3,
+  TMETER_VALUE_BOOL = 4,
+  TMETER_VALUE_TEXT = 5,
+  TMETER_VALUE_LIST = 6,
+  TMETER_VALUE_DTYPE = 7, /* value_int gives the TMETER_DTYPE_… number */
+  TMETER_VALUE_OTHER = 8  /* device, layout, generator, object: value_text names it */
+};
+
+enum { TMETER_TENSOR_PARAMETER = 0, TMETER_TENSOR_BUFFER = 1, TMETER_TENSOR_CONSTANT = 2 };
+
+typedef struct tmeter_symbol_info { /* growable; the host fills it */
+  uint32_t struct_size;
+  uint32_t reserved;
+  tmeter_str name;
+  int64_t min, max, value; /* max = INT64_MAX when unbounded */
+} tmeter_symbol_info;
+
+typedef struct tmeter_graph_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  /* graph ------------------------------------------------------------------------------------ */
+  /* Facts by key, empty when absent: "name" (class of the model), "format" ("torch.export",
+   * "TorchScript, traced"), "producer" ("torch 2.15.0"), "file". */
+  tmeter_str(TMETER_ABI *property)(const tmeter_graph *, tmeter_str key);
+  size_t(TMETER_ABI *node_count)(const tmeter_graph *);
+  const tmeter_node *(TMETER_ABI *node_at)(const tmeter_graph *, size_t);
+  size_t(TMETER_ABI *module_count)(const tmeter_graph *); /* pre-order, [0] is the root */
+  const tmeter_module *(TMETER_ABI *module_at)(const tmeter_graph *, size_t);
+  size_t(TMETER_ABI *module_call_count)(const tmeter_graph *);
+  const tmeter_module_call *(TMETER_ABI *module_call_at)(const tmeter_graph *, size_t);
+  size_t(TMETER_ABI *tensor_count)(const tmeter_graph *);
+  const tmeter_tensor *(TMETER_ABI *tensor_at)(const tmeter_graph *, size_t);
+  size_t(TMETER_ABI *symbol_count)(const tmeter_graph *);
+  tmeter_status(TMETER_ABI *symbol_at)(const tmeter_graph *, size_t, tmeter_symbol_info *out);
+  size_t(TMETER_ABI *input_count)(const tmeter_graph *);
+  const tmeter_value *(TMETER_ABI *input_at)(const tmeter_graph *, size_t);
+  tmeter_str(TMETER_ABI *input_name)(const tmeter_graph *, size_t);
+  tmeter_str(TMETER_ABI *input_origin)(const tmeter_graph *, size_t); /* "recorded", "given", … */
+  size_t(TMETER_ABI *output_count)(const tmeter_graph *);
+  const tmeter_value *(TMETER_ABI *output_at)(const tmeter_graph *, size_t);
+
+  /* node ------------------------------------------------------------------------------------- */
+  size_t(TMETER_ABI *node_index)(const tmeter_node *);
+  tmeter_str(TMETER_ABI *node_op)(const tmeter_node *);       /* "aten::conv2d"               */
+  tmeter_str(TMETER_ABI *node_overload)(const tmeter_node *); /* "" for the default overload  */
+  size_t(TMETER_ABI *node_arg_count)(const tmeter_node *);
+  tmeter_str(TMETER_ABI *node_arg_name)(const tmeter_node *, size_t);
+  const tmeter_value *(TMETER_ABI *node_arg)(const tmeter_node *, size_t);
+  const tmeter_value *(TMETER_ABI *node_find_arg)(const tmeter_node *, tmeter_str name);
+  size_t(TMETER_ABI *node_result_count)(const tmeter_node *);
+  const tmeter_value *(TMETER_ABI *node_result)(const tmeter_node *, size_t);
+  const tmeter_module_call *(TMETER_ABI *node_module_call)(const tmeter_node *);
+  tmeter_str(TMETER_ABI *node_location)(const tmeter_node *); /* source line, if the file has it */
+
+  /* value ------------------------------------------------------------------------------------ */
+  int32_t(TMETER_ABI *value_kind)(const tmeter_value *);
+  int32_t(TMETER_ABI *value_dtype)(const tmeter_value *);       /* tensors, else UNDEFINED      */
+  tmeter_i64_span(TMETER_ABI *value_dims)(const tmeter_value *); /* tensors, else empty          */
+  tmeter_str(TMETER_ABI *value_dim_text)(const tmeter_value *, size_t); /* "s77*2"; "" if plain */
+  int64_t(TMETER_ABI *value_int)(const tmeter_value *);         /* INT, BOOL, DTYPE, else 0     */
+  double(TMETER_ABI *value_float)(const tmeter_value *);        /* FLOAT, INT, else 0           */
+  tmeter_str(TMETER_ABI *value_text)(const tmeter_value *);     /* TEXT, OTHER                  */
+  size_t(TMETER_ABI *value_size)(const tmeter_value *);         /* LIST                         */
+  const tmeter_value *(TMETER_ABI *value_at)(const tmeter_value *, size_t);
+  const tmeter_tensor *(TMETER_ABI *value_tensor)(const tmeter_value *);  /* null unless bound  */
+  const tmeter_node *(TMETER_ABI *value_producer)(const tmeter_value *);  /* null unless made   */
+
+  /* module ----------------------------------------------------------------------------------- */
+  size_t(TMETER_ABI *module_index)(const tmeter_module *);
+  tmeter_str(TMETER_ABI *module_name)(const tmeter_module *); /* "conv1"; "" for the root       */
+  tmeter_str(TMETER_ABI *module_path)(const tmeter_module *); /* "layer1.0.conv1"               */
+  tmeter_str(TMETER_ABI *module_type)(const tmeter_module *); /* qualified: "torch.nn.….Conv2d" */
+  const tmeter_module *(TMETER_ABI *module_parent)(const tmeter_module *);
+  size_t(TMETER_ABI *module_child_count)(const tmeter_module *);
+  const tmeter_module *(TMETER_ABI *module_child)(const tmeter_module *, size_t);
+  size_t(TMETER_ABI *module_calls)(const tmeter_module *);
+  size_t(TMETER_ABI *module_tensor_count)(const tmeter_module *); /* owned directly             */
+  const tmeter_tensor *(TMETER_ABI *module_tensor)(const tmeter_module *, size_t);
+  size_t(TMETER_ABI *module_attribute_count)(const tmeter_module *); /* hyper-parameters        */
+  tmeter_str(TMETER_ABI *module_attribute_name)(const tmeter_module *, size_t);
+  const tmeter_value *(TMETER_ABI *module_attribute)(const tmeter_module *, size_t);
+
+  /* module call ------------------------------------------------------------------------------ */
+  size_t(TMETER_ABI *module_call_index)(const tmeter_module_call *);
+  const tmeter_module *(TMETER_ABI *module_call_module)(const tmeter_module_call *);
+  const tmeter_module_call *(TMETER_ABI *module_call_parent)(const tmeter_module_call *);
+
+  /* tensor ----------------------------------------------------------------------------------- */
+  size_t(TMETER_ABI *tensor_index)(const tmeter_tensor *);
+  tmeter_str(TMETER_ABI *tensor_name)(const tmeter_tensor *); /* "layer1.0.conv1.weight"        */
+  int32_t(TMETER_ABI *tensor_kind)(const tmeter_tensor *);
+  int32_t(TMETER_ABI *tensor_dtype)(const tmeter_tensor *);
+  tmeter_i64_span(TMETER_ABI *tensor_dims)(const tmeter_tensor *);
+  tmeter_i64_span(TMETER_ABI *tensor_strides)(const tmeter_tensor *); /* elements               */
+  int64_t(TMETER_ABI *tensor_numel)(const tmeter_tensor *);
+  int32_t(TMETER_ABI *tensor_trainable)(const tmeter_tensor *); /* requires_grad                */
+  const tmeter_module *(TMETER_ABI *tensor_owner)(const tmeter_tensor *);
+  /* The first tensor with the same storage and layout: itself unless tied. Count only tensors
+   * that are their own canonical tensor. */
+  const tmeter_tensor *(TMETER_ABI *tensor_canonical)(const tmeter_tensor *);
+  /* Where the first element lies in the model file, in bytes; -1 when the file has no bytes. */
+  int64_t(TMETER_ABI *tensor_file_offset)(const tmeter_tensor *);
+} tmeter_graph_api;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,102 @@
+/*
+ * Capability "tmeter.report-writer/1": turns a finished report into text or bytes, and the host
+ * interfaces through which it reads the report and writes the output.
+ *
+ * A writer shows every metric it is given; it never knows metrics by name. The graph of the report
+ * is read with graph.h, its cells with `cell`.
+ */
+#ifndef TMETER_ABI_REPORT_H
+#define TMETER_ABI_REPORT_H
+#include "base.h"
+#include "metric.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TMETER_CAP_REPORT_WRITER "tmeter.report-writer/1"
+#define TMETER_HOST_REPORT "tmeter.host.report/1"
+#define TMETER_HOST_OUTPUT "tmeter.host.output/1"
+
+typedef struct tmeter_writer {
+  uint32_t struct_size;
+  uint32_t reserved;
+  tmeter_str name;       /* "json", as in --report json */
+  tmeter_str extension;  /* "json" */
+  tmeter_str media_type; /* "application/json" */
+  tmeter_status(TMETER_ABI *write)(tmeter_call *, const tmeter_report *, tmeter_output *, void *user);
+  void *user;
+} tmeter_writer;
+
+typedef struct tmeter_writers {
+  uint32_t struct_size;
+  uint32_t count;
+  const tmeter_writer *(TMETER_ABI *get)(uint32_t);
+} tmeter_writers;
+
+typedef struct tmeter_metric_info { /* growable; the host fills it. Texts live with the report. */
+  uint32_t struct_size;
+  uint32_t flags;
+  tmeter_str id, title, unit;
+  int32_t unit_kind, axis, aggregation, better;
+  int32_t provenance;
+  int32_t reserved;
+  tmeter_str provenance_text;
+  tmeter_str convention;
+  tmeter_str description;
+  tmeter_str plugin; /* id of the plugin it is from */
+} tmeter_metric_info;
+
+typedef struct tmeter_coverage { /* growable */
+  uint32_t struct_size;
+  uint32_t reserved;
+  tmeter_str metric; /* empty: no loaded metric states coverage */
+  uint64_t counted, zero_by_rule, unknown;
+} tmeter_coverage;
+
+typedef struct tmeter_report_api { /* all [any] */
+  uint32_t struct_size;
+  uint32_t reserved;
+  const tmeter_graph *(TMETER_ABI *graph)(const tmeter_report *);
+
+  /* Texts by key, empty when absent: "tool.version", "model.file", "model.size" (bytes),
+   * "analysis.seconds" (as text), "hardware", "command". */
+  tmeter_str(TMETER_ABI *property)(const tmeter_report *, tmeter_str key);
+  /* How the user wants it shown: "by", "depth", "columns", "sort", "raw". Empty when not said. */
+  tmeter_str(TMETER_ABI *view)(const tmeter_report *, tmeter_str key);
+
+  size_t(TMETER_ABI *metric_count)(const tmeter_report *);
+  tmeter_status(TMETER_ABI *metric_at)(const tmeter_report *, size_t, tmeter_metric_info *out);
+  /* Any cell. For node metrics also module calls, modules and the model (rolled up); for tensor
+   * metrics also modules and the model. kind NONE where the metric does not apply. A roll-up over
+   * cells of which some are unknown is the sum of the known ones; the coverage says the rest. */
+  tmeter_number(TMETER_ABI *cell)(const tmeter_report *, size_t metric, int32_t axis, size_t index);
+
+  tmeter_status(TMETER_ABI *coverage)(const tmeter_report *, tmeter_coverage *out);
+  size_t(TMETER_ABI *unknown_count)(const tmeter_report *); /* distinct operators without a rule */
+  tmeter_status(TMETER_ABI *unknown_at)(const tmeter_report *, size_t, tmeter_str *op,
+                                        uint64_t *nodes);
+  size_t(TMETER_ABI *warning_count)(const tmeter_report *);
+  tmeter_str(TMETER_ABI *warning_at)(const tmeter_report *, size_t);
+  /* Resolved configuration: "flops.convention" → "torch". */
+  size_t(TMETER_ABI *config_count)(const tmeter_report *);
+  tmeter_status(TMETER_ABI *config_at)(const tmeter_report *, size_t, tmeter_str *key,
+                                       tmeter_str *value);
+  size_t(TMETER_ABI *plugin_count)(const tmeter_report *);
+  tmeter_status(TMETER_ABI *plugin_at)(const tmeter_report *, size_t, tmeter_str *id,
+                                       tmeter_str *version);
+} tmeter_report_api;
+
+typedef struct tmeter_output_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Appends; may be called any number of times. Nothing appears at the destination until the
+   * writer has returned TMETER_OK. */
+  tmeter_status(TMETER_ABI *write)(tmeter_output *, tmeter_bytes);
+  int32_t(TMETER_ABI *color)(const tmeter_output *);  /* non-zero: ANSI colours are wanted  */
+  int32_t(TMETER_ABI *columns)(const tmeter_output *); /* terminal width, 0 when no terminal */
+} tmeter_output_api;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,45 @@
+/*
+ * The model file as a loader sees it: mapped, read-only, with one safe view of its ZIP directory.
+ *
+ * The host checks the archive once (central against local headers, duplicates, overlaps, sizes
+ * beyond the file), so every loader sees the same entries and none needs a ZIP reader of its own.
+ *
+ * Host interface "tmeter.host.source/1", [any]. What is returned lives until the load returns.
+ */
+#ifndef TMETER_ABI_SOURCE_H
+#define TMETER_ABI_SOURCE_H
+#include "base.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TMETER_HOST_SOURCE "tmeter.host.source/1"
+
+typedef struct tmeter_entry { /* growable; the host fills it */
+  uint32_t struct_size;
+  int32_t stored;   /* 1: bytes lie in the file as they are; 0: deflated */
+  tmeter_str name;  /* full name in the archive */
+  uint64_t size;    /* uncompressed */
+  uint64_t offset;  /* of the first (compressed) byte in the file */
+} tmeter_entry;
+
+typedef struct tmeter_source_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+  tmeter_str(TMETER_ABI *path)(const tmeter_source *);
+  tmeter_bytes(TMETER_ABI *bytes)(const tmeter_source *); /* the whole file, mapped */
+
+  /* 0 when the file is not a ZIP archive. */
+  size_t(TMETER_ABI *entry_count)(const tmeter_source *);
+  tmeter_status(TMETER_ABI *entry_at)(const tmeter_source *, size_t, tmeter_entry *out);
+  /* By full name; TMETER_UNSUPPORTED when there is none. */
+  tmeter_status(TMETER_ABI *find)(const tmeter_source *, tmeter_str name, size_t *out);
+  /* The entry's bytes: a view into the mapping when stored, else inflated into host memory
+   * (at most 1 GiB an entry; more is TMETER_BAD_MODEL). At least 64 readable bytes follow. */
+  tmeter_status(TMETER_ABI *read)(tmeter_call *, const tmeter_source *, size_t, tmeter_bytes *out);
+} tmeter_source_api;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,105 @@
+// Call: options, log, metrics and hardware as a plugin sees them while the host is inside it.
+#pragma once
+#include "count.hpp"
+#include "graph.hpp"
+
+TMETER_SDK_BEGIN
+
+class Call {
+ public:
+  explicit Call(tmeter_call* h) : h_(h) {}
+  tmeter_call* handle() const { return h_; }
+
+  void debug(std::string_view m) const { detail::call_api().log(h_, TMETER_LOG_DEBUG, to_abi(m)); }
+  void info(std::string_view m) const { detail::call_api().log(h_, TMETER_LOG_INFO, to_abi(m)); }
+  /// Becomes part of every report.
+  void warn(std::string_view m) const { detail::call_api().log(h_, TMETER_LOG_WARNING, to_abi(m)); }
+  bool cancelled() const { return detail::call_api().cancelled(h_) != 0; }
+
+  // The plugin's own options (declared with Registrar::option).
+  std::string_view option_text(std::string_view key) const {
+    tmeter_str s{};
+    check(detail::call_api().option_text(h_, to_abi(key), &s));
+    return to_view(s);
+  }
+  int64_t option_int(std::string_view key) const {
+    int64_t v = 0;
+    check(detail::call_api().option_int(h_, to_abi(key), &v));
+    return v;
+  }
+  double option_float(std::string_view key) const {
+    double v = 0;
+    check(detail::call_api().option_float(h_, to_abi(key), &v));
+    return v;
+  }
+  bool option_bool(std::string_view key) const {
+    int32_t v = 0;
+    check(detail::call_api().option_bool(h_, to_abi(key), &v));
+    return v != 0;
+  }
+
+  // Metrics.
+  Cell read(std::string_view metric, int32_t axis, size_t index) const {
+    tmeter_number n{};
+    const auto status = detail::results_api().read(h_, to_abi(metric), axis, index, &n);
+    if (status == TMETER_UNSUPPORTED) return Cell::unsupported();
+    check(status);
+    return Cell(n);
+  }
+  /// Another metric at the same node, e.g. "macs" while computing "flops".
+  Cell read(std::string_view metric, const Node& node) const {
+    return read(metric, TMETER_AXIS_NODE, node.index());
+  }
+  void emit(std::string_view metric, int32_t axis, size_t index, Cell value) const {
+    check(detail::results_api().emit_at(h_, to_abi(metric), axis, index, value.abi()));
+  }
+  void set_convention(std::string_view metric, std::string_view text) const {
+    check(detail::results_api().set_convention(h_, to_abi(metric), to_abi(text)));
+  }
+  void set_provenance(std::string_view metric, int32_t provenance, std::string_view text) const {
+    check(detail::results_api().set_provenance(h_, to_abi(metric), provenance, to_abi(text)));
+  }
+
+  // The hardware profile chosen with --hardware.
+  std::string_view hardware_name() const { return to_view(detail::hardware_api().name(h_)); }
+  std::string_view hardware_title() const { return to_view(detail::hardware_api().title(h_)); }
+  /// False when the profile does not have the number.
+  bool hardware_number(std::string_view key, double& value) const {
+    tmeter_str source{};
+    const auto status = detail::hardware_api().number(h_, to_abi(key), &value, &source);
+    if (status == TMETER_UNAVAILABLE) return false;
+    check(status);
+    return true;
+  }
+
+ private:
+  tmeter_call* h_;
+};
+
+namespace detail {
+
+/// Runs plugin code for the host: nothing is thrown across, every failure has a text.
+template <class F>
+tmeter_status guarded(tmeter_call* call, F&& f) noexcept {
+  const auto fail = [call](const char* text) {
+    if (call) call_api().fail(call, to_abi(text));
+  };
+  try {
+    return f();
+  } catch (const Reported& e) {
+    return e.status();
+  } catch (const Error& e) {
+    fail(e.what());
+    return e.status();
+  } catch (const std::bad_alloc&) {
+    fail("out of memory");
+  } catch (const std::exception& e) {
+    fail(e.what());
+  } catch (...) {
+    fail("an exception of unknown type");
+  }
+  return TMETER_INTERNAL;
+}
+
+}  // namespace detail
+TMETER_SDK_END

@@ -1,0 +1,300 @@
+// The graph for plugin authors: Node, Value, Shape, Module, Tensor, Graph.
+//
+// All are two words wide, cheap to copy, and valid as long as the graph. Nothing here allocates.
+#pragma once
+#include <cstdint>
+#include <iterator>
+
+#include "count.hpp"
+#include "dtype.hpp"
+
+TMETER_SDK_BEGIN
+
+class Node;
+class Module;
+class Tensor;
+
+/// The dims of a tensor: concrete integers under the current binding.
+class Shape {
+ public:
+  constexpr Shape() = default;
+  explicit Shape(tmeter_i64_span s) : ptr_(s.ptr), len_(s.len) {}
+  const int64_t* begin() const { return ptr_; }
+  const int64_t* end() const { return ptr_ + len_; }
+  int64_t rank() const { return static_cast<int64_t>(len_); }
+  bool empty() const { return len_ == 0; }
+  /// Negative indices count from the end, as in Python. Throws when out of range.
+  int64_t operator[](int64_t i) const {
+    const int64_t k = i < 0 ? i + rank() : i;
+    if (k < 0 || k >= rank())
+      throw Error(TMETER_BAD_MODEL,
+                  "dim " + std::to_string(i) + " of a tensor of rank " + std::to_string(rank()));
+    return ptr_[k];
+  }
+  int64_t front() const { return (*this)[0]; }
+  int64_t back() const { return (*this)[-1]; }
+  /// Product of the dims; 1 for a scalar.
+  Count numel() const { return product(0, rank()); }
+  /// Product of dims [from, to).
+  Count product(int64_t from, int64_t to) const {
+    Count n = 1;
+    for (int64_t i = from; i < to; ++i) n *= (*this)[i];
+    return n;
+  }
+
+ private:
+  const int64_t* ptr_ = nullptr;
+  size_t len_ = 0;
+};
+
+/// A tensor, scalar, text, list or none. A missing argument reads as none.
+class Value {
+ public:
+  explicit Value(const tmeter_value* h = nullptr) : h_(h) {}
+  const tmeter_value* handle() const { return h_; }
+  int32_t kind() const {
+    return h_ ? detail::graph_api().value_kind(h_) : int32_t{TMETER_VALUE_NONE};
+  }
+  bool is_none() const { return kind() == TMETER_VALUE_NONE; }
+  bool is_tensor() const { return kind() == TMETER_VALUE_TENSOR; }
+  bool is_list() const { return kind() == TMETER_VALUE_LIST; }
+
+  // Tensors.
+  Shape shape() const { return h_ ? Shape(detail::graph_api().value_dims(h_)) : Shape(); }
+  DType dtype() const {
+    return DType(h_ ? detail::graph_api().value_dtype(h_) : int32_t{TMETER_DTYPE_UNDEFINED});
+  }
+  Count numel() const { return is_tensor() ? shape().numel() : Count(0); }
+  Count bytes() const { return numel() * dtype().bytes(); }
+  std::string_view dim_text(int64_t i) const {
+    return h_ ? to_view(detail::graph_api().value_dim_text(h_, static_cast<size_t>(i)))
+              : std::string_view();
+  }
+  Tensor tensor() const;  ///< the parameter, buffer or constant behind it, if any
+  Node producer() const;  ///< the node that made it, if any
+
+  // Scalars; `fallback` when it is none.
+  int64_t as_int(int64_t fallback = 0) const {
+    return is_none() ? fallback : detail::graph_api().value_int(h_);
+  }
+  double as_float(double fallback = 0) const {
+    return is_none() ? fallback : detail::graph_api().value_float(h_);
+  }
+  bool as_bool(bool fallback = false) const {
+    return is_none() ? fallback : detail::graph_api().value_int(h_) != 0;
+  }
+  std::string_view text() const {
+    return h_ ? to_view(detail::graph_api().value_text(h_)) : std::string_view();
+  }
+
+  // Lists.
+  size_t size() const { return h_ ? detail::graph_api().value_size(h_) : 0; }
+  Value operator[](size_t i) const {
+    return Value(h_ ? detail::graph_api().value_at(h_, i) : nullptr);
+  }
+
+ private:
+  const tmeter_value* h_;
+};
+
+class Tensor {
+ public:
+  explicit Tensor(const tmeter_tensor* h = nullptr) : h_(h) {}
+  explicit operator bool() const { return h_ != nullptr; }
+  const tmeter_tensor* handle() const { return h_; }
+  size_t index() const { return detail::graph_api().tensor_index(h_); }
+  std::string_view name() const { return to_view(detail::graph_api().tensor_name(h_)); }
+  int32_t kind() const { return detail::graph_api().tensor_kind(h_); }
+  bool is_parameter() const { return kind() == TMETER_TENSOR_PARAMETER; }
+  bool is_buffer() const { return kind() == TMETER_TENSOR_BUFFER; }
+  bool trainable() const { return detail::graph_api().tensor_trainable(h_) != 0; }
+  DType dtype() const { return DType(detail::graph_api().tensor_dtype(h_)); }
+  Shape shape() const { return Shape(detail::graph_api().tensor_dims(h_)); }
+  Count numel() const { return detail::graph_api().tensor_numel(h_); }
+  Count bytes() const { return numel() * dtype().bytes(); }
+  Module owner() const;
+  /// The first tensor of a tied group; itself when not tied.
+  Tensor canonical() const { return Tensor(detail::graph_api().tensor_canonical(h_)); }
+  bool is_tied() const { return canonical().handle() != h_; }
+
+ private:
+  const tmeter_tensor* h_;
+};
+
+class Module {
+ public:
+  explicit Module(const tmeter_module* h = nullptr) : h_(h) {}
+  explicit operator bool() const { return h_ != nullptr; }
+  const tmeter_module* handle() const { return h_; }
+  size_t index() const { return detail::graph_api().module_index(h_); }
+  std::string_view name() const { return to_view(detail::graph_api().module_name(h_)); }
+  std::string_view path() const { return to_view(detail::graph_api().module_path(h_)); }
+  /// "torch.nn.modules.conv.Conv2d"
+  std::string_view qualified_type() const { return to_view(detail::graph_api().module_type(h_)); }
+  /// "Conv2d"
+  std::string_view type() const {
+    const auto t = qualified_type();
+    const auto dot = t.rfind('.');
+    return dot == std::string_view::npos ? t : t.substr(dot + 1);
+  }
+  Module parent() const { return Module(detail::graph_api().module_parent(h_)); }
+  size_t child_count() const { return detail::graph_api().module_child_count(h_); }
+  Module child(size_t i) const { return Module(detail::graph_api().module_child(h_, i)); }
+  size_t calls() const { return detail::graph_api().module_calls(h_); }
+  size_t tensor_count() const { return detail::graph_api().module_tensor_count(h_); }
+  Tensor tensor(size_t i) const { return Tensor(detail::graph_api().module_tensor(h_, i)); }
+  size_t attribute_count() const { return detail::graph_api().module_attribute_count(h_); }
+  std::string_view attribute_name(size_t i) const {
+    return to_view(detail::graph_api().module_attribute_name(h_, i));
+  }
+  Value attribute(size_t i) const { return Value(detail::graph_api().module_attribute(h_, i)); }
+
+ private:
+  const tmeter_module* h_;
+};
+
+class ModuleCall {
+ public:
+  explicit ModuleCall(const tmeter_module_call* h = nullptr) : h_(h) {}
+  explicit operator bool() const { return h_ != nullptr; }
+  const tmeter_module_call* handle() const { return h_; }
+  size_t index() const { return detail::graph_api().module_call_index(h_); }
+  Module module() const { return Module(detail::graph_api().module_call_module(h_)); }
+  ModuleCall parent() const { return ModuleCall(detail::graph_api().module_call_parent(h_)); }
+
+ private:
+  const tmeter_module_call* h_;
+};
+
+class Node {
+ public:
+  explicit Node(const tmeter_node* h = nullptr) : h_(h) {}
+  explicit operator bool() const { return h_ != nullptr; }
+  const tmeter_node* handle() const { return h_; }
+  size_t index() const { return detail::graph_api().node_index(h_); }
+  std::string_view op() const { return to_view(detail::graph_api().node_op(h_)); }
+  std::string_view overload() const { return to_view(detail::graph_api().node_overload(h_)); }
+  std::string_view location() const { return to_view(detail::graph_api().node_location(h_)); }
+  ModuleCall call() const { return ModuleCall(detail::graph_api().node_module_call(h_)); }
+
+  size_t arg_count() const { return detail::graph_api().node_arg_count(h_); }
+  std::string_view arg_name(size_t i) const {
+    return to_view(detail::graph_api().node_arg_name(h_, i));
+  }
+  Value arg(size_t i) const { return Value(detail::graph_api().node_arg(h_, i)); }
+  /// By schema name; none when the node has no such argument.
+  Value arg(std::string_view name) const {
+    return Value(detail::graph_api().node_find_arg(h_, to_abi(name)));
+  }
+  /// A tensor argument that must be there.
+  Value input(std::string_view name) const { return tensor_or_throw(arg(name), name); }
+
+  size_t result_count() const { return detail::graph_api().node_result_count(h_); }
+  Value result(size_t i) const { return Value(detail::graph_api().node_result(h_, i)); }
+  /// The i-th result, which must be a tensor.
+  Value output(size_t i = 0) const {
+    return tensor_or_throw(result(i), "result " + std::to_string(i));
+  }
+
+ private:
+  Value tensor_or_throw(Value v, std::string_view what) const {
+    if (!v.is_tensor())
+      throw Error(TMETER_BAD_MODEL, std::string(op()) + " has no tensor " + std::string(what));
+    return v;
+  }
+  const tmeter_node* h_;
+};
+
+inline Tensor Value::tensor() const {
+  return Tensor(h_ ? detail::graph_api().value_tensor(h_) : nullptr);
+}
+inline Node Value::producer() const {
+  return Node(h_ ? detail::graph_api().value_producer(h_) : nullptr);
+}
+inline Module Tensor::owner() const { return Module(detail::graph_api().tensor_owner(h_)); }
+
+/// Something with `size` and `at(i)`, usable in a range-for.
+template <class Item, class At>
+class IndexRange {
+ public:
+  IndexRange(size_t size, At at) : size_(size), at_(at) {}
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Item;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = Item;
+    iterator(const At* at, size_t i) : at_(at), i_(i) {}
+    Item operator*() const { return (*at_)(i_); }
+    iterator& operator++() { return ++i_, *this; }
+    bool operator!=(const iterator& o) const { return i_ != o.i_; }
+    bool operator==(const iterator& o) const { return i_ == o.i_; }
+
+   private:
+    const At* at_;
+    size_t i_;
+  };
+  iterator begin() const { return {&at_, 0}; }
+  iterator end() const { return {&at_, size_}; }
+  size_t size() const { return size_; }
+  Item operator[](size_t i) const { return at_(i); }
+
+ private:
+  size_t size_;
+  At at_;
+};
+
+class Graph {
+ public:
+  explicit Graph(const tmeter_graph* h) : h_(h) {}
+  const tmeter_graph* handle() const { return h_; }
+  std::string_view property(std::string_view key) const {
+    return to_view(api().property(h_, to_abi(key)));
+  }
+  auto nodes() const {
+    return range<Node>(api().node_count(h_),
+                       [h = h_](size_t i) { return Node(api().node_at(h, i)); });
+  }
+  auto modules() const {
+    return range<Module>(api().module_count(h_),
+                         [h = h_](size_t i) { return Module(api().module_at(h, i)); });
+  }
+  auto module_calls() const {
+    return range<ModuleCall>(api().module_call_count(h_),
+                             [h = h_](size_t i) { return ModuleCall(api().module_call_at(h, i)); });
+  }
+  auto tensors() const {
+    return range<Tensor>(api().tensor_count(h_),
+                         [h = h_](size_t i) { return Tensor(api().tensor_at(h, i)); });
+  }
+  auto inputs() const {
+    return range<Value>(api().input_count(h_),
+                        [h = h_](size_t i) { return Value(api().input_at(h, i)); });
+  }
+  std::string_view input_name(size_t i) const { return to_view(api().input_name(h_, i)); }
+  std::string_view input_origin(size_t i) const { return to_view(api().input_origin(h_, i)); }
+  auto outputs() const {
+    return range<Value>(api().output_count(h_),
+                        [h = h_](size_t i) { return Value(api().output_at(h, i)); });
+  }
+  auto symbols() const {
+    return range<tmeter_symbol_info>(api().symbol_count(h_), [h = h_](size_t i) {
+      tmeter_symbol_info info{};
+      info.struct_size = sizeof info;
+      check(api().symbol_at(h, i, &info));
+      return info;
+    });
+  }
+  Module root() const { return Module(api().module_at(h_, 0)); }
+
+ private:
+  static const tmeter_graph_api& api() { return detail::graph_api(); }
+  template <class Item, class At>
+  static IndexRange<Item, At> range(size_t n, At at) {
+    return {n, at};
+  }
+  const tmeter_graph* h_;
+};
+
+TMETER_SDK_END

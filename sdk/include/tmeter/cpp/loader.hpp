@@ -1,0 +1,184 @@
+// For loaders: the file as given (Source, Request) and the graph being built (GraphBuilder).
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "call.hpp"
+
+TMETER_SDK_BEGIN
+
+struct Entry {
+  size_t index;
+  std::string_view name;
+  uint64_t size;    // uncompressed bytes
+  uint64_t offset;  // of the first byte in the file
+  bool stored;      // not compressed: the bytes at `offset` are the content
+};
+
+/// The mapped file and its (already checked) ZIP directory.
+class Source {
+ public:
+  Source(tmeter_call* call, const tmeter_source* h) : call_(call), h_(h) {}
+  std::string_view path() const { return to_view(detail::source_api().path(h_)); }
+  std::string_view bytes() const { return view(detail::source_api().bytes(h_)); }
+  size_t entry_count() const { return detail::source_api().entry_count(h_); }
+  Entry entry(size_t i) const {
+    tmeter_entry e{};
+    e.struct_size = sizeof e;
+    check(detail::source_api().entry_at(h_, i, &e));
+    return {i, to_view(e.name), e.size, e.offset, e.stored != 0};
+  }
+  std::optional<Entry> find(std::string_view name) const {
+    size_t i = 0;
+    const auto status = detail::source_api().find(h_, to_abi(name), &i);
+    if (status == TMETER_UNSUPPORTED) return std::nullopt;
+    check(status);
+    return entry(i);
+  }
+  /// The content; at least 64 readable bytes follow it (what simdjson asks for).
+  std::string_view read(const Entry& e) const {
+    tmeter_bytes b{};
+    check(detail::source_api().read(call_, h_, e.index, &b));
+    return view(b);
+  }
+
+ private:
+  static std::string_view view(tmeter_bytes b) {
+    return {reinterpret_cast<const char*>(b.ptr), b.len};
+  }
+  tmeter_call* call_;
+  const tmeter_source* h_;
+};
+
+struct InputSpec {
+  std::string_view name;  // empty: by position
+  std::string_view text;  // as the user wrote it
+  DType dtype;            // undefined when not said
+  Shape dims;
+};
+
+class Request {
+ public:
+  Request(tmeter_call* call, const tmeter_request* h) : call_(call), h_(h) {}
+  Source source() const { return {call_, detail::request_api().source(h_)}; }
+  bool trusted() const { return detail::request_api().trusted(h_) != 0; }
+  std::vector<InputSpec> inputs() const {
+    std::vector<InputSpec> specs;
+    const size_t n = detail::request_api().input_count(h_);
+    for (size_t i = 0; i < n; ++i) {
+      tmeter_input_spec s{};
+      s.struct_size = sizeof s;
+      check(detail::request_api().input_at(h_, i, &s));
+      specs.push_back({to_view(s.name), to_view(s.text), DType(s.dtype), Shape(s.dims)});
+    }
+    return specs;
+  }
+
+ private:
+  tmeter_call* call_;
+  const tmeter_request* h_;
+};
+
+/// Pushes a model into the host. Every function throws when the host refuses (builder.h says when).
+class GraphBuilder {
+ public:
+  using Id = tmeter_id;
+  explicit GraphBuilder(tmeter_builder* h) : h_(h) {}
+  tmeter_builder* handle() const { return h_; }
+
+  static tmeter_dim dim(int64_t value) { return {value, 0, 0}; }
+  static tmeter_dim dim_expr(Id expr) { return {0, expr, 0}; }
+
+  void property(std::string_view key, std::string_view value) {
+    check(api().property(h_, to_abi(key), to_abi(value)));
+  }
+  Id symbol(std::string_view name, int64_t min, int64_t max, int64_t value) {
+    return make([&](Id* id) { return api().symbol(h_, to_abi(name), min, max, value, id); });
+  }
+  Id expr_int(int64_t v) {
+    return make([&](Id* id) { return api().expr_int(h_, v, id); });
+  }
+  Id expr_symbol(Id symbol) {
+    return make([&](Id* id) { return api().expr_symbol(h_, symbol, id); });
+  }
+  Id expr(int32_t op, const std::vector<Id>& operands) {
+    return make([&](Id* id) { return api().expr(h_, op, operands.data(), operands.size(), id); });
+  }
+  Id module(Id parent, std::string_view name, std::string_view type) {
+    return make([&](Id* id) { return api().module(h_, parent, to_abi(name), to_abi(type), id); });
+  }
+  void module_attribute(Id module, std::string_view name, Id value) {
+    check(api().module_attribute(h_, module, to_abi(name), value));
+  }
+  Id module_call(Id module, Id parent) {
+    return make([&](Id* id) { return api().module_call(h_, module, parent, id); });
+  }
+  Id tensor(tmeter_tensor_desc desc) {
+    desc.struct_size = sizeof desc;
+    return make([&](Id* id) { return api().tensor(h_, &desc, id); });
+  }
+  Id none() {
+    return make([&](Id* id) { return api().value_none(h_, id); });
+  }
+  Id tensor_value(DType dtype, const std::vector<tmeter_dim>& dims) {
+    return make(
+        [&](Id* id) { return api().value_tensor(h_, dtype.id(), dims.data(), dims.size(), id); });
+  }
+  Id bound(Id tensor) {
+    return make([&](Id* id) { return api().value_bound(h_, tensor, id); });
+  }
+  Id integer(int64_t v) { return integer(dim(v)); }
+  Id integer(tmeter_dim v) {
+    return make([&](Id* id) { return api().value_int(h_, v, id); });
+  }
+  Id real(double v) {
+    return make([&](Id* id) { return api().value_float(h_, v, id); });
+  }
+  Id boolean(bool v) {
+    return make([&](Id* id) { return api().value_bool(h_, v ? 1 : 0, id); });
+  }
+  Id text(std::string_view v) {
+    return make([&](Id* id) { return api().value_text(h_, to_abi(v), id); });
+  }
+  Id dtype(DType v) {
+    return make([&](Id* id) { return api().value_dtype(h_, v.id(), id); });
+  }
+  Id other(std::string_view v) {
+    return make([&](Id* id) { return api().value_other(h_, to_abi(v), id); });
+  }
+  Id list(const std::vector<Id>& items) {
+    return make([&](Id* id) { return api().value_list(h_, items.data(), items.size(), id); });
+  }
+  void input(std::string_view name, std::string_view origin, Id value) {
+    check(api().input(h_, to_abi(name), to_abi(origin), value));
+  }
+  void output(Id value) { check(api().output(h_, value)); }
+  Id node(std::string_view op, std::string_view overload, Id call,
+          const std::vector<tmeter_arg>& args, const std::vector<Id>& results,
+          std::string_view location = {}) {
+    tmeter_node_desc d{};
+    d.struct_size = sizeof d;
+    d.module_call = call;
+    d.op = to_abi(op);
+    d.overload = to_abi(overload);
+    d.args = args.data();
+    d.arg_count = args.size();
+    d.results = results.data();
+    d.result_count = results.size();
+    d.location = to_abi(location);
+    return make([&](Id* id) { return api().node(h_, &d, id); });
+  }
+  static tmeter_arg arg(std::string_view name, Id value) { return {to_abi(name), value, 0}; }
+
+ private:
+  static const tmeter_builder_api& api() { return detail::builder_api(); }
+  template <class F>
+  static Id make(F&& f) {
+    Id id = 0;
+    check(f(&id));
+    return id;
+  }
+  tmeter_builder* h_;
+};
+
+TMETER_SDK_END

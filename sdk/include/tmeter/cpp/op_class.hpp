@@ -1,0 +1,111 @@
+// OpClass: what kind of work an operator does, by name alone.
+//
+//   op_class("aten::relu_")       → kActivation     (in-place and out forms follow their base)
+//   op_class("quantized::linear") → kMatmul
+//   op_class("acme::secret")      → kOther          (no rule: say "unknown", never zero)
+//
+// For metrics that treat whole families alike: energy per class, "views cost nothing". The names
+// are packed and sorted at compile time; a look-up is one binary search and allocates nothing.
+#pragma once
+#include <algorithm>
+
+#include "op_class_table.hpp"
+
+TMETER_SDK_BEGIN
+
+constexpr std::string_view name_of(OpClass c) {
+  constexpr std::array<std::string_view, 20> kNames{
+      "convolution",   "matmul",        "attention", "recurrent",  "embedding",
+      "normalization", "softmax",       "pooling",   "activation", "elementwise",
+      "reduction",     "interpolation", "gather",    "sort",       "creation",
+      "random",        "copy",          "view",      "control",    "other"};
+  const auto i = static_cast<size_t>(c);
+  return i < kNames.size() ? kNames[i] : kNames.back();
+}
+
+namespace detail {
+
+/// Where a name lies in kOpClassRows. No pointers: needs no relocation when a plugin is opened.
+struct OpClassSlot {
+  uint16_t offset;
+  uint8_t row;
+  uint8_t length;
+  constexpr std::string_view name() const { return kOpClassRows[row].names.substr(offset, length); }
+};
+
+constexpr size_t op_class_count() {
+  size_t n = 0;
+  for (const auto& row : kOpClassRows) n += 1 + std::count(row.names.begin(), row.names.end(), ' ');
+  return n;
+}
+
+constexpr auto make_op_class_index() {
+  std::array<OpClassSlot, op_class_count()> index{};
+  size_t n = 0;
+  for (size_t r = 0; r < kOpClassRows.size(); ++r) {
+    const auto names = kOpClassRows[r].names;
+    for (size_t from = 0; from < names.size();) {
+      const size_t to = std::min(names.find(' ', from), names.size());
+      index[n++] = {static_cast<uint16_t>(from), static_cast<uint8_t>(r),
+                    static_cast<uint8_t>(to - from)};
+      from = to + 1;
+    }
+  }
+  std::sort(index.begin(), index.end(), [](auto a, auto b) { return a.name() < b.name(); });
+  return index;
+}
+
+inline constexpr auto kOpClassIndex = make_op_class_index();
+
+constexpr OpClass find_op_class(std::string_view name) {
+  const auto at = std::lower_bound(kOpClassIndex.begin(), kOpClassIndex.end(), name,
+                                   [](auto slot, auto wanted) { return slot.name() < wanted; });
+  return at != kOpClassIndex.end() && at->name() == name ? kOpClassRows[at->row].kind
+                                                         : OpClass::kOther;
+}
+
+/// Namespaces whose operators mean what the ATen name means.
+inline constexpr std::array<std::string_view, 11> kKnownOpNamespaces{
+    "aten",   "prims",  "torchvision", "quantized",      "_quantized",      "quantized_decomposed",
+    "mkldnn", "onednn", "mkl",         "static_runtime", "mkldnn_prepacked"};
+/// Namespaces in which nothing is computed on tensors.
+inline constexpr std::array<std::string_view, 4> kControlOpNamespaces{"prim", "_operator", "math",
+                                                                      "builtins"};
+
+}  // namespace detail
+
+/// "aten::add_.Tensor" → "add": without namespace, overload, and in-place, out or list marks.
+constexpr std::string_view base_name(std::string_view op) {
+  const auto colon = op.find("::");
+  if (colon != std::string_view::npos) op.remove_prefix(colon + 2);
+  op = op.substr(0, op.find('.'));
+  if (op.starts_with("_foreach_")) op.remove_prefix(9);
+  if (op.size() > 1 && op.back() == '_' && !op.ends_with("__")) op.remove_suffix(1);
+  return op;
+}
+
+constexpr OpClass op_class(std::string_view op) {
+  const auto colon = op.find("::");
+  const auto space =
+      colon == std::string_view::npos ? std::string_view("aten") : op.substr(0, colon);
+  const auto among = [space](const auto& list) {
+    return std::find(list.begin(), list.end(), space) != list.end();
+  };
+  if (among(detail::kControlOpNamespaces)) return OpClass::kControl;
+  if (!among(detail::kKnownOpNamespaces)) return OpClass::kOther;
+  auto name = base_name(op);
+  auto found = detail::find_op_class(name);
+  if (found == OpClass::kOther && name.ends_with("_out"))
+    found = detail::find_op_class(name.substr(0, name.size() - 4));
+  // view_copy, permute_copy, …: the view, made real.
+  if (found == OpClass::kOther && name.ends_with("_copy") &&
+      detail::find_op_class(name.substr(0, name.size() - 5)) == OpClass::kView)
+    found = OpClass::kCopy;
+  return found;
+}
+
+static_assert(op_class("aten::relu_") == OpClass::kActivation);
+static_assert(op_class("aten::view_copy") == OpClass::kCopy);
+static_assert(op_class("acme::relu") == OpClass::kOther);
+
+TMETER_SDK_END

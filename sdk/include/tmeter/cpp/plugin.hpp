@@ -1,0 +1,309 @@
+// The plugin author's front door: TMETER_PLUGIN and the Registrar.
+//
+//   TMETER_PLUGIN("com.acme.layers", "1.0.0", [](tmeter::Registrar& r) {
+//     r.op("acme::gated_mlp").handle("macs", macs);
+//   });
+//
+// Registration happens in `init`, never before main. What is registered lives until the process
+// ends. Handlers are called by one thread at a time.
+#pragma once
+#include <deque>
+#include <functional>
+
+#include "loader.hpp"
+#include "report.hpp"
+
+TMETER_SDK_BEGIN
+
+struct MetricSpec {
+  std::string_view id{}, title{}, unit{};
+  int32_t unit_kind = TMETER_UNIT_COUNT;
+  int32_t axis = TMETER_AXIS_NODE;
+  int32_t aggregation = TMETER_AGGREGATE_SUM;
+  int32_t better = TMETER_BETTER_LOWER;
+  uint32_t flags = 0;
+  std::string_view convention{}, description{};
+};
+
+struct OptionSpec {
+  std::string_view key{};
+  int32_t type = TMETER_OPTION_TEXT;
+  std::string_view default_value{}, text{};
+  std::string_view choices{};  // CHOICE: separated by spaces
+  double min = 1, max = 0;     // bounds of INT and FLOAT; min > max: none
+};
+
+struct Match {
+  std::string_view conditions;  // loader.h: "zip:*/models/*.json"
+  int32_t score = 50;
+};
+
+/// Writers as a class: derive, implement `write`, register with Registrar::writer.
+class ReportWriter {
+ public:
+  virtual ~ReportWriter() = default;
+  virtual void write(const Report& report, Output& out) = 0;
+};
+
+/// Collects what a plugin offers. Texts given as string_view must be literals (or live for ever).
+class Registrar {
+ public:
+  using Handler = std::function<Cell(const Node&, Call&)>;
+  using ModuleHandler = std::function<Cell(const Graph&, const ModuleCall&, Call&)>;
+  using Analysis = std::function<void(const Graph&, Call&)>;
+  using Load = std::function<void(const Request&, GraphBuilder&, Call&)>;
+  using Write = std::function<void(const Report&, Output&, Call&)>;
+  using Configure = std::function<void(Call&)>;
+
+  /// Handlers of one operator: "aten::conv2d", "aten::add.Tensor", a full schema, or "*".
+  class Op {
+   public:
+    /// `f` is Result(const Node&) or Result(const Node&, Call&); Result: Count, double or Cell.
+    template <class F>
+    Op& handle(std::string_view metric, F f, int32_t priority = 0) {
+      r_->add_op(op_, metric, priority, wrap(std::move(f)));
+      return *this;
+    }
+    /// This operator costs nothing under the metric, and that is a rule, not a gap.
+    Op& zero(std::string_view metric, int32_t priority = 0) {
+      r_->add_op(op_, metric, priority, nullptr);
+      return *this;
+    }
+
+   private:
+    friend class Registrar;
+    Op(Registrar* r, std::string_view op) : r_(r), op_(op.substr(0, op.find('('))) {}
+    Registrar* r_;
+    std::string_view op_;
+  };
+
+  Op op(std::string_view name) { return {this, name}; }
+
+  void module_type(std::string_view type, std::string_view metric, ModuleHandler f,
+                   int32_t priority = 0) {
+    auto& stored = module_functions_.emplace_back(std::move(f));
+    module_handlers_.push_back({sizeof(tmeter_module_handler), 0, to_abi(metric), to_abi(type),
+                                priority, 0, &stored, &Registrar::call_module_handler});
+  }
+  void metric(const MetricSpec& m) {
+    metrics_.push_back({sizeof(tmeter_metric_desc), m.flags, to_abi(m.id), to_abi(m.title),
+                        to_abi(m.unit), m.unit_kind, m.axis, m.aggregation, m.better, to_abi({}),
+                        to_abi(m.convention), to_abi(m.description)});
+  }
+  /// Called once per run when options are known: set conventions and provenance here.
+  void configure(Configure f) { configure_ = std::move(f); }
+  void option(const OptionSpec& o) {
+    options_.push_back({sizeof(tmeter_option_desc), o.type, to_abi(o.key), to_abi(o.default_value),
+                        to_abi(o.choices), to_abi(o.text), o.min, o.max});
+  }
+  void analysis(std::string_view name, std::string_view required, std::string_view produced,
+                Analysis f) {
+    auto& stored = analysis_functions_.emplace_back(std::move(f));
+    analyses_.push_back({sizeof(tmeter_analysis), 0, to_abi(name), to_abi(required),
+                         to_abi(produced), &Registrar::call_analysis, &stored});
+  }
+  void loader(std::string_view name, std::string_view title, std::initializer_list<Match> matches,
+              Load f) {
+    auto& stored = loader_functions_.emplace_back(std::move(f));
+    auto& rules = matches_.emplace_back();
+    for (const auto& m : matches) rules.push_back({to_abi(m.conditions), m.score, 0});
+    loaders_.push_back({sizeof(tmeter_loader), static_cast<uint32_t>(rules.size()), to_abi(name),
+                        to_abi(title), rules.data(), &Registrar::call_load, &stored});
+  }
+  void writer(std::string_view name, std::string_view extension, std::string_view media_type,
+              Write f) {
+    auto& stored = write_functions_.emplace_back(std::move(f));
+    writers_.push_back({sizeof(tmeter_writer), 0, to_abi(name), to_abi(extension),
+                        to_abi(media_type), &Registrar::call_writer, &stored});
+  }
+
+  // --- what the host asks for (detail) -----------------------------------------------------
+  static Registrar& instance() {
+    static Registrar registrar;
+    return registrar;
+  }
+  void reset() { *this = Registrar(); }
+  const void* capability(std::string_view id);
+
+ private:
+  template <class F>
+  static Handler wrap(F f) {
+    if constexpr (std::is_invocable_v<F, const Node&, Call&>) {
+      return [f](const Node& n, Call& c) { return Cell(f(n, c)); };
+    } else {
+      return [f](const Node& n, Call&) { return Cell(f(n)); };
+    }
+  }
+  void add_op(std::string_view op, std::string_view metric, int32_t priority, Handler f) {
+    tmeter_op_handler h{
+        sizeof(tmeter_op_handler), 0, to_abi(metric), to_abi(op), priority, 0, nullptr, nullptr};
+    if (f) {
+      h.user = &op_functions_.emplace_back(std::move(f));
+      h.eval = &Registrar::call_op_handler;
+    } else {
+      h.flags = TMETER_HANDLER_ZERO_BY_RULE;
+    }
+    op_handlers_.push_back(h);
+  }
+
+  static tmeter_status emit(tmeter_call* call, const Cell& cell) {
+    if (cell.is_unknown()) return TMETER_UNSUPPORTED;
+    return detail::results_api().emit(call, cell.abi());
+  }
+  static tmeter_status TMETER_ABI call_op_handler(tmeter_call* call, const tmeter_node* node,
+                                                  void* user) {
+    return detail::guarded(call, [&] {
+      Call c(call);
+      return emit(call, (*static_cast<Handler*>(user))(Node(node), c));
+    });
+  }
+  static tmeter_status TMETER_ABI call_module_handler(tmeter_call* call, const tmeter_graph* graph,
+                                                      const tmeter_module_call* module,
+                                                      void* user) {
+    return detail::guarded(call, [&] {
+      Call c(call);
+      return emit(call, (*static_cast<ModuleHandler*>(user))(Graph(graph), ModuleCall(module), c));
+    });
+  }
+  static tmeter_status TMETER_ABI call_writer(tmeter_call* call, const tmeter_report* report,
+                                              tmeter_output* out, void* user) {
+    return detail::guarded(call, [&]() -> tmeter_status {
+      Call c(call);
+      Output output(out);
+      (*static_cast<Write*>(user))(Report(report), output, c);
+      return TMETER_OK;
+    });
+  }
+  static tmeter_status TMETER_ABI call_configure(tmeter_call* call) {
+    return detail::guarded(call, [&]() -> tmeter_status {
+      Call c(call);
+      if (instance().configure_) instance().configure_(c);
+      return TMETER_OK;
+    });
+  }
+  static tmeter_status TMETER_ABI call_analysis(tmeter_call* call, const tmeter_graph* graph,
+                                                void* user) {
+    return detail::guarded(call, [&]() -> tmeter_status {
+      Call c(call);
+      (*static_cast<Analysis*>(user))(Graph(graph), c);
+      return TMETER_OK;
+    });
+  }
+  static tmeter_status TMETER_ABI call_load(tmeter_call* call, const tmeter_request* request,
+                                            tmeter_builder* builder, void* user) {
+    return detail::guarded(call, [&]() -> tmeter_status {
+      Call c(call);
+      GraphBuilder b(builder);
+      (*static_cast<Load*>(user))(Request(call, request), b, c);
+      return TMETER_OK;
+    });
+  }
+  template <auto Member>
+  static auto TMETER_ABI get(uint32_t i) -> decltype(&(std::declval<Registrar&>().*Member)[0]) {
+    auto& list = instance().*Member;
+    return i < list.size() ? &list[i] : nullptr;
+  }
+  // A table {struct_size, count, get}; null when the plugin offers nothing of the kind.
+  template <class Table, auto Member>
+  const void* table() {
+    static Table t;
+    t = Table{};
+    t.struct_size = sizeof(Table);
+    t.count = static_cast<uint32_t>((this->*Member).size());
+    t.get = [](uint32_t i) -> decltype(t.get(0)) { return get<Member>(i); };
+    return t.count ? &t : nullptr;
+  }
+
+  Configure configure_;
+  std::deque<Handler> op_functions_;
+  std::deque<ModuleHandler> module_functions_;
+  std::deque<Analysis> analysis_functions_;
+  std::deque<Load> loader_functions_;
+  std::deque<Write> write_functions_;
+  std::deque<std::vector<tmeter_match>> matches_;
+  std::vector<tmeter_op_handler> op_handlers_;
+  std::vector<tmeter_module_handler> module_handlers_;
+  std::vector<tmeter_metric_desc> metrics_;
+  std::vector<tmeter_option_desc> options_;
+  std::vector<tmeter_analysis> analyses_;
+  std::vector<tmeter_loader> loaders_;
+  std::vector<tmeter_writer> writers_;
+};
+
+inline const void* Registrar::capability(std::string_view id) {
+  if (id == TMETER_CAP_OP_HANDLER) return table<tmeter_op_handlers, &Registrar::op_handlers_>();
+  if (id == TMETER_CAP_MODULE_HANDLER)
+    return table<tmeter_module_handlers, &Registrar::module_handlers_>();
+  if (id == TMETER_CAP_OPTIONS) return table<tmeter_options, &Registrar::options_>();
+  if (id == TMETER_CAP_ANALYSIS) return table<tmeter_analyses, &Registrar::analyses_>();
+  if (id == TMETER_CAP_LOADER) return table<tmeter_loaders, &Registrar::loaders_>();
+  if (id == TMETER_CAP_REPORT_WRITER) return table<tmeter_writers, &Registrar::writers_>();
+  if (id == TMETER_CAP_METRICS) {
+    auto* t = static_cast<tmeter_metrics*>(
+        const_cast<void*>(table<tmeter_metrics, &Registrar::metrics_>()));
+    if (t) t->configure = &Registrar::call_configure;
+    return t;
+  }
+  return nullptr;
+}
+
+namespace detail {
+
+/// The entry of one plugin. `Setup` is void(Registrar&); it runs at each `init`.
+template <class Setup>
+const tmeter_plugin_entry_v1* entry(std::string_view id, std::string_view name,
+                                    std::string_view version, std::string_view description,
+                                    std::string_view needs, Setup) {
+  static tmeter_plugin_info info{
+      sizeof info,  0, to_abi(id), to_abi(name), to_abi(version), to_abi(description),
+      to_abi(needs)};
+  static const tmeter_plugin_entry_v1 entry{
+      sizeof entry,
+      TMETER_ABI_TARGET_MINOR,
+      &info,
+      [](const tmeter_host_v1* h, tmeter_str) -> tmeter_status {
+        host() = h;
+        return guarded(nullptr, []() -> tmeter_status {
+          Registrar::instance().reset();
+          Setup{}(Registrar::instance());
+          return TMETER_OK;
+        });
+      },
+      [] { Registrar::instance().reset(); },
+      [](tmeter_str capability) -> const void* {
+        try {
+          return Registrar::instance().capability(to_view(capability));
+        } catch (...) {
+          return nullptr;
+        }
+      }};
+  return &entry;
+}
+
+/// "com.acme.layers" → "layers": the short name unless one is given.
+constexpr std::string_view last_part(std::string_view id) {
+  const auto dot = id.rfind('.');
+  return dot == std::string_view::npos ? id : id.substr(dot + 1);
+}
+
+}  // namespace detail
+
+/// What a plugin says of itself before `init`: TMETER_PLUGIN_INFO takes one.
+struct PluginInfo {
+  std::string_view id{}, version{}, description{};
+  std::string_view needs{};  // short names of required plugins, separated by spaces
+  std::string_view name{};   // empty: the last part of the id
+};
+
+TMETER_SDK_END
+
+/// Defines the one exported symbol. `setup` is a captureless lambda taking tmeter::Registrar&.
+#define TMETER_PLUGIN_INFO(info_, ...)                                                             \
+  extern "C" TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) {                  \
+    static constexpr tmeter::PluginInfo info = info_;                                              \
+    return tmeter::detail::entry(                                                                  \
+        info.id, info.name.empty() ? tmeter::detail::last_part(info.id) : info.name, info.version, \
+        info.description, info.needs, __VA_ARGS__);                                                \
+  }
+#define TMETER_PLUGIN(id_, version_, ...) \
+  TMETER_PLUGIN_INFO((tmeter::PluginInfo{id_, version_, {}, {}, {}}), __VA_ARGS__)

@@ -1,0 +1,150 @@
+// Report and Output: what a report writer reads and where it writes.
+#pragma once
+#include "call.hpp"
+
+TMETER_SDK_BEGIN
+
+/// One column: a metric's descriptor with convention and provenance resolved for this run.
+class Metric {
+ public:
+  Metric(size_t index, const tmeter_metric_info& info) : index_(index), info_(info) {}
+  size_t index() const { return index_; }
+  std::string_view id() const { return to_view(info_.id); }
+  std::string_view title() const { return to_view(info_.title); }
+  std::string_view unit() const { return to_view(info_.unit); }
+  int32_t unit_kind() const { return info_.unit_kind; }
+  int32_t axis() const { return info_.axis; }
+  int32_t aggregation() const { return info_.aggregation; }
+  int32_t better() const { return info_.better; }
+  bool detail() const { return (info_.flags & TMETER_METRIC_DETAIL) != 0; }
+  int32_t provenance() const { return info_.provenance; }
+  std::string_view provenance_text() const { return to_view(info_.provenance_text); }
+  std::string_view convention() const { return to_view(info_.convention); }
+  std::string_view description() const { return to_view(info_.description); }
+  std::string_view plugin() const { return to_view(info_.plugin); }
+
+ private:
+  size_t index_;
+  tmeter_metric_info info_;
+};
+
+class Report {
+ public:
+  explicit Report(const tmeter_report* h) : h_(h) {}
+  Graph graph() const { return Graph(api().graph(h_)); }
+  std::string_view property(std::string_view key) const {
+    return to_view(api().property(h_, to_abi(key)));
+  }
+  std::string_view view(std::string_view key) const { return to_view(api().view(h_, to_abi(key))); }
+
+  auto metrics() const {
+    auto at = [h = h_](size_t i) {
+      tmeter_metric_info info{};
+      info.struct_size = sizeof info;
+      check(api().metric_at(h, i, &info));
+      return Metric(i, info);
+    };
+    return IndexRange<Metric, decltype(at)>(api().metric_count(h_), at);
+  }
+  Cell cell(const Metric& m, int32_t axis, size_t index) const {
+    return Cell(api().cell(h_, m.index(), axis, index));
+  }
+  Cell cell(const Metric& m, const Node& n) const { return cell(m, TMETER_AXIS_NODE, n.index()); }
+  Cell cell(const Metric& m, const Module& x) const {
+    return cell(m, TMETER_AXIS_MODULE, x.index());
+  }
+  Cell cell(const Metric& m, const Tensor& t) const {
+    return cell(m, TMETER_AXIS_TENSOR, t.index());
+  }
+  Cell total(const Metric& m) const { return cell(m, TMETER_AXIS_MODEL, 0); }
+
+  tmeter_coverage coverage() const {
+    tmeter_coverage c{};
+    c.struct_size = sizeof c;
+    check(api().coverage(h_, &c));
+    return c;
+  }
+  struct UnknownOp {
+    std::string_view op;
+    uint64_t nodes;
+  };
+  auto unknown_ops() const {
+    auto at = [h = h_](size_t i) {
+      tmeter_str op{};
+      uint64_t nodes = 0;
+      check(api().unknown_at(h, i, &op, &nodes));
+      return UnknownOp{to_view(op), nodes};
+    };
+    return IndexRange<UnknownOp, decltype(at)>(api().unknown_count(h_), at);
+  }
+  auto warnings() const {
+    auto at = [h = h_](size_t i) { return to_view(api().warning_at(h, i)); };
+    return IndexRange<std::string_view, decltype(at)>(api().warning_count(h_), at);
+  }
+  using Pair = std::pair<std::string_view, std::string_view>;
+  /// Resolved options: ("flops.convention", "torch").
+  auto config() const {
+    auto at = [h = h_](size_t i) {
+      tmeter_str k{}, v{};
+      check(api().config_at(h, i, &k, &v));
+      return Pair{to_view(k), to_view(v)};
+    };
+    return IndexRange<Pair, decltype(at)>(api().config_count(h_), at);
+  }
+  /// (id, version) of every plugin that took part.
+  auto plugins() const {
+    auto at = [h = h_](size_t i) {
+      tmeter_str k{}, v{};
+      check(api().plugin_at(h, i, &k, &v));
+      return Pair{to_view(k), to_view(v)};
+    };
+    return IndexRange<Pair, decltype(at)>(api().plugin_count(h_), at);
+  }
+
+ private:
+  static const tmeter_report_api& api() { return detail::report_api(); }
+  const tmeter_report* h_;
+};
+
+/// The destination. Writing may be partial and repeated; a failure throws.
+class Output {
+ public:
+  explicit Output(tmeter_output* h) : h_(h) {}
+  void write(std::string_view text) {
+    check(detail::output_api().write(h_,
+                                     {reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
+  }
+  /// Replaces each `{}` in turn by text or a number written plainly.
+  template <class... Args>
+  void print(std::string_view format, const Args&... args) {
+    std::string out;
+    ((format = put_until_placeholder(out, format), put(out, args)), ...);
+    out += format;
+    write(out);
+  }
+  bool color() const { return detail::output_api().color(h_) != 0; }
+  /// Width of the terminal; 0 when the output is not one.
+  int columns() const { return detail::output_api().columns(h_); }
+
+ private:
+  static std::string_view put_until_placeholder(std::string& out, std::string_view format) {
+    const auto at = format.find("{}");
+    out += format.substr(0, at);
+    return at == std::string_view::npos ? std::string_view() : format.substr(at + 2);
+  }
+  static void put(std::string& out, std::string_view s) { out += s; }
+  static void put(std::string& out, const char* s) { out += s; }
+  static void put(std::string& out, const std::string& s) { out += s; }
+  static void put(std::string& out, Count c) { out += std::to_string(c.value()); }
+  static void put(std::string& out, const Cell& c) {
+    out += c.is_unknown() ? "unknown"
+           : c.is_int()   ? std::to_string(c.count().value())
+                          : std::to_string(c.real());
+  }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  static void put(std::string& out, T v) { out += std::to_string(v); }
+  tmeter_output* h_;
+};
+
+TMETER_SDK_END

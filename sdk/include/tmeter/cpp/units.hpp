@@ -1,0 +1,108 @@
+// Numbers as people read them: 25.56 M, 97.49 MiB, 1.20 ms, 18.80 mJ.
+//
+// Counts step by 1000 (K M G T P E), bytes by 1024 (KiB …), joules and watts by 1000 in both
+// directions, seconds ns … s, min, h; rates ("IPS", "B/s", "FLOP/s") take a prefix of 1000. Two
+// decimals, but small whole numbers stay whole. A figure other than 0 never reads as 0.
+#pragma once
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "count.hpp"
+
+TMETER_SDK_BEGIN
+
+struct Scaled {
+  std::string number;  // "25.56"
+  std::string unit;    // "M", "MiB", "ms"; empty for small counts
+  std::string text() const { return unit.empty() ? number : number + " " + unit; }
+};
+
+namespace detail {
+
+inline std::string format_real(const char* format, double v) {
+  std::array<char, 336> buffer{};  // %.0f of the largest double has 309 digits
+  std::snprintf(buffer.data(), buffer.size(), format, v);
+  return buffer.data();
+}
+
+/// "25.56", or "128" when `whole`; what two decimals would round to 0.00 keeps two digits instead.
+inline std::string short_number(double v, bool whole) {
+  if (whole) return format_real("%.0f", v == 0 ? 0.0 : v);  // -0 reads as 0
+  return format_real(v != 0 && std::fabs(v) < 0.005 ? "%.2g" : "%.2f", v);
+}
+
+/// Where two decimals would round up to a full `step`: 999.995 reads as 1.00 of the next unit.
+constexpr double rounds_to(double step) { return step - 0.005; }
+
+template <size_t N>
+Scaled scale_up(double v, double step, const std::array<const char*, N>& prefixes,
+                const std::string& unit = {}) {
+  size_t i = 0;
+  double x = v;
+  while (i + 1 < N && std::fabs(x) >= rounds_to(step)) x /= step, ++i;
+  return {short_number(x, i == 0 && x == std::floor(x)), prefixes[i] + unit};
+}
+
+inline constexpr std::array<const char*, 7> kCountPrefixes{"", "K", "M", "G", "T", "P", "E"};
+inline constexpr std::array<const char*, 7> kByteUnits{"B",   "KiB", "MiB", "GiB",
+                                                       "TiB", "PiB", "EiB"};
+
+/// SI prefixes from `smallest` (a power of 1000: -4 is pico, -3 nano) upwards.
+inline Scaled scale_si(double v, const char* unit, int smallest = -4) {
+  static constexpr std::array<const char*, 10> kPrefixes{"p", "n", "u", "m", "",
+                                                         "k", "M", "G", "T", "P"};
+  if (v == 0) return {"0", unit};
+  int power = 0;
+  double x = v;
+  while (power > smallest && std::fabs(x) < rounds_to(1000) / 1000) x *= 1000, --power;
+  while (power < 5 && std::fabs(x) >= rounds_to(1000)) x /= 1000, ++power;
+  return {short_number(x, false), std::string(kPrefixes[static_cast<size_t>(power + 4)]) + unit};
+}
+
+inline Scaled scale_seconds(double v) {
+  if (std::fabs(v) >= 60 * rounds_to(60)) return {short_number(v / 3600, false), "h"};
+  if (std::fabs(v) >= rounds_to(60)) return {short_number(v / 60, false), "min"};
+  return scale_si(v, "s", -3);
+}
+
+inline bool is_rate(std::string_view unit) {
+  return unit == "IPS" || (unit.size() > 2 && unit.substr(unit.size() - 2) == "/s");
+}
+
+}  // namespace detail
+
+/// `unit_kind` is TMETER_UNIT_…; `unit` is shown as it is for kinds that are not scaled.
+inline Scaled scaled(double v, int32_t unit_kind, std::string_view unit) {
+  if (!std::isfinite(v)) return {std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf", {}};
+  switch (unit_kind) {
+    case TMETER_UNIT_COUNT:
+    case TMETER_UNIT_OP:
+      return detail::scale_up(v, 1000, detail::kCountPrefixes);
+    case TMETER_UNIT_BYTE:
+      return detail::scale_up(v, 1024, detail::kByteUnits);
+    case TMETER_UNIT_SECOND:
+      return detail::scale_seconds(v);
+    case TMETER_UNIT_JOULE:
+      return detail::scale_si(v, "J");
+    case TMETER_UNIT_WATT:
+      return detail::scale_si(v, "W");
+    case TMETER_UNIT_RATIO:
+      return {detail::short_number(v * 100, false), "%"};
+    default:
+      break;
+  }
+  const std::string name(unit);
+  if (detail::is_rate(unit)) return detail::scale_up(v, 1000, detail::kCountPrefixes, name);
+  return {detail::short_number(v, v == std::floor(v)), name};
+}
+
+/// "25,557,032": exact, with a comma at every third digit.
+inline std::string grouped(int64_t v) {
+  std::string digits = std::to_string(v);
+  const size_t first = v < 0 ? 1 : 0;
+  for (size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, 1, ',');
+  return digits;
+}
+
+TMETER_SDK_END
