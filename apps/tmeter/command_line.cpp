@@ -60,8 +60,8 @@ struct Options {
 
 std::vector<std::string> long_names() {
   std::vector<std::string> names;
-  const Options options;
-  for (const auto& o : options.visible().options()) names.push_back("--" + o->long_name());
+  const auto all = Options().visible();
+  for (const auto& o : all.options()) names.push_back("--" + o->long_name());
   return names;
 }
 

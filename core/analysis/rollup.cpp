@@ -101,6 +101,23 @@ std::vector<tmeter_number> roll_up_calls(const Graph& graph, const Column& colum
   return out;
 }
 
+/// A module that is never called itself (ModuleList, ModuleDict) stands for what is inside it.
+void fill_containers(const Graph& graph, std::vector<Accumulator>& modules) {
+  for (size_t i = graph.modules().size(); i-- > 0;) {
+    const auto* m = graph.modules()[i];
+    if (m->calls > 0) continue;
+    for (const auto* child : m->children) modules[i].add(modules[child->index].result());
+  }
+}
+
+/// The sum of nothing is 0; other aggregations of nothing are nothing.
+tmeter_number model_total(const Column& column, const Accumulator& model) {
+  const auto total = model.result();
+  const bool empty_sum =
+      total.kind == TMETER_NUMBER_NONE && column.aggregation == TMETER_AGGREGATE_SUM;
+  return empty_sum ? number(int64_t{0}) : total;
+}
+
 }  // namespace
 
 void roll_up_nodes(const Graph& graph, const Results& results, Column& column) {
@@ -113,9 +130,10 @@ void roll_up_nodes(const Graph& graph, const Results& results, Column& column) {
     modules[call.module->index].add(calls[call.index]);
     if (!call.parent) model.add(calls[call.index]);
   }
+  fill_containers(graph, modules);
   column.cells[TMETER_AXIS_MODULE_CALL] = std::move(calls);
   column.cells[TMETER_AXIS_MODULE] = results_of(modules);
-  column.cells[TMETER_AXIS_MODEL] = {model.result()};
+  column.cells[TMETER_AXIS_MODEL] = {model_total(column, model)};
 }
 
 void roll_up_tensors(const Graph& graph, Column& column) {
@@ -140,7 +158,7 @@ void roll_up_tensors(const Graph& graph, Column& column) {
     }
   }
   column.cells[TMETER_AXIS_MODULE] = results_of(modules);
-  column.cells[TMETER_AXIS_MODEL] = {model.result()};
+  column.cells[TMETER_AXIS_MODEL] = {model_total(column, model)};
 }
 
 }  // namespace tmeter::core

@@ -69,13 +69,38 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return best.empty() ? std::string() : " (did you mean '" + best + "'?)";
 }
 
+namespace {
+
+/// Length of the well-formed UTF-8 sequence at the start of `text`; 0 when there is none.
+size_t utf8_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const size_t length = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (length == 1) return 1;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  return length;
+}
+
+}  // namespace
+
 std::string printable(std::string_view text, size_t limit) {
   std::string out;
-  for (const char c : text.substr(0, limit)) {
-    const auto u = static_cast<unsigned char>(c);
-    out += u < 0x20 || u == 0x7f ? '?' : c;
+  size_t at = 0;
+  while (at < text.size() && at < limit) {
+    const size_t length = utf8_length(text.substr(at));
+    const auto first = static_cast<unsigned char>(text[at]);
+    if (length == 0 || first < 0x20 || first == 0x7f) {
+      out += '?';
+      ++at;
+    } else {
+      out += text.substr(at, length);
+      at += length;
+    }
   }
-  if (text.size() > limit) out += "…";
+  if (at < text.size()) out += "…";
   return out;
 }
 

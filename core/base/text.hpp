@@ -18,8 +18,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 /// " (did you mean 'flops'?)" or nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
-/// Text from a file made fit for one line on a terminal: control characters become '?', and what is
-/// longer than `limit` bytes is cut.
+/// Text from a file made fit for one line on a terminal: control characters and broken UTF-8
+/// become '?', and what is longer than `limit` bytes is cut.
 std::string printable(std::string_view text, size_t limit = 200);
 
 }  // namespace tmeter::core

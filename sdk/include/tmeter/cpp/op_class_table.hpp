@@ -64,7 +64,8 @@ inline constexpr std::array kOpClassRows{
                "_convolution_transpose_pointwise"},
     OpClassRow{OpClass::kMatmul,
                "linear addmm mm bmm baddbmm addbmm matmul mv addmv dot vdot inner outer ger addr "
-               "einsum tensordot bilinear _trilinear chain_matmul linalg_multi_dot linalg_matmul "
+               "einsum tensordot bilinear _trilinear affine_grid_generator "
+               "cudnn_affine_grid_generator chain_matmul linalg_multi_dot linalg_matmul "
                "linalg_vecdot matrix_power linalg_matrix_power mkldnn_linear _addmm_activation "
                "_int_mm _scaled_mm _scaled_mm_v2 _scaled_addmm _grouped_mm _scaled_grouped_mm "
                "_scaled_grouped_mm_v2 _weight_int4pack_mm _weight_int4pack_mm_for_cpu "
@@ -145,8 +146,7 @@ inline constexpr std::array kOpClassRows{
                "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine_cachemask "
                "fake_quantize_per_channel_affine_cachemask "
                "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams _masked_scale "
-               "_transform_bias_rescale_qkv affine_grid_generator cudnn_affine_grid_generator "
-               "cbrt signed_log1p clamp_nan_to_num"},
+               "_transform_bias_rescale_qkv cbrt signed_log1p clamp_nan_to_num"},
     OpClassRow{OpClass::kElementwise,
                "eq ne lt le gt ge equal not_equal less less_equal greater greater_equal isclose "
                "isnan isinf isfinite isposinf isneginf isreal logical_and logical_or logical_xor "

@@ -1,0 +1,40 @@
+# Debian packages for ./dev: only what is missing is installed, and root is needed only then.
+
+# For building and testing. LibTorch comes from PyPI, see libtorch.sh.
+build_packages=(
+  build-essential cmake ninja-build ccache git ca-certificates python3 unzip
+  libboost1.81-dev libboost-program-options1.81-dev libtomlplusplus-dev libsimdjson-dev
+  nlohmann-json3-dev libfmt-dev zlib1g-dev libgtest-dev python3-jsonschema
+)
+
+is_installed() {
+  [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+# need_packages NAME…
+need_packages() {
+  if ! command -v dpkg-query >/dev/null; then
+    say "not a Debian system, so please provide what these packages hold: $*"
+    return
+  fi
+  local package missing=()
+  for package in "$@"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  [[ ${#missing[@]} -eq 0 ]] || install_packages "${missing[@]}"
+}
+
+install_packages() {
+  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get
+    --quiet=2 -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0)
+  if [[ $EUID -ne 0 ]]; then
+    command -v sudo >/dev/null ||
+      die "these packages are missing; install them as root: apt-get install $*"
+    apt=(sudo "${apt[@]}")
+  fi
+  say "installing Debian packages: $*"
+  "${apt[@]}" update >&2
+  # The names are those of Debian 12; apt names the one it does not know.
+  "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null ||
+    die "apt-get could not install them (tested on Debian 12; other releases may name them otherwise)"
+}

@@ -1,0 +1,56 @@
+// ExprMaker: builds an Expr bottom-up, folding constants. Used by the parser and its functions.
+#pragma once
+#include <initializer_list>
+#include <unordered_map>
+
+#include "expr.hpp"
+
+namespace pt2 {
+
+/// A value between integers: num / den. Whole numbers have den 1.
+struct Fraction {
+  Expr::Ref num, den;
+};
+
+class ExprMaker {
+ public:
+  using Ref = Expr::Ref;
+
+  Ref integer(int64_t value);
+  Ref symbol(std::string_view name, bool non_negative);
+  /// `op` is TMETER_EXPR_…; constants are folded, neutral elements of sums and products dropped.
+  /// Throws ExprError when the expression grows beyond what a file can mean.
+  Ref apply(int32_t op, std::span<const Ref> operands);
+  Ref apply(int32_t op, std::initializer_list<Ref> operands) {
+    return apply(op, std::span(operands.begin(), operands.size()));
+  }
+
+  Fraction whole(Ref r) { return {r, integer(1)}; }
+  /// The fraction with the smallest denominator that is this floating-point number.
+  Fraction real(double value);
+  Fraction ratio(Ref num, Ref den);
+
+  std::optional<int64_t> constant(Ref r) const;
+  bool is_one(Ref r) const { return constant(r) == 1; }
+  bool non_negative(Ref r) const { return info_[r].non_negative; }
+  /// The integer it is; throws when it is a fraction.
+  Ref whole_ref(Fraction f) const;
+
+  Expr finish(Fraction root);
+
+ private:
+  struct Info {
+    uint64_t tree_size;  // nodes if nothing were shared: what a reader of the tree has to walk
+    bool non_negative;
+  };
+  Ref push(Expr::Node node, Info info);
+  std::optional<int64_t> fold(int32_t op, std::span<const Ref> operands) const;
+  bool stays_non_negative(int32_t op, std::span<const Ref> operands) const;
+
+  Expr expr_;
+  std::vector<Info> info_;
+  std::unordered_map<int64_t, Ref> integers_;
+  std::unordered_map<std::string_view, Ref> symbols_;
+};
+
+}  // namespace pt2

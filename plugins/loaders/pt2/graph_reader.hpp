@@ -1,0 +1,64 @@
+// GraphReader: the nodes of a graph, in order, into the host's graph. Sub-graphs of higher-order
+// operators are inlined where it is known how often they run (higher_order.cpp).
+#pragma once
+#include <span>
+
+#include "arguments.hpp"
+#include "modules.hpp"
+#include "target.hpp"
+
+namespace pt2 {
+
+class GraphReader {
+ public:
+  GraphReader(Building& building, Modules& modules, Arguments& arguments)
+      : building_(building), modules_(modules), arguments_(arguments) {}
+
+  /// Nodes without a module stack of their own belong to `call`.
+  void read(json::object graph, Scope& scope, tmeter_id call);
+
+ private:
+  using Ids = std::vector<tmeter_id>;
+
+  struct NodeView {
+    std::string_view target, stack, trace;
+    json::array inputs, outputs;
+  };
+  static NodeView view_of(json::object node);
+  static json::element argument_of(json::element input) { return member(as_object(input), "arg"); }
+
+  void read_node(const NodeView& node, Scope& scope, tmeter_id call);
+  void emit(const Target& target, const NodeView& node, Scope& scope, tmeter_id call);
+  /// The node with arguments given as (name, value) pairs in args_.
+  void emit_node(const Target& target, const NodeView& node, Scope& scope, tmeter_id call);
+  tmeter_id result(json::element output, Scope& scope);
+  const Target& target_of(std::string_view text);
+
+  // Higher-order operators; false: not one that can be inlined.
+  using Inline = bool (GraphReader::*)(const NodeView&, Scope&, tmeter_id);
+  bool inline_higher_order(std::string_view name, const NodeView&, Scope&, tmeter_id);
+  bool inline_once(const NodeView&, Scope&, tmeter_id);
+  bool inline_cond(const NodeView&, Scope&, tmeter_id);
+  bool inline_while(const NodeView&, Scope&, tmeter_id);
+  bool inline_functionalized(const NodeView&, Scope&, tmeter_id);
+  bool inline_functionalized_v2(const NodeView&, Scope&, tmeter_id);
+  void warn_hidden(std::string_view op, const NodeView& node);
+
+  /// What the inner graph returns, after its nodes have been read with these operands.
+  Ids run_inner(json::object graph, const Ids& operands, tmeter_id call);
+  bool fits(json::object graph, size_t operands, size_t results) const;
+  void bind_results(const NodeView& node, const Ids& results, Scope& scope);
+  Ids operands_from(std::span<const json::element> arguments, Scope& scope);
+
+  Building& building_;
+  Modules& modules_;
+  Arguments& arguments_;
+  std::unordered_map<std::string_view, Target> targets_;
+  std::vector<tmeter_arg> args_;       // reused
+  std::vector<tmeter_id> results_;     // reused
+  std::deque<std::string> arg_names_;  // "arg0", … of arguments without a name
+  int depth_ = 0;                      // of sub-graphs
+  size_t nodes_ = 0;
+};
+
+}  // namespace pt2

@@ -1,0 +1,250 @@
+// Higher-order operators: calls that carry sub-graphs.
+//
+// Wrappers that run their sub-graph exactly once disappear: its nodes are inlined, with the
+// operands bound to its inputs. Of `cond` one branch is taken, of `while_loop` one round; the
+// report says so. Everything else (scan, map, flex_attention, …) stays one node, so that it is
+// listed as unknown.
+#include <algorithm>
+#include <array>
+
+#include "graph_reader.hpp"
+#include "source_location.hpp"
+
+namespace pt2 {
+namespace {
+
+constexpr int kDeepest = 64;
+
+size_t node_count(json::object graph) { return array_member(graph, "nodes").size(); }
+
+json::object graph_of(json::element argument) {
+  const auto tagged = as_tagged(argument);
+  if (tagged.kind != "as_graph")
+    throw BadFile("expected a sub-graph, found " + in_quotes(tagged.kind));
+  return object_member(as_object(tagged.value), "graph");
+}
+
+bool is_graph(json::element argument) { return as_tagged(argument).kind == "as_graph"; }
+
+/// Positional arguments only; keywords of higher-order operators are settings.
+std::vector<json::element> positional(json::array inputs) {
+  std::vector<json::element> arguments;
+  for (const json::element e : inputs) {
+    const auto input = as_object(e);
+    if (text_member(input, "name").empty()) arguments.push_back(member(input, "arg"));
+  }
+  return arguments;
+}
+
+/// Names a node's outputs bind, lists opened; "" where an output is None or a constant.
+std::vector<std::string_view> flat_names(json::array outputs) {
+  std::vector<std::string_view> names;
+  const auto name_of = [](json::element e) -> std::string_view {
+    if (!e.is_object()) return {};
+    const auto object = as_object(e);
+    for (const auto key : {"name", "as_name"})
+      if (const auto name = find(object, key)) return as_text(*name);
+    return {};
+  };
+  for (const json::element output : outputs) {
+    const auto tagged = as_tagged(output);
+    if (!tagged.value.is_array()) {
+      names.push_back(name_of(tagged.value));
+      continue;
+    }
+    for (const json::element e : as_array(tagged.value)) names.push_back(name_of(e));
+  }
+  return names;
+}
+
+std::string at_line(std::string_view trace) {
+  const auto line = source_location(trace);
+  return line.empty() ? "" : " at " + line;
+}
+
+std::string operators(size_t n) {
+  return std::to_string(n) + (n == 1 ? " operator" : " operators");
+}
+
+}  // namespace
+
+bool GraphReader::inline_higher_order(std::string_view name, const NodeView& node, Scope& scope,
+                                      tmeter_id call) {
+  struct Row {
+    std::string_view name;
+    Inline run;
+  };
+  static constexpr std::array<Row, 14> kRows{{
+      {"auto_functionalized", &GraphReader::inline_functionalized},
+      {"auto_functionalized_v2", &GraphReader::inline_functionalized_v2},
+      {"cond", &GraphReader::inline_cond},
+      {"while_loop", &GraphReader::inline_while},
+      {"autograd_function_apply", &GraphReader::inline_once},
+      {"hints_wrapper", &GraphReader::inline_once},
+      {"invoke_subgraph", &GraphReader::inline_once},
+      {"run_const_graph", &GraphReader::inline_once},
+      {"strict_mode", &GraphReader::inline_once},
+      {"tag_activation_checkpoint", &GraphReader::inline_once},
+      {"wrap", &GraphReader::inline_once},
+      {"wrap_activation_checkpoint", &GraphReader::inline_once},
+      {"wrap_with_autocast", &GraphReader::inline_once},
+      {"wrap_with_set_grad_enabled", &GraphReader::inline_once},
+  }};
+  const auto row = std::ranges::find(kRows, name, &Row::name);
+  return row != kRows.end() && (this->*row->run)(node, scope, call);
+}
+
+void GraphReader::warn_hidden(std::string_view op, const NodeView& node) {
+  size_t hidden = 0;
+  for (const json::element input : node.inputs) {
+    const auto argument = argument_of(input);
+    if (is_graph(argument)) hidden += node_count(graph_of(argument));
+  }
+  if (hidden > 0)
+    building_.notes.warn("higher-order operators",
+                         std::string(op) + at_line(node.trace) + " runs a sub-graph of " +
+                             operators(hidden) + " in a way tmeter does not follow: not counted");
+}
+
+bool GraphReader::fits(json::object graph, size_t operands, size_t results) const {
+  return array_member(graph, "inputs").size() == operands &&
+         array_member(graph, "outputs").size() == results;
+}
+
+GraphReader::Ids GraphReader::operands_from(std::span<const json::element> arguments,
+                                            Scope& scope) {
+  Ids ids;
+  for (const auto argument : arguments) arguments_.append_flat(argument, scope, ids);
+  return ids;
+}
+
+GraphReader::Ids GraphReader::run_inner(json::object graph, const Ids& operands, tmeter_id call) {
+  if (depth_ >= kDeepest) throw BadFile("sub-graphs are nested more than 64 deep");
+  ++depth_;
+  Scope scope(building_, graph);
+  const auto names = flat_names(array_member(graph, "inputs"));
+  if (names.size() != operands.size())
+    throw BadFile("a sub-graph has " + std::to_string(names.size()) + " inputs but is given " +
+                  std::to_string(operands.size()));
+  for (size_t i = 0; i < names.size(); ++i)
+    if (!names[i].empty()) scope.define(names[i], operands[i]);
+  read(graph, scope, call);
+  Ids results;
+  for (const json::element output : array_member(graph, "outputs"))
+    arguments_.append_flat(output, scope, results);
+  --depth_;
+  return results;
+}
+
+void GraphReader::bind_results(const NodeView& node, const Ids& results, Scope& scope) {
+  const auto names = flat_names(node.outputs);
+  if (names.size() != results.size())
+    throw BadFile("it has " + std::to_string(names.size()) + " outputs but its sub-graph returns " +
+                  std::to_string(results.size()));
+  for (size_t i = 0; i < names.size(); ++i)
+    if (!names[i].empty()) scope.define(names[i], results[i]);
+}
+
+/// (settings…, graph, operands…); texts among the operands are names, other graphs gradients.
+bool GraphReader::inline_once(const NodeView& node, Scope& scope, tmeter_id call) {
+  const auto arguments = positional(node.inputs);
+  const auto graph = std::ranges::find_if(arguments, is_graph);
+  if (graph == arguments.end()) return false;
+  std::vector<json::element> operands;
+  for (auto it = graph + 1; it != arguments.end(); ++it) {
+    const auto kind = as_tagged(*it).kind;
+    if (kind != "as_string" && kind != "as_graph" && kind != "as_string_to_argument")
+      operands.push_back(*it);
+  }
+  const Ids ids = operands_from(operands, scope);
+  const auto inner = graph_of(*graph);
+  if (!fits(inner, ids.size(), flat_names(node.outputs).size())) return false;
+  bind_results(node, run_inner(inner, ids, call), scope);
+  return true;
+}
+
+/// (condition, graph if true, graph if false, operands)
+bool GraphReader::inline_cond(const NodeView& node, Scope& scope, tmeter_id call) {
+  const auto arguments = positional(node.inputs);
+  if (arguments.size() < 3 || !is_graph(arguments[1]) || !is_graph(arguments[2])) return false;
+  const auto known = scope.known_condition(arguments[0]);
+  const bool taken = known.value_or(true);
+  const auto inner = graph_of(arguments[taken ? 1 : 2]), other = graph_of(arguments[taken ? 2 : 1]);
+  const Ids ids = operands_from(std::span(arguments).subspan(3), scope);
+  if (!fits(inner, ids.size(), flat_names(node.outputs).size())) return false;
+  const std::string branch = taken ? "true" : "false", rest = taken ? "false" : "true";
+  building_.notes.warn("conditions", "torch.cond" + at_line(node.trace) + ": the " + branch +
+                                         " branch (" + operators(node_count(inner)) +
+                                         ") is counted and the " + rest + " branch (" +
+                                         operators(node_count(other)) + ") is not; " +
+                                         (known ? "that is the one the recorded sizes lead to"
+                                                : "which of them runs depends on data"));
+  bind_results(node, run_inner(inner, ids, call), scope);
+  return true;
+}
+
+/// (graph of the condition, graph of the body, carried operands, other operands); the body returns
+/// the carried ones.
+bool GraphReader::inline_while(const NodeView& node, Scope& scope, tmeter_id call) {
+  const auto arguments = positional(node.inputs);
+  if (arguments.size() < 3 || !is_graph(arguments[0]) || !is_graph(arguments[1])) return false;
+  const auto condition = graph_of(arguments[0]), body = graph_of(arguments[1]);
+  const Ids ids = operands_from(std::span(arguments).subspan(2), scope);
+  if (!fits(condition, ids.size(), 1) || !fits(body, ids.size(), flat_names(node.outputs).size()))
+    return false;
+  building_.notes.warn("loops", "torch.while_loop" + at_line(node.trace) + ": its condition (" +
+                                    operators(node_count(condition)) + ") and its body (" +
+                                    operators(node_count(body)) +
+                                    ") are counted once; how often they run depends on data");
+  run_inner(condition, ids, call);
+  bind_results(node, run_inner(body, ids, call), scope);
+  return true;
+}
+
+/// (operator, its arguments by name): an operator that changes its arguments, made functional by
+/// run_decompositions. It counts as the operator itself.
+bool GraphReader::inline_functionalized(const NodeView& node, Scope& scope, tmeter_id call) {
+  const auto arguments = positional(node.inputs);
+  if (arguments.empty()) return false;
+  const auto tagged = as_tagged(arguments[0]);
+  if (tagged.kind != "as_operator") return false;
+  args_.clear();
+  for (const json::element input : node.inputs) {
+    const auto name = text_member(as_object(input), "name");
+    if (name.empty()) continue;
+    args_.push_back(tmeter::GraphBuilder::arg(name, arguments_.value(argument_of(input), scope)));
+  }
+  emit_node(target_of(as_text(tagged.value)), node, scope, call);
+  return true;
+}
+
+/// The same with changed arguments given as `_NAME_base_index` into the list `_all_bases`.
+bool GraphReader::inline_functionalized_v2(const NodeView& node, Scope& scope, tmeter_id call) {
+  constexpr std::string_view kBases = "_all_bases", kIndex = "_base_index";
+  const auto arguments = positional(node.inputs);
+  if (arguments.empty() || as_tagged(arguments[0]).kind != "as_operator") return false;
+  Ids bases;
+  for (const json::element input : node.inputs)
+    if (text_member(as_object(input), "name") == kBases)
+      arguments_.append_flat(argument_of(input), scope, bases);
+  args_.clear();
+  for (const json::element input : node.inputs) {
+    auto name = text_member(as_object(input), "name");
+    if (name.empty() || name == kBases) continue;
+    const auto argument = argument_of(input);
+    if (!name.starts_with('_')) {
+      args_.push_back(tmeter::GraphBuilder::arg(name, arguments_.value(argument, scope)));
+    } else if (name.ends_with(kIndex) && name.size() > kIndex.size() + 1) {
+      name = name.substr(1, name.size() - 1 - kIndex.size());
+      const auto tagged = as_tagged(argument);
+      const int64_t i = tagged.kind == "as_int" ? as_integer(tagged.value) : -1;
+      const bool there = i >= 0 && i < static_cast<int64_t>(bases.size());
+      args_.push_back(tmeter::GraphBuilder::arg(
+          name, there ? bases[static_cast<size_t>(i)] : arguments_.none()));
+    }  // else: how the argument is a view of its base (_NAME_size, _NAME_stride, …)
+  }
+  emit_node(target_of(as_text(as_tagged(arguments[0]).value)), node, scope, call);
+  return true;
+}
+
+}  // namespace pt2

@@ -1,0 +1,90 @@
+#include "inputs.hpp"
+
+namespace pt2 {
+namespace {
+
+using Given = tmeter::InputSpec;
+
+[[noreturn]] void refuse(const Given& given, const std::string& why) {
+  throw tmeter::Error(TMETER_BAD_USAGE, "--input " + std::string(given.text) + ": " + why);
+}
+
+bool is_tensor(const InputSpec& input) {
+  return input.kind == InputSpec::Kind::kUser && as_tagged(input.value).kind == "as_tensor";
+}
+
+/// The input meant: by name, else the next one in order that is not taken.
+size_t choose(const Given& given, const Signature& signature, const std::vector<bool>& taken) {
+  std::string names;
+  for (size_t i = 0; i < signature.inputs.size(); ++i) {
+    const auto& input = signature.inputs[i];
+    if (!is_tensor(input)) continue;
+    if (given.name.empty() ? !taken[i] : given.name == input.name) return i;
+    names += (names.empty() ? "" : ", ") + in_quotes(input.name);
+  }
+  if (!given.name.empty()) refuse(given, "the model has no input of that name; it has " + names);
+  refuse(given, "the model takes no more tensors than " + names);
+}
+
+void apply_one(const Given& given, const InputSpec& input, const Scope& scope, Symbols& symbols) {
+  const auto meta = scope.tensor_meta(input.name);
+  const auto sizes = array_member(meta, "sizes");
+  const auto shown = "input " + in_quotes(input.name);
+  if (static_cast<int64_t>(sizes.size()) != given.dims.rank())
+    refuse(given, shown + " has " + std::to_string(sizes.size()) + " sizes, not " +
+                      std::to_string(given.dims.rank()));
+  const auto recorded = read_dtype(meta);
+  if (given.dtype.known() && given.dtype != recorded)
+    refuse(given, shown + " is " + std::string(recorded.name()) + " in the file, not " +
+                      std::string(given.dtype.name()));
+  int64_t i = 0;
+  for (const json::element size : sizes) {
+    const auto problem = symbols.fix(size, given.dims[i]);
+    if (!problem.empty())
+      refuse(given, "size " + std::to_string(i) + " of " + shown + " " + problem +
+                        "; export with dynamic_shapes to make sizes variable");
+    ++i;
+  }
+}
+
+}  // namespace
+
+std::vector<bool> apply_given(const std::vector<Given>& given, const Signature& signature,
+                              const Scope& scope, Symbols& symbols) {
+  std::vector<bool> taken(signature.inputs.size());
+  for (const auto& g : given) {
+    const size_t i = choose(g, signature, taken);
+    apply_one(g, signature.inputs[i], scope, symbols);
+    taken[i] = true;
+  }
+  return taken;
+}
+
+void build_inputs(const Signature& signature, const std::vector<bool>& given, Building& building,
+                  Scope& scope, Arguments& arguments) {
+  auto& graph = building.graph;
+  for (size_t i = 0; i < signature.inputs.size(); ++i) {
+    const auto& input = signature.inputs[i];
+    if (input.name.empty()) continue;  // a constant: part of the program
+    within([&] { return "input " + in_quotes(input.name); },
+           [&] {
+             switch (input.kind) {
+               case InputSpec::Kind::kUser:
+                 graph.input(input.name, given[i] ? "given" : "recorded", scope.make(input.name));
+                 break;
+               case InputSpec::Kind::kConstant:
+                 scope.define(input.name, arguments.value(input.value, scope));
+                 break;
+               case InputSpec::Kind::kObject:
+                 scope.define(input.name,
+                              graph.other(text_member(as_object(input.value), "class_fqn")));
+                 break;
+               case InputSpec::Kind::kToken:
+                 scope.define(input.name, graph.other("token"));
+                 break;
+             }
+           });
+  }
+}
+
+}  // namespace pt2

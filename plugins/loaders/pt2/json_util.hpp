@@ -1,0 +1,100 @@
+// Typed access to the parsed JSON: each mismatch becomes a BadFile that says what was expected and
+// what stands there. Keys that nobody asks for are ignored, so newer minor versions stay readable.
+#pragma once
+#include <simdjson.h>
+
+#include <optional>
+
+#include "bad_file.hpp"
+
+namespace pt2 {
+
+namespace json = simdjson::dom;
+
+inline std::string_view type_name(json::element e) {
+  switch (e.type()) {
+    case json::element_type::ARRAY:
+      return "a list";
+    case json::element_type::OBJECT:
+      return "an object";
+    case json::element_type::STRING:
+      return "a text";
+    case json::element_type::BOOL:
+      return "true or false";
+    case json::element_type::NULL_VALUE:
+      return "null";
+    default:
+      return "a number";
+  }
+}
+
+[[noreturn]] inline void wrong_type(json::element found, std::string_view expected) {
+  throw BadFile("expected " + std::string(expected) + ", found " + std::string(type_name(found)));
+}
+
+template <class T>
+T as(json::element e, std::string_view expected) {
+  T value{};
+  if (e.get(value) != simdjson::SUCCESS) wrong_type(e, expected);
+  return value;
+}
+
+inline std::string_view as_text(json::element e) { return as<std::string_view>(e, "a text"); }
+inline int64_t as_integer(json::element e) { return as<int64_t>(e, "a 64-bit integer"); }
+inline bool as_bool(json::element e) { return as<bool>(e, "true or false"); }
+inline json::object as_object(json::element e) { return as<json::object>(e, "an object"); }
+inline json::array as_array(json::element e) { return as<json::array>(e, "a list"); }
+
+inline std::optional<json::element> find(json::object o, std::string_view key) {
+  json::element value;
+  if (o.at_key(key).get(value) != simdjson::SUCCESS) return std::nullopt;
+  return value;
+}
+
+/// Absent and null are the same: older versions leave out what newer ones write as null.
+inline std::optional<json::element> find_set(json::object o, std::string_view key) {
+  const auto value = find(o, key);
+  return value && !value->is_null() ? value : std::nullopt;
+}
+
+inline json::element member(json::object o, std::string_view key) {
+  const auto value = find(o, key);
+  if (!value) throw BadFile("there is no \"" + std::string(key) + "\"");
+  return *value;
+}
+
+/// Runs `read` on a member; its complaints carry the key.
+template <class Read>
+decltype(auto) read_member(json::object o, std::string_view key, Read&& read) {
+  const json::element value = member(o, key);
+  return within([&] { return key; }, [&]() -> decltype(auto) { return read(value); });
+}
+
+inline json::object object_member(json::object o, std::string_view key) {
+  return read_member(o, key, as_object);
+}
+inline json::array array_member(json::object o, std::string_view key) {
+  return read_member(o, key, as_array);
+}
+inline std::string_view text_member(json::object o, std::string_view key) {
+  return read_member(o, key, as_text);
+}
+
+/// A tagged union as torch writes it: an object with the one key that names the alternative.
+struct Tagged {
+  std::string_view kind;
+  json::element value;
+};
+
+inline Tagged as_tagged(json::element e) {
+  const auto object = as_object(e);
+  auto it = object.begin();
+  if (it == object.end()) throw BadFile("expected an object with one key, found an empty one");
+  const Tagged tagged{it.key(), it.value()};
+  if (++it != object.end())
+    throw BadFile("expected an object with one key, found " + in_quotes(tagged.kind) + " and " +
+                  in_quotes(it.key()));
+  return tagged;
+}
+
+}  // namespace pt2

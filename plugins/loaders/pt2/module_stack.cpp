@@ -1,0 +1,133 @@
+#include "module_stack.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace pt2 {
+namespace {
+
+constexpr int kDeepest = 64;  // getattr(getattr(…)); one per level of the module tree at most
+constexpr std::string_view kExportRoot = "_export_root";
+constexpr std::string_view kNoStack = "_empty_nn_module_stack_from_metadata_hook";
+
+bool is_all_digits(std::string_view s) {
+  return !s.empty() && std::ranges::all_of(s, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// A Python expression that names a module: L['self'].blk[0], getattr(L['self'].blk, '0').conv
+class SourcePath {
+ public:
+  explicit SourcePath(std::string_view text) : text_(text) {}
+
+  std::optional<std::string> read() {
+    if (!base(0) || !suffixes() || at_ != text_.size()) return std::nullopt;
+    return path_;
+  }
+
+ private:
+  bool take(std::string_view token) {
+    if (!text_.substr(at_).starts_with(token)) return false;
+    at_ += token.size();
+    return true;
+  }
+  std::string_view until(std::string_view ends) {
+    const size_t end = std::min(text_.find_first_of(ends, at_), text_.size());
+    const auto found = text_.substr(at_, end - at_);
+    at_ = end;
+    return found;
+  }
+  bool add(std::string_view name) {
+    if (name.empty()) return false;
+    if (name == "_modules") return true;  // layers._modules['0'] is layers.0
+    if (!path_.empty()) path_ += '.';
+    path_ += name;
+    return true;
+  }
+  bool quoted_name() {
+    if (!take("'")) return false;
+    const auto name = until("'");
+    return take("'") && add(name);
+  }
+
+  bool base(int depth) {
+    if (depth > kDeepest) return false;
+    if (take("getattr("))
+      return base(depth + 1) && suffixes() && take(", ") && quoted_name() && take(")");
+    if (take(kExportRoot)) return true;
+    if (!take("L['")) return false;
+    until("'");
+    return take("']");
+  }
+
+  bool suffixes() {
+    while (true) {
+      if (take(".")) {
+        if (!add(until(".[,)"))) return false;
+      } else if (take("[")) {
+        if (!bracketed()) return false;
+      } else {
+        return true;
+      }
+    }
+  }
+
+  bool bracketed() {
+    if (text_.substr(at_).starts_with("'")) return quoted_name() && take("]");
+    const auto index = until("]");
+    return is_all_digits(index) && take("]") && add(index);
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::string path_;
+};
+
+/// `key,path,type`; commas inside brackets do not separate (getattr(x, 'y'), Generic[a, b]).
+bool split_entry(std::string_view item, std::array<std::string_view, 3>& parts) {
+  size_t start = 0, part = 0;
+  int depth = 0;
+  for (size_t i = 0; i < item.size(); ++i) {
+    const char c = item[i];
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    if (c != ',' || depth != 0) continue;
+    if (part == 2) return false;
+    parts[part++] = item.substr(start, i - start);
+    start = i + 1;
+  }
+  parts[part] = item.substr(start);
+  return part == 2;
+}
+
+}  // namespace
+
+std::optional<std::string> module_path(std::string_view recorded) {
+  const bool is_source = recorded.starts_with("L[") || recorded.starts_with("getattr(") ||
+                         recorded == kExportRoot ||
+                         recorded.starts_with(std::string(kExportRoot) + ".");
+  if (is_source) return SourcePath(recorded).read();
+  return std::string(recorded);
+}
+
+std::string_view without_call_number(std::string_view path) {
+  const size_t at = path.rfind('@');
+  return at != std::string_view::npos && is_all_digits(path.substr(at + 1)) ? path.substr(0, at)
+                                                                            : path;
+}
+
+std::optional<std::vector<StackEntry>> parse_module_stack(std::string_view text) {
+  std::vector<StackEntry> stack;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(';'), text.size());
+    std::array<std::string_view, 3> parts;
+    if (!split_entry(text.substr(0, end), parts)) return std::nullopt;
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (parts[0] == kNoStack) continue;
+    auto path = module_path(parts[1]);
+    if (!path) return std::nullopt;
+    stack.push_back({parts[0], std::move(*path), parts[2]});
+  }
+  return stack;
+}
+
+}  // namespace pt2

@@ -1,0 +1,33 @@
+// The text torch.export leaves at each node to say inside which module calls it ran:
+//
+//   L__self__,,net.Net;L__self__blk@1,blk,torch.nn….Sequential;L__self__blk.0@1,blk.0,torch.nn….Linear
+//
+// one `key,path,type` per module, outermost first. The key is one call: `@n` marks the n-th repeat.
+// Strict export of torch 2.6 … 2.9 writes source expressions (`getattr(L['self'].blk, '0')`) where
+// later ones write dotted paths, and calls the root `_export_root` inside sub-graphs.
+//
+// Needs no host. Views point into the text that was parsed.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pt2 {
+
+struct StackEntry {
+  std::string_view key;   // of the call
+  std::string path;       // "layer1.0.conv1"; "" for the root
+  std::string_view type;  // "torch.nn.modules.conv.Conv2d"
+};
+
+/// Empty when the node belongs to no module in particular; nothing when the text is malformed.
+std::optional<std::vector<StackEntry>> parse_module_stack(std::string_view text);
+
+/// The dotted path a recorded path or source expression stands for; nothing when it is malformed.
+std::optional<std::string> module_path(std::string_view recorded);
+
+/// "fc@1" → "fc": the module of a call in `module_call_graph`.
+std::string_view without_call_number(std::string_view path);
+
+}  // namespace pt2

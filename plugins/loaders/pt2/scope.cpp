@@ -1,0 +1,129 @@
+#include "scope.hpp"
+
+#include "dtypes.hpp"
+
+namespace pt2 {
+
+void read_sizes(Symbols& symbols, json::object meta, std::vector<tmeter_dim>& dims) {
+  dims.clear();
+  for (const json::element size : array_member(meta, "sizes")) {
+    dims.push_back(symbols.dim(size));
+    if (dims.back().value < 0)
+      throw BadFile("size " + std::to_string(dims.size() - 1) + " is " +
+                    std::to_string(dims.back().value));
+  }
+}
+
+tmeter::DType read_dtype(json::object meta) {
+  return scalar_type(read_member(meta, "dtype", as_integer));
+}
+
+Scope::Scope(Building& building, json::object graph) : building_(building) {
+  read_table(graph, "tensor_values", Kind::kTensor);
+  read_table(graph, "sym_int_values", Kind::kInt);
+  read_table(graph, "sym_bool_values", Kind::kBool);
+  read_table(graph, "sym_float_values", Kind::kFloat);
+  read_table(graph, "custom_obj_values", Kind::kObject);
+}
+
+void Scope::read_table(json::object graph, std::string_view key, Kind kind) {
+  const auto found = find_set(graph, key);  // the later tables came with minor versions
+  if (!found) return;
+  within(
+      [&] { return key; },
+      [&] {
+        const auto table = as_object(*found);
+        slots_.reserve(slots_.size() + table.size());
+        for (const auto field : table) {
+          within(
+              [&] { return in_quotes(field.key); },
+              [&] {
+                const auto [it, added] = slots_.try_emplace(field.key, Slot{kind, 0, field.value});
+                if (!added) throw BadFile("the name is there twice");
+                collect_sizes(it->second);
+              });
+        }
+      });
+}
+
+void Scope::collect_sizes(const Slot& slot) {
+  if (slot.kind == Kind::kTensor) {
+    for (const json::element size : array_member(as_object(slot.meta), "sizes"))
+      building_.symbols.collect(size);
+  } else if (slot.kind == Kind::kInt || slot.kind == Kind::kBool) {
+    building_.symbols.collect(slot.meta);
+  }
+}
+
+tmeter_id Scope::use(std::string_view name) const {
+  const auto it = slots_.find(name);
+  if (it == slots_.end() || it->second.value == 0)
+    throw BadFile(in_quotes(name) +
+                  " is used before anything defines it: the graph has a cycle or a dangling "
+                  "reference");
+  return it->second.value;
+}
+
+bool Scope::is_defined(std::string_view name) const {
+  const auto it = slots_.find(name);
+  return it != slots_.end() && it->second.value != 0;
+}
+
+void Scope::define(std::string_view name, tmeter_id value) {
+  auto& slot = slots_[name];
+  if (slot.value != 0) throw BadFile(in_quotes(name) + " is defined twice");
+  slot.value = value;
+}
+
+tmeter_id Scope::make(std::string_view name) {
+  const auto it = slots_.find(name);
+  if (it == slots_.end() || it->second.kind == Kind::kNone)
+    throw BadFile("the file records no type and sizes for " + in_quotes(name));
+  if (it->second.value != 0) throw BadFile(in_quotes(name) + " is defined twice");
+  return it->second.value =
+             within([&] { return in_quotes(name); }, [&] { return new_value(it->second); });
+}
+
+std::optional<bool> Scope::known_condition(json::element argument) const {
+  auto tagged = as_tagged(argument);
+  if (tagged.kind == "as_sym_bool") tagged = as_tagged(tagged.value);
+  if (tagged.kind == "as_bool") return as_bool(tagged.value);
+  if (tagged.kind != "as_name") return std::nullopt;
+  const auto it = slots_.find(as_text(tagged.value));
+  if (it == slots_.end() || it->second.kind != Kind::kBool) return std::nullopt;
+  const auto value = building_.symbols.recorded_value(it->second.meta);
+  return value ? std::optional(*value != 0) : std::nullopt;
+}
+
+json::object Scope::tensor_meta(std::string_view name) const {
+  const auto it = slots_.find(name);
+  if (it == slots_.end() || it->second.kind != Kind::kTensor)
+    throw BadFile("the file records no type and sizes for " + in_quotes(name));
+  return as_object(it->second.meta);
+}
+
+tmeter_id Scope::new_value(const Slot& slot) {
+  auto& graph = building_.graph;
+  switch (slot.kind) {
+    case Kind::kTensor: {
+      const auto meta = as_object(slot.meta);
+      read_sizes(building_.symbols, meta, dims_);
+      return graph.tensor_value(read_dtype(meta), dims_);
+    }
+    case Kind::kInt:
+    case Kind::kBool:  // as the integer 0 or 1, so that it follows the symbols' values
+      return graph.integer(building_.symbols.dim(slot.meta));
+    case Kind::kFloat:
+      return new_float(slot.meta);
+    default:
+      return graph.other(text_member(as_object(slot.meta), "class_fqn"));
+  }
+}
+
+tmeter_id Scope::new_float(json::element meta) {
+  const auto value = building_.symbols.real(meta);
+  return value ? building_.graph.real(*value)
+               : building_.graph.other("a number known at run time only");
+}
+
+}  // namespace pt2

@@ -1,0 +1,79 @@
+// Symbols: the sizes of a model with dynamic shapes, from texts in the file to symbols and
+// expressions of the host's graph.
+//
+// First every size of a graph is shown to `collect`; then values of symbols are known from the
+// hints recorded beside the expressions (or set with `fix`), and `dim` may be asked.
+#pragma once
+#include <optional>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "expr.hpp"
+#include "json_util.hpp"
+#include "notes.hpp"
+
+namespace pt2 {
+
+class Symbols {
+ public:
+  Symbols(tmeter::GraphBuilder& builder, Notes& notes) : builder_(builder), notes_(notes) {}
+
+  /// `{"s77": {"min_val": 2, "max_val": null}, …}`
+  void read_ranges(json::object ranges);
+
+  /// A SymInt or SymBool: `{"as_int": 8}` or `{"as_expr": {"expr_str": …, "hint": {"as_int": 8}}}`.
+  void collect(json::element size);
+  tmeter_dim dim(json::element size);
+  /// Its value under the symbols' values.
+  int64_t value(json::element size);
+  /// The same, but nothing when a symbol in it had to be guessed.
+  std::optional<int64_t> recorded_value(json::element size);
+  /// A SymFloat; nothing when its value is only known at run time.
+  std::optional<double> real(json::element number);
+
+  /// --input says this size is `wanted`. Returns what is wrong with that, or "".
+  std::string fix(json::element size, int64_t wanted);
+
+  /// Once everything is built: tells about symbols that had to be guessed.
+  void report();
+
+ private:
+  struct Symbol {
+    std::string_view name;
+    int64_t min = 0, max = INT64_MAX;
+    bool fixed = false, guessed = false;
+    std::optional<int64_t> value;
+    tmeter_id expr = 0;  // once pushed
+  };
+  struct Entry {
+    std::optional<Expr> expr;  // none: `problem` says why
+    std::string problem;
+    std::vector<size_t> symbols;  // of expr, as indices
+    std::optional<int64_t> hint;
+    tmeter_id id = 0;  // once pushed
+    int64_t constant = 0;
+    bool is_constant = false;
+  };
+
+  Entry* entry_of(json::element size);  // null for a plain integer
+  Entry& entry_of_text(std::string_view text);
+  size_t symbol_index(std::string_view name);
+  int64_t value_of(size_t symbol);
+  std::optional<int64_t> from_hints(size_t symbol);
+  std::optional<int64_t> solve(const Entry& entry, size_t symbol, int64_t wanted);
+  std::optional<Expr::Ratio> evaluate(Entry& entry);
+  tmeter_id symbol_expr(size_t symbol);
+  void push(std::string_view text, Entry& entry);
+
+  tmeter::GraphBuilder& builder_;
+  Notes& notes_;
+  std::unordered_map<std::string_view, Entry> entries_;
+  std::unordered_map<std::string_view, size_t> names_;
+  std::vector<Symbol> symbols_;
+  std::string rounded_;         // a size that torch computes in floating point
+  int64_t budget_ = 4'000'000;  // evaluations spent on solving for symbols without a hint
+};
+
+}  // namespace pt2

@@ -1,0 +1,126 @@
+#include "ties.hpp"
+
+#include <set>
+
+namespace pt2 {
+namespace {
+
+class Search {
+ public:
+  Search(std::vector<StoredTensor>& tensors, Modules& modules)
+      : tensors_(tensors), modules_(modules), used_(tensors.size()) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (!tensors[i].storage_key.empty()) continue;
+      by_argument_.emplace(tensors[i].spec.argument, i);
+      for (const auto alias : tensors[i].aliases) by_argument_.emplace(alias, i);
+    }
+  }
+
+  bool has_candidates() const { return !by_argument_.empty(); }
+
+  void read_uses(json::object graph) {
+    for (const json::element element : array_member(graph, "nodes")) {
+      const auto node = as_object(element);
+      for (const json::element input : array_member(node, "inputs"))
+        read_argument(member(as_object(input), "arg"), node);
+    }
+  }
+
+  void tie() {
+    for (size_t i = 0; i < tensors_.size(); ++i)
+      if (tensors_[i].storage_key.empty() && !used_[i])
+        unread_[description(i) + std::string(owner_path(tensors_[i].spec.name))].push_back(i);
+    for (const auto& [path, used] : foreign_uses_) {
+      const auto it = unread_.find(description(used) + std::string(path));
+      if (it != unread_.end()) tie_one(it->second, used);
+    }
+  }
+
+  /// Unread parameters that look like one that is read from outside its module.
+  void report(Notes& notes) const {
+    std::map<std::string, size_t> read;
+    for (const auto& [path, i] : foreign_uses_) read.emplace(description(i), i);
+    for (const auto& [key, indices] : unread_) {
+      for (const size_t i : indices) {
+        const auto twin = read.find(description(i));
+        // Vectors look alike everywhere (biases, norms): only matrices say something.
+        if (twin == read.end() || tensors_[i].dims.size() < 2) continue;
+        if (tensors_[i].spec.kind != TMETER_TENSOR_PARAMETER) continue;
+        notes.warn("parameters that may be tied",
+                   "no operator reads the parameter " + in_quotes(tensors_[i].spec.name) +
+                       ", and the file does not tell whether it is tied to another (" +
+                       in_quotes(tensors_[twin->second].spec.name) +
+                       " has its type and sizes): it is counted");
+      }
+    }
+  }
+
+ private:
+  void read_argument(json::element argument, json::object node) {
+    const auto tagged = as_tagged(argument);
+    if (tagged.kind == "as_tensor") return read_tensor(tagged.value, node);
+    if (tagged.kind == "as_tensors")
+      for (const json::element e : as_array(tagged.value)) read_tensor(e, node);
+    if (tagged.kind == "as_optional_tensors") {
+      for (const json::element e : as_array(tagged.value)) {
+        const auto item = as_tagged(e);
+        if (item.kind == "as_tensor") read_tensor(item.value, node);
+      }
+    }
+  }
+
+  void read_tensor(json::element tensor, json::object node) {
+    const auto it = by_argument_.find(text_member(as_object(tensor), "name"));
+    if (it == by_argument_.end()) return;
+    used_[it->second] = true;
+    const auto path = modules_.module_path_of(stack_text(node));
+    if (path != owner_path(tensors_[it->second].spec.name)) foreign_uses_.emplace(path, it->second);
+  }
+
+  /// Equal for tensors that could be the same memory.
+  std::string description(size_t i) const {
+    const auto& t = tensors_[i];
+    std::string text = std::to_string(t.spec.kind) + "," + std::to_string(t.dtype.id());
+    text += t.trainable ? ",grad" : ",";
+    for (const auto d : t.dims) text += "," + std::to_string(d);
+    text += ";";
+    for (const auto s : t.strides) text += std::to_string(s) + ",";
+    return text + "@" + std::to_string(t.storage_offset) + ":";
+  }
+
+  static std::string_view last_part(std::string_view name) {
+    return name.substr(name.rfind('.') + 1);
+  }
+
+  void tie_one(std::vector<size_t>& unread, size_t used) {
+    const auto same_name = std::ranges::find_if(unread, [&](size_t i) {
+      return last_part(tensors_[i].spec.name) == last_part(tensors_[used].spec.name);
+    });
+    const auto chosen = unread.size() == 1 ? unread.begin() : same_name;
+    if (chosen == unread.end()) return;
+    auto& key = tensors_[used].storage_key;
+    if (key.empty()) key = "tied:" + std::string(tensors_[used].spec.name);
+    tensors_[*chosen].storage_key = key;
+    unread.erase(chosen);
+  }
+
+  std::vector<StoredTensor>& tensors_;
+  Modules& modules_;
+  std::vector<bool> used_;
+  std::unordered_map<std::string_view, size_t> by_argument_;
+  std::set<std::pair<std::string_view, size_t>> foreign_uses_;  // module path, tensor
+  std::map<std::string, std::vector<size_t>> unread_;           // by description and owner
+};
+
+}  // namespace
+
+void find_ties(std::vector<StoredTensor>& tensors, json::object graph, Modules& modules,
+               Notes& notes) {
+  Search search(tensors, modules);
+  if (!search.has_candidates()) return;
+  search.read_uses(graph);
+  search.tie();
+  search.report(notes);
+}
+
+}  // namespace pt2

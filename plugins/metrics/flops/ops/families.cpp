@@ -1,0 +1,69 @@
+// What holds for whole classes of operators: the answer when no operator is named elsewhere.
+//
+// Zero by rule: views, copies, look-ups, sizes, creation, random numbers, sorting. Sorting
+// compares, but how often depends on algorithm and data, so it is no figure of the model. Where a
+// class says nothing the node stays unknown.
+#include <tmeter/cpp/op_class.hpp>
+
+#include "elementwise.hpp"
+
+namespace flops {
+namespace {
+
+using tmeter::OpClass;
+
+bool has_tensor_result(const Node& n) {
+  for (size_t i = 0; i < n.result_count(); ++i) {
+    const auto v = n.result(i);
+    if (v.is_tensor() || (v.is_list() && v.size() > 0 && v[0].is_tensor())) return true;
+  }
+  return false;
+}
+
+Cell macs(const Node& n) {
+  switch (tmeter::op_class(n.op())) {
+    case OpClass::kConvolution:
+    case OpClass::kMatmul:
+    case OpClass::kAttention:
+    case OpClass::kRecurrent:
+    case OpClass::kOther:
+      return Cell::unsupported();
+    default:
+      return Cell::zero_by_rule();
+  }
+}
+
+Cell by_class(const Node& n, OpClass kind) {
+  switch (kind) {
+    case OpClass::kElementwise:
+      return elements(n.result(0));
+    case OpClass::kEmbedding:
+    case OpClass::kGather:
+    case OpClass::kSort:
+    case OpClass::kCreation:
+    case OpClass::kRandom:
+    case OpClass::kCopy:
+    case OpClass::kView:
+    case OpClass::kControl:
+      return Cell::zero_by_rule();
+    default:
+      return Cell::unsupported();
+  }
+}
+
+Cell other(const Node& n) {
+  const auto kind = tmeter::op_class(n.op());
+  if (kind == OpClass::kOther) return Cell::unsupported();
+  if (kind == OpClass::kView || kind == OpClass::kControl || !has_tensor_result(n))
+    return Cell::zero_by_rule();
+  const auto cost = per_element_cost(n, tmeter::base_name(n.op()));
+  return cost.is_unknown() ? by_class(n, kind) : cost;
+}
+
+}  // namespace
+
+void register_families(tmeter::Registrar& r) {
+  r.op("*").handle(kMacs, macs).handle(kOther, other);
+}
+
+}  // namespace flops

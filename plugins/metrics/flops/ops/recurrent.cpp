@@ -1,0 +1,96 @@
+// Recurrent layers: every step meets every weight matrix of every layer and direction once, so
+// MACs = steps * batch * (elements of all weight matrices), projections included.
+// FlopCounterMode counts none of these on a CPU (mkldnn and cuDNN kernels have no formula there),
+// except what GRU and RNN decompose into, which agrees.
+#include "recurrent.hpp"
+
+namespace flops {
+namespace {
+
+Value sequence(const Node& n) { return tensor_arg(n, {"input", "data"}); }
+
+Count hidden_size(const Node& n) {
+  const auto hx = n.arg("hx");
+  const auto h = hx.is_list() ? hx[hx.size() - 1] : hx;  // an LSTM's [h, c]: c is not projected
+  if (!h.is_tensor() || h.shape().empty()) throw Unsupported("a recurrent layer without a state");
+  return h.shape().back();
+}
+
+Count directions(const Node& n) { return n.arg("bidirectional").as_bool() ? 2 : 1; }
+
+// Weights packed out of sight: layer 0 reads the input, the others the output of both directions.
+template <const GateCosts& cell>
+Count packed_weights(const Node& n) {
+  const Count h = hidden_size(n), d = directions(n), in = sequence(n).shape().back();
+  const Count layers = n.arg("num_layers").as_int(1);
+  return d * cell.gates * h * (in + h + (layers - 1) * (d * h + h));
+}
+
+template <const GateCosts& cell>
+Count weights(const Node& n) {
+  const auto params = n.arg(n.arg("params").is_list() ? "params" : "weight");
+  Count sum = 0;
+  for (size_t i = 0; i < params.size(); ++i)
+    if (params[i].shape().rank() >= 2) sum += params[i].numel();
+  return sum == 0 ? packed_weights<cell>(n) : sum;
+}
+
+template <const GateCosts& cell>
+Count macs(const Node& n) {
+  return steps(sequence(n)) * weights<cell>(n);
+}
+
+template <const GateCosts& cell>
+Count other(const Node& n) {
+  const Count units = hidden_size(n) * directions(n) * n.arg("num_layers").as_int(1);
+  const bool biases = n.arg("has_biases").as_bool(true);
+  return steps(sequence(n)) * units * (cell.arithmetic + (biases ? cell.biases : 0));
+}
+
+// One layer and direction: weight0 and weight1 are matrices, weight2 and weight3 their biases.
+Count mkldnn_macs(const Node& n) {
+  return steps(sequence(n)) *
+         (tensor_arg(n, {"weight0"}).numel() + tensor_arg(n, {"weight1"}).numel());
+}
+
+// `mode` as in torch's kernels for cuDNN, MIOpen and mkldnn: 0 relu, 1 tanh, 2 LSTM, 3 GRU.
+const GateCosts& by_mode(const Node& n) {
+  const auto mode = n.arg("mode").as_int(-1);
+  if (mode < 0 || mode > 3) throw Unsupported("a recurrent layer of unknown mode");
+  return mode == 2 ? kLstm : mode == 3 ? kGru : kRnn;
+}
+
+Count by_mode_macs(const Node& n) {
+  const auto list = n.arg("weight");
+  Count sum = 0;
+  for (size_t i = 0; i < list.size(); ++i)
+    if (list[i].shape().rank() >= 2) sum += list[i].numel();
+  if (sum == 0) throw Unsupported("recurrent weights are packed out of sight");
+  return steps(sequence(n)) * sum;
+}
+
+Count by_mode_other(const Node& n) {
+  const auto& cell = by_mode(n);
+  const Count units =
+      Count(n.arg("hidden_size").as_int()) * directions(n) * n.arg("num_layers").as_int(1);
+  return steps(sequence(n)) * units * (cell.arithmetic + cell.biases);
+}
+
+Count mkldnn_other(const Node& n) {
+  const auto& cell = by_mode(n);
+  const bool biases = n.arg("has_biases").as_bool(true);
+  return steps(sequence(n)) * n.arg("hidden_size").as_int() *
+         (cell.arithmetic + (biases ? cell.biases : 0));
+}
+
+}  // namespace
+
+void register_recurrent(tmeter::Registrar& r) {
+  rules(r, {"aten::lstm", "aten::_lstm_mps", "aten::quantized_lstm"}, macs<kLstm>, other<kLstm>);
+  rules(r, {"aten::gru", "aten::quantized_gru"}, macs<kGru>, other<kGru>);
+  rules(r, {"aten::rnn_tanh", "aten::rnn_relu"}, macs<kRnn>, other<kRnn>);
+  rules(r, {"aten::mkldnn_rnn_layer"}, mkldnn_macs, mkldnn_other);
+  rules(r, {"aten::_cudnn_rnn", "aten::miopen_rnn"}, by_mode_macs, by_mode_other);
+}
+
+}  // namespace flops

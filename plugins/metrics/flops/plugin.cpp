@@ -1,0 +1,84 @@
+// The plugin `flops`: multiply-accumulates, other arithmetic, and FLOPs by a named convention.
+//
+// The rules are in ops/, one file per family of operators; what a convention makes of them is in
+// convention.cpp and fvcore.cpp.
+#include <memory>
+
+#include "convention.hpp"
+#include "ops/ops.hpp"
+
+namespace {
+
+using tmeter::Call;
+using tmeter::Node;
+using tmeter::Registrar;
+
+void add_metrics(Registrar& r) {
+  r.metric({.id = flops::kMacs,
+            .title = "MACs",
+            .unit = "MAC",
+            .unit_kind = TMETER_UNIT_OP,
+            .convention = "1 MAC = one multiplication and one addition, of convolutions, matrix "
+                          "products, attention and recurrent layers; bias not counted, attention "
+                          "in full, causal or not",
+            .description = "Multiply-accumulates; the same under every FLOP convention"});
+  r.metric({.id = flops::kOther,
+            .title = "Other FLOPs",
+            .unit = "FLOP",
+            .unit_kind = TMETER_UNIT_OP,
+            .flags = TMETER_METRIC_DETAIL,
+            .convention = "all arithmetic that is no MAC: bias, norms, activations, softmax, "
+                          "pooling, elementwise, reductions, interpolation, gates; one per "
+                          "operation (docs/conventions.md)",
+            .description = "What the convention \"full\" adds to 2 FLOPs per MAC"});
+  r.metric({.id = "flops",
+            .title = "FLOPs",
+            .unit = "FLOP",
+            .unit_kind = TMETER_UNIT_OP,
+            .flags = TMETER_METRIC_COVERAGE,
+            .convention = flops::text_of(flops::Convention::kTorch),
+            .description = "Floating-point operations by the chosen convention"});
+}
+
+void add_convention(Registrar& r) {
+  r.option({.key = "convention",
+            .type = TMETER_OPTION_CHOICE,
+            .default_value = "torch",
+            .text = "how FLOPs follow from MACs: 2 per MAC (torch), fvcore's table, 1 per MAC "
+                    "(torchvision), or everything (full)",
+            .choices = flops::kConventionNames});
+  const auto chosen = std::make_shared<flops::Convention>(flops::Convention::kTorch);
+  r.configure([chosen](Call& call) {
+    *chosen = flops::convention_of(call.option_text("convention"));
+    call.set_convention("flops", flops::text_of(*chosen));
+  });
+  r.op("*").handle(
+      "flops", [chosen](const Node& n, Call& call) { return flops::flops_of(n, *chosen, call); });
+}
+
+void setup(Registrar& r) {
+  add_metrics(r);
+  add_convention(r);
+  flops::register_attention(r);
+  flops::register_conv(r);
+  flops::register_deform_conv(r);
+  flops::register_einsum(r);
+  flops::register_elementwise(r);
+  flops::register_embedding(r);
+  flops::register_families(r);
+  flops::register_fft(r);
+  flops::register_interpolation(r);
+  flops::register_matmul(r);
+  flops::register_normalization(r);
+  flops::register_pooling(r);
+  flops::register_quantized(r);
+  flops::register_recurrent(r);
+  flops::register_recurrent_cells(r);
+}
+
+}  // namespace
+
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        "org.tmeter.flops", "1.0.0", "MACs and FLOPs per operator, by a named convention", {}, {}}),
+    [](Registrar& r) { setup(r); })

@@ -1,0 +1,81 @@
+// memory: bytes stored (parameters, buffers) and bytes moved per operator.
+#include "traffic.hpp"
+
+namespace {
+
+using memory::Traffic;
+using tmeter::Cell;
+using tmeter::Count;
+
+constexpr std::string_view kParamBytes =
+    "bytes of the parameters as stored; tied parameters count once (as torchmeter's Param_Cost)";
+constexpr std::string_view kBufferBytes =
+    "bytes of the buffers as stored; constants of the graph do not count (as torchmeter's "
+    "Buffer_Cost)";
+constexpr std::string_view kOutputBytes =
+    "bytes of the tensors an operator newly materialises; views and in-place operators make none; "
+    "reshape and flatten are taken as views (torchmeter's Output_Cost counts whole modules "
+    "instead)";
+constexpr std::string_view kReadBytes =
+    "bytes of the distinct tensors an operator reads, weights included, each once; look-ups read "
+    "the rows they pick and their indices; views, creation and conversions that change nothing "
+    "read 0 (torchstat's MemRead counts weights once per batch item instead)";
+constexpr std::string_view kWrittenBytes =
+    "bytes an operator writes: its results, or the tensor it changes in place; views write 0 (as "
+    "torchstat's MemWrite)";
+
+using Part = std::optional<Count> Traffic::*;
+
+Cell part_of(const tmeter::Node& node, Part part) {
+  const auto traffic = memory::traffic_of(node);
+  if (traffic.nothing) return Cell::zero_by_rule();
+  const auto& bytes = traffic.*part;
+  if (!bytes) return Cell::unsupported();
+  return *bytes == Count(0) ? Cell::zero_by_rule() : Cell(*bytes);
+}
+
+void sum_stored(const tmeter::Graph& graph, tmeter::Call& call) {
+  for (const auto& tensor : graph.tensors()) {
+    if (!tensor.is_parameter() && !tensor.is_buffer()) continue;
+    const auto metric = tensor.is_parameter() ? "param_bytes" : "buffer_bytes";
+    const bool sized = tensor.dtype().bytes() > 0;
+    call.emit(metric, TMETER_AXIS_TENSOR, tensor.index(),
+              sized ? Cell(tensor.bytes()) : Cell::unsupported());
+  }
+}
+
+void register_all(tmeter::Registrar& r) {
+  const auto metric = [&r](std::string_view id, std::string_view title, int32_t axis,
+                           uint32_t flags, std::string_view convention) {
+    r.metric({.id = id,
+              .title = title,
+              .unit = "B",
+              .unit_kind = TMETER_UNIT_BYTE,
+              .axis = axis,
+              .flags = flags,
+              .convention = convention});
+  };
+  constexpr auto kDetail = TMETER_METRIC_DETAIL;
+  metric("param_bytes", "param mem", TMETER_AXIS_TENSOR, 0, kParamBytes);
+  metric("buffer_bytes", "buffer mem", TMETER_AXIS_TENSOR, kDetail, kBufferBytes);
+  metric("output_bytes", "output mem", TMETER_AXIS_NODE, 0, kOutputBytes);
+  metric("read_bytes", "read", TMETER_AXIS_NODE, kDetail, kReadBytes);
+  metric("written_bytes", "written", TMETER_AXIS_NODE, kDetail, kWrittenBytes);
+
+  r.analysis("stored", "", "param_bytes buffer_bytes", sum_stored);
+  const auto handle = [&r](std::string_view id, Part part) {
+    r.op("*").handle(id, [part](const tmeter::Node& node) { return part_of(node, part); });
+  };
+  handle("output_bytes", &Traffic::output);
+  handle("read_bytes", &Traffic::read);
+  handle("written_bytes", &Traffic::written);
+}
+
+}  // namespace
+
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.memory",
+                       .version = "1.0.0",
+                       .description = "Bytes stored, and bytes read, written and made per operator",
+                   }),
+                   [](tmeter::Registrar& r) { register_all(r); })

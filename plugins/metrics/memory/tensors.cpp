@@ -1,0 +1,77 @@
+#include "tensors.hpp"
+
+#include <algorithm>
+
+namespace memory {
+namespace {
+
+using tmeter::Value;
+
+/// Lists of lists of tensors exist (`index` takes a list of optional tensors); deeper is not real.
+constexpr int kMaxListDepth = 4;
+
+void collect(const Value& value, int depth, TensorSet& out) {
+  if (value.is_tensor()) {
+    out.complete = out.complete && can_be_sized(value);
+    out.tensors.push_back(value);
+  } else if (value.is_list()) {
+    if (depth == kMaxListDepth) out.complete = false;
+    for (size_t i = 0; i < value.size() && out.complete; ++i) collect(value[i], depth + 1, out);
+  }
+}
+
+/// What makes two values the same memory: the stored tensor behind them, else the value itself.
+const void* identity(const Value& value) {
+  const auto stored = value.tensor();
+  return stored ? static_cast<const void*>(stored.canonical().handle())
+                : static_cast<const void*>(value.handle());
+}
+
+void keep_distinct(std::vector<Value>& values) {
+  const auto less = [](const Value& a, const Value& b) { return identity(a) < identity(b); };
+  const auto same = [](const Value& a, const Value& b) { return identity(a) == identity(b); };
+  std::stable_sort(values.begin(), values.end(), less);
+  values.erase(std::unique(values.begin(), values.end(), same), values.end());
+}
+
+/// `quantized::linear(X, W_prepack, …)`: the weights are inside an object and have no size here.
+bool hides_weights(std::string_view name, const Value& value) {
+  return value.kind() == TMETER_VALUE_OTHER && name.find("pack") != std::string_view::npos;
+}
+
+}  // namespace
+
+bool can_be_sized(const Value& tensor) {
+  const auto shape = tensor.shape();
+  return tensor.dtype().bytes() > 0 &&
+         std::all_of(shape.begin(), shape.end(), [](int64_t dim) { return dim >= 0; });
+}
+
+tmeter::Count TensorSet::bytes() const {
+  tmeter::Count sum = 0;
+  for (const auto& t : tensors) sum += t.bytes();
+  return sum;
+}
+
+TensorSet inputs_of(const tmeter::Node& node, std::string_view skip) {
+  TensorSet out;
+  for (size_t i = 0; i < node.arg_count() && out.complete; ++i) {
+    const auto name = node.arg_name(i);
+    if (!skip.empty() && name == skip) continue;
+    const auto value = node.arg(i);
+    if (hides_weights(name, value)) out.complete = false;
+    collect(value, 0, out);
+  }
+  keep_distinct(out.tensors);
+  return out;
+}
+
+TensorSet results_of(const tmeter::Node& node) {
+  TensorSet out;
+  for (size_t i = 0; i < node.result_count() && out.complete; ++i) {
+    collect(node.result(i), 0, out);
+  }
+  return out;
+}
+
+}  // namespace memory

@@ -1,0 +1,196 @@
+#include "traffic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tmeter/cpp/op_class.hpp>
+
+namespace memory {
+namespace {
+
+using tmeter::Count;
+using tmeter::Node;
+using tmeter::OpClass;
+using tmeter::Value;
+
+/// One operator call with what the rules ask of it.
+struct Site {
+  const Node& node;
+  std::string_view name;  // without namespace and in-place mark
+  OpClass kind;
+  bool in_place;  // writes its first tensor argument
+};
+
+template <size_t N>
+constexpr bool among(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// "aten::relu_", but not "aten::__and__"; "aten::__iand__" is the in-place form of "__and__".
+bool is_in_place(std::string_view op) {
+  if (op.ends_with("__")) {
+    const auto colon = op.rfind(':');
+    return op.substr(colon == std::string_view::npos ? 0 : colon + 1).starts_with("__i");
+  }
+  return op.ends_with('_');
+}
+
+Value first_tensor(const Node& node) {
+  for (size_t i = 0; i < node.arg_count(); ++i) {
+    const auto value = node.arg(i);
+    if (value.is_tensor()) return value;
+    if (value.is_list() && value.size() > 0 && value[0].is_tensor()) return value[0];
+  }
+  return Value();
+}
+
+std::optional<Count> bytes_if_known(const TensorSet& set) {
+  return set.complete ? std::optional<Count>(set.bytes()) : std::nullopt;
+}
+
+// --- what an operator writes ---
+
+/// Bytes of the tensors an in-place operator changes: its first argument, for `_foreach_` all of
+/// it.
+std::optional<Count> target_bytes(const Site& site) {
+  TensorSet targets;
+  for (size_t i = 0; i < site.node.arg_count() && targets.tensors.empty(); ++i) {
+    const auto value = site.node.arg(i);
+    if (value.is_tensor()) targets.tensors.push_back(value);
+    for (size_t k = 0; k < value.size(); ++k) {
+      if (value[k].is_tensor()) targets.tensors.push_back(value[k]);
+    }
+  }
+  targets.complete = std::all_of(targets.tensors.begin(), targets.tensors.end(), can_be_sized);
+  return bytes_if_known(targets);
+}
+
+constexpr std::array<std::string_view, 9> kScatters{
+    "scatter",   "scatter_add", "scatter_reduce", "index_put", "_index_put_impl",
+    "index_add", "index_copy",  "index_reduce",   "put"};
+
+/// In-place scatters touch only as many elements as they are given: those of the source tensor,
+/// else (a scalar source) one per index; with neither, the whole target is the upper bound.
+std::optional<Count> scattered_bytes(const Site& site) {
+  const auto target = first_tensor(site.node);
+  if (!can_be_sized(target)) return std::nullopt;
+  for (const auto* key : {"src", "source", "values", "index"}) {
+    const auto value = site.node.arg(std::string_view(key));
+    if (value.is_tensor() && value.shape().rank() > 0 && can_be_sized(value)) {
+      return std::min(value.numel() * target.dtype().bytes(), target.bytes());
+    }
+  }
+  return target.bytes();
+}
+
+bool accumulates(const Site& site) {
+  return site.name.ends_with("_add") || site.name.ends_with("_reduce") ||
+         site.node.arg("accumulate").as_bool();
+}
+
+Traffic in_place_scatter(const Site& site) {
+  auto others = inputs_of(site.node);
+  const auto target = first_tensor(site.node).handle();
+  std::erase_if(others.tensors, [&](const Value& v) { return v.handle() == target; });
+  Traffic t{bytes_if_known(others), scattered_bytes(site), Count(0)};
+  if (t.read && t.written && accumulates(site)) *t.read += *t.written;
+  return t;
+}
+
+// --- what an operator reads ---
+
+struct Lookup {
+  std::string_view name, table;  // operator, and the argument it picks elements from
+};
+constexpr std::array<Lookup, 11> kLookups{{{"embedding", "weight"},
+                                           {"embedding_bag", "weight"},
+                                           {"_embedding_bag", "weight"},
+                                           {"_embedding_bag_forward_only", "weight"},
+                                           {"index", "self"},
+                                           {"_unsafe_index", "self"},
+                                           {"index_select", "self"},
+                                           {"gather", "self"},
+                                           {"take", "self"},
+                                           {"take_along_dim", "self"},
+                                           {"masked_select", "self"}}};
+
+/// Elements picked from the table: for embeddings one row per index, else as many as come out.
+/// Never more than the table has (an index may repeat; which ones do is not known).
+std::optional<Count> picked_bytes(const Site& site, const Value& table) {
+  if (!can_be_sized(table)) return std::nullopt;
+  const auto indices = site.node.arg("indices");
+  const auto shape = table.shape();
+  const bool rows = site.kind == OpClass::kEmbedding && indices.is_tensor() && shape.rank() > 0;
+  const auto picked = rows ? std::optional<Count>(indices.numel() * shape.product(1, shape.rank()) *
+                                                  table.dtype().bytes())
+                           : bytes_if_known(results_of(site.node));
+  return picked ? std::optional<Count>(std::min(*picked, table.bytes())) : std::nullopt;
+}
+
+std::optional<Count> lookup_read(const Site& site, std::string_view table) {
+  const auto from = site.node.arg(table);
+  const auto others = bytes_if_known(inputs_of(site.node, table));
+  const auto picked = picked_bytes(site, from);
+  if (!others || !picked) return std::nullopt;
+  return *others + *picked;
+}
+
+/// Operators that overwrite their target without looking at it.
+constexpr std::array<std::string_view, 2> kOverwriting{"copy", "copy_to"};
+
+bool ignores_inputs(const Site& site) {
+  if (site.kind == OpClass::kCreation) return true;  // zeros_like(x) asks x for its shape only
+  return site.kind == OpClass::kRandom && (site.in_place || site.name.ends_with("_like"));
+}
+
+std::optional<Count> read_bytes(const Site& site) {
+  if (ignores_inputs(site)) return Count(0);
+  for (const auto& rule : kLookups) {
+    if (rule.name == site.name && site.node.arg(rule.table).is_tensor()) {
+      return lookup_read(site, rule.table);
+    }
+  }
+  const bool overwrites = site.in_place && among(site.name, kOverwriting);
+  return bytes_if_known(inputs_of(site.node, overwrites ? "self" : "out"));
+}
+
+// --- operators that move nothing ---
+
+/// Conversions that return their argument when there is nothing to convert. Devices are not part of
+/// the graph: a conversion that keeps the element type is taken as one that keeps the device.
+constexpr std::array<std::string_view, 6> kConversions{"to",
+                                                       "type_as",
+                                                       "cpu",
+                                                       "cuda",
+                                                       "_autocast_to_full_precision",
+                                                       "_autocast_to_reduced_precision"};
+
+bool is_idle_conversion(const Site& site) {
+  if (!among(site.name, kConversions)) return false;
+  const auto from = first_tensor(site.node), to = site.node.result(0);
+  return from.is_tensor() && to.is_tensor() && from.dtype() == to.dtype() &&
+         !site.node.arg("copy").as_bool() && site.node.arg("memory_format").is_none();
+}
+
+bool moves_nothing(const Site& site) {
+  return site.kind == OpClass::kView || site.kind == OpClass::kControl || is_idle_conversion(site);
+}
+
+}  // namespace
+
+Traffic traffic_of(const Node& node) {
+  const auto op = node.op();
+  const Site site{node, tmeter::base_name(op), tmeter::op_class(op), is_in_place(op)};
+  if (moves_nothing(site)) return {Count(0), Count(0), Count(0), true};
+  if (site.in_place && among(site.name, kScatters)) return in_place_scatter(site);
+  const bool into_out = node.arg("out").is_tensor();  // add.out writes a tensor it was given
+  const auto results = bytes_if_known(results_of(node));
+  Traffic t;
+  t.read = read_bytes(site);
+  t.output = site.in_place || into_out ? Count(0) : results;
+  t.written = site.in_place ? target_bytes(site) : results;
+  // Uninitialised memory is taken, not written.
+  if (site.name.starts_with("empty") || site.name.starts_with("new_empty")) t.written = Count(0);
+  return t;
+}
+
+}  // namespace memory

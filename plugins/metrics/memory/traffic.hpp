@@ -1,0 +1,22 @@
+// Bytes one operator call reads, writes and newly materialises. README.md has the rules as a table.
+//
+// The view is the operator's, not the cache's: every distinct input is read once, every result
+// written once, at its logical size (an expanded tensor counts its expanded size), whatever a
+// kernel does inside. Fusion, tiling and caches change the real traffic; these are the bytes an
+// unfused operator must at least move.
+#pragma once
+#include <optional>
+
+#include "tensors.hpp"
+
+namespace memory {
+
+/// Empty: cannot be said. Counts are bytes.
+struct Traffic {
+  std::optional<tmeter::Count> read, written, output;
+  bool nothing = false;  ///< a view or bookkeeping: all three are zero by rule
+};
+
+Traffic traffic_of(const tmeter::Node& node);
+
+}  // namespace memory

@@ -1,0 +1,49 @@
+// params: how many elements the model stores, by kind of tensor.
+//
+// One figure per tensor, tied ones included: the host adds them up to modules and model and counts
+// each storage once. Constants of the graph (folded literals) are neither parameters nor buffers.
+#include <tmeter/cpp/plugin.hpp>
+
+namespace {
+
+constexpr std::string_view kParams =
+    "elements of the model's parameters, trainable and frozen; tied parameters count once; buffers "
+    "and constants do not count";
+constexpr std::string_view kTrainable =
+    "elements of the parameters with requires_grad; tied parameters count once";
+constexpr std::string_view kBuffers =
+    "elements of the model's buffers (running statistics, masks, …); shared storage counts once; "
+    "constants of the graph are neither parameters nor buffers";
+
+void count_elements(const tmeter::Graph& graph, tmeter::Call& call) {
+  for (const auto& tensor : graph.tensors()) {
+    const auto emit = [&](std::string_view metric) {
+      call.emit(metric, TMETER_AXIS_TENSOR, tensor.index(), tensor.numel());
+    };
+    if (tensor.is_parameter()) emit("params");
+    if (tensor.is_parameter() && tensor.trainable()) emit("params_trainable");
+    if (tensor.is_buffer()) emit("buffers");
+  }
+}
+
+}  // namespace
+
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.params",
+                       .version = "1.0.0",
+                       .description = "Parameters and buffers: element counts",
+                   }),
+                   [](tmeter::Registrar& r) {
+                     const auto count = [&r](std::string_view id, std::string_view title,
+                                             uint32_t flags, std::string_view convention) {
+                       r.metric({.id = id,
+                                 .title = title,
+                                 .axis = TMETER_AXIS_TENSOR,
+                                 .flags = flags,
+                                 .convention = convention});
+                     };
+                     count("params", "params", 0, kParams);
+                     count("params_trainable", "trainable", TMETER_METRIC_DETAIL, kTrainable);
+                     count("buffers", "buffers", TMETER_METRIC_DETAIL, kBuffers);
+                     r.analysis("params", "", "params params_trainable buffers", count_elements);
+                   })

@@ -1,0 +1,166 @@
+#include "rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tmeter/cpp/module_ids.hpp>
+
+namespace json_report {
+namespace {
+
+using tmeter::Graph;
+using tmeter::Module;
+using tmeter::Node;
+using tmeter::Tensor;
+
+constexpr std::array<std::string_view, 3> kTensorKinds{"parameter", "buffer", "constant"};
+
+std::string_view tensor_kind(int32_t kind) {
+  const auto i = static_cast<size_t>(kind);
+  return kind >= 0 && i < kTensorKinds.size() ? kTensorKinds[i] : "other";
+}
+
+std::vector<int64_t> number_calls(const Graph& graph) {
+  std::vector<int64_t> calls(graph.modules().size()), numbers;
+  for (const auto& call : graph.module_calls()) numbers.push_back(++calls[call.module().index()]);
+  return numbers;
+}
+
+int64_t signed_of(size_t n) { return static_cast<int64_t>(n); }
+
+}  // namespace
+
+RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
+    : stream_(stream),
+      graph_(report.graph()),
+      values_(report),
+      value_writer_(graph_),
+      ids_(tmeter::module_ids(graph_)),
+      call_numbers_(number_calls(graph_)) {}
+
+template <class Items, class Row>
+void RowWriter::section(std::string_view name, const Items& items, Row&& row) {
+  stream_.line(kMemberIndent).key(name).open('[');
+  for (size_t i = 0; i < items.size(); ++i) {
+    stream_.line(kItemIndent).open('{');
+    row(i, items[i]);
+    stream_.close('}');
+  }
+  if (items.size() > 0) stream_.end_line(kMemberIndent);
+  stream_.close(']');
+}
+
+void RowWriter::value_members(const tmeter::Value& value) {
+  if (value.is_tensor()) return write_tensor_members(stream_, value);
+  stream_.key("value");
+  value_writer_.write(stream_, value, false);
+}
+
+void RowWriter::inputs() {
+  section("inputs", graph_.inputs(), [this](size_t i, const tmeter::Value& value) {
+    stream_.key("name").text(graph_.input_name(i));
+    stream_.key("origin").text_or_null(graph_.input_origin(i));
+    value_members(value);
+  });
+}
+
+void RowWriter::outputs() {
+  section("outputs", graph_.outputs(),
+          [this](size_t, const tmeter::Value& value) { value_members(value); });
+}
+
+void RowWriter::modules() {
+  section("modules", graph_.modules(), [this](size_t i, const Module& module) {
+    module_row(module);
+    values_.write(stream_, TMETER_AXIS_MODULE, i);
+  });
+}
+
+void RowWriter::nodes() {
+  section("nodes", graph_.nodes(), [this](size_t i, const Node& node) {
+    node_row(node);
+    values_.write(stream_, TMETER_AXIS_NODE, i);
+  });
+}
+
+void RowWriter::tensors() {
+  section("tensors", graph_.tensors(), [this](size_t i, const Tensor& tensor) {
+    tensor_row(tensor);
+    values_.write(stream_, TMETER_AXIS_TENSOR, i);
+  });
+}
+
+void RowWriter::module_path(const Module& module) {
+  if (module)
+    stream_.text(module.path());
+  else
+    stream_.null();
+}
+
+void RowWriter::module_row(const Module& module) {
+  const auto parent = module.parent();
+  stream_.key("id").text(ids_[module.index()]);
+  stream_.key("path").text(module.path());
+  stream_.key("name").text(module.name());
+  stream_.key("type").text(module.type());
+  stream_.key("qualified_type").text(module.qualified_type());
+  stream_.key("calls").integer(signed_of(module.calls()));
+  stream_.key("parent").text_or_null(parent ? ids_[parent.index()] : std::string());
+  stream_.key("children").open('[');
+  for (size_t i = 0; i < module.child_count(); ++i) stream_.text(ids_[module.child(i).index()]);
+  stream_.close(']');
+  if (module.attribute_count() > 0) attributes(module);
+}
+
+void RowWriter::attributes(const Module& module) {
+  stream_.key("attributes").open('{');
+  for (size_t i = 0; i < module.attribute_count(); ++i) {
+    stream_.key(module.attribute_name(i));
+    value_writer_.write(stream_, module.attribute(i), false);
+  }
+  stream_.close('}');
+}
+
+void RowWriter::node_row(const Node& node) {
+  const auto call = node.call();
+  stream_.key("index").integer(signed_of(node.index()));
+  stream_.key("op").text(node.op());
+  stream_.key("overload").text(node.overload());
+  stream_.key("module");
+  module_path(call ? call.module() : Module());
+  if (call && call.module().calls() > 1) stream_.key("call").integer(call_numbers_[call.index()]);
+  if (!node.location().empty()) stream_.key("location").text(node.location());
+  arguments(node);
+  stream_.key("results").open('[');
+  for (size_t i = 0; i < node.result_count(); ++i)
+    value_writer_.write(stream_, node.result(i), false);
+  stream_.close(']');
+}
+
+// By schema name; one that has none, or one that another has, too, is called by its position.
+void RowWriter::arguments(const Node& node) {
+  std::vector<std::string_view> used;
+  stream_.key("arguments").open('{');
+  for (size_t i = 0; i < node.arg_count(); ++i) {
+    const auto name = node.arg_name(i);
+    const bool taken = std::find(used.begin(), used.end(), name) != used.end();
+    stream_.key(name.empty() || taken ? "#" + std::to_string(i) : std::string(name));
+    used.push_back(name);
+    value_writer_.write(stream_, node.arg(i), true);
+  }
+  stream_.close('}');
+}
+
+void RowWriter::tensor_row(const Tensor& tensor) {
+  stream_.key("index").integer(signed_of(tensor.index()));
+  stream_.key("name").text(tensor.name());
+  stream_.key("kind").text(tensor_kind(tensor.kind()));
+  stream_.key("dtype").text(tensor.dtype().name());
+  write_shape(stream_.key("shape"), tensor.shape());
+  stream_.key("numel").integer(tensor.numel().value());
+  stream_.key("trainable").boolean(tensor.trainable());
+  stream_.key("owner");
+  module_path(tensor.owner());
+  if (tensor.is_tied()) stream_.key("tied_to").text(tensor.canonical().name());
+}
+
+}  // namespace json_report

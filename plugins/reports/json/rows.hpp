@@ -1,0 +1,37 @@
+// The sections of a report that grow with the model: one row per input, module, operator and
+// tensor, written as they are made.
+#pragma once
+#include "values.hpp"
+
+namespace json_report {
+
+class RowWriter {
+ public:
+  RowWriter(Stream& stream, const tmeter::Report& report);
+
+  void inputs();
+  void outputs();
+  void modules();
+  void nodes();
+  void tensors();
+
+ private:
+  template <class Items, class Row>
+  void section(std::string_view name, const Items& items, Row&& row);
+  void value_members(const tmeter::Value& value);
+  void module_row(const tmeter::Module& module);
+  void node_row(const tmeter::Node& node);
+  void tensor_row(const tmeter::Tensor& tensor);
+  void attributes(const tmeter::Module& module);
+  void arguments(const tmeter::Node& node);
+  void module_path(const tmeter::Module& module);
+
+  Stream& stream_;
+  tmeter::Graph graph_;
+  Values values_;
+  ValueWriter value_writer_;
+  std::vector<std::string> ids_;       // by module index
+  std::vector<int64_t> call_numbers_;  // by call index: 1 for the first call of a module
+};
+
+}  // namespace json_report

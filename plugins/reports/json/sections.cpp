@@ -1,0 +1,131 @@
+#include "sections.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+
+namespace json_report {
+namespace {
+
+using Names = std::array<std::string_view, 8>;
+
+// By the numbers in abi/metric.h and abi/base.h; a number that is not known here reads "other".
+constexpr Names kUnitKinds{"count", "byte", "op", "joule", "second", "ratio", "watt", "other"};
+constexpr Names kAxes{"node", "module_call", "module", "tensor", "model"};
+constexpr Names kAggregations{"sum", "max", "last", "weighted_mean", "none"};
+constexpr Names kBetter{"lower", "higher", "neither"};
+constexpr Names kProvenance{"computed", "measured", "estimated", "unavailable"};
+
+std::string_view name_of(const Names& names, int32_t id) {
+  const bool known = id >= 0 && static_cast<size_t>(id) < names.size();
+  return known && !names[static_cast<size_t>(id)].empty() ? names[static_cast<size_t>(id)]
+                                                          : "other";
+}
+
+// A property that is a number in text; null when it is absent or is none.
+template <class T>
+Json parsed(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? Json(value) : Json(nullptr);
+}
+
+}  // namespace
+
+Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json tool(const tmeter::Report& report) {
+  return {{"name", "tmeter"}, {"version", report.property("tool.version")}};
+}
+
+Json model(const tmeter::Report& report) {
+  const auto graph = report.graph();
+  const auto root = graph.root();
+  const auto name = graph.property("name");
+  return {{"name", text_or_null(name.empty() && root ? root.type() : name)},
+          {"file", text_or_null(report.property("model.file"))},
+          {"format", text_or_null(graph.property("format"))},
+          {"producer", text_or_null(graph.property("producer"))},
+          {"size", parsed<int64_t>(report.property("model.size"))}};
+}
+
+Json symbols(const tmeter::Graph& graph) {
+  Json list = Json::array();
+  for (const auto& symbol : graph.symbols()) {
+    const bool bounded = symbol.max != std::numeric_limits<int64_t>::max();
+    list.push_back({{"name", tmeter::to_view(symbol.name)},
+                    {"value", symbol.value},
+                    {"min", symbol.min},
+                    {"max", bounded ? Json(symbol.max) : Json(nullptr)}});
+  }
+  return list;
+}
+
+Json metrics(const tmeter::Report& report) {
+  Json list = Json::array();
+  for (const auto& m : report.metrics()) {
+    Json entry{{"id", m.id()},
+               {"title", m.title()},
+               {"unit", m.unit()},
+               {"unit_kind", name_of(kUnitKinds, m.unit_kind())},
+               {"axis", name_of(kAxes, m.axis())},
+               {"aggregation", name_of(kAggregations, m.aggregation())},
+               {"better", name_of(kBetter, m.better())},
+               {"detail", m.detail()},
+               {"convention", m.convention()}};
+    if (!m.description().empty()) entry.emplace("description", m.description());
+    entry.emplace("provenance", Json{{"kind", name_of(kProvenance, m.provenance())},
+                                     {"text", m.provenance_text()}});
+    entry.emplace("plugin", m.plugin());
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json totals(const tmeter::Report& report) {
+  Json object = Json::object();
+  for (const auto& m : report.metrics()) object.emplace(m.id(), number(report.total(m)));
+  return object;
+}
+
+Json coverage(const tmeter::Report& report) {
+  const auto c = report.coverage();
+  if (tmeter::to_view(c.metric).empty()) return nullptr;
+  Json unknown = Json::array();
+  for (const auto& op : report.unknown_ops())
+    unknown.push_back({{"op", op.op}, {"count", op.nodes}});
+  const uint64_t known = c.counted + c.zero_by_rule, all = known + c.unknown;
+  return {
+      {"metric", tmeter::to_view(c.metric)},
+      {"counted", c.counted},
+      {"zero_by_rule", c.zero_by_rule},
+      {"unknown", c.unknown},
+      {"unknown_ops", std::move(unknown)},
+      {"ratio", all ? Json(static_cast<double>(known) / static_cast<double>(all)) : Json(nullptr)}};
+}
+
+Json config(const tmeter::Report& report) {
+  Json object = Json::object();
+  for (const auto& [key, value] : report.config()) object[std::string(key)] = value;
+  return object;
+}
+
+Json warnings(const tmeter::Report& report) {
+  Json list = Json::array();
+  for (const auto& text : report.warnings()) list.push_back(text);
+  return list;
+}
+
+Json plugins(const tmeter::Report& report) {
+  Json list = Json::array();
+  for (const auto& [id, version] : report.plugins())
+    list.push_back({{"id", id}, {"version", version}});
+  return list;
+}
+
+Json timing(const tmeter::Report& report) {
+  return {{"analysis_seconds", parsed<double>(report.property("analysis.seconds"))}};
+}
+
+}  // namespace json_report

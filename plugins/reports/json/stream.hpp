@@ -1,0 +1,57 @@
+// JSON text as it is written, with nothing kept in memory but a buffer: long reports (a row per
+// operator) take a fraction of the time that building and destroying values takes. Commas come by
+// themselves; numbers and unusual text are nlohmann's.
+//
+//   stream.open('{').key("op").text("aten::relu").key("shape").open('[').integer(1).close(']')
+//       .close('}');
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tmeter/cpp/report.hpp>
+
+namespace json_report {
+
+/// For what is short. Keeps members in the order in which they are set.
+using Json = nlohmann::ordered_json;
+
+class Stream {
+ public:
+  explicit Stream(tmeter::Output& out) : out_(out) {}
+
+  Stream& open(char bracket);
+  Stream& close(char bracket);
+  Stream& key(std::string_view name);
+  /// Names come from model files: what is not UTF-8 becomes U+FFFD instead of an error.
+  Stream& text(std::string_view value);
+  Stream& integer(int64_t value);
+  Stream& real(double value);  // finite
+  Stream& boolean(bool value);
+  Stream& null();
+  Stream& json(const Json& value);
+  Stream& text_or_null(std::string_view value) { return value.empty() ? null() : text(value); }
+
+  /// The next member or item, or the closing bracket, starts a new line, `indent` spaces in.
+  Stream& line(size_t indent);
+  Stream& end_line(size_t indent);
+
+  /// A key on its own line, with a value on the same line, or with one member or item per line.
+  void section(std::string_view name, const Json& value);
+  void section_lines(std::string_view name, const Json& value);
+
+  /// Ends the last line and writes what is left.
+  void finish();
+
+ private:
+  void separate();  // from what came before on this level
+  Stream& put_value(std::string_view value);
+  void put_text(std::string_view value);
+
+  tmeter::Output& out_;
+  std::string buffer_;
+  bool comma_ = false;
+};
+
+/// Members of the report, one indent in; items of its lists, two.
+inline constexpr size_t kMemberIndent = 2, kItemIndent = 4;
+
+}  // namespace json_report

@@ -1,0 +1,46 @@
+// Cells, shapes and values of the graph as JSON.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "stream.hpp"
+
+namespace json_report {
+
+/// 25557032, 0.0188, 0 for zero by rule; null for everything that is not a finite number.
+Json number(const tmeter::Cell& cell);
+
+/// The figures of one row: "values" ({metric id: number or null}), and for each cell that is not a
+/// plain number its metric in "zero_by_rule", "unknown", "unavailable" or "not_finite". Metrics
+/// that do not apply are left out.
+class Values {
+ public:
+  explicit Values(const tmeter::Report& report);
+  void write(Stream& stream, int32_t axis, size_t index) const;
+  const std::vector<tmeter::Metric>& metrics() const { return metrics_; }
+
+ private:
+  const tmeter::Report& report_;
+  std::vector<tmeter::Metric> metrics_;
+};
+
+void write_shape(Stream& stream, const tmeter::Shape& shape);
+
+/// "dtype", "shape" and, with symbols, "symbolic_shape" of a tensor as members of an open object.
+void write_tensor_members(Stream& stream, const tmeter::Value& value);
+
+/// Arguments, results, attributes. Tensors become objects with the members above and where they
+/// are from: "node" (index), "tensor" (name) or "input" (name). Everything else becomes what JSON
+/// has for it.
+class ValueWriter {
+ public:
+  explicit ValueWriter(const tmeter::Graph& graph);
+  void write(Stream& stream, const tmeter::Value& value, bool with_origin) const;
+
+ private:
+  void write_origin(Stream& stream, const tmeter::Value& value) const;
+  void write_list(Stream& stream, const tmeter::Value& value, bool with_origin) const;
+  std::unordered_map<const tmeter_value*, std::string> inputs_;
+};
+
+}  // namespace json_report

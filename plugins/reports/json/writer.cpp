@@ -1,0 +1,35 @@
+#include "writer.hpp"
+
+#include "rows.hpp"
+#include "sections.hpp"
+
+namespace json_report {
+
+void write(const tmeter::Report& report, tmeter::Output& out) {
+  Stream stream(out);
+  RowWriter rows(stream, report);
+  stream.open('{');
+  stream.section("schema", "tmeter-report/1");
+  stream.section("tool", tool(report));
+  stream.section("model", model(report));
+  rows.inputs();
+  rows.outputs();
+  stream.section_lines("symbols", symbols(report.graph()));
+  stream.section_lines("metrics", metrics(report));
+  stream.section_lines("totals", totals(report));
+  stream.section("coverage", coverage(report));
+  rows.modules();
+  rows.nodes();
+  rows.tensors();
+  // No plugin interface fills these yet; they are part of the schema from the start.
+  for (const char* name : {"findings", "series", "distributions"})
+    stream.section(name, Json::array());
+  stream.section_lines("config", config(report));
+  stream.section_lines("warnings", warnings(report));
+  stream.section_lines("plugins", plugins(report));
+  stream.section("hardware", text_or_null(report.property("hardware")));
+  stream.section("timing", timing(report));
+  stream.end_line(0).close('}').finish();
+}
+
+}  // namespace json_report

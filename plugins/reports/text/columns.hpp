@@ -1,0 +1,23 @@
+// Which metrics are columns of the table, which are facts of the whole model, and which one the
+// bars show. Decided by descriptors alone: no metric is known by name here.
+#pragma once
+#include <optional>
+#include <tmeter/cpp/report.hpp>
+#include <vector>
+
+#include "view.hpp"
+
+namespace text_report {
+
+struct Columns {
+  std::vector<tmeter::Metric> shown;        // columns, in the order of the report or of --columns
+  std::vector<tmeter::Metric> facts;        // of the model as a whole: shown below the table
+  std::vector<tmeter::Metric> unavailable;  // asked for, but this machine or file cannot tell
+  std::optional<size_t> bar;                // index into `shown`
+  std::optional<size_t> sort;               // index into `shown`
+};
+
+/// Throws tmeter::Error(TMETER_BAD_USAGE) for an id in --columns or --sort that the report lacks.
+Columns choose_columns(const tmeter::Report& report, const View& view);
+
+}  // namespace text_report

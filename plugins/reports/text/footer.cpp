@@ -1,0 +1,144 @@
+#include "footer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <tmeter/cpp/units.hpp>
+
+#include "flow.hpp"
+#include "notes.hpp"
+
+namespace text_report {
+namespace {
+
+using tmeter::Metric;
+using tmeter::Report;
+
+constexpr size_t kIndent = 2;
+constexpr size_t kUnknownShown = 8;
+
+// "MACs 4,089,184,256": counts exact, everything else scaled.
+Text total_item(const Report& report, const Metric& metric, bool raw) {
+  const auto cell = report.total(metric);
+  const auto kind = metric.unit_kind();
+  const bool exact = cell.is_int() && (kind == TMETER_UNIT_COUNT || kind == TMETER_UNIT_OP);
+  const auto figure = figure_of({cell, false}, metric, raw);
+  std::string number = exact && !raw ? tmeter::grouped(cell.count().value()) : figure.number;
+  if (!exact && !figure.unit.empty()) number += " " + figure.unit;
+  return Text(metric.title(), Style::kQuiet).add(" ").add(number);
+}
+
+std::vector<Text> totals(const Report& report, const Columns& columns, bool raw) {
+  std::vector<Text> items;
+  // Raw columns are exact already.
+  if (!raw)
+    for (const auto& m : columns.shown)
+      if (!report.total(m).empty()) items.push_back(total_item(report, m, raw));
+  for (const auto& m : columns.facts)
+    if (!report.total(m).empty()) items.push_back(total_item(report, m, raw));
+  return items;
+}
+
+// "175 operators: 54 counted · 121 zero by rule · 0 unknown"
+Text coverage_line(const Report& report) {
+  const auto c = report.coverage();
+  if (tmeter::to_view(c.metric).empty()) return {};
+  const uint64_t all = c.counted + c.zero_by_rule + c.unknown;
+  Text line(std::to_string(all) + (all == 1 ? " operator: " : " operators: "));
+  line.add(std::to_string(c.counted) + " counted").add(" · ", Style::kQuiet);
+  line.add(std::to_string(c.zero_by_rule) + " zero by rule").add(" · ", Style::kQuiet);
+  return line.add(std::to_string(c.unknown) + " unknown",
+                  c.unknown ? Style::kWarning : Style::kGood);
+}
+
+// "no rule for acme::fused ×3, acme::gate ×1: left out of figures marked ≥"
+Text unknown_line(const Report& report) {
+  const auto ops = report.unknown_ops();
+  if (ops.size() == 0) return {};
+  Text line("no rule for", Style::kWarning);
+  const size_t shown = ops.size() > kUnknownShown + 1 ? kUnknownShown : ops.size();
+  for (size_t i = 0; i < shown; ++i) {
+    const auto unknown = ops[i];
+    line.add(i ? ", " : " ").add(unknown.op);
+    line.add(" ×" + std::to_string(unknown.nodes), Style::kQuiet);
+  }
+  if (shown < ops.size()) line.add(", … " + std::to_string(ops.size() - shown) + " more");
+  return line.add(": left out of figures marked ≥", Style::kQuiet);
+}
+
+Text timing(const Report& report) {
+  const auto text = report.property("analysis.seconds");
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (text.empty() || error != std::errc()) return {};
+  const auto scaled = tmeter::scaled(seconds, TMETER_UNIT_SECOND, "s").text();
+  return Text("analysed in " + scaled, Style::kQuiet);
+}
+
+Text depth_hint(const Tree& tree, const View& view) {
+  if (tree.hidden == 0) return {};
+  const char* what = view.by == By::kOperator ? " calls" : " modules";
+  const size_t next = tree.depth + 1;
+  Text line("… " + std::to_string(tree.hidden) + what + " below: --depth ", Style::kQuiet);
+  line.add(std::to_string(next), Style::kQuiet);
+  if (next < tree.deepest) line.add(" … " + std::to_string(tree.deepest), Style::kQuiet);
+  return line;
+}
+
+Text width_hint(const Columns& columns, const Omissions& omissions) {
+  if (omissions.columns.empty()) return {};
+  Text line("… no room in " + std::to_string(omissions.width) + " columns for:", Style::kQuiet);
+  for (const size_t c : omissions.columns)
+    line.add(c == omissions.columns.front() ? " " : ", ", Style::kQuiet)
+        .add(columns.shown[c].title(), Style::kQuiet);
+  return line.add(" (--columns chooses)", Style::kQuiet);
+}
+
+class Lines {
+ public:
+  explicit Lines(size_t width) : width_(width) {}
+  void put(const Text& text) {
+    if (!text.empty()) put(flow(text, width_, kIndent));
+  }
+  void put(std::vector<Text> lines) {
+    for (auto& line : lines) lines_.push_back(std::move(line));
+  }
+  void gap() {
+    if (!lines_.empty() && !lines_.back().empty()) lines_.emplace_back();
+  }
+  /// At the right edge of the last line if it fits, else on a line of its own.
+  void put_right(const Text& text) {
+    if (text.empty()) return;
+    constexpr size_t kSpace = 3;
+    if (lines_.empty() || lines_.back().width() + kSpace + text.width() > width_) return put(text);
+    lines_.back().pad_to(width_ - text.width()).append(text);
+  }
+  std::vector<Text> take() { return std::move(lines_); }
+
+ private:
+  size_t width_;
+  std::vector<Text> lines_;
+};
+
+}  // namespace
+
+std::vector<Text> footer(const Report& report, const Columns& columns, const Tree& tree,
+                         const Omissions& omissions, const View& view, size_t width) {
+  Lines lines(width);
+  lines.put(depth_hint(tree, view));
+  lines.put(width_hint(columns, omissions));
+  lines.gap();
+  lines.put(flow_items(totals(report, columns, view.raw), width, kIndent));
+  lines.put(coverage_line(report));
+  lines.put_right(timing(report));
+  lines.put(unknown_line(report));
+  lines.gap();
+  for (const auto& note : metric_notes(columns)) lines.put(note);
+  lines.put(tie_note(report.graph()));
+  for (const auto& note : tree.legend) lines.put(Text(note));
+  for (const auto& warning : report.warnings())
+    lines.put(Text("warning: ", Style::kWarning).add(warning));
+  return lines.take();
+}
+
+}  // namespace text_report

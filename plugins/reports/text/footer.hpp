@@ -1,0 +1,23 @@
+// Can it be trusted: exact totals, coverage, conventions, provenance, warnings. The lines below the
+// table.
+#pragma once
+#include <tmeter/cpp/report.hpp>
+#include <vector>
+
+#include "columns.hpp"
+#include "style.hpp"
+#include "tree.hpp"
+#include "view.hpp"
+
+namespace text_report {
+
+/// What the table could not show.
+struct Omissions {
+  std::vector<size_t> columns;  // of Columns::shown, for want of room
+  size_t width = 0;             // there was
+};
+
+std::vector<Text> footer(const tmeter::Report& report, const Columns& columns, const Tree& tree,
+                         const Omissions& omissions, const View& view, size_t width);
+
+}  // namespace text_report

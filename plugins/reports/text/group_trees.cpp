@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <map>
+#include <tmeter/cpp/module_ids.hpp>
+
+#include "trees.hpp"
+
+namespace text_report {
+namespace {
+
+using tmeter::Cell;
+using tmeter::Metric;
+using tmeter::Module;
+using tmeter::Report;
+
+using Sums = std::vector<Accumulator>;
+
+Sums empty_sums(const Columns& columns) {
+  Sums sums;
+  for (const auto& m : columns.shown) sums.emplace_back(m.aggregation());
+  return sums;
+}
+
+std::vector<Reading> readings_of(const Sums& sums) {
+  std::vector<Reading> readings;
+  for (const auto& sum : sums) readings.push_back(sum.reading());
+  return readings;
+}
+
+// Groups in the order in which they first appear.
+class Groups {
+ public:
+  struct Group {
+    std::string name;
+    size_t count = 0;
+    Sums sums;
+    std::vector<Branch> members;
+  };
+
+  explicit Groups(const Columns& columns) : columns_(columns) {}
+  Group& operator[](std::string_view name) {
+    const auto [it, fresh] = index_.try_emplace(std::string(name), groups_.size());
+    if (fresh) groups_.push_back({std::string(name), 0, empty_sums(columns_), {}});
+    return groups_[it->second];
+  }
+  std::vector<Group>& all() { return groups_; }
+
+ private:
+  const Columns& columns_;
+  std::vector<Group> groups_;
+  std::map<std::string, size_t, std::less<>> index_;
+};
+
+// The root: totals of the report, partial where a group is.
+Branch total_branch(const Report& report, const Columns& columns,
+                    const std::vector<Branch>& groups) {
+  Branch root{"", std::string(model_name(report)), "", "", {}, {}};
+  for (size_t c = 0; c < columns.shown.size(); ++c) {
+    const Cell total = report.total(columns.shown[c]);
+    const bool partial = std::any_of(groups.begin(), groups.end(), [c](const Branch& b) {
+      return b.readings[c].partial || b.readings[c].cell.is_unknown();
+    });
+    root.readings.push_back({total, partial && total.known()});
+  }
+  return root;
+}
+
+Tree make_tree(const Report& report, const Columns& columns, const View& view, Groups& groups) {
+  Tree tree;
+  tree.deepest = 2;
+  tree.depth = std::min<size_t>(view.depth.value_or(1), 2);
+  std::vector<Branch> branches;
+  for (auto& group : groups.all()) {
+    tree.hidden += tree.depth < 2 ? group.count : 0;
+    branches.push_back({"", group.name, "×" + std::to_string(group.count), "",
+                        readings_of(group.sums), std::move(group.members)});
+  }
+  tree.root = total_branch(report, columns, branches);
+  tree.hidden += tree.depth < 1 ? branches.size() : 0;
+  if (tree.depth >= 1) tree.root.children = std::move(branches);
+  // Groups by weight unless told otherwise; what is in them as it comes unless told otherwise.
+  if (columns.sort)
+    sort_children(tree.root, *columns.sort, tree.depth);
+  else if (columns.bar)
+    sort_children(tree.root, *columns.bar, 1);
+  return tree;
+}
+
+bool wants_members(const View& view) { return view.depth.value_or(1) >= 2; }
+
+// What a node adds to the columns: its own figures, none of other axes.
+void add_node(const Report& report, const Columns& columns, const tmeter::Node& node, Sums& sums) {
+  for (size_t c = 0; c < sums.size(); ++c)
+    if (columns.shown[c].axis() == TMETER_AXIS_NODE)
+      sums[c].add(report.cell(columns.shown[c], node));
+}
+
+std::string_view path_of(const tmeter::Node& node) {
+  const bool root = !node.call() || node.call().module().index() == 0;
+  return root ? "(root)" : node.call().module().path();
+}
+
+// What each module holds and runs itself, by module index.
+std::vector<Sums> own_figures(const Report& report, const Columns& columns) {
+  const auto graph = report.graph();
+  std::vector<Sums> own(graph.modules().size(), empty_sums(columns));
+  const auto add = [&](int32_t axis, const Module& m, auto&& cell_of) {
+    if (!m) return;
+    for (size_t c = 0; c < columns.shown.size(); ++c)
+      if (columns.shown[c].axis() == axis) own[m.index()][c].add(cell_of(columns.shown[c]));
+  };
+  for (const auto& node : graph.nodes())
+    add(TMETER_AXIS_NODE, node.call() ? node.call().module() : graph.root(),
+        [&](const Metric& m) { return report.cell(m, node); });
+  for (const auto& tensor : graph.tensors())
+    if (!tensor.is_tied())
+      add(TMETER_AXIS_TENSOR, tensor.owner() ? tensor.owner() : graph.root(),
+          [&](const Metric& m) { return report.cell(m, tensor); });
+  for (const auto& call : graph.module_calls())
+    add(TMETER_AXIS_MODULE_CALL, call.module(),
+        [&](const Metric& m) { return report.cell(m, TMETER_AXIS_MODULE_CALL, call.index()); });
+  return own;
+}
+
+// "torch.nn.modules.conv.Conv2d" reads "Conv2d" unless another type is called that, too.
+void shorten_names(std::vector<Groups::Group>& groups) {
+  const auto last = [](const std::string& name) { return name.substr(name.rfind('.') + 1); };
+  std::map<std::string, int> uses;
+  for (const auto& g : groups) ++uses[last(g.name)];
+  for (auto& g : groups)
+    if (g.name.empty())
+      g.name = "(type unknown)";
+    else if (uses[last(g.name)] == 1)
+      g.name = last(g.name);
+}
+
+}  // namespace
+
+Tree operator_tree(const Report& report, const Columns& columns, const View& view) {
+  Groups groups(columns);
+  for (const auto& node : report.graph().nodes()) {
+    auto& group = groups[node.op()];
+    ++group.count;
+    add_node(report, columns, node, group.sums);
+    if (!wants_members(view)) continue;
+    Sums own = empty_sums(columns);
+    add_node(report, columns, node, own);
+    const auto path = path_of(node);
+    const auto shape = node.result_count() ? describe(node.result(0)) : std::string();
+    group.members.push_back(
+        {std::to_string(node.index()), std::string(path), "", shape, readings_of(own), {}});
+  }
+  return make_tree(report, columns, view, groups);
+}
+
+Tree type_tree(const Report& report, const Columns& columns, const View& view) {
+  Groups groups(columns);
+  const auto ids = tmeter::module_ids(report.graph());
+  const auto own = own_figures(report, columns);
+  for (const auto& m : report.graph().modules()) {
+    auto& group = groups[m.qualified_type()];
+    ++group.count;
+    for (size_t c = 0; c < columns.shown.size(); ++c) {
+      const auto reading = own[m.index()][c].reading();
+      group.sums[c].add(reading.cell);
+      if (reading.partial) group.sums[c].add(Cell::unsupported());
+    }
+    if (!wants_members(view)) continue;
+    const auto path = m.index() == 0 ? std::string_view("(root)") : m.path();
+    group.members.push_back(
+        {ids[m.index()], std::string(path), "", "", readings_of(own[m.index()]), {}});
+  }
+  shorten_names(groups.all());
+  return make_tree(report, columns, view, groups);
+}
+
+}  // namespace text_report

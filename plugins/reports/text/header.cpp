@@ -1,0 +1,80 @@
+#include "header.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <tmeter/cpp/units.hpp>
+
+#include "flow.hpp"
+#include "trees.hpp"
+
+namespace text_report {
+namespace {
+
+using tmeter::Report;
+
+constexpr size_t kInputsShown = 6;
+constexpr size_t kWidestIndent = 16;
+
+// "resnet50.pt2 (97.80 MiB)"
+Text file_item(const Report& report) {
+  Text item(report.property("model.file"));
+  const auto size = report.property("model.size");
+  double bytes = 0;
+  const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), bytes);
+  if (error == std::errc() && end == size.data() + size.size() && !item.empty())
+    item.add(" (" + tmeter::scaled(bytes, TMETER_UNIT_BYTE, "B").text() + ")", Style::kQuiet);
+  return item;
+}
+
+// "torch.export (torch 2.15.0)"
+Text format_item(const Report& report) {
+  const auto format = report.graph().property("format");
+  const auto producer = report.graph().property("producer");
+  if (format.empty() || producer.empty()) return Text(format.empty() ? producer : format);
+  return Text(format).add(" (").add(producer).add(")");
+}
+
+// "x: f32[1, 3, 224, 224] (inferred)"
+Text input_item(const tmeter::Graph& graph, size_t i) {
+  Text item;
+  if (const auto name = graph.input_name(i); !name.empty()) item.add(name).add(": ");
+  item.add(describe(graph.inputs()[i]), Style::kType);
+  const auto origin = graph.input_origin(i);
+  if (!origin.empty() && origin != "recorded") item.add(" (").add(origin, Style::kWarning).add(")");
+  return item;
+}
+
+std::vector<Text> input_items(const tmeter::Graph& graph) {
+  std::vector<Text> items;
+  const size_t n = graph.inputs().size();
+  // One too many is shown rather than counted.
+  const size_t shown = n > kInputsShown + 1 ? kInputsShown : n;
+  for (size_t i = 0; i < shown; ++i) {
+    Text item(i > 0 ? "" : n == 1 ? "input " : "inputs ", Style::kQuiet);
+    items.push_back(item.append(input_item(graph, i)));
+  }
+  if (shown < n) items.emplace_back("… " + std::to_string(n - shown) + " more inputs");
+  return items;
+}
+
+}  // namespace
+
+std::vector<Text> header(const Report& report, size_t width) {
+  Text first(model_name(report), Style::kStrong);
+  first.add("   ");
+  const size_t indent = std::min(first.width(), kWidestIndent);
+  std::vector<Text> items{first.append(file_item(report))};
+  if (auto format = format_item(report); !format.empty()) items.push_back(std::move(format));
+  auto inputs = input_items(report.graph());
+  auto all = items;
+  all.insert(all.end(), inputs.begin(), inputs.end());
+  auto lines = flow_items(all, width, indent);
+  if (lines.size() <= 1 || inputs.empty()) return lines;
+  // Not all on one line: inputs together on lines of their own.
+  lines = flow_items(items, width, indent);
+  inputs[0] = Text().pad_to(indent).append(inputs[0]);
+  for (auto& line : flow_items(inputs, width, indent)) lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace text_report

@@ -1,0 +1,49 @@
+// A table into lines of text: no report, no graph, no host, so that the look can be tested by
+// itself. Widths are in terminal columns; 0 means no limit.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "style.hpp"
+
+namespace text_report {
+
+/// A figure in a table: "25.56" and "M" are aligned apart, so that units line up.
+struct Figure {
+  std::string number, unit;
+  Style style = Style::kPlain;
+};
+
+struct Table {
+  struct Column {
+    std::string title;
+    std::string group;     // when room is short, the largest group loses a column first
+    bool primary = false;  // stays until the end
+  };
+  struct Row {
+    std::string id;
+    Text name;  // tree lines, name, notes
+    std::string type;
+    std::vector<Figure> figures;  // one per column
+    std::optional<double> share;  // 0 … 1, drawn as a bar
+    bool strong = false;
+  };
+  std::string share_title;  // empty: no bars
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+};
+
+struct DrawnTable {
+  std::vector<Text> lines;
+  std::vector<size_t> left_out;  // columns that did not fit
+};
+
+/// No line is wider than `width`. What gives way, in this order: the bar, the room for types and
+/// names down to a legible width, columns, types and names.
+DrawnTable draw(const Table& table, size_t width);
+
+/// A bar of at most `width` columns in eighths; at least a sliver for any share above 0.
+std::string bar(double share, size_t width);
+
+}  // namespace text_report

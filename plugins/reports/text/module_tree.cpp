@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <tmeter/cpp/module_ids.hpp>
+
+#include "trees.hpp"
+
+namespace text_report {
+namespace {
+
+using tmeter::Graph;
+using tmeter::Module;
+using tmeter::Report;
+
+constexpr size_t kRowsAtOnce = 48;  // about one screen, with header and footer
+
+// What of the whole graph a row needs to know.
+class ModuleFacts {
+ public:
+  ModuleFacts(const Report& report, const Columns& columns)
+      : width_(columns.shown.size()), ids_(tmeter::module_ids(report.graph())) {
+    const Graph graph = report.graph();
+    const size_t n = ids_.size();
+    level_.assign(n, 0);
+    called_.assign(n, graph.nodes().size() == 0);  // without a recording nothing is ever called
+    tied_.assign(n, false);
+    partial_.assign(n * width_, false);
+    find_levels(graph);
+    find_calls(graph);
+    find_ties(graph);
+    find_unknown(report, columns);
+  }
+
+  const std::string& id(const Module& m) const { return ids_[m.index()]; }
+  bool called(const Module& m) const { return called_[m.index()]; }
+  bool tied(const Module& m) const { return tied_[m.index()]; }
+  bool partial(const Module& m, size_t column) const {
+    return partial_[m.index() * width_ + column];
+  }
+  const std::vector<size_t>& modules_per_level() const { return per_level_; }
+
+ private:
+  void find_levels(const Graph& graph) {
+    for (const auto& m : graph.modules()) {
+      const size_t level = m.parent() ? level_[m.parent().index()] + 1 : 0;
+      level_[m.index()] = level;
+      if (per_level_.size() <= level) per_level_.resize(level + 1);
+      ++per_level_[level];
+    }
+  }
+  // A container such as ModuleList is never called itself, but what is in it is.
+  void find_calls(const Graph& graph) {
+    const auto modules = graph.modules();
+    for (size_t i = modules.size(); i-- > 0;) {
+      if (modules[i].calls() > 0) called_[i] = true;
+      if (called_[i] && modules[i].parent()) called_[modules[i].parent().index()] = true;
+    }
+  }
+  void find_ties(const Graph& graph) {
+    for (const auto& t : graph.tensors()) {
+      if (!t.is_tied()) continue;
+      for (const auto& owner : {t.owner(), t.canonical().owner()})
+        if (owner) tied_[owner.index()] = true;
+    }
+  }
+  // An operator without a rule makes every sum around it a lower bound.
+  void find_unknown(const Report& report, const Columns& columns) {
+    for (size_t c = 0; c < width_; ++c) {
+      const auto& metric = columns.shown[c];
+      if (metric.axis() != TMETER_AXIS_NODE) continue;
+      for (const auto& node : report.graph().nodes()) {
+        if (!report.cell(metric, node).is_unknown()) continue;
+        for (auto call = node.call(); call; call = call.parent())
+          partial_[call.module().index() * width_ + c] = true;
+        partial_[c] = true;  // the root
+      }
+    }
+  }
+
+  size_t width_;
+  std::vector<std::string> ids_;
+  std::vector<size_t> level_, per_level_;
+  std::vector<bool> called_, tied_, partial_;
+};
+
+size_t choose_depth(const std::vector<size_t>& per_level, const std::optional<size_t>& wanted) {
+  const size_t deepest = per_level.empty() ? 0 : per_level.size() - 1;
+  if (wanted) return std::min(*wanted, deepest);
+  size_t depth = 0, rows = 0;
+  while (depth < deepest) {
+    rows += per_level[depth + 1];
+    if (rows > kRowsAtOnce && depth > 0) break;
+    ++depth;
+  }
+  return depth;
+}
+
+std::string note_of(const Module& m, const ModuleFacts& facts) {
+  std::string note;
+  if (m.calls() > 1) note += "×" + std::to_string(m.calls());
+  if (m.calls() == 0 && !facts.called(m)) note += "×0";
+  if (facts.tied(m)) note += "†";
+  return note;
+}
+
+std::vector<std::string> legend(const Graph& graph, const ModuleFacts& facts) {
+  size_t reused = 0, unused = 0;
+  for (const auto& m : graph.modules()) {
+    reused += m.calls() > 1;
+    unused += !facts.called(m);
+  }
+  std::vector<std::string> lines;
+  const auto modules = [](size_t n) {
+    return std::to_string(n) + (n == 1 ? " module is" : " modules are");
+  };
+  if (reused)
+    lines.push_back("×n: " + modules(reused) + " called more than once; figures are of all calls");
+  if (unused) lines.push_back("×0: " + modules(unused) + " not called");
+  return lines;
+}
+
+class Builder {
+ public:
+  Builder(const Report& report, const Columns& columns, const ModuleFacts& facts)
+      : report_(report), columns_(columns), facts_(facts) {}
+
+  Branch branch(const Module& m, size_t levels) const {
+    Branch b{
+        facts_.id(m), std::string(m.name()), note_of(m, facts_), std::string(m.type()), {}, {}};
+    for (size_t c = 0; c < columns_.shown.size(); ++c) b.readings.push_back(reading(m, c));
+    for (size_t i = 0; levels > 0 && i < m.child_count(); ++i)
+      b.children.push_back(branch(m.child(i), levels - 1));
+    return b;
+  }
+
+ private:
+  Reading reading(const Module& m, size_t c) const {
+    const auto& metric = columns_.shown[c];
+    const auto cell = m.index() == 0 ? report_.total(metric) : report_.cell(metric, m);
+    return {cell, cell.known() && facts_.partial(m, c)};
+  }
+
+  const Report& report_;
+  const Columns& columns_;
+  const ModuleFacts& facts_;
+};
+
+}  // namespace
+
+Tree module_tree(const Report& report, const Columns& columns, const View& view) {
+  const ModuleFacts facts(report, columns);
+  const auto& per_level = facts.modules_per_level();
+  Tree tree;
+  tree.deepest = per_level.empty() ? 0 : per_level.size() - 1;
+  tree.depth = choose_depth(per_level, view.depth);
+  for (size_t level = tree.depth + 1; level < per_level.size(); ++level)
+    tree.hidden += per_level[level];
+  if (report.graph().modules().size() > 0)
+    tree.root = Builder(report, columns, facts).branch(report.graph().root(), tree.depth);
+  tree.legend = legend(report.graph(), facts);
+  tree.root.label = model_name(report);
+  tree.root.type.clear();
+  if (columns.sort) sort_children(tree.root, *columns.sort, tree.depth);
+  return tree;
+}
+
+std::string_view model_name(const Report& report) {
+  const auto name = report.graph().property("name");
+  if (!name.empty()) return name;
+  const auto root = report.graph().root();
+  return root && !root.type().empty() ? root.type() : "model";
+}
+
+}  // namespace text_report

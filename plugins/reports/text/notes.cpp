@@ -1,0 +1,86 @@
+#include "notes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace text_report {
+namespace {
+
+using tmeter::Metric;
+using tmeter::Tensor;
+
+constexpr size_t kTiesShown = 3;
+
+// By TMETER_PROVENANCE_…; computed is what a reader expects and needs no word.
+constexpr std::array<std::string_view, 4> kProvenance{"", "measured", "estimated", "unavailable"};
+constexpr std::array<std::string_view, 4> kBeforeText{"", ": ", " by ", ": "};
+
+std::string provenance_note(const Metric& metric) {
+  const std::string text(metric.provenance_text());
+  const auto kind = static_cast<size_t>(metric.provenance());
+  if (kind == 0 || kind >= kProvenance.size()) return text;
+  std::string note(kProvenance[kind]);
+  if (text.empty()) return note;
+  return note.append(text.starts_with("by ") ? " " : kBeforeText[kind]).append(text);
+}
+
+// The main clause: what follows a semicolon is detail, which the JSON report has in full.
+std::string convention_note(const Metric& metric) {
+  const auto text = metric.convention();
+  return std::string(text.substr(0, text.find(';')));
+}
+
+// Notes in order of first appearance, each with the titles of the metrics it is true of.
+class Notes {
+ public:
+  void add(const Metric& metric, const std::string& text, Style style) {
+    if (text.empty()) return;
+    const auto same = [&](const Note& n) { return n.text == text; };
+    auto it = std::find_if(notes_.begin(), notes_.end(), same);
+    if (it == notes_.end()) it = notes_.insert(it, {{}, text, style});
+    it->titles += (it->titles.empty() ? "" : ", ") + std::string(metric.title());
+  }
+  std::vector<Text> lines() const {
+    std::vector<Text> lines;
+    for (const auto& n : notes_) lines.push_back(Text(n.titles).add(": ").add(n.text, n.style));
+    return lines;
+  }
+
+ private:
+  struct Note {
+    std::string titles, text;
+    Style style;
+  };
+  std::vector<Note> notes_;
+};
+
+}  // namespace
+
+Text tie_note(const tmeter::Graph& graph) {
+  Text line;
+  size_t ties = 0;
+  for (const auto& t : graph.tensors()) {
+    if (!t.is_tied() || ++ties > kTiesShown) continue;
+    line.add(ties > 1 ? ", " : "† tied, counted once: ");
+    line.add(t.name()).add(" = ", Style::kQuiet).add(t.canonical().name());
+  }
+  if (ties > kTiesShown) line.add(", … " + std::to_string(ties - kTiesShown) + " more");
+  return line;
+}
+
+std::vector<Text> metric_notes(const Columns& columns) {
+  Notes conventions, provenance;
+  for (const auto* list : {&columns.shown, &columns.facts})
+    for (const auto& m : *list) conventions.add(m, convention_note(m), Style::kQuiet);
+  for (const auto* list : {&columns.shown, &columns.facts, &columns.unavailable})
+    for (const auto& m : *list) {
+      const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
+      provenance.add(m, provenance_note(m), none ? Style::kWarning : Style::kQuiet);
+    }
+  auto lines = conventions.lines();
+  for (auto& line : provenance.lines()) lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace text_report

@@ -1,0 +1,41 @@
+// The tree that the table shows, whatever it is a tree of: modules, operators grouped by name,
+// modules grouped by type. Built, sorted, then flattened into lines with guides. Folding of repeats
+// ("Repeat [n] times") is a step between sorting and flattening.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "reading.hpp"
+#include "style.hpp"
+
+namespace text_report {
+
+struct Branch {
+  std::string id;
+  std::string label;
+  std::string note;  // "×3", "†"
+  std::string type;
+  std::vector<Reading> readings;  // one per column
+  std::vector<Branch> children;
+};
+
+struct Tree {
+  Branch root;
+  size_t depth = 0;                 // levels below the root that are shown
+  size_t deepest = 0;               // levels there are
+  size_t hidden = 0;                // branches below `depth`
+  std::vector<std::string> legend;  // what marks in the rows mean
+};
+
+struct TreeLine {
+  const Branch* branch;
+  std::string guide;  // "│  ├─ "
+};
+
+/// Children with more of column `c` first, `levels` deep; equal ones keep their order.
+void sort_children(Branch& branch, size_t c, size_t levels);
+
+/// Pre-order. The lines point into `root`.
+std::vector<TreeLine> flatten(const Branch& root);
+
+}  // namespace text_report

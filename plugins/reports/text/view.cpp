@@ -1,0 +1,52 @@
+#include "view.hpp"
+
+#include <charconv>
+#include <limits>
+
+namespace text_report {
+namespace {
+
+using tmeter::Error;
+
+By read_by(std::string_view text) {
+  if (text.empty() || text == "module") return By::kModule;
+  if (text == "operator") return By::kOperator;
+  if (text == "type") return By::kType;
+  throw Error(TMETER_BAD_USAGE,
+              "--by takes module, operator or type, not '" + std::string(text) + "'");
+}
+
+std::optional<size_t> read_depth(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  if (text == "all") return std::numeric_limits<size_t>::max();
+  size_t depth = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), depth);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw Error(TMETER_BAD_USAGE,
+                "--depth takes a whole number from 0 or 'all', not '" + std::string(text) + "'");
+  return depth;
+}
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    const size_t comma = list.find(',');
+    if (comma != 0) parts.emplace_back(list.substr(0, comma));
+    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+  }
+  return parts;
+}
+
+}  // namespace
+
+View read_view(const tmeter::Report& report) {
+  View view;
+  view.by = read_by(report.view("by"));
+  view.depth = read_depth(report.view("depth"));
+  if (const auto columns = report.view("columns"); !columns.empty()) view.columns = split(columns);
+  view.sort = report.view("sort");
+  view.raw = report.view("raw") == "1";
+  return view;
+}
+
+}  // namespace text_report

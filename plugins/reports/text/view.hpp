@@ -1,0 +1,23 @@
+// How the user wants to see the report: --by, --depth, --columns, --sort, --raw.
+#pragma once
+#include <optional>
+#include <string>
+#include <tmeter/cpp/report.hpp>
+#include <vector>
+
+namespace text_report {
+
+enum class By { kModule, kOperator, kType };
+
+struct View {
+  By by = By::kModule;
+  std::optional<size_t> depth;                      // none: chosen by the number of rows
+  std::optional<std::vector<std::string>> columns;  // none: every metric that is not a detail
+  std::string sort;                                 // metric id; empty: as in the model
+  bool raw = false;                                 // plain numbers: no scaling, no abbreviation
+};
+
+/// Throws tmeter::Error(TMETER_BAD_USAGE) naming the option and what it accepts.
+View read_view(const tmeter::Report& report);
+
+}  // namespace text_report

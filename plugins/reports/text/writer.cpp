@@ -1,0 +1,140 @@
+#include "writer.hpp"
+
+#include <algorithm>
+
+#include "footer.hpp"
+#include "header.hpp"
+#include "trees.hpp"
+
+namespace text_report {
+namespace {
+
+using tmeter::Report;
+
+constexpr size_t kTextWidth = 120;  // of running text: longer lines are hard to read
+
+Tree make_tree(const Report& report, const Columns& columns, const View& view) {
+  switch (view.by) {
+    case By::kOperator:
+      return operator_tree(report, columns, view);
+    case By::kType:
+      return type_tree(report, columns, view);
+    default:
+      return module_tree(report, columns, view);
+  }
+}
+
+// Whether any row below the root could have a figure, at this depth or a deeper one.
+bool has_figures(const Report& report, const Tree& tree, const Columns& columns, size_t c) {
+  const auto& branches = tree.root.children;
+  const auto has = [c](const Branch& b) { return !b.readings[c].cell.empty(); };
+  if (std::any_of(branches.begin(), branches.end(), has)) return true;
+  const auto modules = report.graph().modules();
+  if (modules.size() <= 1) return tree.root.readings.size() > c && has(tree.root);
+  for (size_t i = 1; i < modules.size(); ++i)
+    if (!report.cell(columns.shown[c], TMETER_AXIS_MODULE, i).empty()) return true;
+  return false;
+}
+
+// A column with no figure but the total says nothing: totals are in the footer. Operators have no
+// parameters.
+std::vector<size_t> worth_showing(const Report& report, const Tree& tree, const Columns& columns,
+                                  const View& view) {
+  std::vector<size_t> kept;
+  for (size_t c = 0; c < columns.shown.size(); ++c) {
+    const bool fits = view.by != By::kOperator || columns.shown[c].axis() == TMETER_AXIS_NODE;
+    if (view.columns || (fits && has_figures(report, tree, columns, c))) kept.push_back(c);
+  }
+  return kept;
+}
+
+std::string title_of(const tmeter::Metric& metric, bool raw) {
+  std::string title(metric.title());
+  const auto kind = metric.unit_kind();
+  const bool counts = kind == TMETER_UNIT_COUNT || kind == TMETER_UNIT_OP;
+  if (raw && !counts && !metric.unit().empty())
+    title.append(" [").append(metric.unit()).append("]");
+  return title;
+}
+
+class TableMaker {
+ public:
+  TableMaker(const Report& report, const Columns& columns, const View& view)
+      : report_(report), columns_(columns), view_(view) {}
+
+  Table make(const std::vector<TreeLine>& lines, const std::vector<size_t>& kept) {
+    Table table;
+    for (const size_t c : kept) {
+      const auto& metric = columns_.shown[c];
+      table.columns.push_back({title_of(metric, view_.raw), std::string(metric.plugin()),
+                               columns_.bar && c == *columns_.bar});
+    }
+    if (draws_bars(kept))
+      table.share_title = "share of " + std::string(columns_.shown[*columns_.bar].title());
+    for (const auto& line : lines)
+      table.rows.push_back(row(line, kept, !table.share_title.empty()));
+    return table;
+  }
+
+ private:
+  bool draws_bars(const std::vector<size_t>& kept) {
+    if (!columns_.bar || view_.raw) return false;
+    if (std::find(kept.begin(), kept.end(), *columns_.bar) == kept.end()) return false;
+    whole_ = report_.total(columns_.shown[*columns_.bar]).real();
+    return whole_ > 0;
+  }
+
+  Table::Row row(const TreeLine& line, const std::vector<size_t>& kept, bool bars) const {
+    const Branch& branch = *line.branch;
+    const bool root = line.guide.empty();
+    Table::Row row;
+    row.id = branch.id;
+    row.strong = root;
+    row.name.add(line.guide, Style::kQuiet);
+    row.name.add(branch.label, root ? Style::kStrong : Style::kPlain);
+    if (!branch.note.empty()) row.name.add(" ").add(branch.note, Style::kQuiet);
+    row.type = branch.type;
+    for (const size_t c : kept)
+      row.figures.push_back(figure_of(branch.readings[c], columns_.shown[c], view_.raw));
+    if (bars && !root) {
+      const auto& cell = branch.readings[*columns_.bar].cell;
+      if (cell.known() && cell.real() > 0) row.share = cell.real() / whole_;
+    }
+    return row;
+  }
+
+  const Report& report_;
+  const Columns& columns_;
+  const View& view_;
+  double whole_ = 0;  // what bars are a share of
+};
+
+}  // namespace
+
+void write(const Report& report, tmeter::Output& out) {
+  const View view = read_view(report);
+  const Columns columns = choose_columns(report, view);
+  const Tree tree = make_tree(report, columns, view);
+  const auto tree_lines = flatten(tree.root);
+  const auto kept = worth_showing(report, tree, columns, view);
+
+  const auto terminal = static_cast<size_t>(std::max(0, out.columns()));
+  const size_t text_width = terminal ? std::min(terminal, kTextWidth) : kTextWidth;
+  const auto table = draw(TableMaker(report, columns, view).make(tree_lines, kept), terminal);
+  Omissions omissions{{}, terminal};
+  for (const size_t c : table.left_out) omissions.columns.push_back(kept[c]);
+
+  const bool color = out.color();
+  std::string text;
+  const auto add = [&](const std::vector<Text>& lines) {
+    for (const auto& line : lines) text += render(line, color);
+  };
+  add(header(report, text_width));
+  text += '\n';
+  add(table.lines);
+  text += '\n';
+  add(footer(report, columns, tree, omissions, view, text_width));
+  out.write(text);
+}
+
+}  // namespace text_report

@@ -1,0 +1,41 @@
+// A TorchScript archive as records: "constants.pkl", "code/__torch__/net.py", "data/12".
+//
+// Everything is read through the host's Source, so that there is one view of the ZIP directory. The
+// root folder (the name the file was saved under) is found once and left out of record names.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include <tmeter/cpp/plugin.hpp>
+
+namespace tmeter::torch_backend {
+
+class Archive {
+ public:
+  /// Throws TMETER_BAD_MODEL when this is no TorchScript archive or one from a newer LibTorch.
+  explicit Archive(const Source& source);
+
+  std::optional<Entry> find(std::string_view record) const;
+  /// The records below a folder, by their name inside it: "data/12" is "12" in "data/".
+  std::vector<std::pair<std::string, Entry>> folder(const std::string& name) const;
+  /// The content, valid as long as the Source.
+  std::string_view read(const Entry& entry) const { return source_.read(entry); }
+  std::string_view read(std::string_view record) const;
+
+  uint64_t format_version() const { return version_; }
+  /// torch.jit.trace stores its example inputs, torch.jit.script has none.
+  bool traced() const { return find("traced_inputs.pkl").has_value(); }
+  std::string file_name() const;
+
+ private:
+  uint64_t read_version() const;
+  void require_little_endian() const;
+
+  Source source_;
+  std::string root_;  // "resnet50/"
+  uint64_t version_ = 0;
+};
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,26 @@
+// LibTorch's errors are pages of stack traces: these find the line that says what is wrong.
+#pragma once
+#include <exception>
+#include <string>
+#include <string_view>
+
+namespace tmeter::torch_backend {
+
+/// "expected input[1, 4, 224, 224] to have 3 channels …": one sentence, at most 300 characters.
+std::string short_reason(std::string_view text);
+std::string short_reason(const std::exception& error);
+
+/// Runs a step of loading; what LibTorch throws becomes TMETER_BAD_MODEL that names `record`.
+/// Errors of our own pass.
+[[noreturn]] void rethrow_as_bad_model(std::string_view record);
+
+template <class F>
+auto while_reading(std::string_view record, F&& step) {
+  try {
+    return step();
+  } catch (...) {
+    rethrow_as_bad_model(record);
+  }
+}
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,101 @@
+#include "load/safety.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "load/names.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+/// Namespaces whose operators compute and nothing else, but for those in kDenied.
+constexpr std::array<std::string_view, 12> kAllowed{
+    "aten",   "prim",   "torchvision", "quantized",        "quantization", "_quantized",
+    "mkldnn", "onednn", "sparse",      "mkldnn_prepacked", "profiler",     "tmeter"};
+
+/// Files, processes, other machines, Python, and raw memory.
+constexpr std::array<std::string_view, 12> kDenied{"aten::save",
+                                                   "aten::from_file",
+                                                   "aten::set_data",
+                                                   "prim::PythonOp",
+                                                   "prim::IgnoredPythonOp",
+                                                   "prim::rpc_async",
+                                                   "prim::rpc_sync",
+                                                   "prim::rpc_remote",
+                                                   "aten::_nested_view_from_buffer",
+                                                   "aten::_nested_view_from_jagged",
+                                                   "aten::_cudnn_init_dropout_state",
+                                                   "prim::CudaFusionGroup"};
+
+constexpr int kMaxBrackets = 200;
+constexpr int kMaxChain = 2000;
+
+bool allowed(std::string_view op) {
+  const auto space = op.substr(0, op.find(':'));
+  return std::find(kAllowed.begin(), kAllowed.end(), space) != kAllowed.end() &&
+         std::find(kDenied.begin(), kDenied.end(), op) == kDenied.end();
+}
+
+/// The first operator below `block` that is not allowed, or nothing.
+std::string find_denied(torch::jit::Block* block) {
+  for (auto* node : block->nodes()) {
+    const std::string op = node->kind().toQualString();
+    if (!allowed(op)) return op;
+    for (auto* inner : node->blocks()) {
+      if (auto found = find_denied(inner); !found.empty()) return found;
+    }
+    if (node->hasAttribute(torch::jit::attr::Subgraph)) {
+      auto found = find_denied(node->g(torch::jit::attr::Subgraph)->block());
+      if (!found.empty()) return found;
+    }
+  }
+  return {};
+}
+
+constexpr const char* kTrust = " Use --trust only if you would run this file as a program.";
+
+}  // namespace
+
+void refuse_code_at_load(const std::string& file, const c10::ClassType& cls) {
+  const auto name = last_part(plain_type_name(cls));
+  throw Error(TMETER_REFUSED, file + " runs code while it is loaded (class " + name +
+                                  " defines __setstate__)." + kTrust);
+}
+
+// The parser recurses into brackets and along chains of operators; what torch.jit.save writes stays
+// far below both limits. Text inside quotes does not count.
+void check_source(std::string_view text, const std::string& path) {
+  constexpr std::string_view kOperators = "+-*/%<>=&|^~@.";
+  int brackets = 0, deepest = 0, chain = 0, longest = 0;
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote) {
+      if (c == '\\') ++i;
+      if (c == quote || c == '\n') quote = 0;
+      continue;
+    }
+    if (c == '"' || c == '\'') quote = c;
+    if (c == '(' || c == '[' || c == '{') deepest = std::max(deepest, ++brackets);
+    if (c == ')' || c == ']' || c == '}') --brackets;
+    if (c == ',' || (c == '\n' && brackets <= 0)) chain = 0;
+    longest = std::max(longest, kOperators.find(c) == std::string_view::npos ? chain : ++chain);
+  }
+  if (deepest <= kMaxBrackets && longest <= kMaxChain) return;
+  throw Error(TMETER_BAD_MODEL,
+              "'" + path + "' is nested too deeply to be a program that torch wrote");
+}
+
+void check_operators(const std::string& file, const torch::jit::CompilationUnit& code) {
+  for (auto* function : code.get_functions()) {
+    const auto* graph_function = torch::jit::tryToGraphFunction(*function);
+    if (!graph_function) continue;
+    const auto op = find_denied(graph_function->graph()->block());
+    if (op.empty()) continue;
+    throw Error(TMETER_REFUSED, file + " uses the operator " + op + " in " +
+                                    plain_name(function->qualname().qualifiedName()) +
+                                    ", which may touch files or other processes." + kTrust);
+  }
+}
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,21 @@
+// What a hostile TorchScript file must not do: run code while it is loaded, touch files or
+// processes when it runs, or take LibTorch's parser down.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "libtorch.hpp"
+
+namespace tmeter::torch_backend {
+
+/// Throws TMETER_REFUSED: this class would run code while the file is loaded.
+[[noreturn]] void refuse_code_at_load(const std::string& file, const c10::ClassType& cls);
+
+/// Checks a source file before it is parsed: nesting that would overflow the parser's stack.
+void check_source(std::string_view text, const std::string& path);
+
+/// Throws TMETER_REFUSED when any function of the file uses an operator outside the namespaces that
+/// only compute, or one that reads or writes files. Nothing has run when this is called.
+void check_operators(const std::string& file, const torch::jit::CompilationUnit& code);
+
+}  // namespace tmeter::torch_backend

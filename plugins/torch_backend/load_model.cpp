@@ -1,0 +1,63 @@
+#include "load_model.hpp"
+
+#include "load/module_tree.hpp"
+#include "load/names.hpp"
+#include "load/safety.hpp"
+#include "meta_kernels/registry.hpp"
+#include "run/inputs.hpp"
+#include "run/interpreter.hpp"
+#include "run/report_failure.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+void describe(const ModelFile& file, GraphBuilder& builder) {
+  const auto& archive = file.archive();
+  builder.property("name", last_part(plain_type_name(*file.root().type())));
+  builder.property("format", archive.traced() ? "TorchScript, traced" : "TorchScript, scripted");
+  builder.property("producer",
+                   "TorchScript file format " + std::to_string(archive.format_version()));
+}
+
+std::vector<c10::IValue> values_of(const InputSet& inputs) {
+  std::vector<c10::IValue> out;
+  for (const auto& i : inputs) out.push_back(i.value);
+  return out;
+}
+
+/// The first set of inputs that the model accepts; the only one is not tried.
+const InputSet& choose(const std::vector<InputSet>& sets, const ModelFile& file,
+                       const ModuleTree& tree, Limits& limits) {
+  if (sets.size() == 1) return sets[0];
+  for (const auto& set : sets) {
+    Run trial(tree, nullptr, nullptr, limits);
+    if (trial.forward(file.root(), values_of(set))) return set;
+    if (trial.failure().own) std::rethrow_exception(trial.failure().own);
+  }
+  return sets[0];  // its failure is the one to report
+}
+
+}  // namespace
+
+void load_model(const Request& request, GraphBuilder& builder, Call& call) {
+  at::set_num_threads(1);  // there is no bulk work: starting threads would cost more than they give
+  register_meta_kernels();
+  const ModelFile file(request.source(), request.trusted());
+  if (!request.trusted()) check_operators(file.archive().file_name(), file.code());
+  watch_loops(file.code());
+  describe(file, builder);
+  const auto tree = push_modules(file, builder);
+
+  Limits limits(call, call.option_float("timeout"), call.option_int("max-operators"));
+  const auto sets = input_sets(file, request);
+  const auto& inputs = choose(sets, file, tree, limits);
+  Recorder recorder(builder, tree, call);
+  for (const auto& i : inputs) {
+    if (!i.value.isNone()) recorder.input(i.name, i.origin, i.value);
+  }
+  Run run(tree, &builder, &recorder, limits);
+  if (!run.forward(file.root(), values_of(inputs))) report_failure(run.failure(), inputs);
+  recorder.output(run.result());
+}
+
+}  // namespace tmeter::torch_backend

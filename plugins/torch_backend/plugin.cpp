@@ -1,0 +1,28 @@
+// torch-backend: everything of tmeter that needs LibTorch. Today the loader of TorchScript
+// archives.
+#include <tmeter/cpp/plugin.hpp>
+
+#include "load_model.hpp"
+
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.torch-backend",
+        .version = "1.0.0",
+        .description = "Reads TorchScript models with LibTorch, without their weights",
+    }),
+    [](tmeter::Registrar& r) {
+      r.option({.key = "timeout",
+                .type = TMETER_OPTION_FLOAT,
+                .default_value = "60",
+                .text = "seconds after which running the model is given up",
+                .min = 0.1,
+                .max = 86400});
+      r.option({.key = "max-operators",
+                .type = TMETER_OPTION_INT,
+                .default_value = "5000000",
+                .text = "operators after which running the model is given up",
+                .min = 1,
+                .max = 9e6});
+      r.loader("torchscript", "TorchScript archive", {{"zip:*/constants.pkl zip:*/code/*", 90}},
+               tmeter::torch_backend::load_model);
+    })

@@ -1,0 +1,194 @@
+#include "run/evaluator.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "meta_kernels/registry.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+using torch::jit::Stack;
+
+/// Real tensors stay below this many elements: values steer programs, bulk data does not.
+constexpr int64_t kMaxRealNumel = 1 << 18;
+
+at::Tensor meta_of(const at::Tensor& t) {
+  if (t.is_meta()) return t;
+  auto out = at::empty_strided(t.sizes(), t.strides(), t.options().device(at::kMeta));
+  if (t.unsafeGetTensorImpl()->is_wrapped_number()) {
+    out.unsafeGetTensorImpl()->set_wrapped_number(true);
+  }
+  return out;
+}
+
+struct Census {
+  bool meta = false, real_scalar = false;
+};
+
+Census census(const Stack& args) {
+  Census c;
+  for (const auto& a : args) {
+    for_each_tensor(a, [&](const at::Tensor& t) {
+      c.meta = c.meta || t.is_meta();
+      c.real_scalar = c.real_scalar || (!t.is_meta() && t.dim() == 0);
+    });
+  }
+  return c;
+}
+
+void set_devices(const OperatorInfo& info, Stack& args, at::Device device) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (info.args[i].kind == ArgKind::kDevice && args[i].isDevice()) args[i] = device;
+  }
+}
+
+/// Arguments whose values are wanted even when the rest is meta: known masks and counts give exact
+/// sizes, and CPU indices are allowed everywhere.
+bool keeps_values(std::string_view op, std::string_view arg) {
+  return (arg == "indices" && (op.starts_with("aten::index") || op == "aten::_index_put_impl_")) ||
+         (arg == "repeats" && op == "aten::repeat_interleave");
+}
+
+/// Scalars on the CPU may meet tensors elsewhere, as everywhere in PyTorch; `scalars_too` is for
+/// the operators that do not allow it.
+Stack as_meta(const OperatorInfo& info, const Stack& args, bool scalars_too) {
+  Stack out;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const bool keep = keeps_values(info.name, info.args[i].name);
+    out.push_back(map_tensors(args[i], [&](const at::Tensor& t) {
+      return keep || (t.dim() == 0 && !scalars_too) ? t : meta_of(t);
+    }));
+  }
+  set_devices(info, out, at::kMeta);
+  return out;
+}
+
+int64_t numel_of(const Stack& values) {
+  int64_t numel = 0;
+  for (const auto& v : values) {
+    for_each_tensor(v, [&](const at::Tensor& t) { numel = std::max(numel, t.numel()); });
+  }
+  return numel;
+}
+
+/// "Could not run 'aten::x' with arguments from the 'Meta' backend": there is no kernel.
+bool kernel_is_missing(const c10::Error& e) {
+  return std::string_view(e.what_without_backtrace()).starts_with("Could not run '");
+}
+
+/// Operators that take only the shape, type or device of a tensor argument, not its values.
+bool only_looks_at(std::string_view op, std::string_view arg) {
+  return arg == "other" && (op == "aten::expand_as" || op == "aten::view_as" ||
+                            op == "aten::reshape_as" || op == "aten::type_as" || op == "aten::to");
+}
+
+/// A real stand-in for a meta tensor of which only shape and type are looked at: one element,
+/// expanded.
+at::Tensor shape_of(const at::Tensor& t) {
+  return t.is_meta() ? at::zeros({1}, t.options().device(at::kCPU))
+                           .as_strided(t.sizes(), std::vector<int64_t>(t.sizes().size(), 0))
+                     : t;
+}
+
+void replace_looked_at(const OperatorInfo& info, Stack& args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (only_looks_at(info.name, info.args[i].name)) args[i] = map_tensors(args[i], shape_of);
+  }
+}
+
+}  // namespace
+
+OperatorInfo& Evaluator::lookup(const c10::OperatorHandle& op) {
+  const auto it = infos_.find(op);
+  return it != infos_.end() ? it->second : infos_.emplace(op, OperatorInfo(op)).first->second;
+}
+
+void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
+  auto& info = lookup(op);
+  const auto begin = stack.end() - static_cast<ptrdiff_t>(info.args.size());
+  Stack args(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
+  stack.erase(begin, stack.end());
+  if (!args.empty() && args[0].isTensor() && !args[0].toTensor().is_meta()) {
+    replace_looked_at(info, args);
+  }
+  if (census(args).meta || !execute_real(op, info, args)) execute_meta(op, info, args);
+  std::move(args.begin(), args.end(), std::back_inserter(stack));
+}
+
+/// False when the results are too large to be real, or there is no kernel for real tensors.
+bool Evaluator::execute_real(const c10::OperatorHandle& op, OperatorInfo& info, Stack& args) {
+  if (!fits(op, info, args)) return false;
+  Stack call = args;
+  set_devices(info, call, at::kCPU);
+  try {
+    op.callBoxed(call);
+  } catch (const c10::NotImplementedError& e) {
+    if (kernel_is_missing(e)) return false;
+    throw;
+  }
+  for (const auto& result : call) {
+    for_each_tensor(result, [&](const at::Tensor& t) {
+      if (info.uninitialised) t.zero_();  // the same run gives the same report
+      if (t.has_storage()) real_[t.storage().unsafeGetStorageImpl()].push_back(t);
+    });
+  }
+  args = std::move(call);
+  return true;
+}
+
+/// A run on meta tensors tells how large the results would be.
+bool Evaluator::fits(const c10::OperatorHandle& op, OperatorInfo& info, const Stack& args) {
+  if (numel_of(args) > kMaxRealNumel) return false;
+  if (info.returns_alias || info.data_dependent || info.no_meta_kernel) return true;
+  try {
+    Stack trial = as_meta(info, args, /*scalars_too=*/true);
+    op.callBoxed(trial);
+    return numel_of(trial) <= kMaxRealNumel;
+  } catch (const std::exception&) {
+    info.no_meta_kernel = true;  // or a wrong call: the real run will say so
+    return true;
+  }
+}
+
+void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, Stack& args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (info.args[i].written) for_each_tensor(args[i], [&](const at::Tensor& t) { forget(t); });
+  }
+  const bool scalars = census(args).real_scalar;
+  for (const bool scalars_too : {false, true}) {
+    try {
+      Stack call = as_meta(info, args, scalars_too);
+      upper_bound_used() = false;
+      op.callBoxed(call);
+      upper_bound_ = upper_bound_used();
+      args = std::move(call);
+      return;
+    } catch (const c10::NotImplementedError& e) {
+      if (!kernel_is_missing(e)) throw;
+      if (execute_on_placeholders(op, info, args)) return;
+      throw;
+    } catch (const c10::Error&) {
+      if (scalars_too || !scalars) throw;
+    }
+  }
+}
+
+/// An unknown value is about to be written into a real tensor: it and its views become meta.
+void Evaluator::forget(const at::Tensor& tensor) {
+  if (tensor.is_meta() || !tensor.has_storage()) return;
+  auto& aliases = real_[tensor.storage().unsafeGetStorageImpl()];
+  aliases.push_back(tensor);
+  const auto elements = static_cast<int64_t>(tensor.storage().nbytes() / tensor.itemsize());
+  const auto base = at::empty({elements}, tensor.options().device(at::kMeta));
+  const auto tensors = std::move(aliases);
+  for (const auto& t : tensors) {
+    if (t.is_meta()) continue;
+    const auto meta = t.scalar_type() == base.scalar_type()
+                          ? base.as_strided(t.sizes(), t.strides(), t.storage_offset())
+                          : meta_of(t);
+    t.unsafeGetTensorImpl()->shallow_copy_from(meta.getIntrusivePtr());
+  }
+}
+
+}  // namespace tmeter::torch_backend

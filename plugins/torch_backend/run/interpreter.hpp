@@ -1,0 +1,67 @@
+// Runs a model under LibTorch's own TorchScript interpreter and sees every operator.
+//
+// A dispatch mode (a key of LibTorch that nothing else uses, active in this thread only) catches
+// each operator that the program calls, before it is taken apart; operators called inside operators
+// are not seen. Everything happens in the calling thread, forked tasks included.
+#pragma once
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "libtorch.hpp"
+#include "load/module_tree.hpp"
+#include "run/call_stack.hpp"
+#include "run/evaluator.hpp"
+#include "run/limits.hpp"
+#include "run/recorder.hpp"
+
+namespace tmeter::torch_backend {
+
+/// What went wrong first, and where. The interpreter turns exceptions into text, so it is kept
+/// here.
+struct Failure {
+  std::string module;  // path; empty in the root or when unknown
+  std::string op;      // "aten::conv2d"; empty when no operator was running
+  torch::jit::Stack args;
+  std::vector<std::string> arg_names;
+  std::string reason;
+  bool data_dependent = false;
+  std::exception_ptr
+      own;  // an error of tmeter's (limits, the graph builder): to be passed on as it is
+};
+
+class Run {
+ public:
+  /// `recorder` and `builder` null: a trial, nothing is recorded.
+  Run(const ModuleTree& tree, GraphBuilder* builder, Recorder* recorder, Limits& limits)
+      : limits_(limits), recorder_(recorder), calls_(tree, builder) {}
+
+  /// Calls forward. False: see failure().
+  bool forward(const torch::jit::Module& root, std::vector<c10::IValue> inputs);
+
+  const c10::IValue& result() const { return result_; }
+  const Failure& failure() const { return failure_; }
+
+  // Called back by LibTorch, through the run of this thread.
+  void on_operator(const c10::OperatorHandle& op, torch::jit::Stack& stack);
+  void on_enter(const at::RecordFunction& function);
+  void on_leave() { calls_.leave(); }
+  void on_tick();
+
+ private:
+  void fail(const OperatorInfo* op, torch::jit::Stack args, std::string reason);
+
+  Limits& limits_;
+  Recorder* recorder_;
+  CallStack calls_;
+  Evaluator evaluator_;
+  c10::IValue result_;
+  Failure failure_;
+  bool failed_ = false;
+};
+
+/// Once per process and model: makes loops of the model's code report to the running Run, so that a
+/// loop without operators ends by the limits too.
+void watch_loops(const torch::jit::CompilationUnit& code);
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,57 @@
+#include "run/recorder.hpp"
+
+#include "run/evaluator.hpp"
+
+namespace tmeter::torch_backend {
+
+// Arithmetic on sizes happens in tensors too: a trace turns x.size(0) // 2 into operators on
+// numbers. A node needs a tensor among its results that is not such a number made from numbers.
+bool Recorder::computes_tensors(const torch::jit::Stack& args,
+                                c10::ArrayRef<c10::IValue> results) const {
+  bool any = false, only_numbers = true, has_argument = false;
+  for (const auto& r : results) {
+    for_each_tensor(r, [&](const at::Tensor& t) {
+      any = true;
+      only_numbers = only_numbers && t.dim() == 0 && !t.is_meta();
+    });
+  }
+  for (const auto& a : args) {
+    for_each_tensor(a, [&](const at::Tensor& t) {
+      has_argument = true;
+      only_numbers = only_numbers && values_.is_number(t);
+    });
+  }
+  return any && !(only_numbers && has_argument);
+}
+
+void Recorder::node(const OperatorInfo& op, const torch::jit::Stack& args,
+                    c10::ArrayRef<c10::IValue> results, GraphBuilder::Id module_call) {
+  if (!computes_tensors(args, results)) return;
+  std::vector<tmeter_arg> arguments;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].isNone()) continue;
+    arguments.push_back(GraphBuilder::arg(op.args[i].name, values_.use(args[i], op.args[i].kind)));
+  }
+  std::vector<GraphBuilder::Id> made;
+  for (const auto& r : results) made.push_back(values_.define(r));
+  builder_.node(op.name, op.overload, module_call, arguments, made);
+}
+
+void Recorder::output(const c10::IValue& value) {
+  if (value.isNone()) return;
+  if (value.isTuple()) {
+    for (const auto& item : value.toTupleRef().elements()) output(item);
+  } else if (value.isGenericDict()) {
+    for (const auto& entry : value.toGenericDict()) output(entry.value());
+  } else {
+    builder_.output(values_.use(value));
+  }
+}
+
+void Recorder::upper_bound(const OperatorInfo& op, const std::string& path) {
+  if (!upper_bounds_.insert(op.full_name()).second) return;
+  call_.warn("the result of " + op.full_name() + (path.empty() ? "" : " in " + path) +
+             " has a size that depends on data; the largest possible one was used");
+}
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,70 @@
+#include "run/report_failure.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace tmeter::torch_backend {
+namespace {
+
+const c10::IValue* argument(const Failure& f, std::string_view name) {
+  const auto it = std::find(f.arg_names.begin(), f.arg_names.end(), name);
+  const auto i = static_cast<size_t>(it - f.arg_names.begin());
+  return i < f.args.size() ? &f.args[i] : nullptr;
+}
+
+std::optional<at::Tensor> tensor(const Failure& f, std::string_view name) {
+  const auto* value = argument(f, name);
+  return value && value->isTensor() && value->toTensor().defined()
+             ? std::optional(value->toTensor())
+             : std::nullopt;
+}
+
+/// "layer1.0.conv1 (aten::conv2d)"
+std::string place(const Failure& f) {
+  if (f.op.empty()) return f.module.empty() ? "the model" : f.module;
+  return f.module.empty() ? f.op : f.module + " (" + f.op + ")";
+}
+
+/// The commonest misfit in words: the number of channels or features. Empty when it is another one.
+std::string size_misfit(const Failure& f) {
+  const auto x = tensor(f, "input"), w = tensor(f, "weight");
+  if (!x || !w || w->dim() < 2) return {};
+  const bool linear = f.op == "aten::linear";
+  const bool convolution =
+      f.op.find("conv") != std::string::npos && f.op.find("transpose") == std::string::npos;
+  const auto* groups = argument(f, "groups");
+  const int64_t expected =
+      w->size(1) * (convolution && groups && groups->isInt() ? groups->toInt() : 1);
+  if (!(linear || convolution) || x->dim() < (linear ? 1 : w->dim() - 1)) return {};
+  const int64_t got = linear ? x->size(-1) : x->size(x->dim() - w->dim() + 1);
+  if (got == expected) return {};
+  return "expects " + std::to_string(expected) + (linear ? " input features" : " input channels") +
+         ", got " + std::to_string(got);
+}
+
+}  // namespace
+
+void report_failure(const Failure& f, const InputSet& inputs) {
+  if (f.own) std::rethrow_exception(f.own);
+  if (f.data_dependent) {
+    throw Error(TMETER_CANNOT_RUN,
+                place(f) + " " + f.reason +
+                    ", so which way the program goes cannot be told without running "
+                    "the model on real data");
+  }
+  const auto given = given_text(inputs);
+  const auto misfit = size_misfit(f);
+  const auto what = place(f) + (misfit.empty() ? ": " + f.reason : " " + misfit);
+  if (!given.empty())
+    throw Error(TMETER_BAD_MODEL, what + (misfit.empty() ? ", with " : " from ") + given);
+  const bool inferred = std::any_of(inputs.begin(), inputs.end(),
+                                    [](const ModelInput& i) { return i.origin == "inferred"; });
+  if (inferred) {
+    throw Error(TMETER_BAD_USAGE,
+                "the file does not say what inputs the model takes, and no guess fits (" + what +
+                    "). Give them, for example --input 1x3x224x224");
+  }
+  throw Error(TMETER_CANNOT_RUN, what);
+}
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,44 @@
+// LibTorch values as values of the graph.
+//
+// A tensor is known by the identity of its TensorImpl; operators that work in place give the same
+// tensor a new value. Every tensor seen is kept alive, so that no address is used twice.
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "load/module_tree.hpp"
+#include "run/operator_info.hpp"
+
+namespace tmeter::torch_backend {
+
+class Values {
+ public:
+  using Id = GraphBuilder::Id;
+  Values(GraphBuilder& builder, const ModuleTree& tree) : builder_(builder), tree_(tree) {}
+
+  /// What an argument refers to.
+  Id use(const c10::IValue& value, ArgKind kind = ArgKind::kPlain);
+  /// A new value for an input or a result; later uses of its tensors refer to it.
+  Id define(const c10::IValue& value);
+  /// True for numbers in tensor form that stand in no graph value: sizes, and constants of traces.
+  bool is_number(const at::Tensor& tensor) const;
+
+ private:
+  Id use_tensor(const at::Tensor& tensor);
+  Id define_tensor(const at::Tensor& tensor);
+  Id constant(const at::Tensor& tensor);
+  Id number(const at::Tensor& tensor);
+  Id number(const at::Scalar& scalar);
+  Id use_int(int64_t value, ArgKind kind);
+  template <class F>
+  Id list(const c10::IValue& value, const F& f);
+
+  GraphBuilder& builder_;
+  const ModuleTree& tree_;
+  std::unordered_map<const c10::TensorImpl*, Id> tensors_;
+  std::vector<at::Tensor> kept_;
+  size_t constants_ = 0;
+};
+
+}  // namespace tmeter::torch_backend

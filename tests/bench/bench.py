@@ -1,0 +1,233 @@
+"""How long tmeter takes, how much memory, and beside which other tools.
+
+    /usr/bin/python3 bench.py --tmeter build/release/bin/tmeter --python VENV/bin/python \\
+        --output docs/benchmarks.md
+
+Needs only the standard library. ``--python`` is an interpreter with ``requirements.txt`` installed;
+without it the other tools are left out. Writes a Markdown page and prints it.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from make_large import write_large
+from measure import Case, empty_process, measure
+
+HERE = Path(__file__).parent
+PEERS = ("torchinfo", "fvcore", "flop_counter", "thop", "ptflops", "calflops", "torchmeter")
+PEER_PACKAGES = ("torch", "torchvision", "torchinfo", "fvcore", "thop", "ptflops", "calflops",
+                 "torchmeter")
+PLUGINS = "--plugins=params,flops,memory"
+MB = 1e6
+
+#: What docs promise: work, file below models/, milliseconds, megabytes.
+BUDGET = (
+    ("ResNet-50, `.pt2`", "resnet50.pt2", 15, 30),
+    ("ResNet-50, scripted TorchScript", "resnet50.scripted.pt", 300, 180),
+    ("ResNet-50, traced TorchScript", "resnet50.traced.pt", 300, 180),
+)
+LARGE_NODES = (1_000, 10_000, 100_000)
+LARGE_BUDGET = (10_000, 100)  # nodes, milliseconds
+
+
+def tmeter_case(options, label: str, model: Path, repeat: int | None = None) -> Case:
+    return Case(label, [str(options.tmeter), PLUGINS, str(model)], repeat or options.repeat)
+
+
+def tools_section(options) -> list[str]:
+    """tmeter on each form of a ResNet-50 beside the Python tools, one process each."""
+    models = options.fixtures / "models"
+    ours = [tmeter_case(options, f"tmeter, {f}", models / f) for _, f, _, _ in BUDGET]
+    theirs = []
+    if options.python:
+        python = str(options.python)
+        bare = [python, "-c", "import torch, torchvision"]
+        theirs = [Case("`import torch, torchvision`", bare, options.peer_repeat)] + [
+            Case(tool, [python, str(HERE / "peers.py"), tool, "resnet50"], options.peer_repeat)
+            for tool in PEERS
+        ]
+    measure(ours + theirs)
+    lines = [
+        "## A ResNet-50, 1 × 3 × 224 × 224",
+        "",
+        "| process | median | fastest | × tmeter | peak memory | × tmeter | params | MACs |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    base = ours[0]
+    for case in ours + theirs:
+        params, macs = answer_of(options, case)
+        lines.append(
+            f"| {case.label} | {ms(case.median)} | {ms(case.fastest)} "
+            f"| {case.median / base.median:,.1f} | {megabytes(case, options.floor)} "
+            f"| {case.memory / base.memory:,.1f} | {params} | {macs} |"
+        )
+    lines += [
+        "",
+        "The Python tools build the model from its source with random weights and run it; tmeter "
+        "reads a file. Their numbers are as they print them.",
+    ]
+    return lines + ([f"Versions: {peer_versions(options.python)}."] if options.python else [])
+
+
+def budget_section(options) -> list[str]:
+    """The promises of the design, and whether they hold here."""
+    lines = [
+        "## Budget",
+        "",
+        "| work | median | fastest | budget | peak memory | budget | holds |",
+        "|---|--:|--:|--:|--:|--:|---|",
+    ]
+    models = options.fixtures / "models"
+    cases = [tmeter_case(options, work, models / file) for work, file, _, _ in BUDGET]
+    measure(cases)
+    for case, (_, _, limit_ms, limit_mb) in zip(cases, BUDGET):
+        holds = case.median * 1e3 <= limit_ms and case.memory / MB <= limit_mb
+        lines.append(
+            f"| {case.label} | {ms(case.median)} | {ms(case.fastest)} | ≤ {limit_ms} ms "
+            f"| {megabytes(case, options.floor)} | ≤ {limit_mb} MB | {yes_no(holds)} |"
+        )
+    return lines
+
+
+def scaling_section(options) -> list[str]:
+    """Synthetic ``.pt2`` files of growing size: time should be linear in nodes."""
+    lines = [
+        "## Large graphs",
+        "",
+        "Chained GPT-2 blocks, written by `tests/bench/make_large.py`.",
+        "",
+        "| nodes | file | median | fastest | per node | peak memory | budget | holds |",
+        "|--:|--:|--:|--:|--:|--:|--:|---|",
+    ]
+    files = [large_file(options.work, nodes) for nodes in LARGE_NODES]
+    cases = [
+        tmeter_case(options, f"{nodes:,}", file, max(3, options.repeat * 1_000 // nodes))
+        for nodes, file in zip(LARGE_NODES, files)
+    ]
+    measure(cases)
+    for case, file, nodes in zip(cases, files, LARGE_NODES):
+        budget, holds = "", ""
+        if nodes == LARGE_BUDGET[0]:
+            budget = f"≤ {LARGE_BUDGET[1]} ms"
+            holds = yes_no(case.median * 1e3 <= LARGE_BUDGET[1])
+        lines.append(
+            f"| {case.label} | {file.stat().st_size / MB:,.1f} MB | {ms(case.median)} "
+            f"| {ms(case.fastest)} | {case.median / nodes * 1e6:.2f} µs "
+            f"| {megabytes(case, options.floor)} | {budget} | {holds} |"
+        )
+    return lines
+
+
+def large_file(folder: Path, nodes: int) -> Path:
+    path = folder / f"large_{nodes}.pt2"
+    if not path.exists():
+        write_large(nodes, path)
+    return path
+
+
+def answer_of(options, case: Case) -> tuple[str, str]:
+    """Parameters and multiply-adds as the tool itself states them; tmeter in a run of its own,
+    because the measured one prints for humans."""
+    if match := re.search(r"params=(\d+) macs=(\d+)", case.output):
+        return f"{int(match[1]):,}", f"{int(match[2]):,}"
+    if case.command[0] != str(options.tmeter):
+        return "–", "–"
+    command = [case.command[0], "--report=json", *case.command[1:]]
+    report = subprocess.run(command, capture_output=True, text=True, errors="replace").stdout
+    try:
+        totals = json.loads(report)["totals"]
+        return f"{int(totals['params']):,}", f"{int(totals['macs']):,}"
+    except (ValueError, KeyError, TypeError):
+        return "–", "–"
+
+
+def peer_versions(python: Path) -> str:
+    code = (
+        "from importlib.metadata import version\n"
+        f"print(', '.join(n + ' ' + version(n) for n in {PEER_PACKAGES!r}))"
+    )
+    return subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.strip()
+
+
+def header(options, empty: Case) -> list[str]:
+    cpu = next(
+        (line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+         if line.startswith("model name")),
+        platform.machine(),
+    )
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return [
+        "# Benchmarks",
+        "",
+        "Written by `./dev bench` (`tests/bench/bench.py`); do not edit.",
+        "",
+        f"Whole processes, warm page cache, {options.repeat} runs (the Python tools "
+        f"{options.peer_repeat}), interleaved, on {os.cpu_count()} × {cpu}, {memory:.0f} GiB, "
+        f"Linux {platform.release()}, {datetime.date.today()}. Load average at the start: {load}. "
+        f"An empty process takes {ms(empty.median)} measured like this, and "
+        f"{empty.memory / MB:.1f} MB is the least memory that can be seen.",
+    ]
+
+
+def ms(seconds: float) -> str:
+    value = seconds * 1e3
+    return f"{value:,.1f} ms" if value < 100 else f"{value:,.0f} ms"
+
+
+def megabytes(case: Case, floor: float) -> str:
+    at_floor = "≤ " if case.memory <= floor * 1.05 else ""
+    return f"{at_floor}{case.memory / MB:,.1f} MB"
+
+
+def yes_no(value: bool) -> str:
+    return "yes" if value else "**no**"
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tmeter", type=Path, default=Path("build/release/bin/tmeter"))
+    parser.add_argument("--python", type=Path, help="interpreter that has the other tools")
+    parser.add_argument("--fixtures", type=Path, default=HERE.parent / "fixtures")
+    parser.add_argument("--output", type=Path, help="Markdown file to write")
+    parser.add_argument("--work", type=Path, help="folder that keeps the large models")
+    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--peer-repeat", type=int, default=5)
+    options = parser.parse_args()
+    options.tmeter = options.tmeter.absolute()
+    if options.python:
+        options.python = options.python.absolute()  # resolve() would leave the environment
+    return options
+
+
+def main() -> None:
+    options = parse_options()
+    with tempfile.TemporaryDirectory() as scratch:
+        options.work = options.work or Path(scratch)
+        options.work.mkdir(parents=True, exist_ok=True)
+        empty = empty_process()
+        options.floor = empty.memory
+        parts = [header(options, empty)]
+        for section in (tools_section, budget_section, scaling_section):
+            print(f"{section.__name__} …", file=sys.stderr, flush=True)
+            parts.append(section(options))
+    page = "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+    print(page)
+    if options.output:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        options.output.write_text(page)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except RuntimeError as error:
+        sys.exit(f"bench: {error}")

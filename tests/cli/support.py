@@ -1,0 +1,63 @@
+"""What the command-line tests share: running tmeter, and a folder for each test.
+
+The environment says where things are (tests/CMakeLists.txt sets it): TMETER, the binary;
+FIXTURES, tests/fixtures; SOURCE, the repository; BUILD, the build folder; HAVE_TORCH, 0 or 1.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+TMETER = os.environ.get("TMETER", "build/release/bin/tmeter")
+SOURCE = pathlib.Path(os.environ.get("SOURCE", "."))
+FIXTURES = pathlib.Path(os.environ.get("FIXTURES", "tests/fixtures"))
+BUILD = pathlib.Path(os.environ.get("BUILD", "build/release"))
+HAVE_TORCH = os.environ.get("HAVE_TORCH", "1") == "1"
+MODELS = FIXTURES / "models"
+
+
+def tmeter(*arguments, timeout=120, cwd=None, env=None):
+    """Runs tmeter; returns the finished process with text output."""
+    environment = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent", **(env or {})}
+    return subprocess.run(
+        [TMETER, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, cwd=cwd, env=environment)
+
+
+def report(*arguments):
+    """The JSON report of a run that must succeed."""
+    done = tmeter(*arguments, "--report", "json")
+    if done.returncode != 0:
+        raise AssertionError(f"tmeter {arguments} exited {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+class CliTest(unittest.TestCase):
+    """A test with a folder of its own, and the check every mistake must pass."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="tmeter-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, name, content=b""):
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def assert_refused(self, status, words, *arguments, **kwargs):
+        """One clear line on stderr, the documented status, nothing on stdout."""
+        done = tmeter(*arguments, **kwargs)
+        self.assertEqual(done.returncode, status, f"{arguments}: {done.stderr!r} {done.stdout[:200]!r}")
+        self.assertEqual(done.stdout, "")
+        lines = done.stderr.strip().splitlines()
+        self.assertEqual(len(lines), 1, f"one line is wanted: {done.stderr!r}")
+        self.assertTrue(lines[0].startswith("tmeter: "), lines[0])
+        for word in words:
+            self.assertIn(word, done.stderr)
+        return done
+
+
+def main():
+    unittest.main(verbosity=2)

@@ -1,0 +1,183 @@
+"""Plugins as a user meets them: listing, choosing, needs, broken files, and a stranger's plugin."""
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from support import BUILD, HAVE_TORCH, MODELS, SOURCE, TMETER, CliTest, main, report, tmeter
+
+RESNET = MODELS / "resnet50.pt2"
+PLUGINS = BUILD / "lib" / "tmeter" / "plugins"
+
+
+class Choosing(CliTest):
+    def test_list_shows_all_without_opening_libraries(self):
+        done = tmeter("plugin", "list", env={"LD_DEBUG": "files"})
+        for name in ("flops", "params", "memory", "energy", "pt2", "text", "json", "torch-backend"):
+            self.assertIn(name, done.stdout)
+        self.assertNotIn(".tmeter", "".join(l for l in done.stderr.splitlines() if "calling init" in l))
+
+    def test_info_shows_options_and_conventions(self):
+        done = tmeter("plugin", "info", "flops")
+        self.assertEqual(done.returncode, 0)
+        for word in ("flops.convention=torch", "macs", "MAC"):
+            self.assertIn(word, done.stdout)
+
+    def test_energy_pulls_in_what_it_needs(self):
+        metrics = {m["id"] for m in report(RESNET, "--plugins=energy")["metrics"]}
+        self.assertLessEqual({"energy", "macs", "flops", "read_bytes", "params"}, metrics)
+
+    def test_only_what_is_asked(self):
+        metrics = {m["id"] for m in report(RESNET, "--plugins=params")["metrics"]}
+        self.assertEqual(metrics, {"params", "params_trainable", "buffers"})
+
+    def test_all_and_leaving_out(self):
+        metrics = {m["id"] for m in report(RESNET, "--plugins=all,-energy")["metrics"]}
+        self.assertIn("macs", metrics)
+        self.assertNotIn("energy", metrics)
+
+
+class Broken(CliTest):
+    def test_not_a_library(self):
+        path = self.file("bad.tmeter", "not a library")
+        self.assert_refused(5, ["bad.tmeter", "not a shared library"], RESNET, "--plugin", path)
+
+    def test_library_without_the_entry_symbol(self):
+        path = self.folder / "libc.tmeter"
+        source = self.file("x.c", "int x(void) { return 1; }\n")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", path, source], check=True)
+        self.assert_refused(5, ["tmeter_plugin_v1"], RESNET, "--plugin", path)
+
+    def test_library_that_cannot_be_opened_gives_the_reason(self):
+        source = self.file("x.c", "extern int nowhere(void);\nint tmeter_plugin_v1(void) { return nowhere(); }\n")
+        path = self.folder / "u.tmeter"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", path, source], check=True)
+        self.assert_refused(5, ["u.tmeter", "nowhere"], RESNET, "--plugin", path)
+
+    def test_plugin_that_needs_a_newer_abi(self):
+        source = self.file("new.c", """
+#include <tmeter/abi/tmeter.h>
+static tmeter_status init(const tmeter_host_v1 *h, tmeter_str p) { (void)h; (void)p; return TMETER_OK; }
+static void deinit(void) {}
+static const void *capability(tmeter_str id) { (void)id; return 0; }
+const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void) {
+  static const tmeter_plugin_info info = {sizeof info, 0, {"com.acme.new", 12}, {"new", 3}, {"1", 1}, {"", 0}, {"", 0}};
+  static const tmeter_plugin_entry_v1 entry = {sizeof entry, 7, &info, init, deinit, capability};
+  return &entry;
+}
+""")
+        path = self.folder / "new.tmeter"
+        include = SOURCE / "sdk" / "include"
+        subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{include}", "-o", path, source],
+                       check=True)
+        self.assert_refused(5, ["needs plugin ABI 1.7", "this tmeter has 1.0"], RESNET, "--plugin", path)
+
+    def test_broken_plugin_in_a_folder_is_a_note_not_an_end(self):
+        self.file("bad.tmeter", "not a library")
+        done = tmeter(RESNET, "--plugin-path", self.folder)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("bad.tmeter", done.stderr)
+
+    def test_missing_folder(self):
+        self.assert_refused(2, ["no such folder"], RESNET, "--plugin-path", self.folder / "nosuch")
+
+
+class Isolation(CliTest):
+    """Only the torch backend knows LibTorch, and a .pt2 analysis never opens it."""
+
+    def needed(self, path):
+        return subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
+
+    def test_ldd_shows_no_libtorch(self):
+        self.assertNotRegex(self.needed(TMETER), r"libtorch|libc10")
+        plugins = sorted(PLUGINS.glob("*.tmeter"))
+        self.assertGreaterEqual(len(plugins), 7)
+        for plugin in plugins:
+            if plugin.name != "torch-backend.tmeter":
+                self.assertNotRegex(self.needed(plugin), r"libtorch|libc10", plugin.name)
+
+    def test_pt2_opens_no_libtorch(self):
+        done = tmeter(RESNET, "--plugins=all", env={"LD_DEBUG": "files"})
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("pt2.tmeter", done.stderr)
+        self.assertNotRegex(done.stderr, r"libtorch|libc10|torch-backend")
+
+    @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
+    def test_torchscript_does_open_it(self):
+        done = tmeter(MODELS / "resnet50.traced.pt", env={"LD_DEBUG": "files"})
+        self.assertRegex(done.stderr, r"libtorch_cpu")
+        self.assertNotRegex(done.stderr, r"libtorch_cuda\.so")
+
+
+class StrangersPlugin(CliTest):
+    """Built in another folder against the installed SDK: the template, and an in-house operator."""
+
+    def run_quietly(self, *command):
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_installed_sdk_builds_a_plugin_that_shows_in_the_report(self):
+        prefix, build = self.folder / "prefix", self.folder / "build"
+        template = self.folder / "my-plugin"
+        self.run_quietly("cmake", "--install", BUILD, "--prefix", prefix)
+        shutil.copytree(prefix / "share" / "tmeter" / "template", template)
+        self.run_quietly("cmake", "-S", template, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+        self.run_quietly("cmake", "--build", build)
+        plugin = next(build.glob("*.tmeter"))
+
+        model = self.acme_model()
+        installed = prefix / "bin" / "tmeter"
+        env = {**os.environ, "XDG_DATA_HOME": str(self.folder / "data"), "TMETER_PLUGIN_PATH": ""}
+
+        def run(*arguments):
+            return subprocess.run([installed, model, "--plugins=flops", *arguments], capture_output=True, text=True, env=env)
+
+        without = run()
+        self.assertEqual(without.returncode, 0, without.stderr)
+        self.assertIn("acme::gated_mlp", without.stdout)  # listed as unknown, the rest is counted
+        self.assertEqual(run("--assert", "coverage==100%").returncode, 3)
+
+        # x: [2, 8], w_out: [8, 32] → 2 rows × 3 × 8 × 32 = 1,536 MACs, by hand.
+        self.assertEqual(run("--plugin", plugin, "--assert", "macs==1536", "--assert", "coverage==100%").returncode, 0)
+
+        # Dropped into the user's plugin folder it is found by the operator it handles.
+        folder = self.folder / "data" / "tmeter" / "plugins"
+        folder.mkdir(parents=True)
+        shutil.copy(plugin, folder)
+        self.assertEqual(run("--assert", "macs==1536").returncode, 0)
+
+        # The template's report writer works too.
+        self.assertIn("macs=1536", run("--plugin", plugin, "--report", "oneline").stdout)
+
+    def acme_model(self):
+        """A .pt2 that calls acme::gated_mlp: the recorded small model with its operator renamed."""
+        from test_bad_input import graph_of, repack
+
+        def tensor(*dims):
+            sizes = [{"as_int": d} for d in dims]
+            return {"dtype": 7, "sizes": sizes, "requires_grad": False, "device": {"type": "cpu", "index": None},
+                    "strides": [{"as_int": 1} for _ in dims], "storage_offset": {"as_int": 0}, "layout": 7}
+
+        def argument(schema_name, value):
+            return {"name": schema_name, "arg": {"as_tensor": {"name": value}}, "kind": 1}
+
+        def change(d):
+            graph = graph_of(d)
+            names = {"x": (2, 8), "w_in": (64, 8), "w_out": (8, 32), "y": (2, 8)}
+            graph["tensor_values"] = {n: tensor(*dims) for n, dims in names.items()}
+            graph["sym_int_values"], graph["sym_bool_values"], graph["sym_float_values"] = {}, {}, {}
+            graph["inputs"] = [{"as_tensor": {"name": n}} for n in ("x", "w_in", "w_out")]
+            graph["outputs"] = [{"as_tensor": {"name": "y"}}]
+            graph["nodes"] = [{"target": "torch.ops.acme.gated_mlp.default", "metadata": {},
+                               "inputs": [argument(n, n) for n in ("x", "w_in", "w_out")],
+                               "outputs": [{"as_tensor": {"name": "y"}}], "is_hop_single_tensor_return": None}]
+            d["range_constraints"] = {}
+            d["graph_module"]["signature"] = {
+                "input_specs": [{"user_input": {"arg": {"as_tensor": {"name": n}}}} for n in ("x", "w_in", "w_out")],
+                "output_specs": [{"user_output": {"arg": {"as_tensor": {"name": "y"}}}}]}
+        return self.file("acme.pt2", repack(MODELS / "dynamic_mlp.pt2", change))
+
+
+if __name__ == "__main__":
+    main()

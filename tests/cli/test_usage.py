@@ -1,0 +1,143 @@
+"""What a user meets at the command line: help, mistakes, exit statuses, output files."""
+import json
+import os
+import unittest
+
+from support import MODELS, CliTest, main, report, tmeter
+
+RESNET = MODELS / "resnet50.pt2"
+
+
+class Help(CliTest):
+    def test_help_fits_two_screens_and_shows_every_exit_status(self):
+        done = tmeter("--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertLessEqual(len(done.stdout.splitlines()), 60)
+        for word in ("--plugins", "--input", "--report", "0 fine", "6 the model could not be run"):
+            self.assertIn(word, done.stdout)
+
+    def test_version(self):
+        self.assertRegex(tmeter("--version").stdout, r"^tmeter \d+\.\d+\.\d+$")
+
+    def test_default_configuration_can_be_used_as_a_configuration(self):
+        config = tmeter("config")
+        self.assertEqual(config.returncode, 0)
+        self.assertIn("[plugin.flops]", config.stdout)
+        path = self.file("all.toml", config.stdout)
+        self.assertEqual(tmeter(RESNET, "--config", path).returncode, 0)
+
+
+class Mistakes(CliTest):
+    def test_no_model(self):
+        self.assert_refused(2, ["no model file", "--help"])
+
+    def test_two_models(self):
+        self.assert_refused(2, ["one model file"], "a", "b")
+
+    def test_unknown_option_names_the_nearest(self):
+        self.assert_refused(2, ["--plugin-s", "did you mean"], "--plugin-s=flops", RESNET)
+        self.assert_refused(2, ["--hardwear", "'--hardware'"], "--hardwear=x", RESNET)
+
+    def test_unknown_plugin_names_the_nearest(self):
+        self.assert_refused(2, ["unknown plugin 'flop'", "did you mean 'flops'", "plugin list"], RESNET, "--plugins=flop")
+
+    def test_unknown_plugin_option(self):
+        self.assert_refused(2, ["convension", "did you mean 'convention'"], RESNET, "--set", "flops.convension=torch")
+        self.assert_refused(2, ["no plugin 'flopz'", "did you mean 'flops'"], RESNET, "--set", "flopz.convention=torch")
+        self.assert_refused(2, ["torch fvcore torchvision full"], RESNET, "--set", "flops.convention=thop")
+
+    def test_unknown_report_format(self):
+        self.assert_refused(2, ["unknown report format 'jason'", "did you mean 'json'"], RESNET, "--report", "jason")
+
+    def test_unknown_hardware(self):
+        self.assert_refused(2, ["unknown hardware profile", "horowitz-45nm"], RESNET, "--hardware=horowitz")
+
+    def test_malformed_values(self):
+        self.assert_refused(2, ["--input", "no size"], RESNET, "--input", "1xax3")
+        self.assert_refused(2, ["--input", "unknown dtype"], RESNET, "--input", "1x3:f33")
+        self.assert_refused(2, ["--bind"], RESNET, "--bind", "batch")
+        self.assert_refused(2, ["--by"], RESNET, "--by", "modul")
+        self.assert_refused(2, ["--depth"], RESNET, "--depth", "-x")
+        self.assert_refused(2, ["--color", "did you mean 'never'"], RESNET, "--color", "neverr")
+
+    def test_configuration_errors_have_file_line_and_column(self):
+        path = self.file("c.toml", "hardware = 'horowitz-45nm'\nplugin = 3\n")
+        self.assert_refused(2, ["c.toml:2:"], RESNET, "--config", path)
+
+
+class Reports(CliTest):
+    def test_report_goes_to_the_file_and_stdout_stays_empty(self):
+        path = self.folder / "r.json"
+        done = tmeter(RESNET, "--report", f"json={path}")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertEqual(json.loads(path.read_text())["schema"], "tmeter-report/1")
+
+    def test_unwritable_file_is_wrong_usage_and_leaves_nothing(self):
+        self.assert_refused(2, ["/nonexistent/r.json"], RESNET, "--report", "json=/nonexistent/r.json")
+        before = os.listdir(self.folder)
+        self.assert_refused(2, ["cannot be written"], RESNET, "--report", f"json={self.folder}")
+        self.assertEqual(os.listdir(self.folder), before)
+
+    def test_failed_analysis_keeps_the_old_report(self):
+        path = self.file("r.json", "old")
+        tmeter(self.folder / "missing.pt2", "--report", f"json={path}")
+        self.assertEqual(path.read_text(), "old")
+
+    def test_full_disk_is_told(self):
+        with open("/dev/full", "w") as full:
+            import subprocess
+            from support import TMETER
+            done = subprocess.run([TMETER, str(RESNET)], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("No space left", done.stderr)
+
+    def test_several_reports_at_once(self):
+        path = self.folder / "r.json"
+        done = tmeter(RESNET, "--report", "text", "--report", f"json={path}")
+        self.assertIn("ResNet", done.stdout)
+        self.assertTrue(path.exists())
+
+    def test_no_colour_unless_asked(self):
+        self.assertNotIn("\x1b[", tmeter(RESNET).stdout)
+        self.assertIn("\x1b[", tmeter(RESNET, "--color=always").stdout)
+
+    def test_text_report_answers_how_big_how_heavy_where_and_can_i_trust_it(self):
+        text = tmeter(RESNET).stdout
+        for word in ("25.56 M", "4.09 G", "8.18 G", "layer1", "54 counted", "0 unknown", "1 MAC = 2 FLOPs"):
+            self.assertIn(word, text)
+
+    def test_raw_numbers_are_plain(self):
+        text = tmeter(RESNET, "--raw").stdout
+        self.assertIn("4089184256", text.replace(",", ""))
+
+
+class Assertions(CliTest):
+    def test_a_bound_that_holds_changes_nothing(self):
+        self.assertEqual(tmeter(RESNET, "--assert", "macs<=5G", "--assert", "coverage==100%").returncode, 0)
+
+    def test_a_bound_that_does_not_hold_exits_3_after_the_report(self):
+        done = tmeter(RESNET, "--assert", "macs<=4G")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("4089184256", done.stderr)
+        self.assertIn("ResNet", done.stdout)
+
+    def test_nonsense_is_wrong_usage(self):
+        self.assertEqual(tmeter(RESNET, "--assert", "mac<=5G").returncode, 2)
+
+
+class Dynamic(CliTest):
+    def test_bound_symbols_change_the_numbers(self):
+        model = MODELS / "dynamic_mlp.pt2"
+        symbols = report(model)["symbols"]
+        self.assertTrue(symbols)
+        name = symbols[0]["name"]
+        one, four = (report(model, "--bind", f"{name}={n}")["totals"]["macs"] for n in (2, 8))
+        self.assertEqual(four, 4 * one)
+
+    def test_unknown_symbol_and_range(self):
+        self.assert_refused(2, ["no symbol 'nosuch'"], MODELS / "dynamic_mlp.pt2", "--bind", "nosuch=3")
+        self.assert_refused(2, ["all its sizes are fixed"], RESNET, "--bind", "batch=3")
+
+
+if __name__ == "__main__":
+    main()

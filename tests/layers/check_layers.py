@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Which folder may include what: the right-hand column of docs/architecture.md, enforced.
+
+Usage: check_layers.py REPOSITORY. Prints every violation and exits 1 if there is one.
+"""
+import pathlib
+import re
+import sys
+
+# folder → what its #include "core/…" may name (its own folder is always allowed)
+CORE = {
+    "core/base": [],
+    "core/archive": ["core/base"],
+    "core/ir": ["core/base"],
+    "core/config": ["core/base"],
+    "core/plugin_host": ["core/base", "core/archive", "core/config", "core/ir"],
+    "core/analysis": ["core/base", "core/config", "core/ir", "core/plugin_host"],
+    "core/report": ["core/base", "core/analysis", "core/ir", "core/plugin_host"],
+    "apps/tmeter": ["core", "apps/tmeter"],
+}
+# folders that may see the SDK's headers, and how much of them
+SDK = {"core/base": None, "core/archive": None, "core/config": None, "core/ir": "tmeter/abi/"}
+# a third-party header → the only folders that may use it
+ONLY_IN = {
+    "boost/dll": ["core/plugin_host"],
+    "boost/program_options": ["apps/tmeter"],
+    "toml++": ["core/config"],
+    "simdjson": ["plugins/loaders/pt2"],
+    "torch/": ["plugins/torch_backend"],
+    "ATen/": ["plugins/torch_backend"],
+    "c10/": ["plugins/torch_backend"],
+    "caffe2/": ["plugins/torch_backend"],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+
+
+def room_of(path: str) -> str | None:
+    rooms = [r for r in CORE if path.startswith(r + "/")]
+    return max(rooms, key=len) if rooms else None
+
+
+def violations(repository: pathlib.Path):
+    for file in sorted(repository.glob("*/**/*")):
+        path = file.relative_to(repository).as_posix()
+        if file.suffix not in (".cpp", ".hpp", ".h", ".in") or path.split("/")[0] not in ("core", "sdk", "apps", "plugins"):
+            continue
+        room = room_of(path)
+        for include in INCLUDE.findall(file.read_text(errors="replace")):
+            yield from check(path, room, include)
+
+
+def check(path: str, room: str | None, include: str):
+    inside = path.split("/")[0]
+    if inside in ("sdk", "plugins") and include.startswith(("core/", "apps/", "tmeter_core/")):
+        yield f"{path}: includes {include}; plugins and the SDK see sdk/ only"
+    if room and include.startswith(("core/", "apps/")):
+        allowed = [room, *CORE[room]]
+        if not any(include.startswith(a + "/") for a in allowed):
+            yield f"{path}: includes {include}; {room} may include {', '.join(allowed)}"
+    if room in SDK and include.startswith("tmeter/") and (SDK[room] is None or not include.startswith(SDK[room])):
+        yield f"{path}: includes {include}; {room} may include {SDK[room] or 'nothing'} of the SDK"
+    for header, folders in ONLY_IN.items():
+        if include.startswith(header) and not any(path.startswith(f + "/") for f in folders):
+            yield f"{path}: includes {include}; only {', '.join(folders)} may"
+
+
+def main() -> int:
+    found = list(violations(pathlib.Path(sys.argv[1])))
+    print("\n".join(found) if found else "every include stays in its room")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+// The border between loaders and the graph: what is refused, and how tied tensors are recognised.
+#include "core/ir/builder.hpp"
+
+#include <tmeter/abi/graph.h>
+
+#include "tests/support/expect_error.hpp"
+
+namespace tmeter::core {
+namespace {
+using testing::expect_error;
+
+struct Fixture {
+  GraphBuilder b;
+  uint32_t root = b.module(0, "", "Net");
+  uint32_t call = b.module_call(root, 0);
+  uint32_t tensor_value(std::vector<int64_t> dims) {
+    std::vector<DimSpec> specs;
+    for (const auto d : dims) specs.push_back({d, 0});
+    return b.value_tensor(TMETER_DTYPE_FLOAT32, specs);
+  }
+  uint32_t node(uint32_t argument, uint32_t result) {
+    const std::pair<std::string_view, uint32_t> args[] = {{"x", argument}};
+    return b.node("aten::relu", "", call, args, {&result, 1}, "");
+  }
+  uint32_t tensor(const std::string& name, const std::string& key, std::vector<int64_t> dims,
+                  int64_t offset = 0) {
+    TensorSpec s;
+    s.kind = TMETER_TENSOR_PARAMETER;
+    s.dtype = TMETER_DTYPE_FLOAT32;
+    s.name = name;
+    s.storage_key = key;
+    s.owner = root;
+    s.dims = dims;
+    s.storage_offset = offset;
+    return b.tensor(s);
+  }
+};
+
+TEST(Builder, NodesRunInOrder) {
+  Fixture f;
+  const auto x = f.tensor_value({1, 3}), y = f.tensor_value({1, 3});
+  f.b.input("x", "recorded", x);
+  f.node(x, y);
+  f.b.output(y);
+  const auto graph = f.b.finish();
+  ASSERT_EQ(graph->nodes().size(), 1u);
+  EXPECT_EQ(graph->nodes()[0].results[0]->producer, &graph->nodes()[0]);
+  EXPECT_EQ(graph->outputs().size(), 1u);
+}
+
+TEST(Builder, UseBeforeDefinitionNamesTheNode) {
+  Fixture f;
+  const auto x = f.tensor_value({1}), y = f.tensor_value({1});
+  expect_error(ErrorKind::kModel, {"aten::relu", "'x'", "cycle"}, [&] { f.node(x, y); });
+}
+
+TEST(Builder, ListIsDefinedOnceItsMembersAre) {
+  Fixture f;
+  const auto x = f.tensor_value({1});
+  const uint32_t items[] = {x};
+  const auto list = f.b.value_list(items);
+  expect_error(ErrorKind::kModel, {"before anything defines it"},
+               [&] { f.node(list, f.b.value_none()); });
+  f.b.input("x", "recorded", x);
+  EXPECT_NO_THROW(f.node(list, f.tensor_value({1})));
+}
+
+TEST(Builder, ImpossibleShapesAreRefused) {
+  Fixture f;
+  expect_error(ErrorKind::kModel, {"impossible shape"}, [&] {
+    f.tensor_value({int64_t{1} << 40, int64_t{1} << 40});
+  });
+  expect_error(ErrorKind::kModel, {"impossible shape"}, [&] { f.tensor_value({-1}); });
+  expect_error(ErrorKind::kModel, {"rank"}, [&] { f.tensor_value(std::vector<int64_t>(65, 1)); });
+  expect_error(ErrorKind::kModel, {"tensor 'w'"}, [&] { f.tensor("w", "", {INT64_MAX, 2}); });
+}
+
+TEST(Builder, DanglingIdsAreRefused) {
+  Fixture f;
+  expect_error(ErrorKind::kModel, {"not there"}, [&] { f.b.output(4711); });
+  expect_error(ErrorKind::kModel, {"not there"}, [&] { f.b.module(99, "x", "X"); });
+  expect_error(ErrorKind::kModel, {"not there"}, [&] { f.b.value_bound(7); });
+  expect_error(ErrorKind::kModel, {"one root"}, [&] { f.b.module(0, "second", "X"); });
+}
+
+TEST(Builder, ListsNestedTooDeepAreRefused) {
+  Fixture f;
+  auto v = f.b.value_none();
+  expect_error(ErrorKind::kModel, {"nested more than 64 deep"}, [&] {
+    for (int i = 0; i < 100; ++i) v = f.b.value_list({&v, 1});
+  });
+}
+
+TEST(Builder, TiedTensorsShareOneCanonical) {
+  Fixture f;
+  f.tensor("wte.weight", "weight_0", {10, 4});
+  f.tensor("lm_head.weight", "weight_0", {10, 4});
+  f.tensor("slice", "weight_0", {5, 4}, 20);  // same storage, another part
+  f.tensor("alone", "", {10, 4});             // weightless files: no key, never tied
+  expect_error(ErrorKind::kModel, {"'alone'", "twice"}, [&] { f.tensor("alone", "", {1}); });
+  const auto graph = f.b.finish();
+  const auto& t = graph->tensors();
+  EXPECT_EQ(t[1].canonical, &t[0]);
+  EXPECT_EQ(t[2].canonical, &t[2]);
+  EXPECT_EQ(t[3].canonical, &t[3]);
+}
+
+TEST(Builder, ModulesAreNumberedInPreorderWhateverTheOrderOfCreation) {
+  Fixture f;
+  const auto a = f.b.module(f.root, "a", "A");
+  f.b.module(f.root, "b", "B");
+  f.b.module(a, "inner", "I");
+  const auto graph = f.b.finish();
+  std::vector<std::string> paths;
+  for (const auto* m : graph->modules()) paths.emplace_back(m->path);
+  EXPECT_EQ(paths, (std::vector<std::string>{"", "a", "a.inner", "b"}));
+}
+
+TEST(Builder, SymbolsAreBoundWithinTheirRange) {
+  Fixture f;
+  const auto s = f.b.symbol("batch", 2, 64, 8);
+  const DimSpec dims[] = {{0, f.b.expr_symbol(s)}, {3, 0}};
+  f.b.input("x", "recorded", f.b.value_tensor(TMETER_DTYPE_FLOAT32, dims));
+  const auto graph = f.b.finish();
+  const auto& x = *graph->inputs()[0].value;
+  EXPECT_EQ(x.dims[0], 8);
+  graph->bind("batch", 64);
+  EXPECT_EQ(x.dims[0], 64);
+  expect_error(ErrorKind::kUsage, {"range 2…64"}, [&] { graph->bind("batch", 65); });
+  expect_error(ErrorKind::kUsage, {"'batsh'", "did you mean 'batch'"},
+               [&] { graph->bind("batsh", 3); });
+}
+
+}  // namespace
+}  // namespace tmeter::core

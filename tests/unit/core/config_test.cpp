@@ -1,0 +1,125 @@
+// Settings, plugin options, manifests and hardware profiles: files a user writes, with their places
+// in error messages.
+#include <fstream>
+
+#include "core/config/hardware.hpp"
+#include "core/config/manifest.hpp"
+#include "core/config/settings.hpp"
+#include "core/plugin_host/options.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace tmeter::core {
+namespace {
+using testing::expect_error;
+
+std::string file_with(const std::string& name, const std::string& text) {
+  const auto path = ::testing::TempDir() + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(Settings, FileIsReadWithThePlaceOfEachOption) {
+  const auto s = read_settings(
+      file_with("ok.toml", "hardware = 'h'\n[plugin.flops]\nconvention = 'fvcore'\n"));
+  EXPECT_EQ(s.hardware, "h");
+  EXPECT_EQ(s.options.at("flops").at("convention").value, "fvcore");
+  EXPECT_NE(s.options.at("flops").at("convention").origin.find(":3:"), std::string::npos);
+}
+
+TEST(Settings, MistakesHaveAPlace) {
+  expect_error(ErrorKind::kUsage, {":1:1", "unknown key 'hardwear'", "hardware"},
+               [] { read_settings(file_with("bad.toml", "hardwear = 'h'\n")); });
+  expect_error(ErrorKind::kUsage, {"syntax.toml:1:"},
+               [] { read_settings(file_with("syntax.toml", "a = = 1")); });
+  expect_error(ErrorKind::kUsage, {"cannot be read"}, [] { read_settings("/nonexistent/x.toml"); });
+}
+
+TEST(Settings, SetNeedsPluginKeyAndValue) {
+  Settings s;
+  add_set_option(s, "flops.convention=torch");
+  EXPECT_EQ(s.options["flops"]["convention"].value, "torch");
+  add_set_option(s, "org.tmeter.flops.convention=full");
+  EXPECT_EQ(s.options["org.tmeter.flops"]["convention"].value, "full");
+  for (const auto* bad : {"convention=torch", "flops.convention", ".x=1", "flops.=1"}) {
+    expect_error(ErrorKind::kUsage, {"--set"}, [&] { add_set_option(s, bad); });
+  }
+}
+
+tmeter_str abi(std::string_view s) { return {s.data(), s.size()}; }
+const tmeter_option_desc kDeclared[] = {
+    {sizeof(tmeter_option_desc),
+     TMETER_OPTION_CHOICE,
+     abi("convention"),
+     abi("torch"),
+     abi("torch fvcore"),
+     {},
+     1,
+     0},
+    {sizeof(tmeter_option_desc), TMETER_OPTION_INT, abi("limit"), abi("5"), {}, {}, 1, 10},
+    {sizeof(tmeter_option_desc), TMETER_OPTION_BOOL, abi("fast"), abi("true"), {}, {}, 1, 0}};
+const tmeter_options kOptions{
+    sizeof(tmeter_options), 3,
+    [](uint32_t i) -> const tmeter_option_desc* { return i < 3 ? &kDeclared[i] : nullptr; }};
+
+TEST(Options, DefaultsAndGivenValues) {
+  const auto o = resolve_options("flops", &kOptions, {{"limit", {"7", "--set"}}});
+  EXPECT_EQ(o.at("convention").text, "torch");
+  EXPECT_EQ(o.at("limit").i, 7);
+  EXPECT_TRUE(o.at("fast").b);
+}
+
+TEST(Options, WrongValuesNameTheSettingAndWhatIsAllowed) {
+  const auto given = [](const char* key, const char* value) {
+    return std::map<std::string, Setting>{{key, {value, "--set flops.x"}}};
+  };
+  expect_error(ErrorKind::kUsage, {"--set flops.x", "torch fvcore"},
+               [&] { resolve_options("flops", &kOptions, given("convention", "torsh")); });
+  expect_error(ErrorKind::kUsage, {"1 … 10"},
+               [&] { resolve_options("flops", &kOptions, given("limit", "11")); });
+  expect_error(ErrorKind::kUsage, {"whole number"},
+               [&] { resolve_options("flops", &kOptions, given("limit", "1.5")); });
+  expect_error(ErrorKind::kUsage, {"no option 'limits'", "did you mean 'limit'"},
+               [&] { resolve_options("flops", &kOptions, given("limits", "1")); });
+}
+
+TEST(Manifest, SurvivesARoundTrip) {
+  Manifest m;
+  m.id = "com.acme.x";
+  m.name = "x";
+  m.version = "1.2.3";
+  m.needs = {"flops"};
+  m.handles = {"acme::op"};
+  m.loaders = {{"x", "X file", {{"zip:*/x !zip:*/y", 40}}}};
+  m.writers = {{"w", "txt", "text/plain"}};
+  m.library_size = 123;
+  const auto back = read_manifest(file_with("m.toml", write_manifest(m)));
+  EXPECT_EQ(back.id, m.id);
+  EXPECT_EQ(back.needs, m.needs);
+  EXPECT_EQ(back.handles, m.handles);
+  EXPECT_EQ(back.loaders[0].matches[0].conditions, "zip:*/x !zip:*/y");
+  EXPECT_EQ(back.writers[0].name, "w");
+  EXPECT_EQ(back.library_size, 123u);
+}
+
+TEST(Hardware, NumbersAreFlattenedAndNeedASource) {
+  const auto good = file_with(
+      "good.toml",
+      "title = 'T'\n[energy.mac]\nfloat32 = { value = 4.6e-12, unit = 'J', source = 'paper' }\n");
+  const auto p = load_hardware(good, {});
+  EXPECT_DOUBLE_EQ(p.numbers.at("energy.mac.float32").value, 4.6e-12);
+  EXPECT_EQ(p.name, "good");
+  expect_error(ErrorKind::kUsage, {"'a.b' must name its source", ":1:"},
+               [] { load_hardware(file_with("nosource.toml", "a.b = { value = 1 }\n"), {}); });
+  expect_error(ErrorKind::kUsage, {"at least 0"}, [] {
+    load_hardware(file_with("neg.toml", "a = { value = -1, source = 's' }\n"), {});
+  });
+}
+
+TEST(Hardware, UnknownNameListsWhatIsThere) {
+  file_with("my-cpu.toml", "a = { value = 1, source = 's' }\n");
+  expect_error(ErrorKind::kUsage, {"unknown hardware profile 'my-cpy'", "did you mean 'my-cpu'"},
+               [] { load_hardware("my-cpy", {::testing::TempDir()}); });
+}
+
+}  // namespace
+}  // namespace tmeter::core

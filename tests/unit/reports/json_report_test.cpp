@@ -1,0 +1,177 @@
+// The JSON report on a report made by hand; that real reports follow the schema is tested with
+// tests/schema/validate_report.py.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "plugins/reports/json/stream.hpp"
+#include "plugins/reports/json/writer.hpp"
+#include "tests/unit/reports/fake_report.hpp"
+
+namespace {
+
+using json_report::Json;
+
+class JsonReport : public testing::Test {
+ protected:
+  JsonReport() {
+    r.graph_properties = {{"name", "Net"}, {"format", "torch.export"}};
+    r.properties = {{"tool.version", "1.0.0"}, {"model.size", "2048"}, {"analysis.seconds", "0.5"}};
+    root = r.module(nullptr, "", "acme.Net");
+    conv = r.module(root, "conv", "torch.nn.Conv2d", 2);
+    weight = r.tensor(conv, "weight", {4, 3, 3, 3});
+    macs = r.metric({.id = "macs", .title = "MACs", .unit = "MAC", .unit_kind = TMETER_UNIT_OP});
+    energy =
+        r.metric({.id = "energy", .title = "energy", .unit = "J", .unit_kind = TMETER_UNIT_JOULE});
+    node = r.node(conv, "aten::conv2d");
+  }
+
+  std::string text() {
+    tmeter_output out;
+    tmeter::Output output(&out);
+    json_report::write(r.report(), output);
+    return out.text;
+  }
+  Json write() { return Json::parse(text()); }
+
+  fake::FakeReport r;
+  tmeter_module *root, *conv;
+  tmeter_tensor* weight;
+  tmeter_node* node;
+  size_t macs, energy;
+};
+
+TEST_F(JsonReport, SaysWhatItIsAndWhatWasAnalysed) {
+  const auto report = write();
+  EXPECT_EQ(report["schema"], "tmeter-report/1");
+  EXPECT_EQ(report["tool"], Json({{"name", "tmeter"}, {"version", "1.0.0"}}));
+  EXPECT_EQ(report["model"], Json({{"name", "Net"},
+                                   {"file", nullptr},
+                                   {"format", "torch.export"},
+                                   {"producer", nullptr},
+                                   {"size", 2048}}));
+  EXPECT_EQ(report["timing"]["analysis_seconds"], 0.5);
+  EXPECT_EQ(report["hardware"], nullptr);
+  EXPECT_EQ(report["coverage"], nullptr);
+}
+
+TEST_F(JsonReport, LargeCountsStayExactIntegers) {
+  constexpr int64_t kBeyondDouble = 9007199254740993;  // 2^53 + 1
+  r.set(macs, TMETER_AXIS_MODEL, 0, fake::integer(kBeyondDouble));
+  r.set(macs, TMETER_AXIS_NODE, 0, fake::integer(std::numeric_limits<int64_t>::max()));
+  const auto report = write();
+  EXPECT_TRUE(report["totals"]["macs"].is_number_integer());
+  EXPECT_EQ(report["totals"]["macs"].get<int64_t>(), kBeyondDouble);
+  EXPECT_NE(text().find("\"macs\":9223372036854775807"), std::string::npos);
+}
+
+TEST_F(JsonReport, EveryNullIsExplainedAndWhatDoesNotApplyIsLeftOut) {
+  r.set(macs, TMETER_AXIS_NODE, 0, fake::unknown());
+  r.set(energy, TMETER_AXIS_NODE, 0, fake::unavailable());
+  auto row = write()["nodes"][0];
+  EXPECT_EQ(row["values"], Json({{"macs", nullptr}, {"energy", nullptr}}));
+  EXPECT_EQ(row["unknown"], Json({"macs"}));
+  EXPECT_EQ(row["unavailable"], Json({"energy"}));
+  r.set(macs, TMETER_AXIS_NODE, 0, fake::zero_by_rule());
+  r.set(energy, TMETER_AXIS_NODE, 0, fake::real(std::nan("")));
+  row = write()["nodes"][0];
+  EXPECT_EQ(row["values"], Json({{"macs", 0}, {"energy", nullptr}}));
+  EXPECT_EQ(row["zero_by_rule"], Json({"macs"}));
+  EXPECT_EQ(row["not_finite"], Json({"energy"}));
+  EXPECT_EQ(write()["tensors"][0]["values"], Json::object());
+}
+
+TEST_F(JsonReport, TotalsNameEveryMetric) {
+  r.set(energy, TMETER_AXIS_MODEL, 0, fake::real(0.1));
+  EXPECT_EQ(write()["totals"], Json({{"macs", nullptr}, {"energy", 0.1}}));
+}
+
+TEST_F(JsonReport, ModulesHaveIdsParentsAndAttributes) {
+  conv->attributes = {{"stride", fake::int_value(2)}};
+  const auto modules = write()["modules"];
+  EXPECT_EQ(modules[0]["id"], "0");
+  EXPECT_EQ(modules[0]["parent"], nullptr);
+  EXPECT_EQ(modules[0]["children"], Json({"1"}));
+  EXPECT_EQ(modules[1]["id"], "1");
+  EXPECT_EQ(modules[1]["parent"], "0");
+  EXPECT_EQ(modules[1]["type"], "Conv2d");
+  EXPECT_EQ(modules[1]["qualified_type"], "torch.nn.Conv2d");
+  EXPECT_EQ(modules[1]["calls"], 2);
+  EXPECT_EQ(modules[1]["attributes"], Json({{"stride", 2}}));
+}
+
+TEST_F(JsonReport, ArgumentsSayWhereTensorsAreFrom) {
+  auto* second = r.node(conv, "aten::add_");
+  auto from_node = fake::tensor_value({1});
+  from_node.producer = node;
+  auto from_file = fake::tensor_value({4, 3, 3, 3});
+  from_file.tensor = weight;
+  second->args = {{"self", from_node}, {"other", from_file}, {"", fake::int_value(1)}, {"", {}}};
+  const auto arguments = write()["nodes"][1]["arguments"];
+  EXPECT_EQ(arguments["self"], Json({{"dtype", "float32"}, {"shape", {1}}, {"node", 0}}));
+  EXPECT_EQ(arguments["other"]["tensor"], "conv.weight");
+  EXPECT_EQ(arguments["#2"], 1);
+  EXPECT_EQ(arguments["#3"], nullptr);
+}
+
+TEST_F(JsonReport, SymbolicShapesStandBesideTheirSizes) {
+  r.inputs.push_back({"x", "recorded", fake::tensor_value({8, 3})});
+  r.inputs[0].value.dim_texts = {"batch", ""};
+  const std::string name = "batch";
+  constexpr auto kUnbounded = std::numeric_limits<int64_t>::max();
+  r.symbols.push_back({sizeof(tmeter_symbol_info), 0, fake::str(name), 1, kUnbounded, 8});
+  const auto report = write();
+  EXPECT_EQ(report["inputs"][0]["shape"], Json({8, 3}));
+  EXPECT_EQ(report["inputs"][0]["symbolic_shape"], Json({"batch", "3"}));
+  EXPECT_EQ(report["symbols"][0]["max"], nullptr);
+}
+
+TEST_F(JsonReport, TiedTensorsNameTheirOrigin) {
+  auto* copy = r.tensor(root, "copy", {4, 3, 3, 3});
+  copy->canonical = weight;
+  const auto tensors = write()["tensors"];
+  EXPECT_FALSE(tensors[0].contains("tied_to"));
+  EXPECT_EQ(tensors[1]["tied_to"], "conv.weight");
+}
+
+TEST_F(JsonReport, CoverageListsOperatorsWithoutARule) {
+  r.coverage_metric = "macs";
+  r.coverage = {5, 4, 1};
+  r.unknown_ops = {{"acme::fused", 1}};
+  const auto coverage = write()["coverage"];
+  EXPECT_EQ(coverage["ratio"], 0.9);
+  EXPECT_EQ(coverage["unknown_ops"][0], Json({{"op", "acme::fused"}, {"count", 1}}));
+  r.coverage = {0, 0, 0};
+  EXPECT_EQ(write()["coverage"]["ratio"], nullptr);
+}
+
+TEST_F(JsonReport, HostileNamesStillGiveValidJson) {
+  conv->name = conv->path = "a\"\\\n\x01\xff\xc3";
+  node->op = "x::\xed\xa0\x80";
+  r.warnings = {"\x80"};
+  r.config = {{"k\xfe", "v\xfe"}};
+  const auto report = write();
+  EXPECT_EQ(report["modules"][1]["name"], "a\"\\\n\x01\uFFFD\uFFFD");
+  EXPECT_EQ(report["config"].items().begin().key(), "k\uFFFD");
+}
+
+TEST_F(JsonReport, AModelWithoutAnythingIsStillAReport) {
+  fake::FakeReport empty;
+  tmeter_output out;
+  tmeter::Output output(&out);
+  json_report::write(empty.report(), output);
+  const auto report = Json::parse(out.text);
+  EXPECT_EQ(report["modules"], Json::array());
+  EXPECT_EQ(report["totals"], Json::object());
+}
+
+TEST_F(JsonReport, ManyRowsAreWrittenInPieces) {
+  for (int i = 0; i < 3000; ++i) r.node(conv, "aten::relu");
+  const auto report = write();
+  EXPECT_EQ(report["nodes"].size(), 3001U);
+  EXPECT_EQ(report["nodes"][3000]["index"], 3000);
+  EXPECT_EQ(report["nodes"][3000]["call"], 1);
+}
+
+}  // namespace
