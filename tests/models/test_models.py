@@ -86,6 +86,8 @@ class Fixture(unittest.TestCase):
         self.assertEqual(set(known) - needed, set(), "differences.toml explains what does not differ")
 
     def test_macs_equal_flop_counter(self):
+        if "flop_counter" not in EXPECTED[self.name]:
+            self.skipTest("FlopCounterMode cannot run this model; hand calculations stand in")
         expected = {p: f // 2 for p, f in EXPECTED[self.name]["flop_counter"]["by_module"].items()}
         for form, _ in forms_of(self.name):
             with self.subTest(form=form):
@@ -117,12 +119,12 @@ class Fixture(unittest.TestCase):
 
     def test_forms_agree(self):
         """The same modules have the same parameters and MACs, whatever file they come from."""
-        pt2 = analysed(self.name, "pt2")
-        for form, _ in forms_of(self.name):
-            other = analysed(self.name, form)
+        forms = [form for form, _ in forms_of(self.name)]
+        for form in forms[1:]:
+            first, other = analysed(self.name, forms[0]), analysed(self.name, form)
             exempt = set(explained(self.name, form, "forms"))
             for metric in ("params", "macs"):
-                a, b = by_module(pt2, metric), by_module(other, metric)
+                a, b = by_module(first, metric), by_module(other, metric)
                 differing = {p: (a[p], b[p]) for p in a.keys() & b.keys() if a[p] != b[p] and p not in exempt}
                 with self.subTest(form=form, metric=metric):
                     self.assertEqual(differing, {})

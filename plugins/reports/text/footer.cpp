@@ -86,12 +86,24 @@ Text depth_hint(const Tree& tree, const View& view) {
 }
 
 Text width_hint(const Columns& columns, const Omissions& omissions) {
-  if (omissions.columns.empty()) return {};
+  if (omissions.no_room.empty()) return {};
   Text line("… no room in " + std::to_string(omissions.width) + " columns for:", Style::kQuiet);
-  for (const size_t c : omissions.columns)
-    line.add(c == omissions.columns.front() ? " " : ", ", Style::kQuiet)
+  for (const size_t c : omissions.no_room)
+    line.add(c == omissions.no_room.front() ? " " : ", ", Style::kQuiet)
         .add(columns.shown[c].title(), Style::kQuiet);
   return line.add(" (--columns chooses)", Style::kQuiet);
+}
+
+// Metrics without any figure in this model need no explanation.
+Columns with_figures(const Report& report, Columns columns, const Omissions& omissions) {
+  std::vector<Metric> shown;
+  for (size_t c = 0; c < columns.shown.size(); ++c) {
+    const auto& out = omissions.no_figures;
+    const bool column = std::find(out.begin(), out.end(), c) == out.end();
+    if (column || !report.total(columns.shown[c]).empty()) shown.push_back(columns.shown[c]);
+  }
+  columns.shown = std::move(shown);
+  return columns;
 }
 
 class Lines {
@@ -133,7 +145,7 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   lines.put_right(timing(report));
   lines.put(unknown_line(report));
   lines.gap();
-  for (const auto& note : metric_notes(columns)) lines.put(note);
+  for (const auto& note : metric_notes(with_figures(report, columns, omissions))) lines.put(note);
   lines.put(tie_note(report.graph()));
   for (const auto& note : tree.legend) lines.put(Text(note));
   for (const auto& warning : report.warnings())

@@ -11,10 +11,11 @@
 
 namespace text_report {
 
-/// What the table could not show.
+/// What the table does not show.
 struct Omissions {
-  std::vector<size_t> columns;  // of Columns::shown, for want of room
-  size_t width = 0;             // there was
+  std::vector<size_t> no_room;  // by index into Columns::shown
+  std::vector<size_t> no_figures;
+  size_t width = 0;  // there was
 };
 
 std::vector<Text> footer(const tmeter::Report& report, const Columns& columns, const Tree& tree,

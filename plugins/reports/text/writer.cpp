@@ -121,8 +121,10 @@ void write(const Report& report, tmeter::Output& out) {
   const auto terminal = static_cast<size_t>(std::max(0, out.columns()));
   const size_t text_width = terminal ? std::min(terminal, kTextWidth) : kTextWidth;
   const auto table = draw(TableMaker(report, columns, view).make(tree_lines, kept), terminal);
-  Omissions omissions{{}, terminal};
-  for (const size_t c : table.left_out) omissions.columns.push_back(kept[c]);
+  Omissions omissions{{}, {}, terminal};
+  for (const size_t c : table.left_out) omissions.no_room.push_back(kept[c]);
+  for (size_t c = 0; c < columns.shown.size(); ++c)
+    if (std::find(kept.begin(), kept.end(), c) == kept.end()) omissions.no_figures.push_back(c);
 
   const bool color = out.color();
   std::string text;
