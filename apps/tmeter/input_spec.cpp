@@ -48,6 +48,7 @@ core::InputRequest parse_input_spec(const std::string& text) {
     const auto dtype = DType::parse(rest.substr(colon + 1));
     if (!dtype.known()) {
       std::vector<std::string> known;
+      known.reserve(kDTypes.size());
       for (const auto& d : kDTypes) known.emplace_back(d.code);
       refuse(text, "unknown dtype '" + rest.substr(colon + 1) + "'" +
                        core::did_you_mean(rest.substr(colon + 1), known));

@@ -89,7 +89,7 @@ void Registry::add_file(const std::string& library, bool must_work) {
     }
   } catch (const Error& e) {
     if (must_work) throw;
-    problems_.push_back(e.what());
+    problems_.emplace_back(e.what());
     return;
   }
   if (must_work) given_files_.push_back(plugin->manifest.name);
@@ -108,7 +108,8 @@ void Registry::add(std::unique_ptr<Plugin> plugin) {
 
 /// A setting for a plugin that does not exist is a slip that would otherwise pass silently.
 void Registry::check_setting_names() const {
-  for (const auto& [name, options] : settings_.options) {
+  for (const auto& [plugin, options] : settings_.options) {
+    const std::string& name = plugin;  // clang 14 cannot capture a structured binding
     const auto is = [&](const auto& p) {
       return p->manifest.name == name || p->manifest.id == name;
     };

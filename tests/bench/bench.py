@@ -18,7 +18,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from make_large import write_large
 from measure import Case, empty_process, measure
 
 HERE = Path(__file__).parent
@@ -62,7 +61,9 @@ def tools_section(options) -> list[str]:
         "|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
     base = ours[0]
-    for case in ours + theirs:
+    if base.failure:
+        sys.exit(f"bench: {' '.join(base.command)}: {base.failure}")
+    for case in measured(ours + theirs):
         params, macs = answer_of(options, case)
         lines.append(
             f"| {case.label} | {ms(case.median)} | {ms(case.fastest)} "
@@ -74,7 +75,9 @@ def tools_section(options) -> list[str]:
         "The Python tools build the model from its source with random weights and run it; tmeter "
         "reads a file. Their numbers are as they print them.",
     ]
-    return lines + ([f"Versions: {peer_versions(options.python)}."] if options.python else [])
+    if options.python:
+        lines.append(f"Versions: {peer_versions(options.python)}.")
+    return lines + failures(ours + theirs)
 
 
 def budget_section(options) -> list[str]:
@@ -88,13 +91,15 @@ def budget_section(options) -> list[str]:
     models = options.fixtures / "models"
     cases = [tmeter_case(options, work, models / file) for work, file, _, _ in BUDGET]
     measure(cases)
-    for case, (_, _, limit_ms, limit_mb) in zip(cases, BUDGET):
+    limits = {work: (limit_ms, limit_mb) for work, _, limit_ms, limit_mb in BUDGET}
+    for case in measured(cases):
+        limit_ms, limit_mb = limits[case.label]
         holds = case.median * 1e3 <= limit_ms and case.memory / MB <= limit_mb
         lines.append(
             f"| {case.label} | {ms(case.median)} | {ms(case.fastest)} | ≤ {limit_ms} ms "
             f"| {megabytes(case, options.floor)} | ≤ {limit_mb} MB | {yes_no(holds)} |"
         )
-    return lines
+    return lines + failures(cases)
 
 
 def scaling_section(options) -> list[str]:
@@ -114,6 +119,8 @@ def scaling_section(options) -> list[str]:
     ]
     measure(cases)
     for case, file, nodes in zip(cases, files, LARGE_NODES):
+        if case.failure:
+            continue
         budget, holds = "", ""
         if nodes == LARGE_BUDGET[0]:
             budget = f"≤ {LARGE_BUDGET[1]} ms"
@@ -123,13 +130,26 @@ def scaling_section(options) -> list[str]:
             f"| {ms(case.fastest)} | {case.median / nodes * 1e6:.2f} µs "
             f"| {megabytes(case, options.floor)} | {budget} | {holds} |"
         )
-    return lines
+    return lines + failures(cases)
+
+
+def measured(cases: list[Case]) -> list[Case]:
+    return [case for case in cases if not case.failure]
+
+
+def failures(cases: list[Case]) -> list[str]:
+    """What could not be measured is said under the table, never silently left out."""
+    failed = [f"- Not measured: {case.label}: {case.failure}" for case in cases if case.failure]
+    return ["", *failed] if failed else []
 
 
 def large_file(folder: Path, nodes: int) -> Path:
+    """Made by another process: it takes a gigabyte that this one would keep."""
     path = folder / f"large_{nodes}.pt2"
     if not path.exists():
-        write_large(nodes, path)
+        script = str(HERE / "make_large.py")
+        subprocess.run([sys.executable, script, str(nodes), str(path)], check=True,
+                       stdout=sys.stderr)
     return path
 
 
@@ -174,7 +194,7 @@ def header(options, empty: Case) -> list[str]:
         f"{options.peer_repeat}), interleaved, on {os.cpu_count()} × {cpu}, {memory:.0f} GiB, "
         f"Linux {platform.release()}, {datetime.date.today()}. Load average at the start: {load}. "
         f"An empty process takes {ms(empty.median)} measured like this, and "
-        f"{empty.memory / MB:.1f} MB is the least memory that can be seen.",
+        f"{empty.memory / MB:.1f} MB is the least memory that can be seen so.",
     ]
 
 
@@ -227,7 +247,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except RuntimeError as error:
-        sys.exit(f"bench: {error}")
+    main()

@@ -1,4 +1,4 @@
-"""Wall time and peak memory of whole processes, by ``posix_spawn`` and ``wait4``.
+"""Wall time and peak memory of whole processes (``launch.py``), and the order to run them in.
 
 Start-up counts: that is what somebody who types the command waits for. Cases are interleaved, so
 that a slow minute of a shared machine falls on all of them; read the median, doubt the mean.
@@ -7,13 +7,13 @@ that a slow minute of a shared machine falls on all of them; read the median, do
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
-import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
-#: Linux keeps the peak memory of the process image before ``exec``. A child therefore never
-#: reports less than this interpreter's own memory, about 10 MB; see ``rss_floor``.
-KIB = 1024
+LAUNCH = [sys.executable, "-I", "-S", str(Path(__file__).parent / "launch.py")]
+OUTPUT_KEPT = 1 << 20  # bytes
 
 
 @dataclass
@@ -26,6 +26,7 @@ class Case:
     seconds: list[float] = field(default_factory=list)
     peak_bytes: list[int] = field(default_factory=list)
     output: str = ""  # of the latest run
+    failure: str = ""  # why there are no samples
 
     @property
     def median(self) -> float:
@@ -41,38 +42,38 @@ class Case:
 
 
 def run_once(command: list[str]) -> tuple[float, int, str]:
-    """Seconds from spawn to exit, the peak resident bytes, and what was printed."""
-    with tempfile.TemporaryFile() as output:
-        redirect = [
-            (os.POSIX_SPAWN_DUP2, output.fileno(), 1),
-            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-        ]
-        start = time.perf_counter()
-        pid = os.posix_spawn(command[0], command, os.environ, file_actions=redirect)
-        _, status, usage = os.wait4(pid, 0)
-        seconds = time.perf_counter() - start
-        if status != 0:
-            raise RuntimeError(failure_of(command, status))
-        output.seek(0)
-        return seconds, usage.ru_maxrss * KIB, output.read().decode(errors="replace")
+    """Seconds from fork to exit, the peak resident bytes, and what was printed."""
+    with tempfile.NamedTemporaryFile() as output:
+        environment = os.environ | {"LAUNCH_OUTPUT": output.name}
+        launched = subprocess.run(LAUNCH + command, env=environment, capture_output=True, text=True)
+        if launched.returncode != 0:
+            raise RuntimeError(failure_of(command))
+        seconds, peak_kib = launched.stdout.split()
+        printed = output.read(OUTPUT_KEPT).decode(errors="replace")
+        return float(seconds), int(peak_kib) * 1024, printed
 
 
-def failure_of(command: list[str], status: int) -> str:
+def failure_of(command: list[str]) -> str:
     """Runs a failed command again, to see what it has to say."""
     again = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    code = os.waitstatus_to_exitcode(status)
-    return f"{' '.join(command)}\nended with {code}\n{again.stderr[-2000:]}"
+    said = again.stderr.strip().splitlines() or ["and no message"]
+    return f"status {again.returncode}, {said[-1][:300]}"
 
 
 def measure(cases: list[Case], warm_up: int = 1) -> None:
     """Runs every case ``case.repeat`` times, spread evenly over as many rounds as the largest
-    asks for. The warm-up fills the page cache and is not counted."""
+    asks for. The warm-up fills the page cache and is not counted; a case that fails there is left
+    out, and says why."""
     for case in cases:
-        for _ in range(warm_up):
-            run_once(case.command)
-    rounds = max(case.repeat for case in cases)
+        try:
+            for _ in range(warm_up):
+                run_once(case.command)
+        except RuntimeError as error:
+            case.failure = str(error)
+    able = [case for case in cases if not case.failure]
+    rounds = max((case.repeat for case in able), default=0)
     for i in range(rounds):
-        for case in cases:
+        for case in able:
             if (i + 1) * case.repeat // rounds > i * case.repeat // rounds:
                 seconds, peak, case.output = run_once(case.command)
                 case.seconds.append(seconds)

@@ -24,9 +24,9 @@ GraphReader::NodeView GraphReader::view_of(json::object node) {
 }
 
 const Target& GraphReader::target_of(std::string_view text) {
-  const auto [it, added] = targets_.try_emplace(text);
-  if (added) it->second = parse_target(text);
-  return it->second;
+  const auto [index, added] = target_index_.insert(text, targets_.size());
+  if (added) targets_.push_back(parse_target(text));
+  return targets_[*index];
 }
 
 void GraphReader::read(json::object graph, Scope& scope, tmeter_id call) {

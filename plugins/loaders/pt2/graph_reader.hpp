@@ -53,7 +53,8 @@ class GraphReader {
   Building& building_;
   Modules& modules_;
   Arguments& arguments_;
-  std::unordered_map<std::string_view, Target> targets_;
+  NameMap<size_t> target_index_;
+  std::deque<Target> targets_;
   std::vector<tmeter_arg> args_;       // reused
   std::vector<tmeter_id> results_;     // reused
   std::deque<std::string> arg_names_;  // "arg0", … of arguments without a name

@@ -115,19 +115,19 @@ std::string_view without_call_number(std::string_view path) {
                                                                             : path;
 }
 
-std::optional<std::vector<StackEntry>> parse_module_stack(std::string_view text) {
-  std::vector<StackEntry> stack;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(';'), text.size());
-    std::array<std::string_view, 3> parts;
-    if (!split_entry(text.substr(0, end), parts)) return std::nullopt;
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (parts[0] == kNoStack) continue;
-    auto path = module_path(parts[1]);
-    if (!path) return std::nullopt;
-    stack.push_back({parts[0], std::move(*path), parts[2]});
-  }
-  return stack;
+StackText split_module_stack(std::string_view stack) {
+  const size_t last = stack.rfind(';');
+  if (last == std::string_view::npos) return {{}, stack};
+  return {stack.substr(0, last), stack.substr(last + 1)};
+}
+
+std::optional<StackEntry> parse_stack_entry(std::string_view entry) {
+  std::array<std::string_view, 3> parts;
+  if (!split_entry(entry, parts)) return std::nullopt;
+  if (parts[0] == kNoStack) return StackEntry{parts[0], {}, {}, false};
+  auto path = module_path(parts[1]);
+  if (!path) return std::nullopt;
+  return StackEntry{parts[0], std::move(*path), parts[2]};
 }
 
 }  // namespace pt2

@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace pt2 {
 
@@ -19,10 +18,17 @@ struct StackEntry {
   std::string_view key;   // of the call
   std::string path;       // "layer1.0.conv1"; "" for the root
   std::string_view type;  // "torch.nn.modules.conv.Conv2d"
+  bool is_module = true;  // false: stands for "no module in particular"
 };
 
-/// Empty when the node belongs to no module in particular; nothing when the text is malformed.
-std::optional<std::vector<StackEntry>> parse_module_stack(std::string_view text);
+/// The innermost entry of a stack, and the stack around it.
+struct StackText {
+  std::string_view outer, entry;
+};
+StackText split_module_stack(std::string_view stack);
+
+/// Nothing when the text is malformed.
+std::optional<StackEntry> parse_stack_entry(std::string_view entry);
 
 /// The dotted path a recorded path or source expression stands for; nothing when it is malformed.
 std::optional<std::string> module_path(std::string_view recorded);

@@ -3,41 +3,38 @@
 namespace pt2 {
 namespace {
 
-constexpr size_t kDeepest = 500;        // levels of the module tree
+constexpr size_t kDeepest = 500;        // levels of the module tree, and of a stack
 constexpr size_t kLongestPath = 4'096;  // characters
 
 }  // namespace
 
 Modules::Modules(Building& building) : building_(building) {
   tree_.emplace_back();
-  by_path_.emplace(std::string_view(), 0);
+  by_path_.insert({}, 0);
 }
 
-size_t Modules::index_of(std::string_view path) {
-  if (const auto it = by_path_.find(path); it != by_path_.end()) return it->second;
+Modules::Index Modules::add_path(std::string_view path) {
+  if (const auto* index = by_path_.find(path)) return *index;
   if (path.size() > kLongestPath) throw BadFile("a module path is longer than 4,096 characters");
   const std::string_view all = owned_.emplace_back(path);
-  size_t parent = 0, levels = 0;
+  Index parent = 0;
+  size_t levels = 0;
   for (size_t start = 0; start <= all.size();) {
     const size_t end = std::min(all.find('.', start), all.size());
     if (end == start) throw BadFile("the module path " + in_quotes(all) + " has an empty part");
     if (++levels > kDeepest) throw BadFile("modules are nested more than 500 deep");
-    const auto [it, added] = by_path_.try_emplace(all.substr(0, end), tree_.size());
-    if (added) {
-      auto& module = tree_.emplace_back();
-      module.name = all.substr(start, end - start);
-      module.parent = parent;
-    }
-    parent = it->second;
+    const auto [index, added] =
+        by_path_.insert(all.substr(0, end), static_cast<Index>(tree_.size()));
+    if (added) tree_.push_back({all.substr(start, end - start), {}, parent, 0});
+    parent = *index;
     start = end + 1;
   }
   return parent;
 }
 
-void Modules::add_path(std::string_view path) { index_of(path); }
-
 void Modules::read_call_graph(json::array call_graph) {
   size_t i = 0;
+  by_path_.reserve(call_graph.size());
   for (const json::element entry : call_graph) {
     within([&] { return "module_call_graph[" + std::to_string(i) + "]"; },
            [&] { add_path(without_call_number(text_member(as_object(entry), "fqn"))); });
@@ -45,24 +42,30 @@ void Modules::read_call_graph(json::array call_graph) {
   }
 }
 
-Modules::Stack& Modules::stack_of(std::string_view text) {
-  const auto [it, added] = stacks_.try_emplace(text);
-  Stack& stack = it->second;
-  if (!added) return stack;
-  auto entries = parse_module_stack(text);
-  if (!entries) {
-    stack.malformed = true;
+uint32_t Modules::stack_of(std::string_view text, size_t depth) {
+  if (const auto* found = stack_index_.find(text)) return *found;
+  if (depth > kDeepest) throw BadFile("a module stack is more than 500 deep");
+  const auto parts = split_module_stack(text);
+  Stack stack{parts.outer.empty() ? 0 : stack_of(parts.outer, depth + 1) + 1, {}};
+  if (const auto entry = parse_stack_entry(parts.entry)) {
+    stack.key = entry->key;
+    stack.has_module = entry->is_module;
+    stack.module = add_path(entry->path);
+    auto& type = tree_[stack.module].type;
+    if (type.empty()) type = entry->type;
+  } else {
     building_.notes.warn("unreadable module stacks",
-                         "the module stack " + in_quotes(text) +
+                         "the module stack " + in_quotes(parts.entry) +
                              " of a node cannot be read: its cost appears at the enclosing module");
-    return stack;
   }
-  stack.entries = std::move(*entries);
-  for (const auto& entry : stack.entries) {
-    auto& module = tree_[index_of(entry.path)];
-    if (module.type.empty()) module.type = entry.type;
-  }
-  return stack;
+  const auto index = static_cast<uint32_t>(stacks_.size());
+  stacks_.push_back(stack);
+  stack_index_.insert(text, index);
+  return index;
+}
+
+Modules::Index Modules::module_of(std::string_view stack) {
+  return stack.empty() ? 0 : stacks_[stack_of(stack)].module;
 }
 
 std::string_view stack_text(json::object node) {
@@ -93,43 +96,28 @@ void Modules::read_node_stacks(json::object node) {
 void Modules::build() {
   auto& graph = building_.graph;
   tree_[0].id = graph.module(0, {}, tree_[0].type);
-  for (size_t i = 1; i < tree_.size(); ++i) {  // parents stand before their children
+  for (size_t i = 1; i < tree_.size(); ++i) {
     auto& m = tree_[i];
     m.id = graph.module(tree_[m.parent].id, m.name, m.type);
   }
   root_call_ = graph.module_call(tree_[0].id, 0);
 }
 
-tmeter_id Modules::module(std::string_view path) const {
-  const auto it = by_path_.find(path);
-  return tree_[it == by_path_.end() ? 0 : it->second].id;
-}
-
 tmeter_id Modules::call_of(std::string_view text, tmeter_id otherwise) {
-  if (text.empty()) return otherwise;
-  Stack& stack = stack_of(text);
-  if (stack.entries.empty()) return otherwise;
-  if (stack.call == 0) stack.call = make_call(stack);
-  return stack.call;
+  return text.empty() ? otherwise : call_of_stack(stacks_[stack_of(text)], otherwise);
 }
 
-tmeter_id Modules::make_call(const Stack& stack) {
-  // The key names one call of a module inside its caller; strict export reuses keys for a module
-  // that is known by several paths, hence the path beside it.
-  tmeter_id call = root_call_;
-  for (const auto& entry : stack.entries) {
-    if (entry.path.empty()) continue;  // the root runs once
-    const auto [it, added] = calls_.try_emplace({call, entry.key, entry.path}, 0);
-    if (added) it->second = building_.graph.module_call(module(entry.path), call);
-    call = it->second;
-  }
-  return call;
-}
-
-std::string_view Modules::module_path_of(std::string_view text) {
-  if (text.empty()) return {};
-  const auto& entries = stack_of(text).entries;
-  return entries.empty() ? std::string_view() : std::string_view(entries.back().path);
+/// The key names one call of a module inside its caller; strict export reuses keys for a module
+/// that is known by several paths, hence the module beside it. The root runs once.
+tmeter_id Modules::call_of_stack(Stack& stack, tmeter_id otherwise) {
+  if (!stack.has_module) return otherwise;
+  if (stack.call != 0) return stack.call;
+  const tmeter_id caller =
+      stack.outer ? call_of_stack(stacks_[stack.outer - 1], root_call_) : root_call_;
+  if (stack.module == 0) return stack.call = caller;
+  const auto [it, added] = calls_.try_emplace({caller, stack.key, stack.module}, 0);
+  if (added) it->second = building_.graph.module_call(tree_[stack.module].id, caller);
+  return stack.call = it->second;
 }
 
 }  // namespace pt2

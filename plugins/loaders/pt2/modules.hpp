@@ -9,7 +9,6 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 
 #include "json_util.hpp"
 #include "module_stack.hpp"
@@ -22,49 +21,55 @@ std::string_view stack_text(json::object node);
 
 class Modules {
  public:
+  using Index = uint32_t;  // of a module; 0 is the root
+
   explicit Modules(Building& building);
 
   void read_call_graph(json::array call_graph);
   /// The nodes of a graph and of all graphs inside it.
   void read_stacks(json::object graph);
-  /// The module with this dotted path, and all above it.
-  void add_path(std::string_view path);
+  /// The module with this dotted path, made together with all above it.
+  Index add_path(std::string_view path);
   void build();
 
+  /// The module a node belongs to; the root without a stack. Before build, too.
+  Index module_of(std::string_view stack);
+
   // After build():
-  tmeter_id module(std::string_view path) const;
+  tmeter_id module(Index index) const { return tree_[index].id; }
   tmeter_id root_call() const { return root_call_; }
   /// The innermost call a node ran in; `otherwise` when it has no stack of its own.
   tmeter_id call_of(std::string_view stack, tmeter_id otherwise);
-
   /// Class of the root module, "" when unknown.
   std::string_view root_type() const { return tree_.front().type; }
-  /// Path of the module a node belongs to; "" for the root or without a stack. Before build, too.
-  std::string_view module_path_of(std::string_view stack);
 
  private:
   struct Module {
     std::string_view name, type;
-    size_t parent = 0;
+    Index parent = 0;
     tmeter_id id = 0;
   };
+  /// One distinct stack text; what encloses it is a stack of its own, so that each entry is read
+  /// once however many nodes share it.
   struct Stack {
-    std::vector<StackEntry> entries;
+    uint32_t outer;  // index plus one; 0: none
+    std::string_view key;
+    Index module = 0;
+    bool has_module = false;
     tmeter_id call = 0;  // once asked for
-    bool malformed = false;
   };
-  using CallKey = std::tuple<tmeter_id, std::string_view, std::string_view>;  // parent, key, path
+  using CallKey = std::tuple<tmeter_id, std::string_view, Index>;  // caller, key, module
 
-  size_t index_of(std::string_view path);
-  Stack& stack_of(std::string_view text);
-  tmeter_id make_call(const Stack& stack);
+  uint32_t stack_of(std::string_view text, size_t depth = 0);
+  tmeter_id call_of_stack(Stack& stack, tmeter_id otherwise);
   void read_node_stacks(json::object node);
 
   Building& building_;
-  std::deque<Module> tree_;  // [0] is the root
-  std::unordered_map<std::string_view, size_t> by_path_;
+  std::vector<Module> tree_;  // [0] is the root; parents stand before their children
+  NameMap<Index> by_path_;
   std::deque<std::string> owned_;  // texts behind views
-  std::unordered_map<std::string_view, Stack> stacks_;
+  NameMap<uint32_t> stack_index_;
+  std::vector<Stack> stacks_;
   std::map<CallKey, tmeter_id> calls_;
   tmeter_id root_call_ = 0;
 };

@@ -107,11 +107,9 @@ struct Load {
     if (archive.constants_config) open(*archive.constants_config, constants);
     const auto root = [](const auto& d) { return d ? std::optional(d->root()) : std::nullopt; };
     Tensors tensors(building, source, archive);
-    tensors.read(signature.tensors, scope, root(weights), root(constants));
-    find_ties(tensors.all(), outer, modules, notes);
-    for (const auto& t : tensors.all())
-      within([&] { return "tensor " + in_quotes(t.spec.name); },
-             [&] { modules.add_path(owner_path(t.spec.name)); });
+    tensors.read(signature.tensors, scope, modules, root(weights), root(constants));
+    std::deque<std::string> keys;
+    find_ties(tensors, outer, modules, notes, keys);
     modules.build();
     tensors.build(modules, scope);
   }

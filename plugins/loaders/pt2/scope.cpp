@@ -29,21 +29,19 @@ Scope::Scope(Building& building, json::object graph) : building_(building) {
 void Scope::read_table(json::object graph, std::string_view key, Kind kind) {
   const auto found = find_set(graph, key);  // the later tables came with minor versions
   if (!found) return;
-  within(
-      [&] { return key; },
-      [&] {
-        const auto table = as_object(*found);
-        slots_.reserve(slots_.size() + table.size());
-        for (const auto field : table) {
-          within(
-              [&] { return in_quotes(field.key); },
-              [&] {
-                const auto [it, added] = slots_.try_emplace(field.key, Slot{kind, 0, field.value});
-                if (!added) throw BadFile("the name is there twice");
-                collect_sizes(it->second);
-              });
-        }
-      });
+  within([&] { return key; },
+         [&] {
+           const auto table = as_object(*found);
+           slots_.reserve(slots_.entries().size() + table.size());
+           for (const auto field : table) {
+             within([&] { return in_quotes(field.key); },
+                    [&] {
+                      const auto [slot, added] = slots_.insert(field.key, {kind, 0, field.value});
+                      if (!added) throw BadFile("the name is there twice");
+                      collect_sizes(*slot);
+                    });
+           }
+         });
 }
 
 void Scope::collect_sizes(const Slot& slot) {
@@ -56,32 +54,32 @@ void Scope::collect_sizes(const Slot& slot) {
 }
 
 tmeter_id Scope::use(std::string_view name) const {
-  const auto it = slots_.find(name);
-  if (it == slots_.end() || it->second.value == 0)
+  const auto* slot = slots_.find(name);
+  if (!slot || slot->value == 0)
     throw BadFile(in_quotes(name) +
                   " is used before anything defines it: the graph has a cycle or a dangling "
                   "reference");
-  return it->second.value;
+  return slot->value;
 }
 
 bool Scope::is_defined(std::string_view name) const {
-  const auto it = slots_.find(name);
-  return it != slots_.end() && it->second.value != 0;
+  const auto* slot = slots_.find(name);
+  return slot && slot->value != 0;
 }
 
 void Scope::define(std::string_view name, tmeter_id value) {
-  auto& slot = slots_[name];
+  auto& slot = *slots_.insert(name, {}).first;
   if (slot.value != 0) throw BadFile(in_quotes(name) + " is defined twice");
   slot.value = value;
 }
 
 tmeter_id Scope::make(std::string_view name) {
-  const auto it = slots_.find(name);
-  if (it == slots_.end() || it->second.kind == Kind::kNone)
+  auto* slot = slots_.find(name);
+  if (!slot || slot->kind == Kind::kNone)
     throw BadFile("the file records no type and sizes for " + in_quotes(name));
-  if (it->second.value != 0) throw BadFile(in_quotes(name) + " is defined twice");
-  return it->second.value =
-             within([&] { return in_quotes(name); }, [&] { return new_value(it->second); });
+  if (slot->value != 0) throw BadFile(in_quotes(name) + " is defined twice");
+  slot->value = within([&] { return in_quotes(name); }, [&] { return new_value(*slot); });
+  return slot->value;
 }
 
 std::optional<bool> Scope::known_condition(json::element argument) const {
@@ -89,17 +87,17 @@ std::optional<bool> Scope::known_condition(json::element argument) const {
   if (tagged.kind == "as_sym_bool") tagged = as_tagged(tagged.value);
   if (tagged.kind == "as_bool") return as_bool(tagged.value);
   if (tagged.kind != "as_name") return std::nullopt;
-  const auto it = slots_.find(as_text(tagged.value));
-  if (it == slots_.end() || it->second.kind != Kind::kBool) return std::nullopt;
-  const auto value = building_.symbols.recorded_value(it->second.meta);
+  const auto* slot = slots_.find(as_text(tagged.value));
+  if (!slot || slot->kind != Kind::kBool) return std::nullopt;
+  const auto value = building_.symbols.recorded_value(slot->meta);
   return value ? std::optional(*value != 0) : std::nullopt;
 }
 
 json::object Scope::tensor_meta(std::string_view name) const {
-  const auto it = slots_.find(name);
-  if (it == slots_.end() || it->second.kind != Kind::kTensor)
+  const auto* slot = slots_.find(name);
+  if (!slot || slot->kind != Kind::kTensor)
     throw BadFile("the file records no type and sizes for " + in_quotes(name));
-  return as_object(it->second.meta);
+  return as_object(slot->meta);
 }
 
 tmeter_id Scope::new_value(const Slot& slot) {

@@ -1,8 +1,7 @@
 // Scope: the names of one graph (the model's, or a sub-graph's of a higher-order operator), what
 // the file records about each, and the host value it stands for once something has defined it.
 #pragma once
-#include <unordered_map>
-
+#include "name_map.hpp"
 #include "symbols.hpp"
 
 namespace pt2 {
@@ -49,7 +48,7 @@ class Scope {
   tmeter_id new_float(json::element meta);
 
   Building& building_;
-  std::unordered_map<std::string_view, Slot> slots_;
+  NameMap<Slot> slots_;
   std::vector<tmeter_dim> dims_;  // reused
 };
 

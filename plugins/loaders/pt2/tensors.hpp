@@ -5,6 +5,8 @@
 // come from the graph, and so they do for weightless files (exported on the meta device), whose
 // records are empty. There ties are recognised by use, see ties.hpp.
 #pragma once
+#include <span>
+
 #include "archive.hpp"
 #include "modules.hpp"
 #include "signature.hpp"
@@ -13,13 +15,13 @@ namespace pt2 {
 
 struct StoredTensor {
   TensorSpec spec;
-  std::vector<std::string_view> aliases;  // further names in the graph (strict export, torch 2.8)
   tmeter::DType dtype;
-  std::vector<int64_t> dims, strides;
-  int64_t storage_offset = 0;  // elements
+  uint32_t first_size = 0, rank = 0;  // in Tensors: sizes, then strides
   bool trainable = false;
-  std::string storage_key;  // empty: a storage of its own
+  int64_t storage_offset = 0;    // elements
+  std::string_view storage_key;  // empty: a storage of its own
   int64_t file_offset = -1, storage_bytes = 0;
+  Modules::Index owner = 0;
 };
 
 class Tensors {
@@ -28,24 +30,42 @@ class Tensors {
       : building_(building), source_(source), archive_(archive) {}
 
   /// `weights`, `constants`: the config objects, if the archive has them.
-  void read(const std::vector<TensorSpec>& specs, const Scope& scope,
+  void read(const std::vector<TensorSpec>& specs, const Scope& scope, Modules& modules,
             std::optional<json::object> weights, std::optional<json::object> constants);
+
   std::vector<StoredTensor>& all() { return tensors_; }
+  std::span<const int64_t> sizes(const StoredTensor& t) const {
+    return std::span(numbers_).subspan(t.first_size, t.rank);
+  }
+  std::span<const int64_t> strides(const StoredTensor& t) const {
+    return std::span(numbers_).subspan(t.first_size + t.rank, t.rank);
+  }
+  /// Further names in the graph, with the index of their tensor.
+  const std::vector<std::pair<std::string_view, size_t>>& aliases() const { return aliases_; }
+
   /// Makes them in the host, owned by their modules, and defines their names.
   void build(const Modules& modules, Scope& scope);
 
  private:
-  using Config = std::unordered_map<std::string_view, json::element>;
-  void add(StoredTensor tensor);
+  using Config = NameMap<json::element>;
+  void add(const StoredTensor& tensor);
   StoredTensor read_one(const TensorSpec& spec, const Scope& scope);
+  void read_meta(json::object meta, StoredTensor& tensor);
+  void read_numbers(json::element list, std::string_view key);
   void read_payload(StoredTensor& tensor, json::object payload, const std::string& folder);
+  const std::optional<tmeter::Entry>& record(const std::string& folder, std::string_view name);
+  int64_t reach(const StoredTensor& tensor) const;
 
   Building& building_;
   const tmeter::Source& source_;
   const Archive& archive_;
   Config weights_, constants_;
   std::vector<StoredTensor> tensors_;
-  std::unordered_map<std::string_view, size_t> by_name_;
+  std::vector<int64_t> numbers_;
+  std::vector<std::pair<std::string_view, size_t>> aliases_;
+  NameMap<size_t> by_name_;
+  std::string record_path_;  // of the record looked up last, and what was found
+  std::optional<tmeter::Entry> record_;
 };
 
 /// "layer1.0.conv1.weight" → "layer1.0.conv1"

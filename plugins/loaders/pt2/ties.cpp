@@ -7,16 +7,21 @@ namespace {
 
 class Search {
  public:
-  Search(std::vector<StoredTensor>& tensors, Modules& modules)
-      : tensors_(tensors), modules_(modules), used_(tensors.size()) {
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      if (!tensors[i].storage_key.empty()) continue;
-      by_argument_.emplace(tensors[i].spec.argument, i);
-      for (const auto alias : tensors[i].aliases) by_argument_.emplace(alias, i);
-    }
+  Search(Tensors& tensors, Modules& modules, std::deque<std::string>& keys)
+      : all_(tensors),
+        tensors_(tensors.all()),
+        modules_(modules),
+        keys_(keys),
+        used_(tensors_.size()) {
+    const auto keyless = [&](size_t i) { return tensors_[i].storage_key.empty(); };
+    by_argument_.reserve(tensors_.size());
+    for (size_t i = 0; i < tensors_.size(); ++i)
+      if (keyless(i)) by_argument_.insert(tensors_[i].spec.argument, i);
+    for (const auto& [alias, i] : tensors.aliases())
+      if (keyless(i)) by_argument_.insert(alias, i);
   }
 
-  bool has_candidates() const { return !by_argument_.empty(); }
+  bool has_candidates() const { return !by_argument_.entries().empty(); }
 
   void read_uses(json::object graph) {
     for (const json::element element : array_member(graph, "nodes")) {
@@ -29,9 +34,9 @@ class Search {
   void tie() {
     for (size_t i = 0; i < tensors_.size(); ++i)
       if (tensors_[i].storage_key.empty() && !used_[i])
-        unread_[description(i) + std::string(owner_path(tensors_[i].spec.name))].push_back(i);
-    for (const auto& [path, used] : foreign_uses_) {
-      const auto it = unread_.find(description(used) + std::string(path));
+        unread_[description(i, tensors_[i].owner)].push_back(i);
+    for (const auto& [module, used] : foreign_uses_) {
+      const auto it = unread_.find(description(used, module));
       if (it != unread_.end()) tie_one(it->second, used);
     }
   }
@@ -39,12 +44,12 @@ class Search {
   /// Unread parameters that look like one that is read from outside its module.
   void report(Notes& notes) const {
     std::map<std::string, size_t> read;
-    for (const auto& [path, i] : foreign_uses_) read.emplace(description(i), i);
+    for (const auto& [module, i] : foreign_uses_) read.emplace(description(i, 0), i);
     for (const auto& [key, indices] : unread_) {
       for (const size_t i : indices) {
-        const auto twin = read.find(description(i));
+        const auto twin = read.find(description(i, 0));
         // Vectors look alike everywhere (biases, norms): only matrices say something.
-        if (twin == read.end() || tensors_[i].dims.size() < 2) continue;
+        if (twin == read.end() || tensors_[i].rank < 2) continue;
         if (tensors_[i].spec.kind != TMETER_TENSOR_PARAMETER) continue;
         notes.warn("parameters that may be tied",
                    "no operator reads the parameter " + in_quotes(tensors_[i].spec.name) +
@@ -70,22 +75,22 @@ class Search {
   }
 
   void read_tensor(json::element tensor, json::object node) {
-    const auto it = by_argument_.find(text_member(as_object(tensor), "name"));
-    if (it == by_argument_.end()) return;
-    used_[it->second] = true;
-    const auto path = modules_.module_path_of(stack_text(node));
-    if (path != owner_path(tensors_[it->second].spec.name)) foreign_uses_.emplace(path, it->second);
+    const auto* i = by_argument_.find(text_member(as_object(tensor), "name"));
+    if (!i) return;
+    used_[*i] = true;
+    const auto module = modules_.module_of(stack_text(node));
+    if (module != tensors_[*i].owner) foreign_uses_.emplace(module, *i);
   }
 
-  /// Equal for tensors that could be the same memory.
-  std::string description(size_t i) const {
+  /// Equal for tensors of a module that could be the same memory.
+  std::string description(size_t i, Modules::Index module) const {
     const auto& t = tensors_[i];
-    std::string text = std::to_string(t.spec.kind) + "," + std::to_string(t.dtype.id());
-    text += t.trainable ? ",grad" : ",";
-    for (const auto d : t.dims) text += "," + std::to_string(d);
+    std::string text = std::to_string(module) + ":" + std::to_string(t.spec.kind) + "," +
+                       std::to_string(t.dtype.id()) + (t.trainable ? ",grad" : ",");
+    for (const auto d : all_.sizes(t)) text += "," + std::to_string(d);
     text += ";";
-    for (const auto s : t.strides) text += std::to_string(s) + ",";
-    return text + "@" + std::to_string(t.storage_offset) + ":";
+    for (const auto s : all_.strides(t)) text += std::to_string(s) + ",";
+    return text + "@" + std::to_string(t.storage_offset);
   }
 
   static std::string_view last_part(std::string_view name) {
@@ -99,24 +104,26 @@ class Search {
     const auto chosen = unread.size() == 1 ? unread.begin() : same_name;
     if (chosen == unread.end()) return;
     auto& key = tensors_[used].storage_key;
-    if (key.empty()) key = "tied:" + std::string(tensors_[used].spec.name);
+    if (key.empty()) key = keys_.emplace_back("tied:" + std::string(tensors_[used].spec.name));
     tensors_[*chosen].storage_key = key;
     unread.erase(chosen);
   }
 
+  Tensors& all_;
   std::vector<StoredTensor>& tensors_;
   Modules& modules_;
+  std::deque<std::string>& keys_;
   std::vector<bool> used_;
-  std::unordered_map<std::string_view, size_t> by_argument_;
-  std::set<std::pair<std::string_view, size_t>> foreign_uses_;  // module path, tensor
-  std::map<std::string, std::vector<size_t>> unread_;           // by description and owner
+  NameMap<size_t> by_argument_;
+  std::set<std::pair<Modules::Index, size_t>> foreign_uses_;  // of a tensor by a module
+  std::map<std::string, std::vector<size_t>> unread_;         // by description
 };
 
 }  // namespace
 
-void find_ties(std::vector<StoredTensor>& tensors, json::object graph, Modules& modules,
-               Notes& notes) {
-  Search search(tensors, modules);
+void find_ties(Tensors& tensors, json::object graph, Modules& modules, Notes& notes,
+               std::deque<std::string>& keys) {
+  Search search(tensors, modules, keys);
   if (!search.has_candidates()) return;
   search.read_uses(graph);
   search.tie();

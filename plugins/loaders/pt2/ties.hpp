@@ -11,7 +11,8 @@ namespace pt2 {
 
 /// Gives tied tensors a common storage key. Unread parameters that may be tied but show no trace of
 /// it are named in a warning: they are counted.
-void find_ties(std::vector<StoredTensor>& tensors, json::object graph, Modules& modules,
-               Notes& notes);
+/// `keys` owns the texts of the new keys.
+void find_ties(Tensors& tensors, json::object graph, Modules& modules, Notes& notes,
+               std::deque<std::string>& keys);
 
 }  // namespace pt2

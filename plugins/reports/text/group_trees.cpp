@@ -75,6 +75,9 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view, G
                         readings_of(group.sums), std::move(group.members)});
   }
   tree.root = total_branch(report, columns, branches);
+  const auto partial = [](const Reading& r) { return r.partial; };
+  const auto& readings = tree.root.readings;
+  if (std::any_of(readings.begin(), readings.end(), partial)) tree.legend = {kLowerBound};
   tree.hidden += tree.depth < 1 ? branches.size() : 0;
   if (tree.depth >= 1) tree.root.children = std::move(branches);
   // Groups by weight unless told otherwise; what is in them as it comes unless told otherwise.

@@ -35,6 +35,9 @@ class ModuleFacts {
   bool partial(const Module& m, size_t column) const {
     return partial_[m.index() * width_ + column];
   }
+  bool any_partial() const {
+    return std::find(partial_.begin(), partial_.end(), true) != partial_.end();
+  }
   const std::vector<size_t>& modules_per_level() const { return per_level_; }
 
  private:
@@ -61,18 +64,23 @@ class ModuleFacts {
         if (owner) tied_[owner.index()] = true;
     }
   }
-  // An operator without a rule makes every sum around it a lower bound.
+  // An operator or tensor without a figure makes every sum around it a lower bound.
   void find_unknown(const Report& report, const Columns& columns) {
     for (size_t c = 0; c < width_; ++c) {
       const auto& metric = columns.shown[c];
-      if (metric.axis() != TMETER_AXIS_NODE) continue;
-      for (const auto& node : report.graph().nodes()) {
-        if (!report.cell(metric, node).is_unknown()) continue;
-        for (auto call = node.call(); call; call = call.parent())
-          partial_[call.module().index() * width_ + c] = true;
-        partial_[c] = true;  // the root
+      if (metric.axis() == TMETER_AXIS_NODE) {
+        for (const auto& node : report.graph().nodes())
+          if (report.cell(metric, node).is_unknown())
+            for (auto call = node.call(); call; call = call.parent()) mark(call.module(), c);
+      } else if (metric.axis() == TMETER_AXIS_TENSOR) {
+        for (const auto& tensor : report.graph().tensors())
+          if (report.cell(metric, tensor).is_unknown())
+            for (auto m = tensor.owner(); m; m = m.parent()) mark(m, c);
       }
     }
+  }
+  void mark(const Module& m, size_t column) {
+    partial_[m.index() * width_ + column] = partial_[column] = true;  // the root, too
   }
 
   size_t width_;
@@ -108,6 +116,7 @@ std::vector<std::string> legend(const Graph& graph, const ModuleFacts& facts) {
     unused += !facts.called(m);
   }
   std::vector<std::string> lines;
+  if (facts.any_partial()) lines.emplace_back(kLowerBound);
   const auto modules = [](size_t n) {
     return std::to_string(n) + (n == 1 ? " module is" : " modules are");
   };

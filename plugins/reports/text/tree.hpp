@@ -10,6 +10,10 @@
 
 namespace text_report {
 
+/// For the legend of a tree with partial readings.
+inline constexpr const char* kLowerBound =
+    "≥: a lower bound; some operators or tensors inside have no figure";
+
 struct Branch {
   std::string id;
   std::string label;

@@ -159,8 +159,10 @@ TEST_F(TextReport, FiguresThatLeaveOperatorsOutAreLowerBounds) {
   EXPECT_NE(line_with({"Net", "≥4.00 G"}), "");
   EXPECT_NE(line_with({"2.1 ", "≥0"}), "");
   EXPECT_NE(write().find("4 operators: 2 counted · 1 zero by rule · 1 unknown"), std::string::npos);
-  EXPECT_NE(write().find("no rule for acme::fused ×1: left out of figures marked ≥"),
-            std::string::npos);
+  EXPECT_NE(write().find("\nno rule for acme::fused ×1\n"), std::string::npos);
+  EXPECT_NE(write().find("\n≥: a lower bound"), std::string::npos);
+  r.set(params, TMETER_AXIS_TENSOR, 0, fake::unknown());
+  EXPECT_NE(line_with({"stem †", "≥108"}), "");
 }
 
 TEST_F(TextReport, TotalsAreExact) {

@@ -1,0 +1,75 @@
+// NameMap: names from the file → values, as a flat hash table. Files have tens of thousands of
+// names, and a table without a node per entry is what keeps reading them cheap.
+//
+// Keys are views and must outlive the map. Entries keep the order they were added in; a pointer to
+// a value is good until the next insertion.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pt2 {
+
+template <class Value>
+class NameMap {
+ public:
+  struct Entry {
+    std::string_view name;
+    size_t hash;
+    Value value;
+  };
+
+  void reserve(size_t names) {
+    entries_.reserve(names);
+    if (names * 2 > slots_.size()) rebuild(std::bit_ceil(names * 2));
+  }
+
+  const Value* find(std::string_view name) const {
+    if (entries_.empty()) return nullptr;
+    const uint32_t entry = slots_[slot_of(name, std::hash<std::string_view>{}(name))];
+    return entry ? &entries_[entry - 1].value : nullptr;
+  }
+  Value* find(std::string_view name) { return const_cast<Value*>(std::as_const(*this).find(name)); }
+
+  /// The value of the name, made from `value` if it is new, and whether it is.
+  std::pair<Value*, bool> insert(std::string_view name, Value value) {
+    if ((entries_.size() + 1) * 2 > slots_.size()) rebuild(std::max<size_t>(64, slots_.size() * 2));
+    const size_t hash = std::hash<std::string_view>{}(name);
+    const size_t slot = slot_of(name, hash);
+    if (const uint32_t entry = slots_[slot]) return {&entries_[entry - 1].value, false};
+    entries_.push_back({name, hash, std::move(value)});
+    slots_[slot] = static_cast<uint32_t>(entries_.size());
+    return {&entries_.back().value, true};
+  }
+
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  /// Where the name is, or the free slot where it belongs: linear probing, at most half full.
+  size_t slot_of(std::string_view name, size_t hash) const {
+    const size_t mask = slots_.size() - 1;
+    for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+      const uint32_t entry = slots_[slot];
+      if (entry == 0) return slot;
+      const auto& e = entries_[entry - 1];
+      if (e.hash == hash && e.name == name) return slot;
+    }
+  }
+  void rebuild(size_t slots) {
+    slots_.assign(slots, 0);
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      size_t slot = entries_[i].hash & (slots - 1);
+      while (slots_[slot] != 0) slot = (slot + 1) & (slots - 1);
+      slots_[slot] = static_cast<uint32_t>(i + 1);
+    }
+  }
+
+  std::vector<Entry> entries_;
+  std::vector<uint32_t> slots_;  // index of the entry plus one; 0 is free
+};
+
+}  // namespace pt2
