@@ -70,6 +70,7 @@ std::vector<std::string> long_names() {
   const std::string hint = ". `tmeter --help` lists all options.";
   if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&e)) {
     auto name = unknown->get_option_name();
+    name = name.substr(0, name.find('='));
     if (!name.starts_with("-")) name = "--" + name;
     throw Error(ErrorKind::kUsage,
                 "unknown option '" + name + "'" + core::did_you_mean(name, long_names()) + hint);

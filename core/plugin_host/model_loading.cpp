@@ -101,8 +101,9 @@ void run_loader(const tmeter_loader& loader, Plugin& plugin, const tmeter_reques
 Error with_file(const Error& e, const std::string& path) {
   const std::string text = e.what();
   const bool about_file = e.kind() == ErrorKind::kModel || e.kind() == ErrorKind::kRun;
-  return about_file && text.find(path) == std::string::npos ? Error(e.kind(), path + ": " + text)
-                                                            : e;
+  const auto name = std::filesystem::path(path).filename().string();
+  const bool named = text.starts_with(path) || text.starts_with(name + " ");
+  return about_file && !named ? Error(e.kind(), path + ": " + text) : e;
 }
 
 }  // namespace

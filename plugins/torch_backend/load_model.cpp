@@ -43,7 +43,7 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);  // there is no bulk work: starting threads would cost more than they give
   register_meta_kernels();
   const ModelFile file(request.source(), request.trusted());
-  if (!request.trusted()) check_operators(file.archive().file_name(), file.code());
+  if (!request.trusted()) check_operators(file.archive().path(), file.code());
   watch_loops(file.code());
   describe(file, builder);
   const auto tree = push_modules(file, builder);

@@ -35,7 +35,7 @@ class Mistakes(CliTest):
         self.assert_refused(2, ["one model file"], "a", "b")
 
     def test_unknown_option_names_the_nearest(self):
-        self.assert_refused(2, ["--plugin-s", "did you mean"], "--plugin-s=flops", RESNET)
+        self.assert_refused(2, ["--plugin-s", "did you mean '--plugins'"], "--plugin-s=flops", RESNET)
         self.assert_refused(2, ["--hardwear", "'--hardware'"], "--hardwear=x", RESNET)
 
     def test_unknown_plugin_names_the_nearest(self):

@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t kGap = 2;
 constexpr size_t kBarWidth = 10;
-constexpr size_t kPercentWidth = 6;  // "16.3 %", "<0.1 %"
+constexpr size_t kPercentWidth = 6;                     // "16.3 %", "<0.1 %"
+constexpr std::string_view kShortShareTitle = "share";  // when there is no room for bars
 // Below these, names and types say little: columns give way first.
 constexpr size_t kLegibleName = 20, kLegibleType = 10;
 constexpr size_t kShortestName = 8;
@@ -25,6 +26,7 @@ struct ColumnWidth {
 
 struct Widths {
   size_t id = 0, name = 0, type = 0, share = 0;
+  bool bars = true;
   std::vector<ColumnWidth> columns;
 
   size_t total() const {
@@ -83,6 +85,7 @@ void fit(const Table& table, Widths& w, size_t width) {
   const auto shrink = [&](size_t& part, size_t least) {
     part = std::max(std::min(part, least), part - std::min(part, excess()));
   };
+  if (excess() && w.share) w.bars = false, w.share = kPercentWidth;
   if (excess()) w.share = 0;
   shrink(w.type, kLegibleType);
   shrink(w.name, kLegibleName);
@@ -138,12 +141,12 @@ std::string percent(double share) {
   return buffer.data();
 }
 
-Text share_text(double share) {
+Text share_text(double share, bool bars) {
   const std::string number = percent(share);
   Text text;
   text.pad_to(kPercentWidth - std::min(kPercentWidth, display_width(number)));
-  text.add(number, share > 0 ? Style::kPlain : Style::kQuiet).add(" ");
-  return text.add(bar(share, kBarWidth), Style::kBar);
+  text.add(number, share > 0 ? Style::kPlain : Style::kQuiet);
+  return bars ? text.add(" ").add(bar(share, kBarWidth), Style::kBar) : text;
 }
 
 Text title_line(const Table& table, const Widths& w) {
@@ -153,7 +156,8 @@ Text title_line(const Table& table, const Widths& w) {
   for (size_t c = 0; c < w.columns.size(); ++c)
     if (w.columns[c].shown)
       line.right(w.columns[c].whole, Text(table.columns[c].title, Style::kQuiet));
-  if (w.share) line.column(w.share).add(table.share_title, Style::kQuiet);
+  if (w.share && w.bars) line.column(w.share).add(table.share_title, Style::kQuiet);
+  if (w.share && !w.bars) line.right(w.share, Text(kShortShareTitle, Style::kQuiet));
   return line.text();
 }
 
@@ -165,7 +169,7 @@ Text row_line(const Table::Row& row, const Widths& w) {
   for (size_t c = 0; c < w.columns.size(); ++c)
     if (w.columns[c].shown)
       line.right(w.columns[c].whole, figure_text(row.figures[c], w.columns[c], row.strong));
-  if (w.share && row.share) line.column(w.share).append(share_text(*row.share));
+  if (w.share && row.share) line.column(w.share).append(share_text(*row.share, w.bars));
   return line.text();
 }
 

@@ -39,8 +39,8 @@ struct DrawnTable {
   std::vector<size_t> left_out;  // columns that did not fit
 };
 
-/// No line is wider than `width`. What gives way, in this order: the bar, the room for types and
-/// names down to a legible width, columns, types and names.
+/// No line is wider than `width`. What gives way, in this order: bars, shares, the room for types
+/// and names down to a legible width, columns, types and names.
 DrawnTable draw(const Table& table, size_t width);
 
 /// A bar of at most `width` columns in eighths; at least a sliver for any share above 0.

@@ -50,11 +50,6 @@ std::string_view Archive::read(std::string_view record) const {
   return source_.read(*entry);
 }
 
-std::string Archive::file_name() const {
-  const auto path = source_.path();
-  return std::string(path.substr(path.rfind('/') + 1));  // npos + 1 = 0: the whole path
-}
-
 // The version lies in ".data/version" or, before torch 1.6 and since for most files, in "version".
 uint64_t Archive::read_version() const {
   const auto entry = find(".data/version") ? find(".data/version") : find("version");

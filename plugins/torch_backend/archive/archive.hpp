@@ -27,7 +27,8 @@ class Archive {
   uint64_t format_version() const { return version_; }
   /// torch.jit.trace stores its example inputs, torch.jit.script has none.
   bool traced() const { return find("traced_inputs.pkl").has_value(); }
-  std::string file_name() const;
+  /// The file as the user named it.
+  std::string path() const { return std::string(source_.path()); }
 
  private:
   uint64_t read_version() const;

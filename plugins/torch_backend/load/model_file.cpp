@@ -78,7 +78,7 @@ c10::intrusive_ptr<c10::ivalue::Object> ModelFile::make_object(const c10::Strong
   const auto cls = type.type_->expect<c10::ClassType>();
   auto object = c10::ivalue::Object::create(type, cls->numAttributes());
   if (auto* set_state = cls->findMethod("__setstate__")) {
-    if (!trusted_) refuse_code_at_load(archive_.file_name(), *cls);
+    if (!trusted_) refuse_code_at_load(archive_.path(), *cls);
     (*set_state)({object, state});
     return object;
   }
@@ -140,11 +140,16 @@ void ModelFile::read_root() {
   root_ = torch::jit::Module(value.toObject());
 }
 
+// {"forward": [first argument, …]}; in another form it is as if there were none.
 void ModelFile::read_recorded_inputs() {
   if (!archive_.traced()) return;
   const auto value = unpickle("traced_inputs");
-  if (!value.isTuple()) return;  // a form we do not know: as if there were none
-  for (const auto& item : value.toTupleRef().elements()) recorded_inputs_.push_back(item);
+  if (!value.isGenericDict()) return;
+  for (const auto& entry : value.toGenericDict()) {
+    if (!entry.key().isString() || entry.key().toStringRef() != "forward") continue;
+    if (!entry.value().isList()) return;
+    for (const c10::IValue& item : entry.value().toListRef()) recorded_inputs_.push_back(item);
+  }
 }
 
 }  // namespace tmeter::torch_backend

@@ -138,7 +138,7 @@ void deform_conv2d(KernelCall& call) {
 }
 
 constexpr KernelEntry kConvolutionTable[] = {
-    {"aten::convolution_overrideable", convolution},
+    {"aten::convolution_overrideable", convolution, /*replaces_stub=*/true},
     {"aten::_adaptive_avg_pool2d", adaptive_avg_pool<2>},
     {"aten::_adaptive_avg_pool3d", adaptive_avg_pool<3>},
     {"aten::adaptive_avg_pool2d", adaptive_avg_pool<2>},

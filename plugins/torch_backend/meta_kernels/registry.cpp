@@ -53,10 +53,19 @@ std::vector<c10::OperatorName> forms(const std::string& op) {
   return {{name, overload}, {name + "_", overload}, {name, "out"}, {name, overload + "_out"}};
 }
 
+/// Taken apart into other operators, of which each needs a kernel.
+bool is_composite(const c10::OperatorHandle& op) {
+  using Key = c10::DispatchKey;
+  return op.hasKernelForDispatchKey(Key::CompositeImplicitAutograd) ||
+         op.hasKernelForDispatchKey(Key::CompositeExplicitAutograd) ||
+         op.hasKernelForDispatchKey(Key::CompositeExplicitAutogradNonFunctional);
+}
+
 void register_entry(torch::Library& library, const KernelEntry& entry) {
   for (const auto& form : forms(entry.op)) {
     const auto op = c10::Dispatcher::singleton().findSchema(form);
-    if (!op || op->hasComputedKernelForDispatchKey(c10::DispatchKey::Meta)) continue;
+    if (!op || op->hasKernelForDispatchKey(c10::DispatchKey::Meta)) continue;
+    if (is_composite(*op) && !entry.replaces_stub) continue;
     const auto name = form.name.substr(form.name.find("::") + 2);
     const auto full = form.overload_name.empty() ? name : name + "." + form.overload_name;
     library.impl(full.c_str(),

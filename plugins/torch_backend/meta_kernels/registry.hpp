@@ -47,6 +47,7 @@ using Kernel = void (*)(KernelCall& call);
 struct KernelEntry {
   const char* op;  // functional form: "aten::where.self"
   Kernel kernel;
+  bool replaces_stub = false;  // LibTorch has a kernel, which only says that there is none
 };
 
 /// Registers every kernel of this folder, once per process.

@@ -72,9 +72,11 @@ int64_t numel_of(const Stack& values) {
   return numel;
 }
 
-/// "Could not run 'aten::x' with arguments from the 'Meta' backend": there is no kernel.
+/// There is no kernel for these tensors; the second text is that of newer versions for meta tensors.
 bool kernel_is_missing(const c10::Error& e) {
-  return std::string_view(e.what_without_backtrace()).starts_with("Could not run '");
+  const std::string_view text = e.what_without_backtrace();
+  return text.starts_with("Could not run '") ||
+         text.find("there was no fake impl or Meta kernel registered") != std::string_view::npos;
 }
 
 /// Operators that take only the shape, type or device of a tensor argument, not its values.

@@ -59,11 +59,24 @@ bool passes_on(const torch::jit::Use& use) {
          std::find(kPassing.begin(), kPassing.end(), op) != kPassing.end();
 }
 
+/// The value of a condition that this use, at the end of one of its branches, becomes.
+const Value* branch_result(const torch::jit::Use& use) {
+  if (use.user->kind() != torch::jit::prim::Return) return nullptr;
+  const auto* owner = use.user->owningBlock()->owningNode();
+  return owner && owner->kind() == torch::jit::prim::If ? owner->outputs()[use.offset] : nullptr;
+}
+
+const Value* follow(const torch::jit::Use& use) {
+  if (passes_on(use)) return use.user->output();
+  const auto* result = branch_result(use);
+  return result ? result : parameter_of(use);
+}
+
 bool reaches_indices(const Value* value, int depth) {
   if (depth > kMaxCallDepth) return false;
   for (const auto& use : value->uses()) {
     if (indexes(use)) return true;
-    const Value* next = passes_on(use) ? use.user->output() : parameter_of(use);
+    const Value* next = follow(use);
     if (next && reaches_indices(next, depth + 1)) return true;
   }
   return false;

@@ -49,7 +49,10 @@ TEST(Layout, FiguresAndUnitsLineUp) {
 }
 
 TEST(Layout, TheBarIsTheFirstToGo) {
-  const auto drawn = draw(small_table(), 45);
+  auto drawn = draw(small_table(), 50);
+  EXPECT_EQ(plain(drawn.lines)[0], "                       params      MACs   share");
+  EXPECT_EQ(plain(drawn.lines)[2], "1   ├─ conv1  Conv2d   9.41 K  118.01 M  25.0 %");
+  drawn = draw(small_table(), 45);
   EXPECT_EQ(plain(drawn.lines)[2], "1   ├─ conv1  Conv2d   9.41 K  118.01 M");
   EXPECT_TRUE(drawn.left_out.empty());
 }
