@@ -41,8 +41,8 @@ struct Options {
     show.add_options()("report,r", list("FORMAT[=FILE]"),
                        "text (default), json, …; to a file or to standard output")(
         "by", text("WHAT"), "rows of the text report: module (default), operator, type")(
-        "depth,d", text("N"), "levels of the module tree to show")("columns", text("A,B,..."),
-                                                                   "metric ids to show")(
+        "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
+        "columns", text("A,B,..."), "metric ids to show")(
         "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
         "color", text("WHEN"), "auto, always or never");
     other.add_options()("plugin", list("FILE"), "load this plugin file too")(
@@ -148,8 +148,9 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
   if (map.count("by")) one_of("by", out.view["by"], {"module", "operator", "type"});
   if (map.count("depth")) {
     const auto& d = out.view["depth"];
-    if (d.empty() || d.size() > 4 || d.find_first_not_of("0123456789") != std::string::npos) {
-      throw Error(ErrorKind::kUsage, "--depth " + d + ": a number of levels is expected");
+    const bool number = !d.empty() && d.size() <= 4 && d.find_first_not_of("0123456789") == d.npos;
+    if (!number && d != "all") {
+      throw Error(ErrorKind::kUsage, "--depth " + d + ": a number of levels or 'all' is expected");
     }
   }
   if (map.count("raw")) out.view["raw"] = "1";

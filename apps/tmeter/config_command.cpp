@@ -4,14 +4,13 @@
 #include "apps/tmeter/commands.hpp"
 #include "core/base/error.hpp"
 #include "core/config/hardware.hpp"
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/registry.hpp"
 
 namespace tmeter::app {
 namespace {
 using namespace core;
-
-std::string str(tmeter_str s) { return {s.ptr ? s.ptr : "", s.len}; }
 
 std::string toml_value(const tmeter_option_desc& o) {
   const bool bare =

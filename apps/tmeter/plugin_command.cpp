@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/output_file.hpp"
 #include "core/base/text.hpp"
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/describe.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/library.hpp"
@@ -52,7 +53,6 @@ void print_options(const Plugin& p) {
   const auto* t = p.capability<tmeter_options>(TMETER_CAP_OPTIONS);
   for (uint32_t i = 0; t && i < t->count; ++i) {
     const auto& o = *t->get(i);
-    const auto str = [](tmeter_str s) { return std::string(s.ptr ? s.ptr : "", s.len); };
     std::cout << "  --set " << p.manifest.name << "." << str(o.key) << "=" << str(o.default_value)
               << "\n      " << str(o.text) << (o.choices.len ? " (" + str(o.choices) + ")" : "")
               << "\n";
@@ -63,9 +63,7 @@ void print_metrics(const Plugin& p) {
   const auto* t = p.capability<tmeter_metrics>(TMETER_CAP_METRICS);
   for (uint32_t i = 0; t && i < t->count; ++i) {
     const auto& m = *t->get(i);
-    std::cout << "  " << std::string(m.id.ptr, m.id.len) << "  ["
-              << std::string(m.unit.ptr ? m.unit.ptr : "", m.unit.len) << "] "
-              << std::string(m.convention.ptr, m.convention.len) << "\n";
+    std::cout << "  " << view(m.id) << "  [" << view(m.unit) << "] " << view(m.convention) << "\n";
   }
 }
 

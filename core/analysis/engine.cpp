@@ -6,14 +6,13 @@
 #include "core/analysis/rollup.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/handles.hpp"
 
 namespace tmeter::core {
 namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
-
-std::string str(tmeter_str s) { return s.ptr ? std::string(s.ptr, s.len) : std::string(); }
 
 Column make_column(const tmeter_metric_desc& d, const std::string& plugin) {
   Column c;

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/plugin_host/abi_text.hpp"
 
 namespace tmeter::core {
 namespace {
-
-std::string str(tmeter_str s) { return {s.ptr, s.len}; }
 
 template <class Candidate>
 void insert(std::vector<Candidate>& list, Candidate added, const std::string& key,

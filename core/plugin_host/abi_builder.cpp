@@ -1,14 +1,12 @@
 // tmeter.host.builder/1: the C door to core/ir's GraphBuilder.
 #include "core/ir/builder.hpp"
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
 #include "core/plugin_host/interfaces.hpp"
 
 namespace tmeter::core {
 namespace {
 
-std::string_view view(tmeter_str s) {
-  return s.ptr ? std::string_view(s.ptr, s.len) : std::string_view();
-}
 DimSpec dim(const tmeter_dim& d) { return {d.value, d.expr}; }
 
 /// Runs `f(builder)`, storing its id; errors land in the call of the load.

@@ -1,14 +1,10 @@
 // tmeter.host.call/1, tmeter.host.results/1 and tmeter.host.hardware/1: what a call offers.
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/interfaces.hpp"
 
 namespace tmeter::core {
 namespace {
-
-std::string_view view(tmeter_str s) {
-  return s.ptr ? std::string_view(s.ptr, s.len) : std::string_view();
-}
-tmeter_str to_abi(std::string_view s) { return {s.data(), s.size()}; }
 
 constexpr size_t kMaxScratch = size_t{1} << 30;
 

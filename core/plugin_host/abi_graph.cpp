@@ -4,13 +4,12 @@
 #include <tmeter/cpp/dtype.hpp>
 
 #include "core/ir/graph.hpp"
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
 
 namespace tmeter::core {
 namespace {
-
-tmeter_str to_abi(std::string_view s) { return {s.data(), s.size()}; }
 
 /// Element i of any list of objects or pointers as a handle; null when out of range.
 template <class List>

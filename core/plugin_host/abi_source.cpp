@@ -1,4 +1,5 @@
 // tmeter.host.source/1 and tmeter.host.request/1: the file and the wishes a loader sees.
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/source.hpp"
@@ -6,7 +7,6 @@
 namespace tmeter::core {
 namespace {
 
-tmeter_str to_abi(std::string_view s) { return {s.data(), s.size()}; }
 tmeter_bytes to_bytes(std::string_view s) {
   return {reinterpret_cast<const uint8_t*>(s.data()), s.size()};
 }

@@ -4,12 +4,11 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/interfaces.hpp"
 
 namespace tmeter::core {
 namespace {
-
-std::string str(tmeter_str s) { return s.ptr ? std::string(s.ptr, s.len) : std::string(); }
 
 template <class Table>
 const Table* capability(const tmeter_plugin_entry_v1& e, std::string_view id) {

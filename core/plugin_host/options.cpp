@@ -5,11 +5,10 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/plugin_host/abi_text.hpp"
 
 namespace tmeter::core {
 namespace {
-
-std::string str(tmeter_str s) { return s.ptr ? std::string(s.ptr, s.len) : std::string(); }
 
 template <class T>
 bool parse_number(const std::string& text, T& out) {

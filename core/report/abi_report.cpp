@@ -1,4 +1,5 @@
 // tmeter.host.report/1 and tmeter.host.output/1: the report as writers see it.
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/report/report.hpp"
@@ -6,7 +7,6 @@
 namespace tmeter::core {
 namespace {
 
-tmeter_str to_abi(std::string_view s) { return {s.data(), s.size()}; }
 const Report& of(const tmeter_report* r) { return *reinterpret_cast<const Report*>(r); }
 
 tmeter_str lookup(const std::map<std::string, std::string, std::less<>>& map, tmeter_str key) {

@@ -1,5 +1,7 @@
 #include "load_model.hpp"
 
+#include <chrono>
+
 #include "load/module_tree.hpp"
 #include "load/names.hpp"
 #include "load/safety.hpp"
@@ -18,6 +20,23 @@ void describe(const ModelFile& file, GraphBuilder& builder) {
   builder.property("producer",
                    "TorchScript file format " + std::to_string(archive.format_version()));
 }
+
+/// How long each step took, for -v.
+class Stopwatch {
+ public:
+  explicit Stopwatch(const Call& call) : call_(call) {}
+  void done(const std::string& step) {
+    const auto now = Clock::now();
+    const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now - last_).count();
+    call_.debug(step + ": " + std::to_string(us) + " us");
+    last_ = now;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const Call& call_;
+  Clock::time_point last_ = Clock::now();
+};
 
 std::vector<c10::IValue> values_of(const InputSet& inputs) {
   std::vector<c10::IValue> out;
@@ -41,12 +60,16 @@ const InputSet& choose(const std::vector<InputSet>& sets, const ModelFile& file,
 
 void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);  // there is no bulk work: starting threads would cost more than they give
+  Stopwatch watch(call);
   register_meta_kernels();
+  watch.done("meta kernels registered");
   const ModelFile file(request.source(), request.trusted());
+  watch.done("archive read");
   if (!request.trusted()) check_operators(file.archive().path(), file.code());
   watch_loops(file.code());
   describe(file, builder);
   const auto tree = push_modules(file, builder);
+  watch.done("modules listed");
 
   Limits limits(call, call.option_float("timeout"), call.option_int("max-operators"));
   const auto sets = input_sets(file, request);
@@ -58,6 +81,7 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   Run run(tree, &builder, &recorder, limits);
   if (!run.forward(file.root(), values_of(inputs))) report_failure(run.failure(), inputs);
   recorder.output(run.result());
+  watch.done("model run");
 }
 
 }  // namespace tmeter::torch_backend

@@ -19,7 +19,7 @@ TMETER_PLUGIN_INFO(
                 .max = 86400});
       r.option({.key = "max-operators",
                 .type = TMETER_OPTION_INT,
-                .default_value = "5000000",
+                .default_value = "1000000",
                 .text = "operators after which running the model is given up",
                 .min = 1,
                 .max = 9e6});

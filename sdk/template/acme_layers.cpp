@@ -2,7 +2,8 @@
 #include <tmeter/cpp/plugin.hpp>
 
 // acme::gated_mlp(Tensor x, Tensor w_in, Tensor w_out) -> Tensor
-// x: [..., d], w_in: [2h, d], w_out: [d, h]. Per row: d·2h for the gate and value, h·d to come back.
+// x: [..., d], w_in: [2h, d], w_out: [d, h]. Per row: d·2h for the gate and value, h·d to come
+// back.
 static tmeter::Count macs(const tmeter::Node& n) {
   const auto x = n.input("x").shape(), w = n.input("w_out").shape();
   return x.numel() / x.back() * (3 * w[0] * w[1]);

@@ -49,8 +49,8 @@ std::optional<tmeter::Entry> find_config(const tmeter::Source& source, const std
         "this is an AOTInductor package: compiled code (data/aotinductor/) without a graph",
         "analyse the file that torch.export.save writes before compiling");
   if (empty)
-    throw BadFile("the archive holds no model (no models/*.json): saving it was interrupted",
-                  "export it again; torch 2.8 fails here on infinite constants, newer ones do not");
+    throw BadFile("the archive holds no model (no models/*.json): torch.export.save did not finish",
+                  "export it again and see what it complains of");
   throw BadFile("the archive holds no exported program");
 }
 

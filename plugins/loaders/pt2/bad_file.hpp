@@ -36,6 +36,14 @@ inline std::string in_quotes(std::string_view text) {
   return out + "'";
 }
 
+/// A message with a place in front; of what is nested very deep the middle is left out.
+inline std::string with_place(const std::string& place, std::string what) {
+  constexpr size_t kLongest = 500, kHead = 120, kTail = 300;
+  what = place + ": " + what;
+  if (what.size() <= kLongest) return what;
+  return what.substr(0, kHead) + " … " + what.substr(what.size() - kTail);
+}
+
 /// Runs `body`; a BadFile leaving it gets `place()` in front ("node 12 'conv2d'"). The text is only
 /// made when something is wrong.
 template <class Place, class Body>
@@ -43,7 +51,7 @@ decltype(auto) within(Place&& place, Body&& body) {
   try {
     return std::forward<Body>(body)();
   } catch (const BadFile& e) {
-    throw BadFile(std::string(place()) + ": " + e.what(), e.advice());
+    throw BadFile(with_place(std::string(place()), e.what()), e.advice());
   }
 }
 

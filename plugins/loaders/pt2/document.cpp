@@ -1,24 +1,11 @@
 #include "document.hpp"
 
-#include <array>
+#include <sys/mman.h>
+
+#include "non_finite.hpp"
 
 namespace pt2 {
 namespace {
-
-constexpr std::array<std::string_view, 3> kNonFinite{"-Infinity", "Infinity", "NaN"};
-
-std::string_view non_finite_at(std::string_view text) {
-  for (const auto word : kNonFinite)
-    if (text.starts_with(word)) return word;
-  return {};
-}
-
-/// From an opening quote to behind the closing one.
-size_t skip_text(std::string_view text, size_t at) {
-  for (++at; at < text.size() && text[at] != '"'; ++at)
-    if (text[at] == '\\') ++at;
-  return at + 1;
-}
 
 std::string explain(simdjson::error_code code) {
   switch (code) {
@@ -28,38 +15,41 @@ std::string explain(simdjson::error_code code) {
       return "it is larger than 4 GiB";
     case simdjson::EMPTY:
       return "it is empty";
-    default:
-      return simdjson::error_message(code);
+    case simdjson::UNCLOSED_STRING:
+      return "a text has no end (truncated?)";
+    case simdjson::TAPE_ERROR:
+      return "its commas, brackets or keys do not fit together (truncated?)";
+    case simdjson::UTF8_ERROR:
+      return "it is not UTF-8";
+    default: {
+      std::string text = simdjson::error_message(code);
+      while (text.ends_with('.')) text.pop_back();
+      return text;
+    }
   }
 }
 
 }  // namespace
 
-bool quote_non_finite(std::string_view text, std::string& repaired) {
-  size_t copied = 0;
-  for (size_t at = 0; at < text.size();) {
-    const char c = text[at];
-    if (c == '"') {
-      at = skip_text(text, at);
-      continue;
-    }
-    const auto word =
-        c == '-' || c == 'I' || c == 'N' ? non_finite_at(text.substr(at)) : std::string_view();
-    if (word.empty()) {
-      ++at;
-      continue;
-    }
-    repaired.append(text, copied, at - copied).append("\"").append(word).append("\"");
-    at += word.size();
-    copied = at;
-  }
-  if (copied > 0) repaired.append(text, copied, text.size() - copied);
-  return copied > 0;
-}
-
 Document::Document(std::string_view bytes) { root_ = as_object(parse(bytes)); }
 
+/// Large documents fill tens of megabytes of tape and texts; with huge pages the kernel hands them
+/// out in a few steps instead of page by page. Only a hint: where it fails nothing is lost.
+void Document::ask_for_huge_pages(size_t size) {
+#ifdef MADV_HUGEPAGE
+  constexpr size_t kWorthIt = 4 << 20;
+  if (size < kWorthIt || parser_.doc.allocate(size) != simdjson::SUCCESS) return;
+  const auto advise = [](void* begin, size_t bytes) {
+    const auto from = (reinterpret_cast<uintptr_t>(begin) + 4095) & ~uintptr_t{4095};
+    madvise(reinterpret_cast<void*>(from), bytes & ~size_t{4095}, MADV_HUGEPAGE);
+  };
+  advise(parser_.doc.tape.get(), size * sizeof(uint64_t));
+  advise(parser_.doc.string_buf.get(), size);
+#endif
+}
+
 json::element Document::parse(std::string_view bytes) {
+  ask_for_huge_pages(bytes.size());
   json::element root;
   auto error = parser_.parse(bytes.data(), bytes.size(), false).get(root);
   if (error && quote_non_finite(bytes, repaired_)) {

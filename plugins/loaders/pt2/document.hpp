@@ -16,13 +16,10 @@ class Document {
 
  private:
   json::element parse(std::string_view bytes);
+  void ask_for_huge_pages(size_t size);
   json::parser parser_;
   std::string repaired_;
   json::object root_;
 };
-
-/// torch up to 2.7 writes the bare words Infinity, -Infinity and NaN, which JSON does not have:
-/// puts quotes around those outside texts. Returns whether there were any.
-bool quote_non_finite(std::string_view text, std::string& repaired);
 
 }  // namespace pt2

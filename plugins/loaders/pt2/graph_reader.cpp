@@ -7,20 +7,32 @@ namespace {
 
 constexpr size_t kNodesBetweenChecks = 4096;  // for a user who wants to stop
 
+struct NamedArgument {
+  std::string_view name;
+  json::element value;
+};
+
+NamedArgument named_argument(json::element input) {
+  NamedArgument found;
+  bool has_value = false;
+  for (const auto field : as_object(input)) {
+    if (is(field.key, "name")) {
+      found.name = as_text(field.value);
+    } else if (is(field.key, "arg")) {
+      found.value = field.value;
+      has_value = true;
+    }
+  }
+  if (!has_value) throw BadFile("an input lacks its \"arg\"");
+  return found;
+}
+
 }  // namespace
 
-GraphReader::NodeView GraphReader::view_of(json::object node) {
-  NodeView v;
-  v.target = text_member(node, "target");
-  v.inputs = array_member(node, "inputs");
-  v.outputs = array_member(node, "outputs");
-  const auto metadata = find_set(node, "metadata");
-  if (!metadata) return v;
-  for (const auto [key, value] : as_object(*metadata)) {
-    if (key == "nn_module_stack") v.stack = as_text(value);
-    if (key == "stack_trace") v.trace = as_text(value);
-  }
-  return v;
+std::string_view GraphReader::unnamed(size_t position) {
+  while (arg_names_.size() <= position)
+    arg_names_.push_back("arg" + std::to_string(arg_names_.size()));
+  return arg_names_[position];
 }
 
 const Target& GraphReader::target_of(std::string_view text) {
@@ -29,25 +41,17 @@ const Target& GraphReader::target_of(std::string_view text) {
   return targets_[*index];
 }
 
-void GraphReader::read(json::object graph, Scope& scope, tmeter_id call) {
-  size_t i = 0;
-  for (const json::element element : array_member(graph, "nodes")) {
-    const auto place = [&] {
-      const auto target = find_set(as_object(element), "target");
-      std::string_view name;
-      const bool named = target && target->get(name) == simdjson::SUCCESS;
-      return "nodes[" + std::to_string(i) + "]" + (named ? " " + in_quotes(name) : "");
-    };
-    within(place, [&] { read_node(view_of(as_object(element)), scope, call); });
-    ++i;
-  }
+void GraphReader::read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call) {
+  for (size_t i = 0; i < nodes.size(); ++i)
+    within([&] { return node_place(i, nodes[i].target); },
+           [&] { read_node(nodes[i], scope, call); });
 }
 
 void GraphReader::read_node(const NodeView& node, Scope& scope, tmeter_id call) {
   if (++nodes_ % kNodesBetweenChecks == 0 && building_.notes.cancelled())
     throw tmeter::Error(TMETER_CANCELLED, "cancelled");
   const auto& target = target_of(node.target);
-  const tmeter_id own_call = modules_.call_of(node.stack, call);
+  const tmeter_id own_call = modules_.call_of(node, call);
   if (target.op.starts_with(kHigherOrder)) {
     const auto name = std::string_view(target.op).substr(kHigherOrder.size());
     if (inline_higher_order(name, node, scope, own_call)) return;
@@ -60,14 +64,10 @@ void GraphReader::emit(const Target& target, const NodeView& node, Scope& scope,
   args_.clear();
   size_t i = 0;
   for (const json::element input : node.inputs) {
-    auto name = text_member(as_object(input), "name");
-    if (name.empty()) {
-      while (arg_names_.size() <= i)
-        arg_names_.push_back("arg" + std::to_string(arg_names_.size()));
-      name = arg_names_[i];
-    }
+    const auto [recorded, argument] = named_argument(input);
+    const auto name = recorded.empty() ? unnamed(i) : recorded;
     const auto value = within([&] { return "argument " + in_quotes(name); },
-                              [&] { return arguments_.value(argument_of(input), scope); });
+                              [&] { return arguments_.value(argument, scope); });
     args_.push_back(tmeter::GraphBuilder::arg(name, value));
     ++i;
   }

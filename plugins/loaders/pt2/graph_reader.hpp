@@ -15,16 +15,11 @@ class GraphReader {
       : building_(building), modules_(modules), arguments_(arguments) {}
 
   /// Nodes without a module stack of their own belong to `call`.
-  void read(json::object graph, Scope& scope, tmeter_id call);
+  void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call);
 
  private:
   using Ids = std::vector<tmeter_id>;
 
-  struct NodeView {
-    std::string_view target, stack, trace;
-    json::array inputs, outputs;
-  };
-  static NodeView view_of(json::object node);
   static json::element argument_of(json::element input) { return member(as_object(input), "arg"); }
 
   void read_node(const NodeView& node, Scope& scope, tmeter_id call);
@@ -33,6 +28,7 @@ class GraphReader {
   void emit_node(const Target& target, const NodeView& node, Scope& scope, tmeter_id call);
   tmeter_id result(json::element output, Scope& scope);
   const Target& target_of(std::string_view text);
+  std::string_view unnamed(size_t position);
 
   // Higher-order operators; false: not one that can be inlined.
   using Inline = bool (GraphReader::*)(const NodeView&, Scope&, tmeter_id);

@@ -17,15 +17,6 @@ constexpr int kDeepest = 64;
 
 size_t node_count(json::object graph) { return array_member(graph, "nodes").size(); }
 
-json::object graph_of(json::element argument) {
-  const auto tagged = as_tagged(argument);
-  if (tagged.kind != "as_graph")
-    throw BadFile("expected a sub-graph, found " + in_quotes(tagged.kind));
-  return object_member(as_object(tagged.value), "graph");
-}
-
-bool is_graph(json::element argument) { return as_tagged(argument).kind == "as_graph"; }
-
 /// Positional arguments only; keywords of higher-order operators are settings.
 std::vector<json::element> positional(json::array inputs) {
   std::vector<json::element> arguments;
@@ -128,7 +119,9 @@ GraphReader::Ids GraphReader::run_inner(json::object graph, const Ids& operands,
                   std::to_string(operands.size()));
   for (size_t i = 0; i < names.size(); ++i)
     if (!names[i].empty()) scope.define(names[i], operands[i]);
-  read(graph, scope, call);
+  auto nodes = view_nodes(graph);
+  modules_.read_stacks(nodes);
+  read(nodes, scope, call);
   Ids results;
   for (const json::element output : array_member(graph, "outputs"))
     arguments_.append_flat(output, scope, results);

@@ -41,8 +41,7 @@ void apply_one(const Given& given, const InputSpec& input, const Scope& scope, S
   for (const json::element size : sizes) {
     const auto problem = symbols.fix(size, given.dims[i]);
     if (!problem.empty())
-      refuse(given, "size " + std::to_string(i) + " of " + shown + " " + problem +
-                        "; export with dynamic_shapes to make sizes variable");
+      refuse(given, "size " + std::to_string(i) + " of " + shown + " " + problem);
     ++i;
   }
 }

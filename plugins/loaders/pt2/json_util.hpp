@@ -45,38 +45,59 @@ inline bool as_bool(json::element e) { return as<bool>(e, "true or false"); }
 inline json::object as_object(json::element e) { return as<json::object>(e, "an object"); }
 inline json::array as_array(json::element e) { return as<json::array>(e, "a list"); }
 
+/// Whether a key is this one. The literal's length is a constant, which makes it an instruction or
+/// two; there are a hundred such comparisons to a node.
+template <size_t N>
+bool is(std::string_view key, const char (&literal)[N]) {
+  return key.size() == N - 1 && __builtin_memcmp(key.data(), literal, N - 1) == 0;
+}
+
+// Members are asked for by literals, or by a text where the key is not known before.
+
 inline std::optional<json::element> find(json::object o, std::string_view key) {
   json::element value;
   if (o.at_key(key).get(value) != simdjson::SUCCESS) return std::nullopt;
   return value;
 }
+template <size_t N>
+std::optional<json::element> find(json::object o, const char (&key)[N]) {
+  for (const auto field : o)
+    if (is(field.key, key)) return field.value;
+  return std::nullopt;
+}
 
 /// Absent and null are the same: older versions leave out what newer ones write as null.
-inline std::optional<json::element> find_set(json::object o, std::string_view key) {
+template <class Key>
+std::optional<json::element> find_set(json::object o, const Key& key) {
   const auto value = find(o, key);
   return value && !value->is_null() ? value : std::nullopt;
 }
 
-inline json::element member(json::object o, std::string_view key) {
+template <class Key>
+json::element member(json::object o, const Key& key) {
   const auto value = find(o, key);
-  if (!value) throw BadFile("there is no \"" + std::string(key) + "\"");
+  if (!value) throw BadFile("there is no " + in_quotes(key));
   return *value;
 }
 
 /// Runs `read` on a member; its complaints carry the key.
-template <class Read>
-decltype(auto) read_member(json::object o, std::string_view key, Read&& read) {
+template <class Key, class Read>
+decltype(auto) read_member(json::object o, const Key& key, Read&& read) {
   const json::element value = member(o, key);
-  return within([&] { return key; }, [&]() -> decltype(auto) { return read(value); });
+  return within([&] { return std::string_view(key); },
+                [&]() -> decltype(auto) { return read(value); });
 }
 
-inline json::object object_member(json::object o, std::string_view key) {
+template <class Key>
+json::object object_member(json::object o, const Key& key) {
   return read_member(o, key, as_object);
 }
-inline json::array array_member(json::object o, std::string_view key) {
+template <class Key>
+json::array array_member(json::object o, const Key& key) {
   return read_member(o, key, as_array);
 }
-inline std::string_view text_member(json::object o, std::string_view key) {
+template <class Key>
+std::string_view text_member(json::object o, const Key& key) {
   return read_member(o, key, as_text);
 }
 

@@ -11,6 +11,7 @@ constexpr size_t kLongestPath = 4'096;  // characters
 Modules::Modules(Building& building) : building_(building) {
   tree_.emplace_back();
   by_path_.insert({}, 0);
+  stacks_.emplace_back();
 }
 
 Modules::Index Modules::add_path(std::string_view path) {
@@ -46,7 +47,8 @@ uint32_t Modules::stack_of(std::string_view text, size_t depth) {
   if (const auto* found = stack_index_.find(text)) return *found;
   if (depth > kDeepest) throw BadFile("a module stack is more than 500 deep");
   const auto parts = split_module_stack(text);
-  Stack stack{parts.outer.empty() ? 0 : stack_of(parts.outer, depth + 1) + 1, {}};
+  Stack stack;
+  if (!parts.outer.empty()) stack.outer = stack_of(parts.outer, depth + 1);
   if (const auto entry = parse_stack_entry(parts.entry)) {
     stack.key = entry->key;
     stack.has_module = entry->is_module;
@@ -64,32 +66,19 @@ uint32_t Modules::stack_of(std::string_view text, size_t depth) {
   return index;
 }
 
-Modules::Index Modules::module_of(std::string_view stack) {
-  return stack.empty() ? 0 : stacks_[stack_of(stack)].module;
+void Modules::read_stacks(std::vector<NodeView>& nodes) {
+  for (size_t i = 0; i < nodes.size(); ++i)
+    within([&] { return node_place(i, nodes[i].target); }, [&] { read_node_stacks(nodes[i]); });
 }
 
-std::string_view stack_text(json::object node) {
-  const auto metadata = find_set(node, "metadata");
-  if (!metadata) return {};
-  const auto stack = find_set(as_object(*metadata), "nn_module_stack");
-  return stack ? as_text(*stack) : std::string_view();
-}
-
-void Modules::read_stacks(json::object graph) {
-  size_t i = 0;
-  for (const json::element node : array_member(graph, "nodes")) {
-    within([&] { return "nodes[" + std::to_string(i) + "]"; },
-           [&] { read_node_stacks(as_object(node)); });
-    ++i;
-  }
-}
-
-void Modules::read_node_stacks(json::object node) {
-  if (const auto text = stack_text(node); !text.empty()) stack_of(text);
-  if (text_member(node, "target").find("higher_order") == std::string_view::npos) return;
-  for (const json::element input : array_member(node, "inputs")) {
-    const auto tagged = as_tagged(member(as_object(input), "arg"));
-    if (tagged.kind == "as_graph") read_stacks(object_member(as_object(tagged.value), "graph"));
+void Modules::read_node_stacks(NodeView& node) {
+  if (!node.stack.empty()) node.stack_index = stack_of(node.stack);
+  if (node.target.find("higher_order") == std::string_view::npos) return;
+  for (const json::element input : node.inputs) {
+    const auto argument = member(as_object(input), "arg");
+    if (!is_graph(argument)) continue;
+    auto inner = view_nodes(graph_of(argument));
+    read_stacks(inner);
   }
 }
 
@@ -103,17 +92,13 @@ void Modules::build() {
   root_call_ = graph.module_call(tree_[0].id, 0);
 }
 
-tmeter_id Modules::call_of(std::string_view text, tmeter_id otherwise) {
-  return text.empty() ? otherwise : call_of_stack(stacks_[stack_of(text)], otherwise);
-}
-
 /// The key names one call of a module inside its caller; strict export reuses keys for a module
 /// that is known by several paths, hence the module beside it. The root runs once.
 tmeter_id Modules::call_of_stack(Stack& stack, tmeter_id otherwise) {
   if (!stack.has_module) return otherwise;
   if (stack.call != 0) return stack.call;
   const tmeter_id caller =
-      stack.outer ? call_of_stack(stacks_[stack.outer - 1], root_call_) : root_call_;
+      stack.outer ? call_of_stack(stacks_[stack.outer], root_call_) : root_call_;
   if (stack.module == 0) return stack.call = caller;
   const auto [it, added] = calls_.try_emplace({caller, stack.key, stack.module}, 0);
   if (added) it->second = building_.graph.module_call(tree_[stack.module].id, caller);

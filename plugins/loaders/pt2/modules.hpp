@@ -12,12 +12,10 @@
 
 #include "json_util.hpp"
 #include "module_stack.hpp"
+#include "node_view.hpp"
 #include "scope.hpp"
 
 namespace pt2 {
-
-/// The nn_module_stack of a node, "" without.
-std::string_view stack_text(json::object node);
 
 class Modules {
  public:
@@ -26,20 +24,22 @@ class Modules {
   explicit Modules(Building& building);
 
   void read_call_graph(json::array call_graph);
-  /// The nodes of a graph and of all graphs inside it.
-  void read_stacks(json::object graph);
+  /// The nodes of a graph and of all graphs inside it; the nodes learn their stack_index.
+  void read_stacks(std::vector<NodeView>& nodes);
   /// The module with this dotted path, made together with all above it.
   Index add_path(std::string_view path);
   void build();
 
   /// The module a node belongs to; the root without a stack. Before build, too.
-  Index module_of(std::string_view stack);
+  Index module_of(const NodeView& node) const { return stacks_[node.stack_index].module; }
 
   // After build():
   tmeter_id module(Index index) const { return tree_[index].id; }
   tmeter_id root_call() const { return root_call_; }
   /// The innermost call a node ran in; `otherwise` when it has no stack of its own.
-  tmeter_id call_of(std::string_view stack, tmeter_id otherwise);
+  tmeter_id call_of(const NodeView& node, tmeter_id otherwise) {
+    return call_of_stack(stacks_[node.stack_index], otherwise);
+  }
   /// Class of the root module, "" when unknown.
   std::string_view root_type() const { return tree_.front().type; }
 
@@ -52,7 +52,7 @@ class Modules {
   /// One distinct stack text; what encloses it is a stack of its own, so that each entry is read
   /// once however many nodes share it.
   struct Stack {
-    uint32_t outer;  // index plus one; 0: none
+    uint32_t outer = 0;  // index of what encloses it; 0: nothing
     std::string_view key;
     Index module = 0;
     bool has_module = false;
@@ -62,14 +62,14 @@ class Modules {
 
   uint32_t stack_of(std::string_view text, size_t depth = 0);
   tmeter_id call_of_stack(Stack& stack, tmeter_id otherwise);
-  void read_node_stacks(json::object node);
+  void read_node_stacks(NodeView& node);
 
   Building& building_;
   std::vector<Module> tree_;  // [0] is the root; parents stand before their children
   NameMap<Index> by_path_;
   std::deque<std::string> owned_;  // texts behind views
   NameMap<uint32_t> stack_index_;
-  std::vector<Stack> stacks_;
+  std::vector<Stack> stacks_;  // [0] stands for no stack
   std::map<CallKey, tmeter_id> calls_;
   tmeter_id root_call_ = 0;
 };

@@ -47,11 +47,14 @@ struct Load {
   Modules modules{building};
   Arguments arguments{building};
 
+  std::optional<Document> program{}, weights{}, constants{};
+
   void run(std::string_view model) {
     archive = locate(source, model);
     if (!archive.other_models.empty()) note_other_models();
-    std::optional<Document> program;
     open(archive.program, program);
+    if (archive.weights_config) open(*archive.weights_config, weights);
+    if (archive.constants_config) open(*archive.constants_config, constants);
     within([&] { return std::string(archive.program.name); },
            [&] { read_program(program->root()); });
     symbols.report();
@@ -91,25 +94,23 @@ struct Load {
              const auto given = apply_given(request.inputs(), signature, scope, symbols);
              if (const auto calls = find_set(module, "module_call_graph"))
                modules.read_call_graph(as_array(*calls));
-             modules.read_stacks(outer);
-             build_tensors(signature, outer, scope);
+             auto nodes = view_nodes(outer);
+             modules.read_stacks(nodes);
+             build_tensors(signature, nodes, scope);
              build_inputs(signature, given, building, scope, arguments);
-             GraphReader(building, modules, arguments).read(outer, scope, modules.root_call());
+             GraphReader(building, modules, arguments).read(nodes, scope, modules.root_call());
              for (const auto output : signature.outputs)
                graph.output(arguments.value(output, scope));
            });
     set_properties(graph, program, modules);
   }
 
-  void build_tensors(const Signature& signature, json::object outer, Scope& scope) {
-    std::optional<Document> weights, constants;
-    if (archive.weights_config) open(*archive.weights_config, weights);
-    if (archive.constants_config) open(*archive.constants_config, constants);
-    const auto root = [](const auto& d) { return d ? std::optional(d->root()) : std::nullopt; };
+  void build_tensors(const Signature& signature, const std::vector<NodeView>& nodes, Scope& scope) {
     Tensors tensors(building, source, archive);
+    const auto root = [](const auto& d) { return d ? std::optional(d->root()) : std::nullopt; };
     tensors.read(signature.tensors, scope, modules, root(weights), root(constants));
     std::deque<std::string> keys;
-    find_ties(tensors, outer, modules, notes, keys);
+    find_ties(tensors, nodes, modules, notes, keys);
     modules.build();
     tensors.build(modules, scope);
   }

@@ -4,14 +4,29 @@
 
 namespace pt2 {
 
+namespace {
+
+/// The host refuses these too, but does not know their names.
+void check_shape(const std::vector<tmeter_dim>& dims) {
+  constexpr size_t kMostDims = 64;
+  if (dims.size() > kMostDims)
+    throw BadFile("it has " + std::to_string(dims.size()) + " sizes; at most 64 are accepted");
+  int64_t bytes = 16;  // of the widest element
+  for (const auto& d : dims) {
+    if (d.value < 0) throw BadFile("it has the negative size " + std::to_string(d.value));
+    if (!__builtin_mul_overflow(bytes, d.value, &bytes)) continue;
+    std::string shape;
+    for (const auto& each : dims) shape += (shape.empty() ? "" : ", ") + std::to_string(each.value);
+    throw BadFile("its size exceeds 2^63 bytes, with the shape [" + shape + "]");
+  }
+}
+
+}  // namespace
+
 void read_sizes(Symbols& symbols, json::object meta, std::vector<tmeter_dim>& dims) {
   dims.clear();
-  for (const json::element size : array_member(meta, "sizes")) {
-    dims.push_back(symbols.dim(size));
-    if (dims.back().value < 0)
-      throw BadFile("size " + std::to_string(dims.size() - 1) + " is " +
-                    std::to_string(dims.back().value));
-  }
+  for (const json::element size : array_member(meta, "sizes")) dims.push_back(symbols.dim(size));
+  check_shape(dims);
 }
 
 tmeter::DType read_dtype(json::object meta) {

@@ -246,7 +246,9 @@ std::string Symbols::fix(json::element size, int64_t wanted) {
   Entry* entry = entry_of(size);
   if (!entry) {
     const int64_t n = plain_value(size);
-    return n == wanted ? "" : "is fixed at " + std::to_string(n) + " in the file";
+    if (n == wanted) return "";
+    return "is fixed at " + std::to_string(n) +
+           " in the file; export with dynamic_shapes to make it variable";
   }
   if (!entry->expr || entry->symbols.size() != 1)
     return "cannot be set directly; use --bind with the symbols it is computed from";

@@ -1,16 +1,21 @@
 #include "tensors.hpp"
 
+#include <algorithm>
+
 namespace pt2 {
 namespace {
 
-NameMap<json::element> index_config(const std::optional<json::object>& document) {
+NameMap<json::element> index_config(const std::optional<json::object>& document, const char* what) {
   NameMap<json::element> config;
   if (!document) return config;
-  const auto table = object_member(*document, "config");
-  config.reserve(table.size());
-  for (const auto field : table)
-    if (!config.insert(field.key, field.value).second)
-      throw BadFile("the config names " + in_quotes(field.key) + " twice");
+  within([&] { return what; },
+         [&] {
+           const auto table = object_member(*document, "config");
+           config.reserve(table.size());
+           for (const auto field : table)
+             if (!config.insert(field.key, field.value).second)
+               throw BadFile(in_quotes(field.key) + " is there twice");
+         });
   return config;
 }
 
@@ -23,8 +28,8 @@ std::string_view owner_path(std::string_view name) {
 
 void Tensors::read(const std::vector<TensorSpec>& specs, const Scope& scope, Modules& modules,
                    std::optional<json::object> weights, std::optional<json::object> constants) {
-  weights_ = index_config(weights);
-  constants_ = index_config(constants);
+  weights_ = index_config(weights, "weights config");
+  constants_ = index_config(constants, "constants config");
   tensors_.reserve(specs.size());
   by_name_.reserve(specs.size());
   for (const auto& spec : specs) {

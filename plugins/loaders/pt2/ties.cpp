@@ -1,5 +1,6 @@
 #include "ties.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace pt2 {
@@ -7,7 +8,7 @@ namespace {
 
 class Search {
  public:
-  Search(Tensors& tensors, Modules& modules, std::deque<std::string>& keys)
+  Search(Tensors& tensors, const Modules& modules, std::deque<std::string>& keys)
       : all_(tensors),
         tensors_(tensors.all()),
         modules_(modules),
@@ -23,12 +24,10 @@ class Search {
 
   bool has_candidates() const { return !by_argument_.entries().empty(); }
 
-  void read_uses(json::object graph) {
-    for (const json::element element : array_member(graph, "nodes")) {
-      const auto node = as_object(element);
-      for (const json::element input : array_member(node, "inputs"))
+  void read_uses(const std::vector<NodeView>& nodes) {
+    for (const auto& node : nodes)
+      for (const json::element input : node.inputs)
         read_argument(member(as_object(input), "arg"), node);
-    }
   }
 
   void tie() {
@@ -61,10 +60,10 @@ class Search {
   }
 
  private:
-  void read_argument(json::element argument, json::object node) {
+  void read_argument(json::element argument, const NodeView& node) {
     const auto tagged = as_tagged(argument);
-    if (tagged.kind == "as_tensor") return read_tensor(tagged.value, node);
-    if (tagged.kind == "as_tensors")
+    if (is(tagged.kind, "as_tensor")) return read_tensor(tagged.value, node);
+    if (is(tagged.kind, "as_tensors"))
       for (const json::element e : as_array(tagged.value)) read_tensor(e, node);
     if (tagged.kind == "as_optional_tensors") {
       for (const json::element e : as_array(tagged.value)) {
@@ -74,11 +73,11 @@ class Search {
     }
   }
 
-  void read_tensor(json::element tensor, json::object node) {
+  void read_tensor(json::element tensor, const NodeView& node) {
     const auto* i = by_argument_.find(text_member(as_object(tensor), "name"));
     if (!i) return;
     used_[*i] = true;
-    const auto module = modules_.module_of(stack_text(node));
+    const auto module = modules_.module_of(node);
     if (module != tensors_[*i].owner) foreign_uses_.emplace(module, *i);
   }
 
@@ -111,7 +110,7 @@ class Search {
 
   Tensors& all_;
   std::vector<StoredTensor>& tensors_;
-  Modules& modules_;
+  const Modules& modules_;
   std::deque<std::string>& keys_;
   std::vector<bool> used_;
   NameMap<size_t> by_argument_;
@@ -121,11 +120,11 @@ class Search {
 
 }  // namespace
 
-void find_ties(Tensors& tensors, json::object graph, Modules& modules, Notes& notes,
-               std::deque<std::string>& keys) {
+void find_ties(Tensors& tensors, const std::vector<NodeView>& nodes, const Modules& modules,
+               Notes& notes, std::deque<std::string>& keys) {
   Search search(tensors, modules, keys);
   if (!search.has_candidates()) return;
-  search.read_uses(graph);
+  search.read_uses(nodes);
   search.tie();
   search.report(notes);
 }

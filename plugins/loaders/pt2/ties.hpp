@@ -12,7 +12,7 @@ namespace pt2 {
 /// Gives tied tensors a common storage key. Unread parameters that may be tied but show no trace of
 /// it are named in a warning: they are counted.
 /// `keys` owns the texts of the new keys.
-void find_ties(Tensors& tensors, json::object graph, Modules& modules, Notes& notes,
-               std::deque<std::string>& keys);
+void find_ties(Tensors& tensors, const std::vector<NodeView>& nodes, const Modules& modules,
+               Notes& notes, std::deque<std::string>& keys);
 
 }  // namespace pt2

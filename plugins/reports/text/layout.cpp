@@ -13,8 +13,7 @@ namespace {
 
 constexpr size_t kGap = 2;
 constexpr size_t kBarWidth = 10;
-constexpr size_t kPercentWidth = 6;                     // "16.3 %", "<0.1 %"
-constexpr std::string_view kShortShareTitle = "share";  // when there is no room for bars
+constexpr size_t kPercentWidth = 6;  // "16.3 %", "<0.1 %"
 // Below these, names and types say little: columns give way first.
 constexpr size_t kLegibleName = 20, kLegibleType = 10;
 constexpr size_t kShortestName = 8;
@@ -79,13 +78,17 @@ size_t column_to_drop(const Table& table, const Widths& w) {
   return best;
 }
 
+size_t short_share_width(const Table& table) {
+  return std::max(kPercentWidth, display_width(table.short_share_title));
+}
+
 void fit(const Table& table, Widths& w, size_t width) {
   const Widths full = w;
   const auto excess = [&] { return w.total() > width ? w.total() - width : 0; };
   const auto shrink = [&](size_t& part, size_t least) {
     part = std::max(std::min(part, least), part - std::min(part, excess()));
   };
-  if (excess() && w.share) w.bars = false, w.share = kPercentWidth;
+  if (excess() && w.share) w.bars = false, w.share = short_share_width(table);
   if (excess()) w.share = 0;
   shrink(w.type, kLegibleType);
   shrink(w.name, kLegibleName);
@@ -157,7 +160,7 @@ Text title_line(const Table& table, const Widths& w) {
     if (w.columns[c].shown)
       line.right(w.columns[c].whole, Text(table.columns[c].title, Style::kQuiet));
   if (w.share && w.bars) line.column(w.share).add(table.share_title, Style::kQuiet);
-  if (w.share && !w.bars) line.right(w.share, Text(kShortShareTitle, Style::kQuiet));
+  if (w.share && !w.bars) line.right(w.share, Text(table.short_share_title, Style::kQuiet));
   return line.text();
 }
 
@@ -169,7 +172,8 @@ Text row_line(const Table::Row& row, const Widths& w) {
   for (size_t c = 0; c < w.columns.size(); ++c)
     if (w.columns[c].shown)
       line.right(w.columns[c].whole, figure_text(row.figures[c], w.columns[c], row.strong));
-  if (w.share && row.share) line.column(w.share).append(share_text(*row.share, w.bars));
+  if (w.share && row.share && w.bars) line.column(w.share).append(share_text(*row.share, true));
+  if (w.share && row.share && !w.bars) line.right(w.share, share_text(*row.share, false));
   return line.text();
 }
 

@@ -29,7 +29,8 @@ struct Table {
     std::optional<double> share;  // 0 … 1, drawn as a bar
     bool strong = false;
   };
-  std::string share_title;  // empty: no bars
+  std::string share_title;        // "share of MACs"; empty: no shares
+  std::string short_share_title;  // "of MACs", when there is no room for bars
   std::vector<Column> columns;
   std::vector<Row> rows;
 };

@@ -69,8 +69,10 @@ class TableMaker {
       table.columns.push_back({title_of(metric, view_.raw), std::string(metric.plugin()),
                                columns_.bar && c == *columns_.bar});
     }
-    if (draws_bars(kept))
-      table.share_title = "share of " + std::string(columns_.shown[*columns_.bar].title());
+    if (draws_bars(kept)) {
+      table.short_share_title = "of " + std::string(columns_.shown[*columns_.bar].title());
+      table.share_title = "share " + table.short_share_title;
+    }
     for (const auto& line : lines)
       table.rows.push_back(row(line, kept, !table.share_title.empty()));
     return table;

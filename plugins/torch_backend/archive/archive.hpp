@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tmeter/cpp/plugin.hpp>
 #include <utility>
 #include <vector>
-#include <tmeter/cpp/plugin.hpp>
 
 namespace tmeter::torch_backend {
 

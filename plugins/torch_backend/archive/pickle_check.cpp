@@ -7,10 +7,13 @@
 #include <tmeter/cpp/base.hpp>
 #include <vector>
 
+#include "archive/nesting.hpp"
+
 namespace tmeter::torch_backend {
 namespace {
 
 constexpr uint32_t kMaxNesting = 500;
+constexpr uint64_t kMaxSize = 50'000'000;  // values; a model of a million modules has fewer
 
 /// What an opcode does to the stack; names are those of Python's pickletools.
 enum class Effect {
@@ -76,9 +79,22 @@ constexpr Opcode kOpcodes[] = {
 
 constexpr uint32_t kNoMemo = UINT32_MAX;
 
+/// How far a value extends when everything in it is followed, shared values each time they occur.
+struct Extent {
+  uint32_t depth = 0;
+  uint64_t size = 1;
+};
+
 struct Item {
-  uint32_t depth = 0;       // of nesting inside it
+  Extent extent;
   uint32_t memo = kNoMemo;  // its memo entry, which grows with it
+};
+
+/// Once a value was used a second time it must not grow: it could come to contain itself, or more
+/// than was counted where it was used.
+struct Memo {
+  Extent extent;
+  bool used = false;
 };
 
 class Checker {
@@ -114,6 +130,11 @@ class Checker {
     at_ = end + 1;
   }
 
+  /// Texts may be types ("List[List[…") that LibTorch parses.
+  void text(std::string_view content) const {
+    if (!brackets_sane(content)) refuse("a text is nested too deeply");
+  }
+
   /// Skips the argument; returns it when it is a number.
   uint32_t argument(Argument kind) {
     switch (kind) {
@@ -130,7 +151,7 @@ class Checker {
       case Argument::kLength1:
         return take(number(1)), 0;
       case Argument::kLength4:
-        return take(number(4)), 0;
+        return text(take(number(4))), 0;
       case Argument::kTwoLines:
         return line(), line(), 0;
     }
@@ -140,51 +161,62 @@ class Checker {
   /// Lowest stack size that may be popped to: what lies under a mark is out of reach.
   size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
 
-  /// Removes everything from `size` on; returns the deepest nesting among it.
-  uint32_t pop_to(size_t size) {
-    uint32_t depth = 0;
-    for (size_t i = size; i < stack_.size(); ++i) depth = std::max(depth, stack_[i].depth);
+  /// Removes everything from `size` on; returns how far it all extends.
+  Extent pop_to(size_t size) {
+    Extent all{0, 0};
+    for (size_t i = size; i < stack_.size(); ++i) {
+      all.depth = std::max(all.depth, stack_[i].extent.depth);
+      all.size += stack_[i].extent.size;
+    }
     stack_.resize(size);
-    return depth;
+    return all;
   }
 
-  uint32_t pop(size_t count) {
+  Extent pop(size_t count) {
     if (stack_.size() < floor() + count) refuse("its stack is empty");
     return pop_to(stack_.size() - count);
   }
 
-  uint32_t pop_mark() {
+  Extent pop_mark() {
     if (marks_.empty()) refuse("a mark is missing");
-    const auto depth = pop_to(marks_.back());
+    const auto all = pop_to(marks_.back());
     marks_.pop_back();
-    return depth;
+    return all;
   }
 
-  void push_container(uint32_t inner) {
-    if (inner >= kMaxNesting) refuse("values are nested more than 500 deep");
-    stack_.push_back({inner + 1});
+  Extent around(const Extent& outer, const Extent& inner) const {
+    const Extent sum{std::max(outer.depth, inner.depth + 1), outer.size + inner.size};
+    if (sum.depth > kMaxNesting) refuse("values are nested more than 500 deep");
+    if (sum.size > kMaxSize) refuse("its values share each other beyond all bounds");
+    return sum;
   }
 
-  void add_to_top(uint32_t inner) {
+  void push_container(const Extent& inner) { stack_.push_back({around({}, inner), kNoMemo}); }
+
+  void add_to_top(const Extent& inner) {
     if (stack_.size() <= floor()) refuse("its stack is empty");
-    if (inner >= kMaxNesting) refuse("values are nested more than 500 deep");
     auto& top = stack_.back();
-    top.depth = std::max(top.depth, inner + 1);
-    if (top.memo != kNoMemo) memo_[top.memo] = top.depth;
+    if (top.memo != kNoMemo && memo_[top.memo].used) refuse("a value grows after it was used");
+    top.extent = around(top.extent, inner);
+    if (top.memo != kNoMemo) memo_[top.memo].extent = top.extent;
   }
 
   // The pickler numbers the memo from 0 upwards without gaps.
   void put(uint32_t id) {
     if (stack_.size() <= floor()) refuse("its stack is empty");
     if (id > memo_.size()) refuse("memo entry " + std::to_string(id) + " is out of order");
-    if (id == memo_.size()) memo_.push_back(0);
-    memo_[id] = stack_.back().depth;
-    stack_.back().memo = id;
+    if (id == memo_.size()) memo_.push_back({});
+    auto& top = stack_.back();
+    const bool again = top.memo != kNoMemo && top.memo != id;
+    if (again) memo_[top.memo].used = true;
+    memo_[id] = {top.extent, again};
+    top.memo = id;
   }
 
   void get(uint32_t id) {
     if (id >= memo_.size()) refuse("memo entry " + std::to_string(id) + " is not there");
-    stack_.push_back({memo_[id], id});
+    memo_[id].used = true;
+    stack_.push_back({memo_[id].extent, id});
   }
 
   bool step() {
@@ -230,7 +262,7 @@ class Checker {
   size_t at_ = 0;
   std::vector<Item> stack_;
   std::vector<size_t> marks_;
-  std::vector<uint32_t> memo_;  // nesting depth of each entry
+  std::vector<Memo> memo_;
 };
 
 }  // namespace

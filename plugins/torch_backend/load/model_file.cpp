@@ -7,6 +7,7 @@
 
 #include "archive/pickle_check.hpp"
 #include "load/messages.hpp"
+#include "load/names.hpp"
 #include "load/safety.hpp"
 
 namespace tmeter::torch_backend {
@@ -79,7 +80,7 @@ c10::intrusive_ptr<c10::ivalue::Object> ModelFile::make_object(const c10::Strong
   auto object = c10::ivalue::Object::create(type, cls->numAttributes());
   if (auto* set_state = cls->findMethod("__setstate__")) {
     if (!trusted_) refuse_code_at_load(archive_.path(), *cls);
-    (*set_state)({object, state});
+    run_set_state(*set_state, object, state);
     return object;
   }
   const auto attributes = state.toGenericDict();
@@ -87,6 +88,21 @@ c10::intrusive_ptr<c10::ivalue::Object> ModelFile::make_object(const c10::Strong
     object->setSlot(i, attributes.at(cls->getAttributeName(i)));
   }
   return object;
+}
+
+/// The user trusts the file: its code gets the real weights where the file has them.
+void ModelFile::run_set_state(torch::jit::Function& function, const c10::IValue& object,
+                              const c10::IValue& state) const {
+  const auto real = [this](const at::Tensor& t) {
+    const auto copy = storages_.read(t);
+    return copy.defined() ? copy : t;
+  };
+  try {
+    function({object, with_tensors(state, real)});
+  } catch (const std::exception& e) {
+    throw Error(TMETER_CANNOT_RUN, plain_name(function.qualname().qualifiedName()) +
+                                       " fails while the file is loaded: " + short_reason(e));
+  }
 }
 
 c10::IValue ModelFile::unpickle(const std::string& name) {
@@ -113,8 +129,8 @@ c10::IValue ModelFile::unpickle(const std::string& name) {
           throw Error(TMETER_BAD_MODEL,
                       "the archive is damaged: '" + name + "/" + storage + "' is missing");
         },
-        std::nullopt, /*use_storage_device=*/true,
-        torch::jit::Unpickler::defaultTypeParser, storages_.open(name + "/"));
+        std::nullopt, /*use_storage_device=*/true, torch::jit::Unpickler::defaultTypeParser,
+        storages_.open(name + "/"));
     unpickler.set_version(archive_.format_version());
     return unpickler.parse_ivalue();
   });

@@ -32,6 +32,8 @@ class ModelFile {
   std::shared_ptr<torch::jit::Source> find_source(const std::string& qualifier) const;
   c10::intrusive_ptr<c10::ivalue::Object> make_object(const c10::StrongTypePtr& type,
                                                       const c10::IValue& state) const;
+  void run_set_state(torch::jit::Function& function, const c10::IValue& object,
+                     const c10::IValue& state) const;
   void read_constants();
   void read_root();
   void read_recorded_inputs();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "archive/nesting.hpp"
 #include "load/names.hpp"
 
 namespace tmeter::torch_backend {
@@ -26,9 +27,6 @@ constexpr std::array<std::string_view, 12> kDenied{"aten::save",
                                                    "aten::_nested_view_from_jagged",
                                                    "aten::_cudnn_init_dropout_state",
                                                    "prim::CudaFusionGroup"};
-
-constexpr int kMaxBrackets = 200;
-constexpr int kMaxChain = 2000;
 
 bool allowed(std::string_view op) {
   const auto space = op.substr(0, op.find(':'));
@@ -62,26 +60,8 @@ void refuse_code_at_load(const std::string& file, const c10::ClassType& cls) {
                                   " defines __setstate__)." + kTrust);
 }
 
-// The parser recurses into brackets and along chains of operators; what torch.jit.save writes stays
-// far below both limits. Text inside quotes does not count.
 void check_source(std::string_view text, const std::string& path) {
-  constexpr std::string_view kOperators = "+-*/%<>=&|^~@.";
-  int brackets = 0, deepest = 0, chain = 0, longest = 0;
-  char quote = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote) {
-      if (c == '\\') ++i;
-      if (c == quote || c == '\n') quote = 0;
-      continue;
-    }
-    if (c == '"' || c == '\'') quote = c;
-    if (c == '(' || c == '[' || c == '{') deepest = std::max(deepest, ++brackets);
-    if (c == ')' || c == ']' || c == '}') --brackets;
-    if (c == ',' || (c == '\n' && brackets <= 0)) chain = 0;
-    longest = std::max(longest, kOperators.find(c) == std::string_view::npos ? chain : ++chain);
-  }
-  if (deepest <= kMaxBrackets && longest <= kMaxChain) return;
+  if (nested_sanely(text)) return;
   throw Error(TMETER_BAD_MODEL,
               "'" + path + "' is nested too deeply to be a program that torch wrote");
 }

@@ -11,7 +11,7 @@ namespace tmeter::torch_backend {
 /// Throws TMETER_REFUSED: this class would run code while the file is loaded.
 [[noreturn]] void refuse_code_at_load(const std::string& file, const c10::ClassType& cls);
 
-/// Checks a source file before it is parsed: nesting that would overflow the parser's stack.
+/// Checks a source file before it is parsed, see archive/nesting.hpp.
 void check_source(std::string_view text, const std::string& path);
 
 /// Throws TMETER_REFUSED when any function of the file uses an operator outside the namespaces that

@@ -9,7 +9,8 @@ namespace {
 void sdpa_flash_cpu(KernelCall& call) {
   const auto q = call.tensor("query"), v = call.tensor("value");
   call.give(like(q, {q.size(0), q.size(1), q.size(2), v.size(3)}));
-  call.give(like(q, {q.size(0), q.size(2), q.size(1)}, q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
+  call.give(like(q, {q.size(0), q.size(2), q.size(1)},
+                 q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
 }
 
 // → (output [B, L, E], weights [B, L, S] or per head [B, H, L, S], undefined when not asked for)

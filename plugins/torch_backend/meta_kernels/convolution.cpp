@@ -9,6 +9,8 @@ namespace {
 // As torch.nn.Conv2d and ConvTranspose2d document them.
 void convolution(KernelCall& call) {
   const auto x = call.tensor("input"), w = call.tensor("weight");
+  TORCH_CHECK(x.scalar_type() == w.scalar_type(), "the input is of type ", x.scalar_type(),
+              ", the weight of type ", w.scalar_type());
   const auto spatial = static_cast<size_t>(w.dim() - 2);
   const auto stride = call.ints("stride", spatial), padding = call.ints("padding", spatial);
   const auto dilation = call.ints("dilation", spatial);
@@ -16,6 +18,7 @@ void convolution(KernelCall& call) {
   const bool transposed = call.boolean("transposed");
   Dims out{x.size(0), transposed ? w.size(1) * call.integer("groups") : w.size(0)};
   for (size_t i = 0; i < spatial; ++i) {
+    TORCH_CHECK(stride[i] > 0, "the stride must be positive, got ", stride[i]);
     const auto axis = static_cast<int64_t>(i) + 2;
     const int64_t reach = dilation[i] * (w.size(axis) - 1);
     out.push_back(transposed
@@ -45,6 +48,8 @@ void adaptive_avg_pool(KernelCall& call) {
 // As torch.nn.MaxPool3d documents it; with ceil_mode the last window must start inside the input.
 int64_t pooled(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
                bool ceil) {
+  TORCH_CHECK(kernel > 0 && stride > 0 && dilation > 0 && padding >= 0,
+              "kernel, stride and dilation must be positive and the padding not negative");
   const int64_t span = in + 2 * padding - dilation * (kernel - 1) - 1;
   int64_t out = (span + (ceil ? stride - 1 : 0)) / stride + 1;
   if (ceil && (out - 1) * stride >= in + padding) --out;
@@ -104,6 +109,7 @@ void im2col(KernelCall& call) {
 void col2im(KernelCall& call) {
   const auto x = call.tensor("self");
   const auto kernel = call.ints("kernel_size", 2), size = call.ints("output_size", 2);
+  TORCH_CHECK(kernel[0] > 0 && kernel[1] > 0, "the kernel must be positive");
   Dims out{x.size(-2) / (kernel[0] * kernel[1]), size[0], size[1]};
   if (x.dim() == 3) out.insert(out.begin(), x.size(0));
   call.give(like(x, out));
@@ -118,16 +124,22 @@ void roi_pooling(KernelCall& call) {
 
 void roi_pool_with_argmax(KernelCall& call) {
   roi_pooling(call);
-  call.give(at::empty_like(call.results()[0], call.results()[0].options().dtype(at::kInt)));
+  call.give(same(call.result(0), at::kInt));
 }
 
 // Position-sensitive: each bin has channels of its own.
 void ps_roi_pooling(KernelCall& call) {
   const auto x = call.tensor("input"), rois = call.tensor("rois");
   const int64_t height = call.integer("pooled_height"), width = call.integer("pooled_width");
+  TORCH_CHECK(height > 0 && width > 0, "the pooled size must be positive");
   const Dims out{rois.size(0), x.size(1) / (height * width), height, width};
   call.give(like(x, out));
   call.give(like(x, out, at::kInt));
+}
+
+void box_iou(KernelCall& call) {
+  const auto a = call.tensor("boxes1"), b = call.tensor("boxes2");
+  call.give(like(a, {a.size(0), b.size(0)}));
 }
 
 // offset: [N, 2 * groups * kernel, out_h, out_w]
@@ -156,6 +168,7 @@ constexpr KernelEntry kConvolutionTable[] = {
     {"torchvision::ps_roi_align", ps_roi_pooling},
     {"torchvision::ps_roi_pool", ps_roi_pooling},
     {"torchvision::deform_conv2d", deform_conv2d},
+    {"torchvision::box_iou_rotated", box_iou},
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Picking elements: index, embedding, search, and the operators whose result size depends on
 // values.
 //
-// For the last kind the answer is the upper bound (every element counts), and it is said so.
+// For the last kind the answer is the upper bound (every element counts); unique values, which
+// steer loops more often than they are computed with, are taken for one. Either is said in the
+// report.
 #include "meta_kernels/registry.hpp"
 #include "run/evaluator.hpp"
 
@@ -54,47 +56,51 @@ void multinomial(KernelCall& call) {
 
 void nonzero(KernelCall& call) {
   const auto x = call.tensor("self");
-  upper_bound_used() = true;
+  assumption() = Assumption::kLargest;
   call.give(like(x, {x.numel(), x.dim()}, at::kLong));
 }
 
 void masked_select(KernelCall& call) {
   const auto x = call.tensor("self");
   const auto dims = at::infer_size(x.sizes(), call.tensor("mask").sizes());
-  upper_bound_used() = true;
+  assumption() = Assumption::kLargest;
   call.give(like(x, {c10::multiply_integers(dims)}));
 }
 
-/// (unique values, inverse, counts)
+/// (unique values, inverse, counts), of one value
 void give_unique(KernelCall& call, const Dims& values, const Dims& inverse) {
   const auto x = call.tensor("self");
-  upper_bound_used() = true;
+  assumption() = Assumption::kOneValue;
   call.give(like(x, values));
   call.give(like(x, inverse, at::kLong));
-  call.give(like(x, {values.empty() ? 0 : values[0]}, at::kLong));
+  call.give(like(x, {1}, at::kLong));
 }
-void unique(KernelCall& call) {
-  const auto x = call.tensor("self");
-  give_unique(call, {x.numel()}, x.sizes().vec());
-}
+void unique(KernelCall& call) { give_unique(call, {1}, call.tensor("self").sizes().vec()); }
 void unique_in_two(KernelCall& call) {
   unique(call);
   call.results().pop_back();
 }
 void unique_along(KernelCall& call) {
   const auto x = call.tensor("self");
-  const int64_t n = x.size(call.integer("dim"));
-  give_unique(call, x.sizes().vec(), {n});
-  call.results()[2] = like(x, {n}, at::kLong);
+  const auto dim = static_cast<size_t>(wrap(call.integer("dim"), x.dim()));
+  auto values = x.sizes().vec();
+  const Dims inverse{values[dim]};
+  values[dim] = 1;
+  give_unique(call, values, inverse);
 }
 
 void nms(KernelCall& call) {
   const auto boxes = call.tensor("dets");
-  upper_bound_used() = true;
+  assumption() = Assumption::kLargest;
   call.give(like(boxes, {boxes.size(0)}, at::kLong));
 }
 
 // --- values that cannot be known -----------------------------------------------------------------
+
+void equal(KernelCall& call) {
+  if (model_is_running()) throw DataDependent("needs values that depend on weights or inputs");
+  call.answer(call.tensor("self").is_same(call.tensor("other")));
+}
 
 void needs_value(KernelCall&) {
   throw DataDependent("needs a value that depends on weights or inputs");
@@ -120,7 +126,7 @@ constexpr KernelEntry kIndexingTable[] = {
     {"aten::unique_dim_consecutive", unique_along},
     {"torchvision::nms", nms},
     {"aten::_local_scalar_dense", needs_value},
-    {"aten::equal", needs_value},
+    {"aten::equal", equal},
     {"aten::bincount", needs_value},
     {"aten::repeat_interleave.Tensor", needs_value},
 };

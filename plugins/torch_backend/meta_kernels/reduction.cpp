@@ -27,7 +27,7 @@ void statistic(KernelCall& call) {
 
 void two_statistics(KernelCall& call) {
   statistic(call);
-  call.give(at::empty_like(call.results()[0]));
+  call.give(at::empty_like(call.result(0)));
 }
 
 void to_scalar(KernelCall& call) { call.give(like(call.tensor("self"), {})); }

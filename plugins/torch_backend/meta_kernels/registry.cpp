@@ -19,20 +19,21 @@ class Adapter final : public c10::OperatorKernel {
     KernelCall call(schema, args);
     kernel_(call);
     give_to_written_arguments(schema, args, call.results());
-    for (const auto& result : call.results()) stack->emplace_back(result);
+    for (auto& result : call.results()) stack->push_back(std::move(result));
   }
 
  private:
   /// In-place and out= forms return what they were given, in the size of the result.
   static void give_to_written_arguments(const c10::FunctionSchema& schema, const Stack& args,
-                                        std::vector<at::Tensor>& results) {
+                                        Stack& results) {
     size_t next = 0;
     for (size_t i = 0; i < args.size() && next < results.size(); ++i) {
       const auto* alias = schema.arguments()[i].alias_info();
       if (!alias || !alias->isWrite() || !args[i].isTensor()) continue;
       if (!returns_alias(schema, next)) return;  // writes beside its results, as batch norm does
       const auto target = args[i].toTensor();
-      if (target.sizes() != results[next].sizes()) target.resize_(results[next].sizes());
+      const auto sizes = results[next].toTensor().sizes();
+      if (target.sizes() != sizes) target.resize_(sizes);
       results[next++] = target;
     }
   }
@@ -76,6 +77,7 @@ void register_entry(torch::Library& library, const KernelEntry& entry) {
 /// torchvision's operators, as its C++ library declares them (torchvision/csrc/ops/*.cpp).
 constexpr const char* kVisionSchemas[] = {
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+    "box_iou_rotated(Tensor boxes1, Tensor boxes2) -> Tensor",
     "roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
     "pooled_width, int sampling_ratio, bool aligned) -> Tensor",
     "roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
@@ -150,9 +152,14 @@ int64_t wrap(int64_t dim, int64_t rank) {
   return c10::maybe_wrap_dim(dim, std::max<int64_t>(rank, 1));
 }
 
-bool& upper_bound_used() {
-  thread_local bool used = false;
-  return used;
+Assumption& assumption() {
+  thread_local Assumption assumed = Assumption::kNone;
+  return assumed;
+}
+
+bool& model_is_running() {
+  thread_local bool running = false;
+  return running;
 }
 
 void register_meta_kernels() {

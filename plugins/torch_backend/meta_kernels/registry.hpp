@@ -34,12 +34,14 @@ class KernelCall {
   std::optional<at::ScalarType> dtype(std::string_view name) const;
 
   void give(const at::Tensor& result) { results_.emplace_back(result); }
-  std::vector<at::Tensor>& results() { return results_; }
+  void answer(bool result) { results_.emplace_back(result); }
+  at::Tensor result(size_t i) const { return results_[i].toTensor(); }
+  torch::jit::Stack& results() { return results_; }
 
  private:
   const c10::FunctionSchema& schema_;
   const torch::jit::Stack& args_;
-  std::vector<at::Tensor> results_;
+  torch::jit::Stack results_;
 };
 
 using Kernel = void (*)(KernelCall& call);
@@ -53,8 +55,15 @@ struct KernelEntry {
 /// Registers every kernel of this folder, once per process.
 void register_meta_kernels();
 
-/// A kernel sets this when it answers with an upper bound because the size depends on values.
-bool& upper_bound_used();
+/// What a kernel assumed when a size depends on values.
+enum class Assumption { kNone, kLargest, kOneValue };
+
+/// Set by kernels, in the running thread; reset before an operator is executed.
+Assumption& assumption();
+
+/// True while a model runs in this thread: what it asks must be answered truly. Outside of a run,
+/// LibTorch's importer asks as well (whether two constants are equal), to save memory only.
+bool& model_is_running();
 
 // The tables, one per file.
 std::span<const KernelEntry> attention_kernels();

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "meta_kernels/registry.hpp"
-
 namespace tmeter::torch_backend {
 namespace {
 
@@ -37,9 +35,14 @@ Census census(const Stack& args) {
   return c;
 }
 
+/// An operator that takes tensors follows them when it names no device; one that makes them does
+/// not.
 void set_devices(const OperatorInfo& info, Stack& args, at::Device device) {
+  bool follows = false;
+  for (const auto& a : args) for_each_tensor(a, [&](const at::Tensor&) { follows = true; });
   for (size_t i = 0; i < args.size(); ++i) {
-    if (info.args[i].kind == ArgKind::kDevice && args[i].isDevice()) args[i] = device;
+    if (info.args[i].kind != ArgKind::kDevice) continue;
+    if (args[i].isDevice() || !follows) args[i] = device;
   }
 }
 
@@ -72,7 +75,8 @@ int64_t numel_of(const Stack& values) {
   return numel;
 }
 
-/// There is no kernel for these tensors; the second text is that of newer versions for meta tensors.
+/// There is no kernel for these tensors; the second text is that of newer versions for meta
+/// tensors.
 bool kernel_is_missing(const c10::Error& e) {
   const std::string_view text = e.what_without_backtrace();
   return text.starts_with("Could not run '") ||
@@ -108,6 +112,7 @@ OperatorInfo& Evaluator::lookup(const c10::OperatorHandle& op) {
 
 void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   auto& info = lookup(op);
+  assumed_ = Assumption::kNone;
   const auto begin = stack.end() - static_cast<ptrdiff_t>(info.args.size());
   Stack args(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
   stack.erase(begin, stack.end());
@@ -161,9 +166,9 @@ void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, 
   for (const bool scalars_too : {false, true}) {
     try {
       Stack call = as_meta(info, args, scalars_too);
-      upper_bound_used() = false;
+      assumption() = Assumption::kNone;
       op.callBoxed(call);
-      upper_bound_ = upper_bound_used();
+      assumed_ = assumption();
       args = std::move(call);
       return;
     } catch (const c10::NotImplementedError& e) {

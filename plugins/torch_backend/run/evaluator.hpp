@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libtorch.hpp"
+#include "meta_kernels/registry.hpp"
 #include "run/operator_info.hpp"
 
 namespace tmeter::torch_backend {
@@ -27,8 +28,8 @@ class Evaluator {
   /// Replaces the operator's arguments on top of the stack by its results.
   void execute(const c10::OperatorHandle& op, torch::jit::Stack& stack);
 
-  /// True when the last operator's result is an upper bound: its size depends on values.
-  bool upper_bound() const { return upper_bound_; }
+  /// What the last operator assumed because its result's size depends on values.
+  Assumption assumed() const { return assumed_; }
 
  private:
   OperatorInfo& lookup(const c10::OperatorHandle& op);
@@ -40,7 +41,7 @@ class Evaluator {
   std::unordered_map<c10::OperatorHandle, OperatorInfo> infos_;
   // Real tensors by storage: they become meta together. Kept, so that addresses are not reused.
   std::unordered_map<const c10::StorageImpl*, std::vector<at::Tensor>> real_;
-  bool upper_bound_ = false;
+  Assumption assumed_ = Assumption::kNone;
 };
 
 /// Runs an operator that has no meta kernel on CPU tensors of ones and zeros to learn the shapes of
@@ -48,24 +49,23 @@ class Evaluator {
 bool execute_on_placeholders(const c10::OperatorHandle& op, const OperatorInfo& info,
                              torch::jit::Stack& args);
 
+/// True for Tensor[] and Tensor?[], however the list was made.
+inline bool holds_tensors(const c10::IValue& value) {
+  if (!value.isList()) return false;
+  auto type = value.toList().elementType();
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  return type->kind() == c10::TypeKind::TensorType;
+}
+
 /// `value` with each tensor in it (alone or in a list) replaced by `f(tensor)`.
 template <class F>
 c10::IValue map_tensors(const c10::IValue& value, const F& f) {
   if (value.isTensor())
     return value.toTensor().defined() ? c10::IValue(f(value.toTensor())) : value;
-  if (value.isTensorList()) {
-    c10::List<at::Tensor> out;
-    for (const at::Tensor& t : value.toTensorList()) out.push_back(t.defined() ? f(t) : t);
-    return out;
-  }
-  if (value.isOptionalTensorList()) {
-    c10::List<std::optional<at::Tensor>> out;
-    for (const std::optional<at::Tensor>& t : value.toOptionalTensorList()) {
-      out.push_back(t && t->defined() ? std::optional<at::Tensor>(f(*t)) : t);
-    }
-    return out;
-  }
-  return value;
+  if (!holds_tensors(value)) return value;
+  c10::impl::GenericList out(value.toList().elementType());
+  for (const c10::IValue& item : value.toListRef()) out.push_back(map_tensors(item, f));
+  return out;
 }
 
 /// Calls `f(tensor)` for each tensor in `value`.
@@ -73,14 +73,8 @@ template <class F>
 void for_each_tensor(const c10::IValue& value, const F& f) {
   if (value.isTensor()) {
     if (value.toTensor().defined()) f(value.toTensor());
-  } else if (value.isTensorList()) {
-    for (const at::Tensor& t : value.toTensorList()) {
-      if (t.defined()) f(t);
-    }
-  } else if (value.isOptionalTensorList()) {
-    for (const std::optional<at::Tensor>& t : value.toOptionalTensorList()) {
-      if (t && t->defined()) f(*t);
-    }
+  } else if (holds_tensors(value)) {
+    for (const c10::IValue& item : value.toListRef()) for_each_tensor(item, f);
   }
 }
 

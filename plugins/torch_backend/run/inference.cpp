@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "load/names.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 
 using torch::jit::Value;
 
-constexpr int kMaxCallDepth = 64;
+constexpr size_t kMaxSeen = 1000;  // also bounds the recursion
 
 /// Operators that hand their first argument on, in another shape.
 constexpr std::array<const char*, 12> kPassing{
@@ -72,12 +73,12 @@ const Value* follow(const torch::jit::Use& use) {
   return result ? result : parameter_of(use);
 }
 
-bool reaches_indices(const Value* value, int depth) {
-  if (depth > kMaxCallDepth) return false;
+bool reaches_indices(const Value* value, std::unordered_set<const Value*>& seen) {
+  if (seen.size() > kMaxSeen || !seen.insert(value).second) return false;
   for (const auto& use : value->uses()) {
     if (indexes(use)) return true;
     const Value* next = follow(use);
-    if (next && reaches_indices(next, depth + 1)) return true;
+    if (next && reaches_indices(next, seen)) return true;
   }
   return false;
 }
@@ -111,7 +112,10 @@ std::vector<at::Tensor> inputs_for(const at::Tensor& weight, const Guess& guess)
 
 }  // namespace
 
-bool used_as_indices(const Value* value) { return reaches_indices(value, 0); }
+bool used_as_indices(const Value* value) {
+  std::unordered_set<const Value*> seen;
+  return reaches_indices(value, seen);
+}
 
 at::ScalarType float_type_of(const torch::jit::Module& root) {
   for (const at::Tensor& p : root.parameters()) {

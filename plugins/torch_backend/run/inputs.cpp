@@ -49,10 +49,15 @@ class Matcher {
  private:
   [[noreturn]] static void refuse(const std::string& what) { throw Error(TMETER_BAD_USAGE, what); }
 
-  [[noreturn]] void refuse_missing(const c10::Argument& argument) const {
-    refuse("the file does not say what inputs the model takes, and '" + argument.name() +
-           "' is needed: " + signature(schema_) + ". Give it, for example --input 1x3x224x224" +
-           (arguments_.size() > 1 ? " or --input " + argument.name() + "=1x3x224x224" : ""));
+  /// "--input ids=1x16:i64 --input image=1x3x224x224": one that would be understood.
+  [[noreturn]] void refuse_missing(const std::vector<size_t>& missing) const {
+    std::string example;
+    for (const auto i : missing) {
+      example += " --input " + (arguments_.size() > 1 ? arguments_[i].name() + "=" : "") +
+                 (default_type(i) == at::kLong ? "1x16:i64" : "1x3x224x224");
+    }
+    refuse("the file does not say what inputs the model takes: " + signature(schema_) +
+           ". Give them, for example" + example);
   }
 
   void require_known_names() const {
@@ -140,12 +145,12 @@ class Matcher {
   std::vector<InputSet> inferred(const InputSet& set, const std::vector<size_t>& missing) const {
     const auto& first = arguments_[missing[0]];
     const bool tensor = first.type()->isSubtypeOf(*c10::TensorType::get());
-    if (missing.size() > 1 || any_given_ || !tensor) refuse_missing(first);
+    if (missing.size() > 1 || any_given_ || !tensor) refuse_missing(missing);
     auto tensors = likely_inputs(file_.root());
     if (default_type(missing[0]) == at::kLong) {
       tensors = {at::empty({1, 16}, at::dtype(at::kLong).device(at::kMeta))};
     }
-    if (tensors.empty()) refuse_missing(first);
+    if (tensors.empty()) refuse_missing(missing);
     std::vector<InputSet> sets;
     for (const auto& t : tensors) {
       sets.push_back(set);

@@ -97,8 +97,14 @@ class FunctionCallbacks {
 
 class CurrentRun {
  public:
-  explicit CurrentRun(Run* run) { current_run() = run; }
-  ~CurrentRun() { current_run() = nullptr; }
+  explicit CurrentRun(Run* run) {
+    current_run() = run;
+    model_is_running() = true;
+  }
+  ~CurrentRun() {
+    current_run() = nullptr;
+    model_is_running() = false;
+  }
 };
 
 /// LibTorch's warnings are about its own use, not about the model.
@@ -145,7 +151,7 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
     evaluator_.execute(op, stack);
     if (!recorder_) return;
     recorder_->node(info, args, torch::jit::last(stack, info.results), calls_.current());
-    if (evaluator_.upper_bound()) recorder_->upper_bound(info, calls_.path());
+    recorder_->assumed(evaluator_.assumed(), info, calls_.path());
   } catch (const Error&) {
     if (!failed_) failure_.own = std::current_exception();
     failed_ = true;

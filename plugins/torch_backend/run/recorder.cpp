@@ -48,10 +48,14 @@ void Recorder::output(const c10::IValue& value) {
   }
 }
 
-void Recorder::upper_bound(const OperatorInfo& op, const std::string& path) {
-  if (!upper_bounds_.insert(op.full_name()).second) return;
-  call_.warn("the result of " + op.full_name() + (path.empty() ? "" : " in " + path) +
-             " has a size that depends on data; the largest possible one was used");
+void Recorder::assumed(Assumption assumption, const OperatorInfo& op, const std::string& path) {
+  if (assumption == Assumption::kNone || !warned_.insert(op.full_name()).second) return;
+  const auto place = op.full_name() + (path.empty() ? "" : " in " + path);
+  call_.warn(assumption == Assumption::kLargest
+                 ? "the size of the result of " + place +
+                       " depends on data; the largest possible one was used"
+                 : "the number of distinct values in " + place +
+                       " depends on data; one was assumed");
 }
 
 }  // namespace tmeter::torch_backend

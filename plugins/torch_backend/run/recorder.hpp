@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "meta_kernels/registry.hpp"
 #include "run/call_stack.hpp"
 #include "run/values.hpp"
 
@@ -20,7 +21,8 @@ class Recorder {
   void node(const OperatorInfo& op, const torch::jit::Stack& args,
             c10::ArrayRef<c10::IValue> results, GraphBuilder::Id module_call);
   void output(const c10::IValue& value);
-  void upper_bound(const OperatorInfo& op, const std::string& path);
+  /// Warns once for each operator.
+  void assumed(Assumption assumption, const OperatorInfo& op, const std::string& path);
 
  private:
   bool computes_tensors(const torch::jit::Stack& args, c10::ArrayRef<c10::IValue> results) const;
@@ -28,7 +30,7 @@ class Recorder {
   GraphBuilder& builder_;
   Call& call_;
   Values values_;
-  std::set<std::string> upper_bounds_;  // operators already warned of
+  std::set<std::string> warned_;  // operators
 };
 
 }  // namespace tmeter::torch_backend

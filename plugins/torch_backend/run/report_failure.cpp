@@ -21,7 +21,7 @@ std::optional<at::Tensor> tensor(const Failure& f, std::string_view name) {
 
 /// "layer1.0.conv1 (aten::conv2d)"
 std::string place(const Failure& f) {
-  if (f.op.empty()) return f.module.empty() ? "the model" : f.module;
+  if (f.op.empty()) return "the model stops";
   return f.module.empty() ? f.op : f.module + " (" + f.op + ")";
 }
 

@@ -6,23 +6,27 @@ namespace pt2 {
 namespace {
 
 TEST(Pt2ModuleStack, ReadsKeyPathAndType) {
-  const auto s = parse_module_stack(
-      "L__self__,,net.Net;L__self__blk@1,blk,torch.nn.modules.container.Sequential;"
-      "L__self__blk.0@1,blk.0,torch.nn.modules.linear.Linear");
-  ASSERT_TRUE(s);
-  ASSERT_EQ(s->size(), 3u);
-  EXPECT_EQ((*s)[0].path, "");
-  EXPECT_EQ((*s)[0].type, "net.Net");
-  EXPECT_EQ((*s)[1].key, "L__self__blk@1");
-  EXPECT_EQ((*s)[2].path, "blk.0");
-  EXPECT_EQ((*s)[2].type, "torch.nn.modules.linear.Linear");
+  const auto e = parse_stack_entry("L__self__blk.0@1,blk.0,torch.nn.modules.linear.Linear");
+  ASSERT_TRUE(e);
+  EXPECT_EQ(e->key, "L__self__blk.0@1");
+  EXPECT_EQ(e->path, "blk.0");
+  EXPECT_EQ(e->type, "torch.nn.modules.linear.Linear");
+  EXPECT_EQ(parse_stack_entry("L__self__,,net.Net")->path, "");
+}
+
+TEST(Pt2ModuleStack, SplitsOffTheInnermostEntry) {
+  const auto s = split_module_stack("a,,A;b,x,B;c,x.y,C");
+  EXPECT_EQ(s.outer, "a,,A;b,x,B");
+  EXPECT_EQ(s.entry, "c,x.y,C");
+  EXPECT_EQ(split_module_stack("a,,A").outer, "");
+  EXPECT_EQ(split_module_stack("a,,A").entry, "a,,A");
 }
 
 TEST(Pt2ModuleStack, CommasInBracketsDoNotSeparate) {
-  const auto s = parse_module_stack("L__s___blk_0,getattr(L['s'].blk, '0'),net.Pair[int, str]");
-  ASSERT_TRUE(s);
-  EXPECT_EQ((*s)[0].path, "blk.0");
-  EXPECT_EQ((*s)[0].type, "net.Pair[int, str]");
+  const auto e = parse_stack_entry("L__s___blk_0,getattr(L['s'].blk, '0'),net.Pair[int, str]");
+  ASSERT_TRUE(e);
+  EXPECT_EQ(e->path, "blk.0");
+  EXPECT_EQ(e->type, "net.Pair[int, str]");
 }
 
 TEST(Pt2ModuleStack, TranslatesSourceExpressionsOfStrictExport) {
@@ -38,20 +42,18 @@ TEST(Pt2ModuleStack, TranslatesSourceExpressionsOfStrictExport) {
   EXPECT_EQ(module_path("_export_rooted"), "_export_rooted");
 }
 
-TEST(Pt2ModuleStack, ANodeOutsideEveryModuleHasAnEmptyStack) {
-  const auto s = parse_module_stack(
+TEST(Pt2ModuleStack, ANodeOutsideEveryModuleSaysSo) {
+  const auto e = parse_stack_entry(
       "_empty_nn_module_stack_from_metadata_hook,_empty_nn_module_stack_from_metadata_hook,"
       "_empty_nn_module_stack_from_metadata_hook");
-  ASSERT_TRUE(s);
-  EXPECT_TRUE(s->empty());
-  EXPECT_TRUE(parse_module_stack("")->empty());
+  ASSERT_TRUE(e);
+  EXPECT_FALSE(e->is_module);
 }
 
 TEST(Pt2ModuleStack, RefusesMalformedText) {
-  for (const char* text :
-       {"a", "a,b", "a,b,c,d", "a,b,c;d", ";", "k,getattr(L['x',T", "k,L[self],T", "k,L['self'].,T",
-        "k,getattr(L['s'].a '0'),T", "k,L['s'][x],T"})
-    EXPECT_FALSE(parse_module_stack(text)) << text;
+  for (const char* text : {"", "a", "a,b", "a,b,c,d", "k,getattr(L['x',T", "k,L[self],T",
+                           "k,L['self'].,T", "k,getattr(L['s'].a '0'),T", "k,L['s'][x],T"})
+    EXPECT_FALSE(parse_stack_entry(text)) << text;
   std::string deep;
   for (int i = 0; i < 50'000; ++i) deep += "getattr(";
   EXPECT_FALSE(module_path(deep));

@@ -31,6 +31,7 @@ Table::Row row(const std::string& id, const std::string& name, const std::string
 Table small_table() {
   Table table;
   table.share_title = "share";
+  table.short_share_title = "of it";
   table.columns = {{"params", "p", false}, {"MACs", "f", true}};
   table.rows = {row("0", "Net", "", {{"25.56", "M"}, {"4.09", "G"}}),
                 row("1", "├─ conv1", "Conv2d", {{"9.41", "K"}, {"118.01", "M"}}, 0.25),
@@ -50,7 +51,7 @@ TEST(Layout, FiguresAndUnitsLineUp) {
 
 TEST(Layout, TheBarIsTheFirstToGo) {
   auto drawn = draw(small_table(), 50);
-  EXPECT_EQ(plain(drawn.lines)[0], "                       params      MACs   share");
+  EXPECT_EQ(plain(drawn.lines)[0], "                       params      MACs   of it");
   EXPECT_EQ(plain(drawn.lines)[2], "1   ├─ conv1  Conv2d   9.41 K  118.01 M  25.0 %");
   drawn = draw(small_table(), 45);
   EXPECT_EQ(plain(drawn.lines)[2], "1   ├─ conv1  Conv2d   9.41 K  118.01 M");

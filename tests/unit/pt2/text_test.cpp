@@ -1,0 +1,74 @@
+// The small readers of text: targets, non-finite numbers, messages; and the table of names.
+#include <gtest/gtest.h>
+
+#include "bad_file.hpp"
+#include "name_map.hpp"
+#include "non_finite.hpp"
+#include "target.hpp"
+
+namespace pt2 {
+namespace {
+
+void expect_target(std::string_view text, std::string_view op, std::string_view overload) {
+  const auto t = parse_target(text);
+  EXPECT_EQ(t.op, op);
+  EXPECT_EQ(t.overload, overload);
+}
+
+TEST(Pt2Target, SplitsOperatorAndOverload) {
+  expect_target("torch.ops.aten.conv2d.default", "aten::conv2d", "");
+  expect_target("torch.ops.aten.max.dim", "aten::max", "dim");
+  expect_target("torch.ops.higher_order.cond", "higher_order::cond", "");
+  expect_target("_operator.mul", "_operator::mul", "");
+  expect_target("torch.sym_max", "torch::sym_max", "");
+  expect_target("#vendor:op", "vendor::op", "");
+  expect_target("name", "python::name", "");
+}
+
+TEST(Pt2NonFinite, QuotesTheWordsOfOldFilesOutsideTexts) {
+  std::string out;
+  EXPECT_TRUE(
+      quote_non_finite(R"({"a": -Infinity, "b": [NaN, Infinity], "c": "NaN \" Infinity"})", out));
+  EXPECT_EQ(out, R"({"a": "-Infinity", "b": ["NaN", "Infinity"], "c": "NaN \" Infinity"})");
+}
+
+TEST(Pt2NonFinite, LeavesOtherTextAlone) {
+  std::string out;
+  for (const char* text : {"", "{\"a\": -1}", "\"Infinity", "\"\\", "-", "[Inf]"})
+    EXPECT_FALSE(quote_non_finite(text, out)) << text;
+}
+
+TEST(Pt2NameMap, FindsWhatWasInserted) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.push_back("n" + std::to_string(i));
+  NameMap<int> map;
+  EXPECT_EQ(map.find("n1"), nullptr);
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(map.insert(names[static_cast<size_t>(i)], i).second);
+  EXPECT_FALSE(map.insert("n7", 0).second);
+  EXPECT_EQ(*map.insert("n7", 0).first, 7);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(*map.find(names[static_cast<size_t>(i)]), i);
+  EXPECT_EQ(map.find("m"), nullptr);
+  EXPECT_EQ(map.entries().size(), 1000u);
+}
+
+TEST(Pt2BadFile, MessagesStayShortAndPrintable) {
+  EXPECT_EQ(in_quotes("a\nb\x1b"), "'a?b?'");
+  EXPECT_LT(in_quotes(std::string(1000, 'x')).size(), 100u);
+  const std::string umlauts = [] {
+    std::string s;
+    for (int i = 0; i < 100; ++i) s += "ü";
+    return "x" + s;
+  }();
+  EXPECT_NE(in_quotes(umlauts).find("ü…'"), std::string::npos);  // not cut through a character
+  try {
+    within([] { return std::string(600, 'p'); }, [] { throw BadFile("what", "do"); });
+    FAIL();
+  } catch (const BadFile& e) {
+    EXPECT_LT(std::string_view(e.what()).size(), 500u);
+    EXPECT_TRUE(std::string_view(e.what()).ends_with(": what"));
+    EXPECT_EQ(e.advice(), "do");
+  }
+}
+
+}  // namespace
+}  // namespace pt2
