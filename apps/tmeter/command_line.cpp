@@ -44,7 +44,9 @@ struct Options {
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
         "columns", text("A,B,..."), "metric ids to show")(
         "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
-        "color", text("WHEN"), "auto, always or never");
+        "repr", "modules as PyTorch prints them: Conv2d(3, 64, kernel_size=(7, 7), …)")(
+        "no-fold", "show every repetition of identical modules")("color", text("WHEN"),
+                                                                 "auto, always or never");
     other.add_options()("plugin", list("FILE"), "load this plugin file too")(
         "plugin-path", list("DIR"), "look for plugins here first")(
         "config", text("FILE"), "read options from a TOML file")("quiet,q", "errors only")(
@@ -153,7 +155,9 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
       throw Error(ErrorKind::kUsage, "--depth " + d + ": a number of levels or 'all' is expected");
     }
   }
-  if (map.count("raw")) out.view["raw"] = "1";
+  for (const char* flag : {"raw", "repr", "no-fold"}) {
+    if (map.count(flag)) out.view[flag] = "1";
+  }
   if (map.count("color")) {
     const auto when = one_of("color", map["color"].as<std::string>(), {"auto", "always", "never"});
     out.color = when == "always"  ? core::ColorMode::kAlways

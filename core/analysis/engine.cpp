@@ -31,6 +31,22 @@ Column make_column(const tmeter_metric_desc& d, const std::string& plugin) {
   return c;
 }
 
+Finding make_finding(const tmeter_finding& f, std::string_view plugin) {
+  Finding out;
+  out.severity = f.severity;
+  out.rule = str(f.rule);
+  out.text = str(f.text);
+  out.evidence = str(f.evidence);
+  out.action = str(f.action);
+  out.plugin = plugin;
+  out.targets.assign(f.targets, f.targets + f.target_count);
+  for (size_t i = 0; i < f.change_count; ++i)
+    out.change_metrics.push_back(str(f.changes[i].metric));
+  for (size_t i = 0; i < f.change_count; ++i)
+    out.changes.push_back({to_abi(out.change_metrics[i]), f.changes[i].from, f.changes[i].to});
+  return out;
+}
+
 std::string node_text(const Node& n) {
   std::string text = "node " + std::to_string(n.index) + " (" + n.full_name();
   if (!n.call->module->path.empty()) text += " in " + std::string(n.call->module->path);
@@ -256,6 +272,8 @@ Results Engine::run() {
   for (size_t i = 0; i < results_.columns.size(); ++i) require_metric(results_.columns[i].id);
   for (auto& pass : passes_) run_pass(pass);
   fill_coverage();
+  std::stable_sort(results_.findings.begin(), results_.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   return std::move(results_);
 }
 
@@ -324,6 +342,18 @@ void Engine::set_provenance(std::string_view metric, int32_t provenance, std::st
   auto& c = own_column(metric);
   c.provenance = provenance;
   c.provenance_text = text;
+}
+
+void Engine::add_finding(const tmeter_finding& f, std::string_view plugin) {
+  if (!frames_.empty()) throw Error(ErrorKind::kPlugin, "findings are for analyses, not handlers");
+  if (f.rule.len == 0 || f.text.len == 0)
+    throw Error(ErrorKind::kPlugin, "a finding needs a rule and a text");
+  for (size_t i = 0; i < f.target_count; ++i) {
+    if (f.targets[i].index >= axis_size(graph_, f.targets[i].axis))
+      throw Error(ErrorKind::kPlugin,
+                  "finding '" + str(f.rule) + "' is about a row that is not there");
+  }
+  results_.findings.push_back(make_finding(f, plugin));
 }
 
 }  // namespace tmeter::core

@@ -52,6 +52,7 @@ class Engine final : private ResultsAccess {
   bool read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) override;
   void set_convention(std::string_view metric, std::string_view text) override;
   void set_provenance(std::string_view metric, int32_t provenance, std::string_view text) override;
+  void add_finding(const tmeter_finding& finding, std::string_view plugin) override;
 
   const Graph& graph_;
   std::vector<Plugin*> plugins_;

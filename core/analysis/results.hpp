@@ -1,5 +1,6 @@
 // Results: one table per metric and axis, and what the coverage of the operators was. Pure data.
 #pragma once
+#include <tmeter/abi/finding.h>
 #include <tmeter/abi/metric.h>
 
 #include <array>
@@ -43,9 +44,21 @@ struct Coverage {
   }
 };
 
+struct Finding {
+  int32_t severity = TMETER_SEVERITY_INFO;
+  std::string rule, text, evidence, action, plugin;
+  std::vector<tmeter_target> targets;
+  std::vector<std::string> change_metrics;
+  std::vector<tmeter_change> changes;  // their metrics point into change_metrics
+  Finding() = default;
+  Finding(Finding&&) = default;  // moving a vector keeps its elements where they are
+  Finding& operator=(Finding&&) = default;
+};
+
 struct Results {
   std::vector<Column> columns;
   Coverage coverage;
+  std::vector<Finding> findings;  // most severe first
 
   const Column* find(std::string_view id) const {
     for (const auto& c : columns) {

@@ -120,6 +120,16 @@ const tmeter_results_api* results_interface() {
   return &api;
 }
 
+const tmeter_findings_api* findings_interface() {
+  static const tmeter_findings_api api{
+      sizeof(tmeter_findings_api), 0, [](tmeter_call* c, const tmeter_finding* f) {
+        return guard_callback(c, [&]() -> tmeter_status {
+          return results_of(c).add_finding(*f, c->plugin_id), TMETER_OK;
+        });
+      }};
+  return &api;
+}
+
 const tmeter_hardware_api* hardware_interface() {
   static const tmeter_hardware_api api{sizeof(tmeter_hardware_api), 0,
                                        hardware_text<&HardwareProfile::name>,

@@ -26,6 +26,7 @@ class ResultsAccess {
   virtual void set_convention(std::string_view metric, std::string_view text) = 0;
   virtual void set_provenance(std::string_view metric, int32_t provenance,
                               std::string_view text) = 0;
+  virtual void add_finding(const tmeter_finding& finding, std::string_view plugin) = 0;
 };
 
 /// What plugins say while they work. Warnings are kept once each and become part of the report.

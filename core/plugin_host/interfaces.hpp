@@ -19,6 +19,7 @@ const tmeter_host_v1* host_table();
 // The tables of this room, one file each.
 const tmeter_call_api* call_interface();
 const tmeter_results_api* results_interface();
+const tmeter_findings_api* findings_interface();
 const tmeter_hardware_api* hardware_interface();
 const tmeter_graph_api* graph_interface();
 const tmeter_builder_api* builder_interface();

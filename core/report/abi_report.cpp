@@ -66,6 +66,24 @@ tmeter_status pair_at(const std::vector<std::pair<std::string, std::string>>& li
   return TMETER_OK;
 }
 
+tmeter_status finding_at(const tmeter_report* r, size_t i, tmeter_finding* out) {
+  const auto& list = of(r).results.findings;
+  if (i >= list.size() || out->struct_size < sizeof(tmeter_finding)) return TMETER_INVALID_ARGUMENT;
+  const auto& f = list[i];
+  *out = {out->struct_size,   f.severity,       to_abi(f.rule),   to_abi(f.text),
+          to_abi(f.evidence), to_abi(f.action), f.targets.data(), f.targets.size(),
+          f.changes.data(),   f.changes.size()};
+  return TMETER_OK;
+}
+
+int32_t module_repeat(const tmeter_report* r, size_t module, size_t* window, size_t* times) {
+  const auto& repeats = of(r).structure().repeats;
+  if (module >= repeats.size() || repeats[module].times == 0) return 0;
+  *window = repeats[module].window;
+  *times = repeats[module].times;
+  return 1;
+}
+
 const tmeter_report_api* report_interface() {
   static const tmeter_report_api api{
       sizeof(tmeter_report_api),
@@ -91,7 +109,18 @@ const tmeter_report_api* report_interface() {
       [](const tmeter_report* r) { return of(r).plugins.size(); },
       [](const tmeter_report* r, size_t i, tmeter_str* k, tmeter_str* v) {
         return pair_at(of(r).plugins, i, k, v);
-      }};
+      },
+      [](const tmeter_report* r) { return of(r).results.findings.size(); },
+      finding_at,
+      [](const tmeter_report* r, size_t i) {
+        const auto& f = of(r).results.findings;
+        return i < f.size() ? to_abi(f[i].plugin) : tmeter_str{};
+      },
+      [](const tmeter_report* r, size_t i) {
+        const auto& texts = of(r).structure().texts;
+        return i < texts.size() ? to_abi(texts[i]) : tmeter_str{};
+      },
+      module_repeat};
   return &api;
 }
 

@@ -3,25 +3,44 @@
 #include <tmeter/abi/report.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/analysis/module_text.hpp"
+#include "core/analysis/repeats.hpp"
 #include "core/analysis/results.hpp"
 #include "core/ir/graph.hpp"
 
 namespace tmeter::core {
+
+/// What is worked out of the graph when a writer first asks for it.
+struct Structure {
+  explicit Structure(const Graph& graph)
+      : texts(module_texts(graph)), repeats(find_repeats(graph, texts)) {}
+  std::vector<std::string> texts;  // by module
+  std::vector<Repeat> repeats;     // by module
+};
 
 struct Report {
   const Graph* graph = nullptr;
   Results results;
   /// "tool.version", "model.file", "model.size", "analysis.seconds", "hardware", "command".
   std::map<std::string, std::string, std::less<>> properties;
-  /// How to show it: "by", "depth", "columns", "sort", "raw".
+  /// How to show it: "by", "depth", "columns", "sort", "raw", "repr", "no-fold".
   std::map<std::string, std::string, std::less<>> view;
   std::vector<std::string> warnings;
   std::vector<std::pair<std::string, std::string>> config;   // "flops.convention" → "torch"
   std::vector<std::pair<std::string, std::string>> plugins;  // id → version
+
+  const Structure& structure() const {
+    if (!structure_) structure_ = std::make_unique<Structure>(*graph);
+    return *structure_;
+  }
+
+ private:
+  mutable std::unique_ptr<Structure> structure_;  // writers run one after the other
 };
 
 /// Where a writer's bytes are collected, and what it may know about the destination.

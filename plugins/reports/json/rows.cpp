@@ -31,6 +31,7 @@ int64_t signed_of(size_t n) { return static_cast<int64_t>(n); }
 
 RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
     : stream_(stream),
+      report_(report),
       graph_(report.graph()),
       values_(report),
       value_writer_(graph_),
@@ -103,11 +104,17 @@ void RowWriter::module_row(const Module& module) {
   stream_.key("name").text(module.name());
   stream_.key("type").text(module.type());
   stream_.key("qualified_type").text(module.qualified_type());
+  stream_.key("text").text(report_.module_text(module));
   stream_.key("calls").integer(signed_of(module.calls()));
   stream_.key("parent").text_or_null(parent ? ids_[parent.index()] : std::string());
   stream_.key("children").open('[');
   for (size_t i = 0; i < module.child_count(); ++i) stream_.text(ids_[module.child(i).index()]);
   stream_.close(']');
+  if (const auto repeat = report_.repeat(module)) {
+    stream_.key("repeat").open('{');
+    stream_.key("window").integer(signed_of(repeat.window));
+    stream_.key("times").integer(signed_of(repeat.times)).close('}');
+  }
   if (module.attribute_count() > 0) attributes(module);
 }
 

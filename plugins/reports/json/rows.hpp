@@ -27,6 +27,7 @@ class RowWriter {
   void module_path(const tmeter::Module& module);
 
   Stream& stream_;
+  tmeter::Report report_;
   tmeter::Graph graph_;
   Values values_;
   ValueWriter value_writer_;

@@ -15,12 +15,28 @@ constexpr Names kUnitKinds{"count", "byte", "op", "joule", "second", "ratio", "w
 constexpr Names kAxes{"node", "module_call", "module", "tensor", "model"};
 constexpr Names kAggregations{"sum", "max", "last", "weighted_mean", "none"};
 constexpr Names kBetter{"lower", "higher", "neither"};
+constexpr Names kSeverities{"info", "advice", "warning", "error"};
 constexpr Names kProvenance{"computed", "measured", "estimated", "unavailable"};
 
 std::string_view name_of(const Names& names, int32_t id) {
   const bool known = id >= 0 && static_cast<size_t>(id) < names.size();
   return known && !names[static_cast<size_t>(id)].empty() ? names[static_cast<size_t>(id)]
                                                           : "other";
+}
+
+Json target(const tmeter::Graph& graph, const tmeter_target& t) {
+  switch (t.axis) {
+    case TMETER_AXIS_NODE:
+      return {{"node", t.index}};
+    case TMETER_AXIS_MODULE:
+      return {{"module", graph.modules()[t.index].path()}};
+    case TMETER_AXIS_MODULE_CALL:
+      return {{"module", graph.module_calls()[t.index].module().path()}};
+    case TMETER_AXIS_TENSOR:
+      return {{"tensor", graph.tensors()[t.index].name()}};
+    default:
+      return Json::object();
+  }
 }
 
 // A property that is a number in text; null when it is absent or is none.
@@ -103,6 +119,26 @@ Json coverage(const tmeter::Report& report) {
       {"unknown", c.unknown},
       {"unknown_ops", std::move(unknown)},
       {"ratio", all ? Json(static_cast<double>(known) / static_cast<double>(all)) : Json(nullptr)}};
+}
+
+Json findings(const tmeter::Report& report) {
+  const auto graph = report.graph();
+  Json list = Json::array();
+  for (const auto& f : report.findings()) {
+    Json targets = Json::array(), changes = Json::array();
+    for (const auto& t : f.targets()) targets.push_back(target(graph, t));
+    for (const auto& c : f.changes())
+      changes.push_back({{"metric", tmeter::to_view(c.metric)}, {"from", c.from}, {"to", c.to}});
+    list.push_back({{"rule", f.rule()},
+                    {"severity", name_of(kSeverities, f.severity())},
+                    {"text", f.text()},
+                    {"evidence", f.evidence()},
+                    {"action", f.action()},
+                    {"targets", std::move(targets)},
+                    {"changes", std::move(changes)},
+                    {"plugin", f.plugin()}});
+  }
+  return list;
 }
 
 Json config(const tmeter::Report& report) {

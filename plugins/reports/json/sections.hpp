@@ -10,6 +10,7 @@ Json symbols(const tmeter::Graph& graph);
 Json metrics(const tmeter::Report& report);
 Json totals(const tmeter::Report& report);
 Json coverage(const tmeter::Report& report);
+Json findings(const tmeter::Report& report);
 Json config(const tmeter::Report& report);
 Json warnings(const tmeter::Report& report);
 Json plugins(const tmeter::Report& report);

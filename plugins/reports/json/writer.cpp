@@ -21,9 +21,9 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   rows.modules();
   rows.nodes();
   rows.tensors();
+  stream.section_lines("findings", findings(report));
   // No plugin interface fills these yet; they are part of the schema from the start.
-  for (const char* name : {"findings", "series", "distributions"})
-    stream.section(name, Json::array());
+  for (const char* name : {"series", "distributions"}) stream.section(name, Json::array());
   stream.section_lines("config", config(report));
   stream.section_lines("warnings", warnings(report));
   stream.section_lines("plugins", plugins(report));

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <tmeter/cpp/units.hpp>
 
+#include "findings.hpp"
 #include "flow.hpp"
 #include "notes.hpp"
 
@@ -144,6 +145,8 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   lines.put(coverage_line(report));
   lines.put_right(timing(report));
   lines.put(unknown_line(report));
+  lines.gap();
+  for (const auto& finding : finding_lines(report)) lines.put(finding);
   lines.gap();
   for (const auto& note : metric_notes(with_figures(report, columns, omissions))) lines.put(note);
   lines.put(tie_note(report.graph()));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tmeter/cpp/module_ids.hpp>
 
+#include "fold.hpp"
 #include "trees.hpp"
 
 namespace text_report {
@@ -89,16 +90,10 @@ class ModuleFacts {
   std::vector<bool> called_, tied_, partial_;
 };
 
-size_t choose_depth(const std::vector<size_t>& per_level, const std::optional<size_t>& wanted) {
-  const size_t deepest = per_level.empty() ? 0 : per_level.size() - 1;
-  if (wanted) return std::min(*wanted, deepest);
-  size_t depth = 0, rows = 0;
-  while (depth < deepest) {
-    rows += per_level[depth + 1];
-    if (rows > kRowsAtOnce && depth > 0) break;
-    ++depth;
-  }
-  return depth;
+/// Whether a level could fit a screen once repeats are folded; it spares building huge levels.
+bool fits_screen(const std::vector<size_t>& per_level, size_t level) {
+  constexpr size_t kMostModules = 20'000;
+  return per_level[level] <= kMostModules;
 }
 
 std::string note_of(const Module& m, const ModuleFacts& facts) {
@@ -128,15 +123,24 @@ std::vector<std::string> legend(const Graph& graph, const ModuleFacts& facts) {
 
 class Builder {
  public:
-  Builder(const Report& report, const Columns& columns, const ModuleFacts& facts)
-      : report_(report), columns_(columns), facts_(facts) {}
+  Builder(const Report& report, const Columns& columns, const ModuleFacts& facts, const View& view)
+      : report_(report),
+        columns_(columns),
+        facts_(facts),
+        repr_(view.repr),
+        fold_(view.fold && !columns.sort) {}
 
   Branch branch(const Module& m, size_t levels) const {
-    Branch b{
-        facts_.id(m), std::string(m.name()), note_of(m, facts_), std::string(m.type()), {}, {}};
+    Branch b{facts_.id(m),
+             std::string(m.name()),
+             note_of(m, facts_),
+             std::string(repr_ ? report_.module_text(m) : m.type()),
+             {},
+             {}};
     for (size_t c = 0; c < columns_.shown.size(); ++c) b.readings.push_back(reading(m, c));
     for (size_t i = 0; levels > 0 && i < m.child_count(); ++i)
       b.children.push_back(branch(m.child(i), levels - 1));
+    if (fold_) fold_repeats(report_, m, columns_, b.children);
     return b;
   }
 
@@ -150,20 +154,37 @@ class Builder {
   const Report& report_;
   const Columns& columns_;
   const ModuleFacts& facts_;
+  bool repr_;
+  bool fold_;  // sorted rows are in no order in which a run could be seen
 };
+
+size_t count_rows(const Branch& branch) {
+  size_t rows = 1;
+  for (const auto& child : branch.children) rows += count_rows(child);
+  return rows;
+}
 
 }  // namespace
 
 Tree module_tree(const Report& report, const Columns& columns, const View& view) {
   const ModuleFacts facts(report, columns);
   const auto& per_level = facts.modules_per_level();
+  const Builder builder(report, columns, facts, view);
   Tree tree;
   tree.deepest = per_level.empty() ? 0 : per_level.size() - 1;
-  tree.depth = choose_depth(per_level, view.depth);
+  tree.depth = std::min(view.depth.value_or(per_level.size() > 1 ? 1 : 0), tree.deepest);
+  if (report.graph().modules().size() > 0) {
+    const auto root = report.graph().root();
+    tree.root = builder.branch(root, tree.depth);
+    while (!view.depth && tree.depth < tree.deepest && fits_screen(per_level, tree.depth + 1)) {
+      auto deeper = builder.branch(root, tree.depth + 1);
+      if (count_rows(deeper) > kRowsAtOnce + 1) break;
+      tree.root = std::move(deeper);
+      ++tree.depth;
+    }
+  }
   for (size_t level = tree.depth + 1; level < per_level.size(); ++level)
     tree.hidden += per_level[level];
-  if (report.graph().modules().size() > 0)
-    tree.root = Builder(report, columns, facts).branch(report.graph().root(), tree.depth);
   tree.legend = legend(report.graph(), facts);
   tree.root.label = model_name(report);
   tree.root.type.clear();

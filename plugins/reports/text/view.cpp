@@ -45,6 +45,8 @@ View read_view(const tmeter::Report& report) {
   view.depth = read_depth(report.view("depth"));
   if (const auto columns = report.view("columns"); !columns.empty()) view.columns = split(columns);
   view.sort = report.view("sort");
+  view.fold = report.view("no-fold").empty();
+  view.repr = report.view("repr") == "1";
   view.raw = report.view("raw") == "1";
   return view;
 }

@@ -14,6 +14,8 @@ struct View {
   std::optional<size_t> depth;                      // none: chosen by the number of rows
   std::optional<std::vector<std::string>> columns;  // none: every metric that is not a detail
   std::string sort;                                 // metric id; empty: as in the model
+  bool fold = true;                                 // draw identical siblings once
+  bool repr = false;                                // modules as PyTorch prints them
   bool raw = false;                                 // plain numbers: no scaling, no abbreviation
 };
 

@@ -33,7 +33,7 @@ struct tmeter_node {
 
 struct tmeter_module {
   size_t index = 0;
-  std::string name, path, type;
+  std::string name, path, type, text{};
   tmeter_module* parent = nullptr;
   std::vector<tmeter_module*> children;
   std::vector<tmeter_tensor*> tensors;
@@ -113,6 +113,9 @@ struct tmeter_graph {
   std::array<uint64_t, 3> coverage{};  // counted, zero by rule, unknown
   std::vector<std::pair<std::string, uint64_t>> unknown_ops;
   std::vector<std::string> warnings;
+  std::deque<tmeter::Finding> findings;
+  std::string finding_plugin = "org.test.one";
+  std::map<size_t, std::pair<size_t, size_t>> repeats;  // module → window, times
 };
 struct tmeter_output {
   std::string text;
@@ -297,6 +300,20 @@ inline const tmeter_report_api& report_api() {
     a.plugin_count = [](R) { return current()->plugins.size(); };
     a.plugin_at = [](R, size_t i, tmeter_str* k, tmeter_str* v) {
       return pair_at(current()->plugins, i, k, v);
+    };
+    a.finding_count = [](R) { return current()->findings.size(); };
+    a.finding_at = [](R, size_t i, tmeter_finding* out) -> tmeter_status {
+      *out = current()->findings.at(i).abi();
+      return TMETER_OK;
+    };
+    a.finding_plugin = [](R, size_t) { return str(current()->finding_plugin); };
+    a.module_text = [](R, size_t i) { return str(current()->modules.at(i).text); };
+    a.module_repeat = [](R, size_t i, size_t* window, size_t* times) -> int32_t {
+      const auto it = current()->repeats.find(i);
+      if (it == current()->repeats.end()) return 0;
+      *window = it->second.first;
+      *times = it->second.second;
+      return 1;
     };
     return a;
   }();

@@ -305,6 +305,48 @@ TEST_F(TextReport, ColoursDoNotChangeTheText) {
   EXPECT_NE(plain, colored);
 }
 
+TEST_F(TextReport, RepeatsAreDrawnOnceWithTheFiguresOfAll) {
+  auto* layers = r.module(root, "layers", "torch.nn.Sequential", 1);
+  for (const char* name : {"0", "1", "2"}) {
+    auto* layer = r.module(layers, name, "acme.Layer", 1);
+    r.set(macs, kModuleAxis, layer->index, fake::integer(2000));
+  }
+  const size_t first = layers->index + 1;
+  r.repeats[first] = {1, 3};
+  EXPECT_NE(line_with({"4.1–3", "repeat 3 ×", "6.00 K"}), "");
+  EXPECT_NE(line_with({"4.1 ", "0", "Layer", "2.00 K"}), "");
+  EXPECT_EQ(line_with({"4.2 "}), "");
+  r.views["no-fold"] = "1";
+  EXPECT_EQ(line_with({"repeat"}), "");
+  EXPECT_NE(line_with({"4.2 "}), "");
+}
+
+TEST_F(TextReport, WhatIsNotAlikeIsNotFolded) {
+  auto* layers = r.module(root, "layers", "torch.nn.Sequential", 1);
+  for (const char* name : {"0", "1", "2"}) {
+    auto* layer = r.module(layers, name, "acme.Layer", 1);
+    r.set(macs, kModuleAxis, layer->index, fake::integer(name[0] == '2' ? 1 : 2000));
+  }
+  r.repeats[layers->index + 1] = {1, 3};
+  EXPECT_EQ(line_with({"repeat"}), "");
+}
+
+TEST_F(TextReport, FindingsComeWithEvidenceGainAndAction) {
+  tmeter::Finding f;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "store-half";
+  f.text = "weights fit 16 bits";
+  f.evidence = "SQNR 52 dB";
+  f.action = "model.half()";
+  f.changes = {{"params", 4000, 2000}};
+  r.findings.push_back(f);
+  EXPECT_NE(line_with({"advice: weights fit 16 bits: SQNR 52 dB; params 4.00 K → 2.00 K – "
+                       "model.half()"}),
+            "");
+  for (int i = 0; i < 6; ++i) r.findings.push_back(f);
+  EXPECT_NE(line_with({"… 2 more of store-half"}), "");
+}
+
 TEST_F(TextReport, AnEmptyReportIsStillAReport) {
   fake::FakeReport empty;
   empty.module(nullptr, "", "");

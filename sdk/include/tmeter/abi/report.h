@@ -8,6 +8,7 @@
 #ifndef TMETER_ABI_REPORT_H
 #define TMETER_ABI_REPORT_H
 #include "base.h"
+#include "finding.h"
 #include "metric.h"
 #ifdef __cplusplus
 extern "C" {
@@ -61,7 +62,7 @@ typedef struct tmeter_report_api { /* all [any] */
   /* Texts by key, empty when absent: "tool.version", "model.file", "model.size" (bytes),
    * "analysis.seconds" (as text), "hardware", "command". */
   tmeter_str(TMETER_ABI *property)(const tmeter_report *, tmeter_str key);
-  /* How the user wants it shown: "by", "depth", "columns", "sort", "raw". Empty when not said. */
+  /* How the user wants it shown: "by", "depth", "columns", "sort", "raw", "repr", "no-fold". Empty when not said. */
   tmeter_str(TMETER_ABI *view)(const tmeter_report *, tmeter_str key);
 
   size_t(TMETER_ABI *metric_count)(const tmeter_report *);
@@ -84,6 +85,19 @@ typedef struct tmeter_report_api { /* all [any] */
   size_t(TMETER_ABI *plugin_count)(const tmeter_report *);
   tmeter_status(TMETER_ABI *plugin_at)(const tmeter_report *, size_t, tmeter_str *id,
                                        tmeter_str *version);
+
+  size_t(TMETER_ABI *finding_count)(const tmeter_report *); /* most severe first */
+  /* Texts and arrays live with the report. */
+  tmeter_status(TMETER_ABI *finding_at)(const tmeter_report *, size_t, tmeter_finding *out);
+  tmeter_str(TMETER_ABI *finding_plugin)(const tmeter_report *, size_t); /* id */
+
+  /* The module as PyTorch prints it, "Conv2d(3, 64, kernel_size=(7, 7), stride=(2, 2))", as far as
+   * the file tells; its type when nothing more is known. */
+  tmeter_str(TMETER_ABI *module_text)(const tmeter_report *, size_t module);
+  /* The run of identical siblings that begins at this module: `times` repetitions of `window`
+   * siblings. False (0) when no run begins here. Identical: type, tensors and everything inside. */
+  int32_t(TMETER_ABI *module_repeat)(const tmeter_report *, size_t module, size_t *window,
+                                     size_t *times);
 } tmeter_report_api;
 
 typedef struct tmeter_output_api {

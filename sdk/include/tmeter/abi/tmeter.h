@@ -7,6 +7,7 @@
 #include "call.h"
 #include "dtype.h"
 #include "entry.h"
+#include "finding.h"
 #include "graph.h"
 #include "loader.h"
 #include "metric.h"

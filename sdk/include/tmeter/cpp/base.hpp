@@ -90,6 +90,10 @@ inline const tmeter_results_api& results_api() {
   static const tmeter_results_api* cache = nullptr;
   return interface_of(cache, TMETER_HOST_RESULTS);
 }
+inline const tmeter_findings_api& findings_api() {
+  static const tmeter_findings_api* cache = nullptr;
+  return interface_of(cache, TMETER_HOST_FINDINGS);
+}
 inline const tmeter_hardware_api& hardware_api() {
   static const tmeter_hardware_api* cache = nullptr;
   return interface_of(cache, TMETER_HOST_HARDWARE);

@@ -1,6 +1,7 @@
 // Call: options, log, metrics and hardware as a plugin sees them while the host is inside it.
 #pragma once
 #include "count.hpp"
+#include "finding.hpp"
 #include "graph.hpp"
 
 TMETER_SDK_BEGIN
@@ -58,6 +59,12 @@ class Call {
   }
   void set_provenance(std::string_view metric, int32_t provenance, std::string_view text) const {
     check(detail::results_api().set_provenance(h_, to_abi(metric), provenance, to_abi(text)));
+  }
+
+  /// Adds a finding to the report; only while an analysis runs.
+  void add(const Finding& finding) const {
+    const auto f = finding.abi();
+    check(detail::findings_api().add(h_, &f));
   }
 
   // The hardware profile chosen with --hardware.

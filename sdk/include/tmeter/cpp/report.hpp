@@ -91,6 +91,29 @@ class Report {
     };
     return IndexRange<Pair, decltype(at)>(api().config_count(h_), at);
   }
+  /// Most severe first.
+  auto findings() const {
+    auto at = [h = h_](size_t i) {
+      tmeter_finding f{};
+      f.struct_size = sizeof f;
+      check(api().finding_at(h, i, &f));
+      return FindingView(f, to_view(api().finding_plugin(h, i)));
+    };
+    return IndexRange<FindingView, decltype(at)>(api().finding_count(h_), at);
+  }
+  /// "Conv2d(3, 64, kernel_size=(7, 7), …)" as far as the file tells; else the type.
+  std::string_view module_text(const Module& m) const {
+    return to_view(api().module_text(h_, m.index()));
+  }
+  /// The run of identical siblings that begins at a module.
+  struct Repeat {
+    size_t window = 0, times = 0;
+    explicit operator bool() const { return times > 1; }
+  };
+  Repeat repeat(const Module& m) const {
+    Repeat r;
+    return api().module_repeat(h_, m.index(), &r.window, &r.times) ? r : Repeat{};
+  }
   /// (id, version) of every plugin that took part.
   auto plugins() const {
     auto at = [h = h_](size_t i) {

@@ -1,0 +1,41 @@
+// What the file tells of one module, for module_text.cpp: its tensors, its operator's arguments,
+// its attributes; and the wording of values in Python's style.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ir/graph.hpp"
+
+namespace tmeter::core {
+
+/// 1e-05, 0.1, 2.0, True, (3, 3), 'none'.
+std::string python_text(double value);
+std::string python_text(const Value& value);
+std::string python_tuple(const std::vector<int64_t>& items);
+
+class ModuleFacts {
+ public:
+  /// `nodes`: the operators that the module itself runs.
+  ModuleFacts(const Module& module, const std::vector<const Node*>& nodes)
+      : module_(module), nodes_(nodes) {}
+
+  const Tensor* tensor(std::string_view name) const;
+  /// The first of the module's operators whose name without namespace starts so.
+  const Node* node(std::string_view op_prefix) const;
+  const Value* attribute(std::string_view name) const;
+
+  /// An argument of `node`, else the attribute of that name; null when neither is there.
+  const Value* field(const Node* node, std::string_view name) const;
+  std::optional<int64_t> integer(const Node* node, std::string_view name) const;
+  /// A list of integers, one integer repeated to `rank` items; empty when there is none.
+  std::vector<int64_t> integers(const Node* node, std::string_view name, size_t rank) const;
+
+ private:
+  const Module& module_;
+  const std::vector<const Node*>& nodes_;
+};
+
+}  // namespace tmeter::core

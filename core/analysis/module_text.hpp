@@ -1,0 +1,15 @@
+// Modules as PyTorch prints them, `Conv2d(3, 64, kernel_size=(7, 7), stride=(2, 2))`, put together
+// from what the file has: tensors, the operator the module runs, attributes of TorchScript modules.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/ir/graph.hpp"
+
+namespace tmeter::core {
+
+/// One text per module, by index. Only types of torch.nn, and only when every figure in the text is
+/// known; the bare type otherwise ("Bottleneck"). Wording: torch 2.15.
+std::vector<std::string> module_texts(const Graph& graph);
+
+}  // namespace tmeter::core

@@ -1,0 +1,152 @@
+#include "lifetimes.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "traffic.hpp"
+
+namespace memory {
+namespace {
+
+using tmeter::Count;
+using tmeter::Graph;
+using tmeter::Node;
+using tmeter::Value;
+
+/// Calls `f` for each tensor that is no parameter, buffer or constant.
+template <class F>
+void for_each_activation(const Value& value, const F& f) {
+  if (value.is_tensor()) {
+    if (!value.tensor()) f(value);
+  } else if (value.is_list()) {
+    for (size_t i = 0; i < value.size(); ++i) for_each_activation(value[i], f);
+  }
+}
+
+class Tracker {
+ public:
+  Lifetimes run(const Graph& graph) {
+    const size_t n = graph.nodes().size();
+    end_ = n == 0 ? 0 : n - 1;
+    find_call_ends(graph);
+    add_inputs(graph);
+    for (const auto& node : graph.nodes()) step(node);
+    for (const auto& value : graph.outputs())
+      for_each_activation(value, [&](const Value& v) { use(v, end_); });
+    out_.alive.assign(n, 0);
+    sum_up();
+    return std::move(out_);
+  }
+
+ private:
+  void find_call_ends(const Graph& graph) {
+    call_ends_.assign(graph.module_calls().size(), 0);
+    for (const auto& node : graph.nodes()) {
+      for (auto call = node.call(); call; call = call.parent())
+        call_ends_[call.index()] = node.index();
+    }
+  }
+
+  /// Until when `node` keeps its argument: to the end of the outermost call that it was passed
+  /// into.
+  size_t end_of_use(const Value& v, const Node& node) {
+    const auto maker = v.producer();
+    size_t end = node.index();
+    // Calls that were running when the value was made hold it by name for as long as they like.
+    std::vector<size_t>& inside = calls_of_maker_;
+    inside.clear();
+    for (auto call = maker ? maker.call() : tmeter::ModuleCall(); call; call = call.parent())
+      inside.push_back(call.index());
+    for (auto call = node.call(); call; call = call.parent()) {
+      if (std::find(inside.begin(), inside.end(), call.index()) != inside.end()) break;
+      end = std::max(end, call_ends_[call.index()]);
+    }
+    return end;
+  }
+
+  void add_inputs(const Graph& graph) {
+    const auto inputs = graph.inputs();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      for_each_activation(inputs[i], [&](const Value& v) {
+        make(v, 0).input = graph.input_name(i);
+        out_.storages.back().last = end_;
+      });
+    }
+  }
+
+  void step(const Node& node) {
+    const size_t i = node.index();
+    Value base;  // the first tensor argument: what a view is a view of
+    for (size_t a = 0; a < node.arg_count(); ++a) {
+      for_each_activation(node.arg(a), [&](const Value& v) {
+        if (base.is_none()) base = v;
+        use(v, end_of_use(v, node));
+      });
+    }
+    const auto traffic = traffic_of(node);
+    if (!traffic.output) out_.complete = false;
+    const bool shares = traffic.output && *traffic.output == Count(0);
+    for (size_t k = 0; k < node.result_count(); ++k) {
+      for_each_activation(node.result(k), [&](const Value& v) {
+        if (shares)
+          share(v, base);
+        else if (!storage_.contains(v.handle()))
+          make(v, i).maker = node;
+      });
+    }
+  }
+
+  Storage& make(const Value& v, size_t at) {
+    storage_[v.handle()] = out_.storages.size();
+    Storage s;
+    if (can_be_sized(v))
+      s.bytes = v.bytes();
+    else
+      out_.complete = false;
+    s.first = s.last = at;
+    return out_.storages.emplace_back(s);
+  }
+
+  /// A view of a parameter has no memory of its own either.
+  void share(const Value& v, const Value& base) {
+    const auto it = storage_.find(base.handle());
+    if (it != storage_.end()) storage_[v.handle()] = it->second;
+  }
+
+  void use(const Value& v, size_t at) {
+    const auto it = storage_.find(v.handle());
+    if (it == storage_.end()) return;
+    auto& last = out_.storages[it->second].last;
+    last = std::max(last, at);
+  }
+
+  void sum_up() {
+    if (out_.alive.empty()) return;
+    std::vector<Count> made(out_.alive.size()), freed(out_.alive.size());
+    for (const auto& s : out_.storages) {
+      made[s.first] += s.bytes;
+      freed[s.last] += s.bytes;
+    }
+    Count now = 0;
+    for (size_t i = 0; i < out_.alive.size(); ++i) {
+      out_.alive[i] = now + made[i];
+      now = out_.alive[i] - freed[i];
+    }
+  }
+
+  Lifetimes out_;
+  size_t end_ = 0;
+  std::vector<size_t> call_ends_;  // by call: its last node
+  std::vector<size_t> calls_of_maker_;
+  std::unordered_map<const tmeter_value*, size_t> storage_;  // by value
+};
+
+}  // namespace
+
+Lifetimes lifetimes(const Graph& graph) { return Tracker().run(graph); }
+
+size_t peak_of(const Lifetimes& l) {
+  return static_cast<size_t>(std::max_element(l.alive.begin(), l.alive.end()) - l.alive.begin());
+}
+
+}  // namespace memory

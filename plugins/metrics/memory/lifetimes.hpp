@@ -1,0 +1,36 @@
+// How much memory activations take at each moment: from when each tensor is made until it is last
+// used.
+//
+// Views and in-place operators share the memory of their argument. Inputs stay, because the caller
+// holds them, and so does what the model returns. Parameters, buffers and constants are not
+// activations. A tensor is freed after its last use, but not before the modules it was passed into
+// have returned: whoever calls a module holds its arguments until then (CPython keeps them on its
+// stack). Names that a forward keeps longer than it needs, and what a kernel allocates for itself
+// (workspaces, packed weights), are not seen: the figure is a lower bound of what an eager run
+// takes, within the tolerance that tests/models/test_peak.py states.
+#pragma once
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+namespace memory {
+
+struct Storage {
+  std::string_view input;  // name, when it is an input of the model
+  tmeter::Node maker;      // else
+  tmeter::Count bytes = 0;
+  size_t first = 0, last = 0;  // nodes, both inclusive
+};
+
+struct Lifetimes {
+  std::vector<Storage> storages;
+  std::vector<tmeter::Count> alive;  // bytes while each node runs
+  bool complete = true;              // false: some tensor could not be sized
+};
+
+Lifetimes lifetimes(const tmeter::Graph& graph);
+
+/// The node at which most is alive; the first of several. `alive` is not empty.
+size_t peak_of(const Lifetimes& l);
+
+}  // namespace memory

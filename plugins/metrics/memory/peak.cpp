@@ -1,0 +1,63 @@
+#include "peak.hpp"
+
+#include <algorithm>
+#include <tmeter/cpp/units.hpp>
+
+#include "lifetimes.hpp"
+
+namespace memory {
+namespace {
+
+using tmeter::Cell;
+using tmeter::Count;
+using tmeter::Node;
+
+constexpr size_t kNamed = 4;  // of what is alive at the peak
+
+std::string bytes_text(Count bytes) {
+  return tmeter::scaled(static_cast<double>(bytes.value()), TMETER_UNIT_BYTE, "B").text();
+}
+
+/// "layer1.0.conv1 (aten::conv2d)"
+std::string place(const Node& node) {
+  const auto path = node.call() ? node.call().module().path() : std::string_view();
+  return path.empty() ? std::string(node.op())
+                      : std::string(path) + " (" + std::string(node.op()) + ")";
+}
+
+std::string name_of(const Storage& s) {
+  return s.maker ? "result of " + place(s.maker) : "input " + std::string(s.input);
+}
+
+/// The largest of what is alive: "input x 588.00 KiB, result of conv1 (aten::conv2d) 3.06 MiB".
+std::string alive_text(const Lifetimes& l, size_t at) {
+  std::vector<const Storage*> alive;
+  for (const auto& s : l.storages)
+    if (s.first <= at && at <= s.last && s.bytes > Count(0)) alive.push_back(&s);
+  std::stable_sort(alive.begin(), alive.end(),
+                   [](const Storage* a, const Storage* b) { return a->bytes > b->bytes; });
+  std::string text = "alive are ";
+  for (size_t i = 0; i < std::min(kNamed, alive.size()); ++i)
+    text += (i ? ", " : "") + name_of(*alive[i]) + " " + bytes_text(alive[i]->bytes);
+  if (alive.size() > kNamed) text += ", … " + std::to_string(alive.size() - kNamed) + " more";
+  return text;
+}
+
+}  // namespace
+
+void find_peak(const tmeter::Graph& graph, tmeter::Call& call) {
+  const auto l = lifetimes(graph);
+  for (size_t i = 0; i < l.alive.size(); ++i)
+    call.emit(kPeak, TMETER_AXIS_NODE, i, l.complete ? Cell(l.alive[i]) : Cell::unsupported());
+  if (l.alive.empty() || !l.complete) return;
+  const size_t at = peak_of(l);
+  const auto node = graph.nodes()[at];
+  tmeter::Finding finding;
+  finding.rule = "memory-peak";
+  finding.text =
+      "activations take at most " + bytes_text(l.alive[at]) + ", while " + place(node) + " runs";
+  finding.evidence = alive_text(l, at);
+  call.add(finding.about(node));
+}
+
+}  // namespace memory

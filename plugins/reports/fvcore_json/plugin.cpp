@@ -1,0 +1,99 @@
+// fvcore-json: every metric as the dictionaries that fvcore's analyses return – total, by_module,
+// by_operator, by_module_and_operator – for scripts that were written for fvcore.
+//
+// As in fvcore, "" is the whole model, a module's figure includes everything inside it, and
+// operators are named without namespace ("conv2d").
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tmeter/cpp/op_class.hpp>
+#include <tmeter/cpp/plugin.hpp>
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using tmeter::Cell;
+using tmeter::Metric;
+using tmeter::Module;
+using tmeter::Report;
+
+Json number(const Cell& cell) {
+  if (cell.is_int()) return cell.count().value();
+  if (cell.is_number()) return cell.real();
+  return cell.is_zero_by_rule() ? Json(0) : Json(nullptr);
+}
+
+/// Sums (or, for such metrics, maxima) by operator.
+class ByOperator {
+ public:
+  explicit ByOperator(const Metric& metric) : max_(metric.aggregation() == TMETER_AGGREGATE_MAX) {}
+  void add(std::string_view op, const Cell& cell) {
+    if (!cell.is_number() || cell.real() == 0) return;  // fvcore lists what counts
+    auto& all = figures_[std::string(tmeter::base_name(op))];
+    if (max_)
+      all = cell.real() > all.real() ? cell : all;
+    else if (cell.is_int() && (all.is_int() || all.empty()))
+      all = Cell(all.count() + cell.count());
+    else
+      all = Cell(all.real() + cell.real());
+  }
+  Json json() const {
+    Json out = Json::object();
+    for (const auto& [op, cell] : figures_) out[op] = number(cell);
+    return out;
+  }
+
+ private:
+  std::map<std::string, Cell> figures_;
+  bool max_;
+};
+
+Json by_module(const Report& report, const Metric& metric) {
+  Json out = Json::object();
+  for (const auto& m : report.graph().modules())
+    out[std::string(m.path())] = number(m.index() ? report.cell(metric, m) : report.total(metric));
+  return out;
+}
+
+void add_operators(const Report& report, const Metric& metric, Json& out) {
+  ByOperator whole(metric);
+  std::vector<ByOperator> modules(report.graph().modules().size(), ByOperator(metric));
+  for (const auto& node : report.graph().nodes()) {
+    const auto cell = report.cell(metric, node);
+    whole.add(node.op(), cell);
+    for (Module m = node.call().module(); m; m = m.parent())
+      modules[m.index()].add(node.op(), cell);
+  }
+  out["by_operator"] = whole.json();
+  Json both = Json::object();
+  for (const auto& m : report.graph().modules())
+    both[std::string(m.path())] = modules[m.index()].json();
+  out["by_module_and_operator"] = std::move(both);
+}
+
+void write(const Report& report, tmeter::Output& out) {
+  Json document = Json::object();
+  for (const auto& metric : report.metrics()) {
+    Json& entry = document[std::string(metric.id())];
+    entry["total"] = number(report.total(metric));
+    entry["by_module"] = by_module(report, metric);
+    if (metric.axis() == TMETER_AXIS_NODE) add_operators(report, metric, entry);
+  }
+  Json unsupported = Json::object();
+  for (const auto& op : report.unknown_ops()) unsupported[std::string(op.op)] = op.nodes;
+  document["unsupported_ops"] = std::move(unsupported);
+  out.write(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace
+
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.fvcore-json",
+                       .version = "1.0.0",
+                       .description = "Report as fvcore's dictionaries: by module, by operator",
+                   }),
+                   [](tmeter::Registrar& r) {
+                     r.writer("fvcore-json", "json", "application/json",
+                              [](const Report& report, tmeter::Output& out, tmeter::Call&) {
+                                write(report, out);
+                              });
+                   })
