@@ -83,7 +83,7 @@ class Tracker {
         use(v, end_of_use(v, node));
       });
     }
-    const auto traffic = traffic_of(node);
+    const auto& traffic = traffic_of(node);
     if (!traffic.output) out_.complete = false;
     const bool shares = traffic.output && *traffic.output == Count(0);
     for (size_t k = 0; k < node.result_count(); ++k) {

@@ -27,21 +27,8 @@ constexpr std::string_view kWrittenBytes =
 
 using Part = std::optional<Count> Traffic::*;
 
-/// Three metrics ask for the traffic of every node: it is worked out once.
-const Traffic& cached_traffic(const tmeter::Node& node) {
-  struct Entry {
-    const tmeter_node* node = nullptr;
-    Traffic traffic;
-  };
-  static std::vector<Entry> cache;  // by node index; handlers are called by one thread at a time
-  if (cache.size() <= node.index()) cache.resize(node.index() * 2 + 64);
-  auto& entry = cache[node.index()];
-  if (entry.node != node.handle()) entry = {node.handle(), memory::traffic_of(node)};
-  return entry.traffic;
-}
-
 Cell part_of(const tmeter::Node& node, Part part) {
-  const auto& traffic = cached_traffic(node);
+  const auto& traffic = memory::traffic_of(node);
   if (traffic.nothing) return Cell::zero_by_rule();
   const auto& bytes = traffic.*part;
   if (!bytes) return Cell::unsupported();
@@ -84,6 +71,7 @@ void register_all(tmeter::Registrar& r) {
             .flags = kDetail,
             .convention = memory::kPeakConvention});
 
+  r.configure([](tmeter::Call&) { memory::forget_traffic(); });
   r.analysis("stored", "", "param_bytes buffer_bytes", sum_stored);
   r.analysis("peak", "", memory::kPeak, memory::find_peak);
   const auto handle = [&r](std::string_view id, Part part) {

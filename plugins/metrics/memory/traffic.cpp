@@ -175,9 +175,17 @@ bool moves_nothing(const Site& site) {
   return site.kind == OpClass::kView || site.kind == OpClass::kControl || is_idle_conversion(site);
 }
 
-}  // namespace
+struct KnownTraffic {
+  const tmeter_node* node = nullptr;
+  Traffic traffic;
+};
 
-Traffic traffic_of(const Node& node) {
+std::vector<KnownTraffic>& known_traffic() {
+  static std::vector<KnownTraffic> known;  // by node index
+  return known;
+}
+
+Traffic work_out(const Node& node) {
   const auto op = node.op();
   const Site site{node, tmeter::base_name(op), tmeter::op_class(op), is_in_place(op)};
   if (moves_nothing(site)) return {Count(0), Count(0), Count(0), true};
@@ -191,6 +199,18 @@ Traffic traffic_of(const Node& node) {
   // Uninitialised memory is taken, not written.
   if (site.name.starts_with("empty") || site.name.starts_with("new_empty")) t.written = Count(0);
   return t;
+}
+
+}  // namespace
+
+void forget_traffic() { known_traffic().clear(); }
+
+const Traffic& traffic_of(const Node& node) {
+  auto& known = known_traffic();
+  if (known.size() <= node.index()) known.resize(node.index() * 2 + 64);
+  auto& entry = known[node.index()];
+  if (entry.node != node.handle()) entry = {node.handle(), work_out(node)};
+  return entry.traffic;
 }
 
 }  // namespace memory

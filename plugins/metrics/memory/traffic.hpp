@@ -17,6 +17,10 @@ struct Traffic {
   bool nothing = false;  ///< a view or bookkeeping: all three are zero by rule
 };
 
-Traffic traffic_of(const tmeter::Node& node);
+/// Worked out once for each node of a run, though several metrics ask. One thread at a time.
+const Traffic& traffic_of(const tmeter::Node& node);
+
+/// To be called when a run begins: sizes may be others than in the run before.
+void forget_traffic();
 
 }  // namespace memory

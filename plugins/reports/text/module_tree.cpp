@@ -92,7 +92,7 @@ class ModuleFacts {
 
 /// Whether a level could fit a screen once repeats are folded; it spares building huge levels.
 bool fits_screen(const std::vector<size_t>& per_level, size_t level) {
-  constexpr size_t kMostModules = 20'000;
+  constexpr size_t kMostModules = 2'000;
   return per_level[level] <= kMostModules;
 }
 
