@@ -261,14 +261,34 @@ std::string text_of(const Module& module, const std::vector<const Node*>& nodes)
   return std::string(type);
 }
 
+/// From the weight of a convolution (named after its type or not), or a pooling's argument.
+std::string kernel_size_of(const ModuleFacts& m) {
+  std::vector<int64_t> kernel;
+  const auto* weight = m.tensor("weight");
+  const bool convolves = m.node("conv") || m.node("_convolution");
+  if (convolves && weight && weight->dims.size() > 2)
+    kernel.assign(weight->dims.begin() + 2, weight->dims.end());
+  else
+    kernel = m.integers(nullptr, "kernel_size", 1);
+  for (const char* op : {"max_pool", "avg_pool"})
+    if (const auto* node = m.node(op); kernel.empty() && node)
+      kernel = m.integers(node, "kernel_size", 1);
+  if (kernel.empty()) return {};
+  std::string text = "[";
+  for (size_t i = 0; i < kernel.size(); ++i) text += (i ? ", " : "") + std::to_string(kernel[i]);
+  return text + "]";
+}
+
 }  // namespace
 
-std::vector<std::string> module_texts(const Graph& graph) {
+ModuleTexts module_texts(const Graph& graph) {
   std::vector<std::vector<const Node*>> nodes(graph.modules().size());
   for (const auto& n : graph.nodes()) nodes[n.call->module->index].push_back(&n);
-  std::vector<std::string> texts;
-  texts.reserve(nodes.size());
-  for (const auto* m : graph.modules()) texts.push_back(text_of(*m, nodes[m->index]));
+  ModuleTexts texts;
+  for (const auto* m : graph.modules()) {
+    texts.whole.push_back(text_of(*m, nodes[m->index]));
+    texts.kernel_size.push_back(kernel_size_of(ModuleFacts(*m, nodes[m->index])));
+  }
   return texts;
 }
 

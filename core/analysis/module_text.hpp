@@ -8,8 +8,14 @@
 
 namespace tmeter::core {
 
-/// One text per module, by index. Only types of torch.nn, and only when every figure in the text is
+/// By module index.
+struct ModuleTexts {
+  std::vector<std::string> whole;
+  std::vector<std::string> kernel_size;  // "[7, 7]" of convolutions and poolings, else empty
+};
+
+/// One text per module. Only types of torch.nn, and only when every figure in the text is
 /// known; the bare type otherwise ("Bottleneck"). Wording: torch 2.15.
-std::vector<std::string> module_texts(const Graph& graph);
+ModuleTexts module_texts(const Graph& graph);
 
 }  // namespace tmeter::core

@@ -116,9 +116,8 @@ const tmeter_report_api* report_interface() {
         const auto& f = of(r).results.findings;
         return i < f.size() ? to_abi(f[i].plugin) : tmeter_str{};
       },
-      [](const tmeter_report* r, size_t i) {
-        const auto& texts = of(r).structure().texts;
-        return i < texts.size() ? to_abi(texts[i]) : tmeter_str{};
+      [](const tmeter_report* r, size_t module, tmeter_str key) {
+        return to_abi(of(r).structure().fact(view(key), module));
       },
       module_repeat};
   return &api;

@@ -8,20 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/analysis/module_text.hpp"
-#include "core/analysis/repeats.hpp"
 #include "core/analysis/results.hpp"
 #include "core/ir/graph.hpp"
+#include "core/report/structure.hpp"
 
 namespace tmeter::core {
-
-/// What is worked out of the graph when a writer first asks for it.
-struct Structure {
-  explicit Structure(const Graph& graph)
-      : texts(module_texts(graph)), repeats(find_repeats(graph, texts)) {}
-  std::vector<std::string> texts;  // by module
-  std::vector<Repeat> repeats;     // by module
-};
 
 struct Report {
   const Graph* graph = nullptr;

@@ -64,6 +64,28 @@ class Texts(unittest.TestCase):
                 self.assertGreater(written, 0)
 
 
+class Facts(unittest.TestCase):
+    def test_sizes_in_json(self):
+        """Sizes of ResNet-50's stages: He et al. 2015, table 1."""
+        modules = {m["path"]: m for m in report(MODELS / "resnet50.pt2")["modules"]}
+        self.assertEqual(modules["conv1"]["kernel_size"], "[7, 7]")
+        self.assertEqual(modules["maxpool"]["kernel_size"], "[3, 3]")
+        self.assertNotIn("kernel_size", modules["fc"])
+        for path, size in (("", "[1, 1000]"), ("layer1", "[1, 256, 56, 56]"), ("layer2", "[1, 512, 28, 28]"),
+                           ("layer3", "[1, 1024, 14, 14]"), ("layer4", "[1, 2048, 7, 7]")):
+            self.assertEqual(modules[path]["output_size"], size)
+        self.assertEqual(modules["layer2"]["input_size"], "[1, 256, 56, 56]")
+
+    def test_columns_of_words(self):
+        done = tmeter(MODELS / "lstm.pt2", "--columns", "input_size,output_size,macs")
+        line = next(l for l in done.stdout.splitlines() if " rnn " in l)
+        self.assertIn("[2, 20, 128]", line)
+        self.assertIn("[2, 20, 256]", line)
+        done = tmeter(MODELS / "lstm.pt2", "--columns", "input_size", "--by", "type")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--by module", done.stderr)
+
+
 class Repeats(unittest.TestCase):
     def repeats(self, model):
         return {m["path"]: (m["repeat"]["window"], m["repeat"]["times"])

@@ -105,6 +105,8 @@ void RowWriter::module_row(const Module& module) {
   stream_.key("type").text(module.type());
   stream_.key("qualified_type").text(module.qualified_type());
   stream_.key("text").text(report_.module_text(module));
+  for (const char* key : {"kernel_size", "input_size", "output_size"})
+    if (const auto fact = report_.fact(module, key); !fact.empty()) stream_.key(key).text(fact);
   stream_.key("calls").integer(signed_of(module.calls()));
   stream_.key("parent").text_or_null(parent ? ids_[parent.index()] : std::string());
   stream_.key("children").open('[');

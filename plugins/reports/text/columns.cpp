@@ -1,6 +1,7 @@
 #include "columns.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace text_report {
 namespace {
@@ -10,14 +11,22 @@ using tmeter::Report;
 
 bool is_share(const Metric& m) { return m.aggregation() == TMETER_AGGREGATE_SUM; }
 
+constexpr std::array<std::string_view, 3> kFacts{"kernel_size", "input_size", "output_size"};
+
+bool is_fact(std::string_view id) {
+  return std::find(kFacts.begin(), kFacts.end(), id) != kFacts.end();
+}
+
 Metric find_metric(const Report& report, std::string_view id, std::string_view option) {
   std::string known;
   for (const auto& m : report.metrics()) {
     if (m.id() == id) return m;
     known += (known.empty() ? "" : ", ") + std::string(m.id());
   }
-  throw tmeter::Error(TMETER_BAD_USAGE, std::string(option) + ": this report has no metric '" +
-                                            std::string(id) + "' (it has " + known + ")");
+  throw tmeter::Error(TMETER_BAD_USAGE,
+                      std::string(option) + ": this report has no metric '" + std::string(id) +
+                          "' (it has " + known +
+                          "); modules also have kernel_size, input_size, output_size");
 }
 
 std::vector<Metric> wanted_metrics(const Report& report, const View& view) {
@@ -28,7 +37,7 @@ std::vector<Metric> wanted_metrics(const Report& report, const View& view) {
   };
   if (!view.columns) add(false);
   for (const auto& id : view.columns.value_or(std::vector<std::string>{})) {
-    if (id == "none") continue;
+    if (id == "none" || is_fact(id)) continue;
     if (id == "all")
       add(true);
     else
@@ -58,6 +67,11 @@ std::optional<size_t> position(const std::vector<Metric>& metrics, std::string_v
 
 Columns choose_columns(const Report& report, const View& view) {
   Columns columns;
+  for (const auto& id : view.columns.value_or(std::vector<std::string>{}))
+    if (is_fact(id)) columns.facts_of_modules.push_back(id);
+  if (!columns.facts_of_modules.empty() && view.by != By::kModule)
+    throw tmeter::Error(TMETER_BAD_USAGE,
+                        "--columns " + columns.facts_of_modules[0] + " goes with --by module only");
   for (const auto& m : wanted_metrics(report, view)) {
     const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
     auto& list = none                            ? columns.unavailable

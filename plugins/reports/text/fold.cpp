@@ -13,7 +13,7 @@ bool same(const Reading& a, const Reading& b) {
 
 /// Alike in all that is shown of them but id and name.
 bool alike(const Branch& a, const Branch& b) {
-  return a.note == b.note && a.type == b.type &&
+  return a.note == b.note && a.type == b.type && a.facts == b.facts &&
          std::equal(a.readings.begin(), a.readings.end(), b.readings.begin(), b.readings.end(),
                     same) &&
          std::equal(

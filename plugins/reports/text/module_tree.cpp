@@ -138,6 +138,7 @@ class Builder {
              {},
              {}};
     for (size_t c = 0; c < columns_.shown.size(); ++c) b.readings.push_back(reading(m, c));
+    for (const auto& key : columns_.facts_of_modules) b.facts.emplace_back(report_.fact(m, key));
     for (size_t i = 0; levels > 0 && i < m.child_count(); ++i)
       b.children.push_back(branch(m.child(i), levels - 1));
     if (fold_) fold_repeats(report_, m, columns_, b.children);

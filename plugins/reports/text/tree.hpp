@@ -21,6 +21,7 @@ struct Branch {
   std::string type;
   std::vector<Reading> readings;  // one per column
   std::vector<Branch> children;
+  std::vector<std::string> facts{};  // one per column of words; empty: none
 };
 
 struct Tree {

@@ -57,6 +57,11 @@ std::string title_of(const tmeter::Metric& metric, bool raw) {
   return title;
 }
 
+std::string fact_title(std::string key) {
+  std::replace(key.begin(), key.end(), '_', ' ');
+  return key;
+}
+
 class TableMaker {
  public:
   TableMaker(const Report& report, const Columns& columns, const View& view)
@@ -64,6 +69,8 @@ class TableMaker {
 
   Table make(const std::vector<TreeLine>& lines, const std::vector<size_t>& kept) {
     Table table;
+    for (const auto& key : columns_.facts_of_modules)
+      table.columns.push_back({fact_title(key), "facts", false});
     for (const size_t c : kept) {
       const auto& metric = columns_.shown[c];
       table.columns.push_back({title_of(metric, view_.raw), std::string(metric.plugin()),
@@ -96,6 +103,8 @@ class TableMaker {
     row.name.add(branch.label, root ? Style::kStrong : Style::kPlain);
     if (!branch.note.empty()) row.name.add(" ").add(branch.note, Style::kQuiet);
     row.type = branch.type;
+    row.figures.resize(columns_.facts_of_modules.size());
+    for (size_t i = 0; i < branch.facts.size(); ++i) row.figures[i].number = branch.facts[i];
     for (const size_t c : kept)
       row.figures.push_back(figure_of(branch.readings[c], columns_.shown[c], view_.raw));
     if (bars && !root) {
@@ -124,7 +133,9 @@ void write(const Report& report, tmeter::Output& out) {
   const size_t text_width = terminal ? std::min(terminal, kTextWidth) : kTextWidth;
   const auto table = draw(TableMaker(report, columns, view).make(tree_lines, kept), terminal);
   Omissions omissions{{}, {}, terminal};
-  for (const size_t c : table.left_out) omissions.no_room.push_back(kept[c]);
+  const size_t words = columns.facts_of_modules.size();
+  for (const size_t c : table.left_out)
+    if (c >= words) omissions.no_room.push_back(kept[c - words]);
   for (size_t c = 0; c < columns.shown.size(); ++c)
     if (std::find(kept.begin(), kept.end(), c) == kept.end()) omissions.no_figures.push_back(c);
 

@@ -36,7 +36,7 @@ std::unique_ptr<Graph> sequential(const Types& types) {
 
 std::vector<std::array<size_t, 3>> runs(const Types& types) {
   const auto graph = sequential(types);
-  const auto repeats = find_repeats(*graph, module_texts(*graph));
+  const auto repeats = find_repeats(*graph, module_texts(*graph).whole);
   std::vector<std::array<size_t, 3>> out;  // child, window, times
   for (size_t i = 0; i < repeats.size(); ++i)
     if (repeats[i].times) out.push_back({i - 1, repeats[i].window, repeats[i].times});

@@ -33,7 +33,8 @@ struct tmeter_node {
 
 struct tmeter_module {
   size_t index = 0;
-  std::string name, path, type, text{};
+  std::string name, path, type;
+  std::map<std::string, std::string> facts{};
   tmeter_module* parent = nullptr;
   std::vector<tmeter_module*> children;
   std::vector<tmeter_tensor*> tensors;
@@ -307,7 +308,9 @@ inline const tmeter_report_api& report_api() {
       return TMETER_OK;
     };
     a.finding_plugin = [](R, size_t) { return str(current()->finding_plugin); };
-    a.module_text = [](R, size_t i) { return str(current()->modules.at(i).text); };
+    a.module_fact = [](R, size_t i, tmeter_str key) {
+      return lookup(current()->modules.at(i).facts, key);
+    };
     a.module_repeat = [](R, size_t i, size_t* window, size_t* times) -> int32_t {
       const auto it = current()->repeats.find(i);
       if (it == current()->repeats.end()) return 0;

@@ -91,9 +91,10 @@ typedef struct tmeter_report_api { /* all [any] */
   tmeter_status(TMETER_ABI *finding_at)(const tmeter_report *, size_t, tmeter_finding *out);
   tmeter_str(TMETER_ABI *finding_plugin)(const tmeter_report *, size_t); /* id */
 
-  /* The module as PyTorch prints it, "Conv2d(3, 64, kernel_size=(7, 7), stride=(2, 2))", as far as
-   * the file tells; its type when nothing more is known. */
-  tmeter_str(TMETER_ABI *module_text)(const tmeter_report *, size_t module);
+  /* Facts of a module in words, empty when there is none, by key: "text": as PyTorch prints it,
+   * "Conv2d(3, 64, kernel_size=(7, 7), stride=(2, 2))", its type when nothing more is known;
+   * "kernel_size": "[7, 7]"; "input_size", "output_size" of its first call: "[1, 64, 56, 56]". */
+  tmeter_str(TMETER_ABI *module_fact)(const tmeter_report *, size_t module, tmeter_str key);
   /* The run of identical siblings that begins at this module: `times` repetitions of `window`
    * siblings. False (0) when no run begins here. Identical: type, tensors and everything inside. */
   int32_t(TMETER_ABI *module_repeat)(const tmeter_report *, size_t module, size_t *window,

@@ -101,10 +101,13 @@ class Report {
     };
     return IndexRange<FindingView, decltype(at)>(api().finding_count(h_), at);
   }
-  /// "Conv2d(3, 64, kernel_size=(7, 7), …)" as far as the file tells; else the type.
-  std::string_view module_text(const Module& m) const {
-    return to_view(api().module_text(h_, m.index()));
+  /// "text", "kernel_size", "input_size", "output_size": see abi/report.h. Empty when there is
+  /// none.
+  std::string_view fact(const Module& m, std::string_view key) const {
+    return to_view(api().module_fact(h_, m.index(), to_abi(key)));
   }
+  /// "Conv2d(3, 64, kernel_size=(7, 7), …)" as far as the file tells; else the type.
+  std::string_view module_text(const Module& m) const { return fact(m, "text"); }
   /// The run of identical siblings that begins at a module.
   struct Repeat {
     size_t window = 0, times = 0;
