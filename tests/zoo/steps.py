@@ -1,11 +1,13 @@
 """The three things done with a model, each in a process of its own: count, export, script."""
 
+import contextlib
 import dataclasses
 import time
 import warnings
 from pathlib import Path
 
 import torch
+from torch._subclasses import FakeTensorMode
 from torch.utils.flop_counter import FlopCounterMode
 
 import build
@@ -20,31 +22,33 @@ MAX_PARAMS_ON_CPU = 1_000_000_000
 def reference(entry: Entry, folder: Path) -> dict:
     """Parameters, and MACs by FlopCounterMode (FLOPs / 2) in gradient mode."""
     errors = {}
-    for device in ("cpu",) if entry.on_cpu else ("meta", "cpu"):
+    for how in ("cpu",) if entry.on_cpu else ("meta", "fake", "cpu"):
         try:
-            model = build.build(entry, device)
-            facts = parameters(model)
-            if device == "cpu" and facts["params"] > MAX_PARAMS_ON_CPU:
-                raise RuntimeError("too large for a real run")
-            inputs = build.inputs_of(entry, model)
-            with FlopCounterMode(display=False) as counter:
-                model(*build.arguments(inputs, device))
-            by_op = counter.get_flop_counts()["Global"]
-            return facts | {
-                "macs": counter.get_total_flops() // 2,
-                "macs_by_operator": {str(op): flops // 2 for op, flops in by_op.items()},
-                "device": device,
-                "inputs": [dataclasses.asdict(i) for i in inputs],
-                "published": published(entry, inputs),
-                "not_on_meta": errors.get("meta"),
-            }
+            return counted(entry, how) | {"device": how, "refused": errors}
         except Exception as error:
-            errors[device] = one_line(error)
+            errors[how] = one_line(error)
     return {"error": "; ".join(f"{d}: {e}" for d, e in errors.items())}
 
 
-def parameters(model: torch.nn.Module) -> dict:
-    return {"params": sum(p.numel() for p in model.parameters()), "tied": build.has_ties(model)}
+def counted(entry: Entry, how: str) -> dict:
+    """``meta``: shapes only. ``fake``: the same under FakeTensorMode, for code that asks whether it is
+    being traced before it looks at values. ``cpu``: a real run."""
+    with FakeTensorMode(allow_non_fake_inputs=True) if how == "fake" else contextlib.nullcontext():
+        device = "cpu" if how == "cpu" else "meta"
+        model = build.build(entry, device)
+        facts = {"params": sum(p.numel() for p in model.parameters()), "tied": build.has_ties(model)}
+        if how == "cpu" and facts["params"] > MAX_PARAMS_ON_CPU:
+            raise RuntimeError("too large for a real run")
+        inputs = build.inputs_of(entry, model)
+        with FlopCounterMode(display=False) as counter:
+            model(*build.arguments(inputs, device))
+    by_op = counter.get_flop_counts()["Global"]
+    return facts | {
+        "macs": counter.get_total_flops() // 2,
+        "macs_by_operator": {str(op): flops // 2 for op, flops in by_op.items()},
+        "inputs": [dataclasses.asdict(i) for i in inputs],
+        "published": published(entry, inputs),
+    }
 
 
 def published(entry: Entry, inputs) -> list[dict]:

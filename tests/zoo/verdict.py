@@ -1,7 +1,9 @@
 """Compares tmeter's answer for a file with the reference, and looks up the reason of a difference."""
 
+import ast
 import dataclasses
 import fnmatch
+import operator
 import tomllib
 from pathlib import Path
 
@@ -40,6 +42,30 @@ def reasons_for(id: str, form: str, entries: list[dict]) -> list[dict]:
     ]  # fmt: skip
 
 
+def worked_out(id: str, entry: dict) -> int | None:
+    """The MACs by which the model differs, where the entry works them out (`macs`)."""
+    text = entry.get("macs", {}).get(id)
+    return None if text is None else arithmetic(ast.parse(text, mode="eval").body)
+
+
+OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+
+
+def arithmetic(node: ast.expr) -> int:
+    if isinstance(node, ast.BinOp):
+        return OPERATORS[type(node.op)](arithmetic(node.left), arithmetic(node.right))
+    if isinstance(node, ast.UnaryOp):
+        return -arithmetic(node.operand)
+    assert isinstance(node, ast.Constant) and isinstance(node.value, int), ast.dump(node)
+    return node.value
+
+
+def explains(id: str, difference: int, entries: list[dict]) -> bool:
+    """By name, and to the digit where it is worked out."""
+    amounts = [worked_out(id, e) for e in entries]
+    return bool(entries) and (None in amounts or sum(amounts) == difference)
+
+
 def judge(id: str, form: str, answer: dict, reference: dict, entries: list[dict]) -> Verdict:
     reasons = reasons_for(id, form, entries)
     if answer["status"] != 0:
@@ -51,7 +77,9 @@ def judge(id: str, form: str, answer: dict, reference: dict, entries: list[dict]
     kind = EXACT if ours == theirs else DIFFERENT
     if kind == DIFFERENT and theirs and abs(ours - theirs) <= CLOSE_ENOUGH * theirs:
         kind = CLOSE
-    return Verdict(id, form, kind, params_exact, answer, reference, [] if kind == EXACT else reasons)
+    if kind == EXACT or not explains(id, ours - theirs, reasons):
+        reasons = []
+    return Verdict(id, form, kind, params_exact, answer, reference, reasons)
 
 
 def published_matches(answer: dict, reference: dict) -> list[tuple[str, float, bool]]:
