@@ -19,6 +19,35 @@ def build(entry: Entry, device: str, scriptable: bool = False) -> torch.nn.Modul
     return model.eval()
 
 
+def build_on_meta(entry: Entry) -> torch.nn.Module:
+    """Some read values while they are built (a width, a rate): those are built for real, then moved."""
+    try:
+        return build(entry, "meta")
+    except Exception:
+        return moved_to_meta(build(entry, "cpu"))
+
+
+def moved_to_meta(model: torch.nn.Module) -> torch.nn.Module:
+    """As ``model.to("meta")``, which would untie tied parameters."""
+    moved = {}
+
+    def replacement(old):
+        if id(old) not in moved:
+            moved[id(old)] = torch.empty_like(old, device="meta")
+            if isinstance(old, torch.nn.Parameter):
+                moved[id(old)] = torch.nn.Parameter(moved[id(old)], requires_grad=old.requires_grad)
+        return moved[id(old)]
+
+    tables = [t for m in model.modules() for t in (m._parameters, m._buffers)]
+    kept = [t for table in tables for t in table.values()]  # alive, for their ids are the keys
+    for table in tables:
+        for name, old in table.items():
+            if old is not None:
+                table[name] = replacement(old)
+    del kept
+    return model
+
+
 def from_torchvision(entry: Entry, scriptable: bool) -> torch.nn.Module:
     import torchvision
 

@@ -48,7 +48,7 @@ def one(cache: Path, id: str, form: str, folder: Path) -> tuple[str, dict]:
     if target.stat().st_size > MAX_BYTES:
         sys.exit(f"zoo: {target} is {target.stat().st_size:,} bytes; choose a smaller model")
     reference = record["reference"]
-    keep = ("params", "macs", "device", "inputs", "published", "tied")
+    keep = ("params", "macs", "device", "inputs", "published", "tied", "rows")
     facts = {"id": id, "form": form, "versions": record["versions"]}
     return target.name, facts | {k: reference[k] for k in keep if reference.get(k)}
 

@@ -25,6 +25,10 @@ def measure(tmeter: Path, cache: Path, ids: list[str]) -> dict:
     return answers
 
 
+def version(tmeter: Path) -> str:
+    return subprocess.run([tmeter, "--version"], capture_output=True, text=True).stdout.split("\n")[0].strip()
+
+
 def read_record(cache: Path, id: str) -> dict:
     path = cache / id / "record.json"
     return json.loads(path.read_text()) if path.exists() else {}

@@ -12,16 +12,18 @@ from table import Entry
 from verdict import CLOSE, DIFFERENT, EXACT, FAILED, NO_REFERENCE
 
 FORMS = {"pt2": "`.pt2`", "scripted": "scripted"}
+HOW = {"cpu": " *cpu*", "no_grad": " *cpu, no_grad*"}
 LIBRARIES = ("torchvision", "timm", "transformers")
 
 
 class Zoo:
     """All that the page is about, gathered once."""
 
-    def __init__(self, cache: Path, entries: dict[str, Entry], answers: dict):
+    def __init__(self, cache: Path, entries: dict[str, Entry], answers: dict, tmeter: str, complete: bool):
         self.records = {id: measure.read_record(cache, id) for id in entries}
         self.records = {id: r for id, r in self.records.items() if "reference" in r}
         self.entries = {id: e for id, e in entries.items() if id in self.records}
+        self.tmeter, self.complete = tmeter, complete
         self.explanations = verdict.explanations()
         self.verdicts: list[verdict.Verdict] = []
         self.refused: list[tuple[str, str, str]] = []  # id, step, PyTorch's own message
@@ -42,7 +44,12 @@ class Zoo:
         return [v for v in self.verdicts if v.kind == kind]
 
     def unused_explanations(self) -> list[dict]:
-        used = [e for v in self.verdicts for e in v.reasons]
+        """Of the difference from the reference; only a run of all models can tell."""
+        if not self.complete:
+            return []
+        used = [e for v in self.verdicts for e in v.reasons] + [
+            e for e in self.explanations if e["form"] == "published"
+        ]
         return [e for e in self.explanations if e not in used]
 
 
@@ -68,9 +75,9 @@ def header(zoo: Zoo) -> list[str]:
         f"{len(zoo.records)} models ({counts}), each exported and, where the library's code is made for "
         "it, scripted; tmeter reads the files. The reference is `sum(p.numel() for p in "
         "model.parameters())`, which counts tied parameters once, and half of FlopCounterMode's FLOPs in "
-        "gradient mode, on meta tensors or (marked *cpu*) by a real run.",
+        "gradient mode, on meta tensors, plain or under FakeTensorMode, or (marked *cpu*) by a real run.",
         "",
-        f"Versions: {said}. Measured {datetime.date.today()} on {os.cpu_count()} × {cpu()}. Times are "
+        f"Versions: {zoo.tmeter}, {said}. Measured {datetime.date.today()} on {os.cpu_count()} × {cpu()}. Times are "
         "of one whole process (`--plugins=params,flops --report=json`), so a load on the machine shows.",
     ]
 
@@ -128,24 +135,26 @@ def share(part: int, whole: int) -> str:
 
 
 def published(zoo: Zoo) -> list[str]:
-    """torchvision's own `_ops`, by weights, each file form once."""
-    rows, matched, seen = [], 0, 0
-    for v in zoo.verdicts:
-        if v.kind == FAILED:
-            continue
-        for weights, ops, equal in verdict.published_matches(v.answer, v.reference):
-            seen += 1
-            matched += equal
-            if not equal:
-                why = reasons(verdict.reasons_for(v.id, "published", zoo.explanations))
-                rows.append(f"| {weights} | {FORMS[v.form]} | {ops} | {v.answer['macs'] / 1e9:.3f} | {why} |")
-    if not seen:
+    """torchvision's own `_ops`, by weights and file form."""
+    figures = [
+        (v, p)
+        for v in zoo.verdicts
+        if v.kind != FAILED
+        for p in verdict.published(v.id, v.answer["macs"], v.reference, zoo.explanations)
+    ]
+    if not figures:
         return []
+    matched = sum(p.equal for _, p in figures)
     lines = ["## torchvision's published `_ops`", "",
-             f"Equal within the rounding of three decimals: {share(matched, seen)} (weights × file form)."]  # fmt: skip
-    if rows:
-        lines += ["", "| weights | form | published, G | tmeter, G | why |", "|---|---|--:|--:|---|", *rows]
-    return lines
+             "Equal within the rounding of three decimals (weights × file form): "
+             f"{share(matched, len(figures))}."]  # fmt: skip
+    if matched < len(figures):
+        lines += ["", "| weights | form | published, G | tmeter, G | why |", "|---|---|--:|--:|---|"]
+    return lines + [
+        f"| {p.weights} | {FORMS[v.form]} | {p.ops} | {p.macs / 1e9:.3f} | {reasons(p.reasons)} |"
+        for v, p in figures
+        if not p.equal
+    ]
 
 
 def inference(zoo: Zoo) -> list[str]:
@@ -159,20 +168,34 @@ def inference(zoo: Zoo) -> list[str]:
 
 
 def differences(zoo: Zoo) -> list[str]:
-    verdicts = zoo.of(CLOSE) + zoo.of(DIFFERENT) + [v for v in zoo.of(EXACT) if not v.params_exact]
-    if not verdicts:
-        return []
-    lines = ["## Differences", "", "| model | form | tmeter MACs | reference | ratio | why |", "|---|---|--:|--:|--:|---|"]
-    for v in verdicts:
-        ours, theirs = v.answer["macs"], v.reference["macs"]
-        params = "" if v.params_exact else f"; params {v.answer['params']:,} / {v.reference['params']:,}"
-        ratio = f"{ours / theirs:.4f}" if theirs else "–"
-        lines.append(f"| {v.id} | {FORMS[v.form]} | {ours:,} | {theirs:,} | {ratio} | {reasons(v.reasons)}{params} |")
+    """By explanation: what is not explained comes first."""
+    groups: dict[int, list[verdict.Verdict]] = {}
+    for v in zoo.of(CLOSE) + zoo.of(DIFFERENT) + [v for v in zoo.of(EXACT) if not v.params_exact]:
+        for index in [zoo.explanations.index(e) for e in v.reasons] or [-1]:
+            groups.setdefault(index, []).append(v)
+    lines = ["## Differences"] if groups else []
+    for index, verdicts in sorted(groups.items()):
+        entry = zoo.explanations[index] if index >= 0 else {"operator": "?", "why": "**Not explained.**"}
+        lines += ["", f"### `{entry['operator']}`", "", entry["why"], ""]
+        lines += ["| model | form | tmeter MACs | reference | difference | ratio | worked out |"]
+        lines += ["|---|---|--:|--:|--:|--:|---|", *(difference_row(v, entry) for v in verdicts)]
     return lines
 
 
+def difference_row(v: verdict.Verdict, entry: dict) -> str:
+    ours, theirs = v.answer["macs"], v.reference["macs"]
+    ratio = f"{ours / theirs:.4f}" if theirs else "–"
+    params = "" if v.params_exact else f"; params {v.answer['params']:,} / {v.reference['params']:,}"
+    formula = entry.get("macs", {}).get(v.id, "").replace("*", "×")
+    for head, rows in v.reference.get("rows", {}).items():
+        formula = formula.replace(head, f"{rows}")
+    return (
+        f"| {v.id} | {FORMS[v.form]} | {ours:,} | {theirs:,}{params} | {ours - theirs:+,} | {ratio} | {formula} |"
+    )
+
+
 def reasons(entries: list[dict]) -> str:
-    return " ".join(f"`{e['operator']}`: {cell(e['why'])}." for e in entries) or "**not explained**"
+    return " ".join(f"`{e['operator']}`: {e['why']}." for e in entries) or "**not explained**"
 
 
 def failures(zoo: Zoo) -> list[str]:
@@ -208,7 +231,7 @@ def library(zoo: Zoo, name: str) -> list[str]:
 
 def row(v: verdict.Verdict) -> str:
     a, r = v.answer, v.reference
-    device = " *cpu*" if r.get("device") == "cpu" else ""
+    device = HOW.get(r.get("device"), "")
     cells = [
         v.id.partition("/")[2],
         ", ".join("×".join(map(str, i["shape"])) for i in r.get("inputs", [])),

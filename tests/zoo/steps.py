@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import re
 import time
 import warnings
 from pathlib import Path
@@ -15,6 +16,8 @@ from table import Entry
 
 warnings.simplefilter("ignore")
 
+FOLDERS = re.compile(r"/\S*/site-packages/")
+
 #: A real run of more parameters than this would not fit beside the rest of the machine's work.
 MAX_PARAMS_ON_CPU = 1_000_000_000
 
@@ -22,7 +25,7 @@ MAX_PARAMS_ON_CPU = 1_000_000_000
 def reference(entry: Entry, folder: Path) -> dict:
     """Parameters, and MACs by FlopCounterMode (FLOPs / 2) in gradient mode."""
     errors = {}
-    for how in ("cpu",) if entry.on_cpu else ("meta", "fake", "cpu"):
+    for how in ("cpu",) if entry.on_cpu else ("meta", "fake", "cpu", "no_grad"):
         try:
             return counted(entry, how) | {"device": how, "refused": errors}
         except Exception as error:
@@ -32,23 +35,40 @@ def reference(entry: Entry, folder: Path) -> dict:
 
 def counted(entry: Entry, how: str) -> dict:
     """``meta``: shapes only. ``fake``: the same under FakeTensorMode, for code that asks whether it is
-    being traced before it looks at values. ``cpu``: a real run."""
-    with FakeTensorMode(allow_non_fake_inputs=True) if how == "fake" else contextlib.nullcontext():
-        device = "cpu" if how == "cpu" else "meta"
-        model = build.build(entry, device)
+    being traced before it looks at values. ``cpu``: a real run. ``no_grad``: one without gradients,
+    where FlopCounterMode's own hooks cannot stand them; fused attention would be missing.
+    """
+    mode = {"fake": lambda: FakeTensorMode(allow_non_fake_inputs=True), "no_grad": torch.no_grad}
+    with mode.get(how, contextlib.nullcontext)():
+        device = "cpu" if how in ("cpu", "no_grad") else "meta"
+        model = build.build_on_meta(entry) if how == "meta" else build.build(entry, device)
         facts = {"params": sum(p.numel() for p in model.parameters()), "tied": build.has_ties(model)}
-        if how == "cpu" and facts["params"] > MAX_PARAMS_ON_CPU:
+        if device == "cpu" and facts["params"] > MAX_PARAMS_ON_CPU:
             raise RuntimeError("too large for a real run")
         inputs = build.inputs_of(entry, model)
+        rows = rows_seen_by_heads(model)
         with FlopCounterMode(display=False) as counter:
             model(*build.arguments(inputs, device))
     by_op = counter.get_flop_counts()["Global"]
     return facts | {
         "macs": counter.get_total_flops() // 2,
         "macs_by_operator": {str(op): flops // 2 for op, flops in by_op.items()},
+        "rows": rows,
         "inputs": [dataclasses.asdict(i) for i in inputs],
         "published": published(entry, inputs),
     }
+
+
+def rows_seen_by_heads(model: torch.nn.Module) -> dict[str, int]:
+    """A detector's heads work on as many boxes as the values leave: filled while the model runs."""
+    rows = {}
+    for name, module in model.named_modules():
+        head = name.rpartition(".")[2]
+        if head in ("box_head", "mask_head", "keypoint_head"):
+            module.register_forward_pre_hook(
+                lambda _, args, head=head: rows.__setitem__(head, args[0].shape[0])
+            )
+    return rows
 
 
 def published(entry: Entry, inputs) -> list[dict]:
@@ -99,7 +119,8 @@ def run(step: str, entry: Entry, folder: Path) -> dict:
 
 
 def one_line(error: BaseException, limit: int = 300) -> str:
-    """Type and the first line that says something."""
-    lines = [line.strip() for line in str(error).splitlines()] or [""]
-    said = next((line for line in lines if line and not line.endswith(":")), lines[0])
-    return f"{type(error).__name__}: {said}"[:limit]
+    """Type and message, without this machine's folders; TorchScript's without its listing of code."""
+    text = str(error).split('  File "')[0]
+    lines = [line.strip() for line in text.splitlines()]
+    said = " ".join(line for line in lines if line)
+    return f"{type(error).__name__}: {FOLDERS.sub('', said)}"[:limit]

@@ -101,7 +101,7 @@ MODELS = {
     "mbart": ("MBartForConditionalGeneration", SEQ2SEQ, {"encoder_layers": 2, "decoder_layers": 2}),
     "pegasus": ("PegasusForConditionalGeneration", SEQ2SEQ, {"encoder_layers": 2, "decoder_layers": 2}),
     "marian": ("MarianMTModel", SEQ2SEQ, {"encoder_layers": 2, "decoder_layers": 2}),
-    "switch-transformers": ("SwitchTransformersForConditionalGeneration", SEQ2SEQ, {"num_layers": 2, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1}),
+    "switch-transformers": ("SwitchTransformersForConditionalGeneration", (*SEQ2SEQ, ids("attention_mask"), ids("decoder_attention_mask", 32)), {"num_layers": 2, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1}),
     # sound
     "wav2vec2": ("Wav2Vec2ForCTC", (floats("input_values", 1, 16000),), {}),
     "hubert": ("HubertModel", (floats("input_values", 1, 16000),), {}),
@@ -136,7 +136,7 @@ MODELS = {
     "deformable-detr": ("DeformableDetrForObjectDetection", (image(512),), CONV_BACKBONE),
     "rt-detr": ("RTDetrForObjectDetection", (image(640),), {}),
     "yolos": ("YolosForObjectDetection", (image(512),), {"image_size": [512, 512]}),
-    "mask2former": ("Mask2FormerForUniversalSegmentation", (image(384),), {}),
+    "efficientnet": ("EfficientNetForImageClassification", (image(600),), {}),
     "sam": ("SamModel", (image(1024), floats("input_points", 1, 1, 1, 2)), {}),
     "videomae": ("VideoMAEForVideoClassification", (floats("pixel_values", 1, 16, 3, 224, 224),), {}),
     "timesformer": ("TimesformerForVideoClassification", (floats("pixel_values", 1, 8, 3, 224, 224),), {"num_hidden_layers": 4}),

@@ -42,27 +42,31 @@ def reasons_for(id: str, form: str, entries: list[dict]) -> list[dict]:
     ]  # fmt: skip
 
 
-def worked_out(id: str, entry: dict) -> int | None:
-    """The MACs by which the model differs, where the entry works them out (`macs`)."""
+def worked_out(id: str, entry: dict, reference: dict) -> int | None:
+    """The MACs by which the model differs, where the entry works them out (`macs`).
+
+    Names in the formula are the rows a detector's heads saw in the reference's run.
+    """
     text = entry.get("macs", {}).get(id)
-    return None if text is None else arithmetic(ast.parse(text, mode="eval").body)
+    rows = reference.get("rows", {})
+    return None if text is None else arithmetic(ast.parse(text, mode="eval").body, rows)
 
 
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 
 
-def arithmetic(node: ast.expr) -> int:
+def arithmetic(node: ast.expr, names: dict[str, int]) -> int:
     if isinstance(node, ast.BinOp):
-        return OPERATORS[type(node.op)](arithmetic(node.left), arithmetic(node.right))
-    if isinstance(node, ast.UnaryOp):
-        return -arithmetic(node.operand)
+        return OPERATORS[type(node.op)](arithmetic(node.left, names), arithmetic(node.right, names))
+    if isinstance(node, ast.Name):
+        return names[node.id]
     assert isinstance(node, ast.Constant) and isinstance(node.value, int), ast.dump(node)
     return node.value
 
 
-def explains(id: str, difference: int, entries: list[dict]) -> bool:
+def explains(id: str, difference: int, entries: list[dict], reference: dict) -> bool:
     """By name, and to the digit where it is worked out."""
-    amounts = [worked_out(id, e) for e in entries]
+    amounts = [worked_out(id, e, reference) for e in entries]
     return bool(entries) and (None in amounts or sum(amounts) == difference)
 
 
@@ -77,14 +81,36 @@ def judge(id: str, form: str, answer: dict, reference: dict, entries: list[dict]
     kind = EXACT if ours == theirs else DIFFERENT
     if kind == DIFFERENT and theirs and abs(ours - theirs) <= CLOSE_ENOUGH * theirs:
         kind = CLOSE
-    if kind == EXACT or not explains(id, ours - theirs, reasons):
+    if kind == EXACT or not explains(id, ours - theirs, reasons, reference):
         reasons = []
     return Verdict(id, form, kind, params_exact, answer, reference, reasons)
 
 
-def published_matches(answer: dict, reference: dict) -> list[tuple[str, float, bool]]:
-    """(weights, published G multiply-adds, equal within its rounding)."""
-    return [
-        (p["weights"], p["ops_G"], abs(answer["macs"] / 1e9 - p["ops_G"]) <= 0.0005 + 1e-9)
-        for p in reference.get("published", [])
-    ]
+@dataclasses.dataclass
+class Published:
+    """torchvision's own figure for one set of weights."""
+
+    weights: str
+    ops: float  # in units of 10^9
+    macs: int
+    reasons: list[dict]
+
+    @property
+    def equal(self) -> bool:
+        return self.within_rounding(self.macs)
+
+    def within_rounding(self, macs: int) -> bool:
+        return abs(macs / 1e9 - self.ops) <= 0.0005 + 1e-9
+
+
+def published(id: str, macs: int, reference: dict, entries: list[dict]) -> list[Published]:
+    """An explanation that works the difference out must do so within the figure's rounding."""
+    found = []
+    for p in reference.get("published", []):
+        one = Published(p["weights"], p["ops_G"], macs, [])
+        reasons = [] if one.equal else reasons_for(id, "published", entries)
+        amounts = [worked_out(id, e, reference) for e in reasons]
+        if None in amounts or one.within_rounding(macs - sum(amounts)):
+            one.reasons = reasons
+        found.append(one)
+    return found

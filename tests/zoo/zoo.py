@@ -66,7 +66,8 @@ def main() -> None:
             sys.exit("zoo: --python is needed to prepare models")
         prepare(options, list(entries))
     answers = measure.measure(options.tmeter.absolute(), options.cache, list(entries))
-    zoo = page.Zoo(options.cache, entries, answers)
+    tmeter = measure.version(options.tmeter.absolute())
+    zoo = page.Zoo(options.cache, entries, answers, tmeter, complete=not options.only)
     print("\n".join(page.summary(zoo) + [""] + page.differences(zoo) + [""] + page.failures(zoo)))
     output = options.output or (None if options.only else HERE.parents[1] / "docs" / "zoo.md")
     if output:
