@@ -87,6 +87,17 @@ TEST(Macs, MatrixPowerByRepeatedSquaring) {
   EXPECT_EQ(power(-1), std::nullopt);
 }
 
+TEST(Macs, MixtureOfExpertsAsTransformersExportsIt) {
+  // 8 rows sorted over 3 experts of 12 × 5: each row is multiplied by one expert. 8 * 12 * 5.
+  EXPECT_EQ(op("transformers::grouped_mm_fallback")
+                .tensor("input", {8, 12})
+                .tensor("weight", {3, 12, 5})
+                .tensor("offs", {3})
+                .out({8, 5})
+                .count("macs"),
+            480);
+}
+
 TEST(Macs, GroupedProductCutAlongTheContraction) {
   EXPECT_EQ(op("aten::_grouped_mm")
                 .tensor("self", {8, 12})

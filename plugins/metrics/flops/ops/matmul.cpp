@@ -143,12 +143,15 @@ void register_outer(tmeter::Registrar& r) {
 }  // namespace
 
 void register_matmul(tmeter::Registrar& r) {
-  rules(r,
-        {"aten::mm", "aten::bmm", "aten::matmul", "aten::linalg_matmul", "aten::mv", "aten::dot",
-         "aten::vdot", "aten::inner", "aten::_int_mm", "aten::_weight_int4pack_mm",
-         "aten::_weight_int4pack_mm_for_cpu", "aten::_weight_int4pack_mm_with_scales_and_zeros",
-         "aten::_weight_int8pack_mm", "aten::_dyn_quant_matmul_4bit"},
-        matmul, no_other);
+  rules(
+      r,
+      {"aten::mm", "aten::bmm", "aten::matmul", "aten::linalg_matmul", "aten::mv", "aten::dot",
+       "aten::vdot", "aten::inner", "aten::_int_mm", "aten::_weight_int4pack_mm",
+       "aten::_weight_int4pack_mm_for_cpu", "aten::_weight_int4pack_mm_with_scales_and_zeros",
+       "aten::_weight_int8pack_mm", "aten::_dyn_quant_matmul_4bit",
+       // Mixture of experts as Hugging Face exports it: rows sorted by expert, each row meets one.
+       "transformers::grouped_mm_fallback"},
+      matmul, no_other);
   rules(r,
         {"aten::linear", "aten::mkldnn_linear", "aten::_scaled_mm", "aten::_scaled_mm_v2",
          "aten::_mixed_dtypes_linear", "aten::_sparse_semi_structured_linear"},

@@ -75,14 +75,15 @@ inline constexpr std::array kOpClassRows{
                "_sparse_semi_structured_addmm _cslt_sparse_mm fbgemm_linear_fp16_weight "
                "fbgemm_linear_fp16_weight_fp32_activation fbgemm_linear_int8_weight "
                "fbgemm_linear_int8_weight_fp32_activation"},
-    OpClassRow{OpClass::kMatmul,  // quantized::, _quantized::, onednn::, mkldnn::, mkl::
-               "linear_relu linear_dynamic linear_relu_dynamic linear_dynamic_fp16 "
-               "linear_relu_dynamic_fp16 linear_leaky_relu linear_tanh "
-               "linear_dynamic_fp16_unpacked_weight "
-               "linear_with_input_q_dq_qweight_dq_output_fp32 "
-               "linear_with_input_q_dq_qweight_dq_relu_output_fp32 int4mm_packed_weight_cpu "
-               "qlinear_pointwise _linear_pointwise _mkl_linear wrapped_quantized_linear "
-               "wrapped_fbgemm_linear_fp16_weight _wrapped_quantized_linear_prepacked"},
+    OpClassRow{
+        OpClass::kMatmul,  // quantized::, _quantized::, onednn::, mkldnn::, mkl::, transformers::
+        "linear_relu linear_dynamic linear_relu_dynamic linear_dynamic_fp16 "
+        "linear_relu_dynamic_fp16 linear_leaky_relu linear_tanh "
+        "grouped_mm_fallback linear_dynamic_fp16_unpacked_weight "
+        "linear_with_input_q_dq_qweight_dq_output_fp32 "
+        "linear_with_input_q_dq_qweight_dq_relu_output_fp32 int4mm_packed_weight_cpu "
+        "qlinear_pointwise _linear_pointwise _mkl_linear wrapped_quantized_linear "
+        "wrapped_fbgemm_linear_fp16_weight _wrapped_quantized_linear_prepacked"},
     OpClassRow{OpClass::kAttention,
                "scaled_dot_product_attention _scaled_dot_product_attention_math "
                "_scaled_dot_product_attention_math_for_mps _scaled_dot_product_flash_attention "

@@ -1,0 +1,260 @@
+"""Writes docs/zoo.md from the cache: what was prepared, what tmeter answered, how they compare."""
+
+import collections
+import datetime
+import os
+import platform
+from pathlib import Path
+
+import measure
+import verdict
+from table import Entry
+from verdict import CLOSE, DIFFERENT, EXACT, FAILED, NO_REFERENCE
+
+FORMS = {"pt2": "`.pt2`", "scripted": "scripted"}
+HOW = {"cpu": " *cpu*", "no_grad": " *cpu, no_grad*"}
+LIBRARIES = ("torchvision", "timm", "transformers")
+
+
+class Zoo:
+    """All that the page is about, gathered once."""
+
+    def __init__(self, cache: Path, entries: dict[str, Entry], answers: dict, tmeter: str, complete: bool):
+        self.records = {id: measure.read_record(cache, id) for id in entries}
+        self.records = {id: r for id, r in self.records.items() if "reference" in r}
+        self.entries = {id: e for id, e in entries.items() if id in self.records}
+        self.tmeter, self.complete = tmeter, complete
+        self.explanations = verdict.explanations()
+        self.verdicts: list[verdict.Verdict] = []
+        self.refused: list[tuple[str, str, str]] = []  # id, step, PyTorch's own message
+        for id, record in self.records.items():
+            for form in self.entries[id].forms:
+                result = record.get(form, {})
+                if "error" in result:
+                    self.refused.append((id, form, result["error"]))
+                elif form in answers.get(id, {}):
+                    answer = answers[id][form]
+                    self.verdicts.append(
+                        verdict.judge(id, form, answer, record["reference"], self.explanations)
+                    )
+            if "error" in record["reference"]:
+                self.refused.append((id, "reference", record["reference"]["error"]))
+
+    def of(self, kind: str) -> list[verdict.Verdict]:
+        return [v for v in self.verdicts if v.kind == kind]
+
+    def unused_explanations(self) -> list[dict]:
+        """Of the difference from the reference; only a run of all models can tell."""
+        if not self.complete:
+            return []
+        used = [e for v in self.verdicts for e in v.reasons] + [
+            e for e in self.explanations if e["form"] == "published"
+        ]
+        return [e for e in self.explanations if e not in used]
+
+
+def write(zoo: Zoo, path: Path) -> None:
+    sections = [
+        header(zoo), summary(zoo), published(zoo), inference(zoo), differences(zoo), failures(zoo),
+        refusals(zoo), *(library(zoo, name) for name in LIBRARIES),
+    ]  # fmt: skip
+    path.write_text("\n\n".join("\n".join(lines) for lines in sections if lines) + "\n")
+
+
+def header(zoo: Zoo) -> list[str]:
+    versions = collections.Counter(
+        tuple(sorted(r["versions"].items())) for r in zoo.records.values() if "versions" in r
+    )
+    said = "; ".join(", ".join(f"{k} {v}" for k, v in key) for key, _ in versions.most_common())
+    counts = ", ".join(f"{n} of {lib}" for lib, n in per_library(zoo).items())
+    return [
+        "# The zoo",
+        "",
+        "Written by `./dev zoo` (`tests/zoo/zoo.py`); do not edit.",
+        "",
+        f"{len(zoo.records)} models ({counts}), each exported and, where the library's code is made for "
+        "it, scripted; tmeter reads the files. The reference is `sum(p.numel() for p in "
+        "model.parameters())`, which counts tied parameters once, and half of FlopCounterMode's FLOPs in "
+        "gradient mode, on meta tensors, plain or under FakeTensorMode, or (marked *cpu*) by a real run.",
+        "",
+        f"Versions: {zoo.tmeter}, {said}. Measured {datetime.date.today()} on {os.cpu_count()} × {cpu()}. Times are "
+        "of one whole process (`--plugins=params,flops --report=json`), so a load on the machine shows.",
+    ]
+
+
+def cpu() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((x.split(":", 1)[1].strip() for x in lines if x.startswith("model name")), platform.machine())
+
+
+def per_library(zoo: Zoo) -> dict[str, int]:
+    count = collections.Counter(e.library for e in zoo.entries.values())
+    return {lib: count[lib] for lib in LIBRARIES if count[lib]}
+
+
+def summary(zoo: Zoo) -> list[str]:
+    lines = [
+        "## Summary",
+        "",
+        "| files | loaded | params exact | MACs exact | within 0.1 % | different | of both explained | failed | no reference |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    groups = [(f"{lib}, {FORMS[f]}", [v for v in zoo.verdicts if v.form == f and v.id.startswith(lib + "/")])
+              for lib in LIBRARIES for f in FORMS]  # fmt: skip
+    for label, verdicts in [*groups, ("all", zoo.verdicts)]:
+        if verdicts:
+            lines.append(summary_row(label, verdicts))
+    all_, ok = len(zoo.verdicts), len(zoo.verdicts) - len(zoo.of(FAILED))
+    compared = ok - len(zoo.of(NO_REFERENCE))
+    lines += [
+        "",
+        f"tmeter loads {share(ok, all_)} of the files PyTorch can make; parameters are exact in "
+        f"{share(sum(v.params_exact for v in zoo.verdicts), compared)}, MACs to the digit in "
+        f"{share(len(zoo.of(EXACT)), compared)}.",
+    ]
+    unexplained = [v for v in zoo.of(CLOSE) + zoo.of(DIFFERENT) if not v.explained]
+    if unexplained:
+        lines += ["", "**Not explained:** " + ", ".join(f"{v.id} ({v.form})" for v in unexplained)]
+    if unused := zoo.unused_explanations():
+        lines += ["", "**Explanations that explain nothing:** " + ", ".join(str(e["models"]) for e in unused)]
+    return lines
+
+
+def summary_row(label: str, verdicts: list[verdict.Verdict]) -> str:
+    count = collections.Counter(v.kind for v in verdicts)
+    explained = sum(v.explained for v in verdicts if v.kind in (CLOSE, DIFFERENT))
+    ok = len(verdicts) - count[FAILED]
+    return (
+        f"| {label} | {ok} / {len(verdicts)} | {sum(v.params_exact for v in verdicts)} | {count[EXACT]} "
+        f"| {count[CLOSE]} | {count[DIFFERENT]} | {explained} | {count[FAILED]} | {count[NO_REFERENCE]} |"
+    )
+
+
+def share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,} ({part / whole:.1%})" if whole else "none"
+
+
+def published(zoo: Zoo) -> list[str]:
+    """torchvision's own `_ops`, by weights and file form."""
+    figures = [
+        (v, p)
+        for v in zoo.verdicts
+        if v.kind != FAILED
+        for p in verdict.published(v.id, v.answer["macs"], v.reference, zoo.explanations)
+    ]
+    if not figures:
+        return []
+    matched = sum(p.equal for _, p in figures)
+    lines = ["## torchvision's published `_ops`", "",
+             "Equal within the rounding of three decimals (weights × file form): "
+             f"{share(matched, len(figures))}."]  # fmt: skip
+    if matched < len(figures):
+        lines += ["", "| weights | form | published, G | tmeter, G | why |", "|---|---|--:|--:|---|"]
+    return lines + [
+        f"| {p.weights} | {FORMS[v.form]} | {p.ops} | {p.macs / 1e9:.3f} | {reasons(p.reasons)} |"
+        for v, p in figures
+        if not p.equal
+    ]
+
+
+def inference(zoo: Zoo) -> list[str]:
+    asked = [v for v in zoo.verdicts if "without_input" in v.answer]
+    found = [v for v in asked if v.answer["without_input"].get("status") == 0]
+    if not asked:
+        return []
+    return ["## Inputs found by tmeter", "",
+            "A scripted file does not say what it is called with. tmeter finds inputs of its own for "
+            f"{share(len(found), len(asked))}; the sizes, and so the MACs, may be others than the row's."]  # fmt: skip
+
+
+def differences(zoo: Zoo) -> list[str]:
+    """By explanation: what is not explained comes first."""
+    groups: dict[int, list[verdict.Verdict]] = {}
+    for v in zoo.of(CLOSE) + zoo.of(DIFFERENT) + [v for v in zoo.of(EXACT) if not v.params_exact]:
+        for index in [zoo.explanations.index(e) for e in v.reasons] or [-1]:
+            groups.setdefault(index, []).append(v)
+    lines = ["## Differences"] if groups else []
+    for index, verdicts in sorted(groups.items()):
+        entry = zoo.explanations[index] if index >= 0 else {"operator": "?", "why": "**Not explained.**"}
+        lines += ["", f"### `{entry['operator']}`", "", entry["why"], ""]
+        lines += ["| model | form | tmeter MACs | reference | difference | ratio | worked out |"]
+        lines += ["|---|---|--:|--:|--:|--:|---|", *(difference_row(v, entry) for v in verdicts)]
+    return lines
+
+
+def difference_row(v: verdict.Verdict, entry: dict) -> str:
+    ours, theirs = v.answer["macs"], v.reference["macs"]
+    ratio = f"{ours / theirs:.4f}" if theirs else "–"
+    params = "" if v.params_exact else f"; params {v.answer['params']:,} / {v.reference['params']:,}"
+    formula = entry.get("macs", {}).get(v.id, "").replace("*", "×")
+    for head, rows in v.reference.get("rows", {}).items():
+        formula = formula.replace(head, f"{rows}")
+    return (
+        f"| {v.id} | {FORMS[v.form]} | {ours:,} | {theirs:,}{params} | {ours - theirs:+,} | {ratio} | {formula} |"
+    )
+
+
+def reasons(entries: list[dict]) -> str:
+    return " ".join(f"`{e['operator']}`: {e['why']}." for e in entries) or "**not explained**"
+
+
+def failures(zoo: Zoo) -> list[str]:
+    failed = zoo.of(FAILED)
+    if not failed:
+        return []
+    return ["## Failed", "", "| model | form | exit status | message |", "|---|---|--:|---|"] + [
+        f"| {v.id} | {FORMS[v.form]} | {v.answer['status']} | {cell(v.answer.get('message', ''))} |" for v in failed
+    ]
+
+
+def refusals(zoo: Zoo) -> list[str]:
+    if not zoo.refused:
+        return []
+    return ["## What PyTorch itself cannot do", "", "| model | step | PyTorch's message |", "|---|---|---|"] + [
+        f"| {id} | {step} | {cell(message)} |" for id, step, message in zoo.refused
+    ]
+
+
+def cell(text: str) -> str:
+    """Fits a table: no bars, no line breaks, no tags."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "'")[:260]
+
+
+def library(zoo: Zoo, name: str) -> list[str]:
+    verdicts = [v for v in zoo.verdicts if v.id.startswith(name + "/")]
+    if not verdicts:
+        return []
+    return [f"## {name}", "",
+            "| model | input | form | params | reference | MACs | reference | unknown operators | time | without `--input` |",
+            "|---|---|---|--:|--:|--:|--:|---|--:|---|", *map(row, verdicts)]  # fmt: skip
+
+
+def row(v: verdict.Verdict) -> str:
+    a, r = v.answer, v.reference
+    device = HOW.get(r.get("device"), "")
+    cells = [
+        v.id.partition("/")[2],
+        ", ".join("×".join(map(str, i["shape"])) for i in r.get("inputs", [])),
+        FORMS[v.form],
+        number(a.get("params")),
+        "=" if v.params_exact else number(r.get("params")),
+        number(a.get("macs")),
+        "=" + device if v.kind == EXACT else number(r.get("macs")) + device,
+        ", ".join(f"{u['op']} ×{u['count']}" for u in a.get("unknown", [])) or ("–" if v.kind == FAILED else ""),
+        f"{a['seconds'] * 1e3:,.0f} ms",
+        alone(a),
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def alone(answer: dict) -> str:
+    if "without_input" not in answer:
+        return "recorded"
+    found = answer["without_input"]
+    if found.get("status") != 0:
+        return "**no**"
+    return ", ".join("×".join(map(str, i["shape"] or [])) for i in found.get("inputs") or []) or "yes"
+
+
+def number(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}"

@@ -1,0 +1,41 @@
+"""timm's architectures: one or two of nearly every family it has, at the size each is meant for."""
+
+from table import Entry
+
+NAMES = """
+beit_base_patch16_224 beitv2_base_patch16_224
+botnet26t_256 sebotnet33ts_256 halonet26t lambda_resnet26t bat_resnext26ts gcresnet33ts
+gernet_m repvgg_a2 mobileone_s1 resnet51q resnet50_clip
+cait_xxs24_224 coat_lite_mini coat_tiny convit_tiny convmixer_768_32
+convnext_atto convnext_tiny_hnf convnextv2_nano convnextv2_tiny
+cpubone_b0_bfrobust crossvit_9_dagger_240 crossvit_small_240 csatv2
+cspresnext50 cspdarknet53 cs3darknet_focus_m cspnext_s davit_tiny
+deit_small_distilled_patch16_224 deit3_small_patch16_224
+densenet121 densenetblur121d dla60_res2net dla34 dpn68b
+edgenext_small efficientformer_l1 efficientformerv2_s0
+efficientnet_b0 tf_efficientnetv2_s mobilenetv2_100 fbnetc_100 mixnet_s tinynet_a
+efficientvim_m1 efficientvit_b1 efficientvit_m2 eva02_tiny_patch14_224 eva_giant_patch14_224
+vit_medium_patch16_rope_reg1_gap_256 fasternet_t0 fastvit_t8 fastvit_sa12 focalnet_tiny_srf
+gcvit_xxtiny ghostnet_100 ghostnetv2_100 ghostnetv3_100 hardcorenas_a hgnet_tiny hgnetv2_b1
+hiera_tiny_224 hiera_small_abswin_256 hieradet_small hrnet_w18_small iformer_s
+inception_next_tiny inception_resnet_v2 inception_v4 lcnetv2_base levit_128s levit_conv_128
+lowformer_b0 mambaout_femto coatnet_0_rw_224 coatnet_rmlp_nano_rw_224 maxvit_tiny_tf_224
+maxvit_rmlp_pico_rw_256 poolformer_s12 poolformerv2_s12 convformer_s18 caformer_s18
+mixer_b16_224 resmlp_12_224 gmlp_s16_224 mobilenetv3_large_100 lcnet_100 mobilenetv4_conv_small
+mobilenetv4_hybrid_medium mobilenetv5_300m_enc mobilevit_s mobilevitv2_100 mvitv2_tiny
+naflexvit_base_patch16_gap nasnetalarge nest_tiny nextvit_small
+dm_nfnet_f0 nfnet_l0 nf_regnet_b1 pit_s_224 pnasnet5large pvt_v2_b1 pvt_v2_b2_li
+rdnet_tiny regnety_008 regnetz_005 repghostnet_100 repvit_m1 res2net50_26w_4s resnest26d
+resnet18d resnetv2_50x1_bit resnetv2_50d_evos rexnet_100 rexnetr_100 selecsls42b
+legacy_seresnext26_32x4d sequencer2d_s shvit_s1 skresnet18 starnet_s1 swiftformer_xs
+swin_tiny_patch4_window7_224 swin_s3_tiny_224 swinv2_tiny_window8_256 swinv2_cr_tiny_224
+tiny_vit_5m_224 tnt_s_patch16_224 tresnet_m twins_pcpvt_small twins_svt_small
+visformer_tiny vit_tiny_patch16_224 vit_base_patch32_224 vit_small_patch14_dinov2
+vit_base_patch16_siglip_224 vit_small_r26_s32_224 vit_relpos_small_patch16_224
+samvit_base_patch16_224 vitamin_small_224 volo_d1_224 ese_vovnet39b legacy_xception xception41
+xcit_nano_12_p16_224 xcit_tiny_12_p8_224
+""".split()
+
+
+def entries() -> list[Entry]:
+    return [Entry("timm", name, name) for name in NAMES]
