@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/formulas.hpp"
 #include "core/analysis/module_text.hpp"
 #include "core/analysis/repeats.hpp"
 #include "core/analysis/results.hpp"
+#include "core/analysis/sweep.hpp"
 #include "core/ir/graph.hpp"
 
 namespace tmeter::core {
@@ -26,6 +28,8 @@ struct Structure {
 struct Report {
   const Graph* graph = nullptr;
   Results results;
+  Formulas formulas;
+  Sweep sweep;
   /// "tool.version", "model.file", "model.size", "analysis.seconds", "hardware", "command".
   std::map<std::string, std::string, std::less<>> properties;
   /// How to show it: "by", "depth", "columns", "sort", "raw", "repr", "no-fold".

@@ -124,11 +124,12 @@ TEST(Builder, SymbolsAreBoundWithinTheirRange) {
   const auto graph = f.b.finish();
   const auto& x = *graph->inputs()[0].value;
   EXPECT_EQ(x.dims[0], 8);
-  graph->bind("batch", 64);
+  graph->bind({{"batch", 64}});
   EXPECT_EQ(x.dims[0], 64);
-  expect_error(ErrorKind::kUsage, {"range 2…64"}, [&] { graph->bind("batch", 65); });
-  expect_error(ErrorKind::kUsage, {"'batsh'", "did you mean 'batch'"},
-               [&] { graph->bind("batsh", 3); });
+  expect_error(ErrorKind::kUsage, {"range 2…64"}, [&] { graph->bind({{"batch", 65}}); });
+  expect_error(ErrorKind::kUsage, {"'batsh'", "did you mean 'batch'"}, [&] {
+    graph->bind({{"batsh", 3}});
+  });
 }
 
 }  // namespace
