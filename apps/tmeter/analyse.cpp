@@ -5,6 +5,7 @@
 #include <iostream>
 #include <set>
 
+#include "apps/tmeter/by_size.hpp"
 #include "apps/tmeter/command_line.hpp"
 #include "core/analysis/assertion.hpp"
 #include "core/analysis/engine.hpp"
@@ -92,6 +93,7 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   if (hardware.was_used()) report.properties["hardware"] = hardware.get().name;
   report.view = line.view;
   report.warnings = log.warnings();
+  if (!report.formulas.problem.empty()) report.warnings.push_back(report.formulas.problem);
   report.plugins.emplace_back(model.loader->manifest.id, model.loader->manifest.version);
   for (const auto* p : plugins) {
     report.plugins.emplace_back(p->manifest.id, p->manifest.version);
@@ -129,13 +131,15 @@ int analyse(const CommandLine& line, Clock::time_point start) {
   const auto hardware = hardware_source(line.settings);
   const tmeter_request request{&source, line.trusted, line.inputs};
   const auto model = load_model(registry, request, {&log, nullptr, nullptr});
-  for (const auto& [symbol, value] : line.bindings) model.graph->bind(symbol, value);
+  model.graph->bind(line.bindings);
+  Report report;
+  report.sweep = plan_sweep(*model.graph, line.sweep, line.bindings);  // refuse early
 
   append_unique(names, handlers_wanted(registry, *model.graph));
   const auto plugins = registry.open_with_needs(names);
-  Report report;
   report.graph = model.graph.get();
   report.results = Engine(*model.graph, plugins, log, &hardware).run();
+  add_sizes(report, line, *model.graph, plugins, hardware);
   fill_report(report, line, model, plugins, hardware, log);
   const std::chrono::duration<double> elapsed = Clock::now() - start;
   report.properties["analysis.seconds"] = std::to_string(elapsed.count());

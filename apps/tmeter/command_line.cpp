@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "apps/tmeter/input_spec.hpp"
+#include "apps/tmeter/sweep_spec.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 
@@ -36,7 +37,9 @@ struct Options {
         "fail with status 3 unless it holds, as in 'macs<=5G' or 'coverage==100%'");
     input.add_options()("input,i", list("[NAME=]SHAPE[:DTYPE]"),
                         "shape of an input, as in 8x3x224x224 or ids=1x128:i64; once per input")(
-        "bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in batch=8")(
+        "bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
+        "sweep", list("SYMBOL=N,N,..."),
+        "totals at several sizes, as in s77=1,8,64 or x.0=128..1024:128; twice for two symbols")(
         "trust", "allow a TorchScript file that runs code while it is loaded");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
                        "text (default), json, …; to a file or to standard output")(
@@ -124,7 +127,7 @@ std::pair<std::string, int64_t> parse_binding(const std::string& text) {
   const auto parsed = std::from_chars(
       text.data() + (equals == std::string::npos ? text.size() : equals + 1), end, value);
   if (equals == 0 || parsed.ec != std::errc() || parsed.ptr != end) {
-    throw Error(ErrorKind::kUsage, "--bind " + text + ": SYMBOL=N is expected, as in batch=8");
+    throw Error(ErrorKind::kUsage, "--bind " + text + ": SYMBOL=N is expected, as in s77=8");
   }
   return {text.substr(0, equals), value};
 }
@@ -188,6 +191,7 @@ CommandLine parse_command_line(const Arguments& arguments) {
   fill_view(map, out);
   for (const auto& t : texts(map, "input")) out.inputs.push_back(parse_input_spec(t));
   for (const auto& t : texts(map, "bind")) out.bindings.push_back(parse_binding(t));
+  for (const auto& t : texts(map, "sweep")) out.sweep.push_back(parse_sweep_spec(t));
   out.assertions = texts(map, "assert");
   return out;
 }

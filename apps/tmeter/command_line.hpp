@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/tmeter/commands.hpp"
+#include "core/analysis/sweep.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/source.hpp"
 #include "core/report/writing.hpp"
@@ -18,6 +19,7 @@ struct CommandLine {
   core::Settings settings;
   std::vector<core::InputRequest> inputs;
   std::vector<std::pair<std::string, int64_t>> bindings;
+  std::vector<core::SweepAxis> sweep;
   std::vector<std::string> assertions;
   std::map<std::string, std::string, std::less<>> view;
   core::ColorMode color = core::ColorMode::kAuto;

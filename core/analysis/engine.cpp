@@ -235,6 +235,12 @@ void Engine::finish_column(size_t i) {
   if (c.axis == TMETER_AXIS_TENSOR) roll_up_tensors(graph_, c);
 }
 
+bool Engine::is_produced(const std::string& id) const {
+  return std::any_of(passes_.begin(), passes_.end(), [&](const Pass& p) {
+    return std::find(p.produced.begin(), p.produced.end(), id) != p.produced.end();
+  });
+}
+
 void Engine::require_metric(const std::string& id) {
   const size_t i = column_index(id);
   if (i == kNone) {
@@ -245,10 +251,7 @@ void Engine::require_metric(const std::string& id) {
       run_pass(pass);
   }
   if (finished_[i]) return;
-  const bool produced = std::any_of(passes_.begin(), passes_.end(), [&](const Pass& p) {
-    return std::find(p.produced.begin(), p.produced.end(), id) != p.produced.end();
-  });
-  if (!produced && is_node_metric(results_.columns[i])) evaluate_all(i);
+  if (!is_produced(id) && is_node_metric(results_.columns[i])) evaluate_all(i);
   finish_column(i);
 }
 
@@ -275,6 +278,29 @@ Results Engine::run() {
   std::stable_sort(results_.findings.begin(), results_.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   return std::move(results_);
+}
+
+void Engine::forget_nodes() {
+  for (size_t i = 0; i < results_.columns.size(); ++i) {
+    auto& c = results_.columns[i];
+    if (!is_node_metric(c)) continue;
+    for (auto& cells : c.cells) std::fill(cells.begin(), cells.end(), tmeter_number{});
+    std::fill(node_state_[i].begin(), node_state_[i].end(), uint8_t{0});
+    finished_[i] = 0;
+  }
+  frames_.clear();  // a run before may have ended with an error
+}
+
+const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wanted) {
+  configure();  // plugins forget what they know of other sizes
+  forget_nodes();
+  for (size_t i = 0; i < results_.columns.size(); ++i) {
+    const auto& c = results_.columns[i];
+    if (!is_node_metric(c) || is_produced(c.id) || !wanted(c)) continue;
+    evaluate_all(i);
+    finish_column(i);
+  }
+  return results_;
 }
 
 void Engine::fill_coverage() {

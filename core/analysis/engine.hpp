@@ -4,6 +4,8 @@
 // analyses in the order of what they require → roll-ups → coverage. One engine serves one run; it
 // is used from one thread.
 #pragma once
+#include <functional>
+
 #include "core/analysis/handlers.hpp"
 #include "core/analysis/results.hpp"
 
@@ -16,6 +18,10 @@ class Engine final : private ResultsAccess {
 
   /// Throws Error naming plugin, metric and node when something fails.
   Results run();
+
+  /// Only those metrics that handlers answer for nodes, and of them the `wanted`; no analyses, no
+  /// coverage. May be called again when the graph's sizes have changed; not beside `run`.
+  const Results& run_nodes(const std::function<bool(const Column&)>& wanted);
 
  private:
   struct Pass {
@@ -30,6 +36,7 @@ class Engine final : private ResultsAccess {
   };
 
   void collect_columns();
+  void forget_nodes();
   void collect_passes();
   void configure();
   void run_module_handlers(size_t column);
@@ -42,6 +49,7 @@ class Engine final : private ResultsAccess {
   void fill_coverage();
   size_t column_index(std::string_view id) const;  // npos when absent
   Column& own_column(std::string_view id);
+  bool is_produced(const std::string& id) const;  // by an analysis
   bool is_node_metric(const Column& c) const { return c.axis == TMETER_AXIS_NODE; }
   template <class F>
   tmeter_status call_plugin(Plugin& plugin, std::string_view doing, F&& f);

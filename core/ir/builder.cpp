@@ -316,6 +316,7 @@ std::unique_ptr<Graph> GraphBuilder::finish() {
   if (graph_->modules_.empty()) module(0, "", "");
   if (graph_->calls_.empty()) module_call(1, 0);
   number_preorder();
+  graph_->name_places();
   graph_->evaluate();
   return std::move(graph_);
 }

@@ -130,6 +130,11 @@ ExprId Expressions::add(int32_t op, const std::vector<ExprId>& operands) {
   return push(item);
 }
 
+std::optional<size_t> Expressions::symbol_of(ExprId id) const {
+  if (!contains(id) || items_[id - 1].op != kSymbol) return std::nullopt;
+  return static_cast<size_t>(items_[id - 1].value);
+}
+
 int64_t Expressions::evaluate(const Item& item, const std::vector<Symbol>& symbols) const {
   if (item.op == kInteger) return item.value;
   if (item.op == kSymbol) return symbols[static_cast<size_t>(item.value)].value;

@@ -4,6 +4,7 @@
 // order evaluates everything. Meaning of the operators: sdk abi/builder.h.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ struct Symbol {
   std::string_view name;
   int64_t min = 0, max = 0;
   int64_t value = 0;
+  std::string_view place = {};  // a dim of an input that is just this symbol: "input_ids.0"
 };
 
 /// 0 is "no expression"; ids count from 1.
@@ -28,6 +30,8 @@ class Expressions {
 
   size_t size() const { return items_.size(); }
   bool contains(ExprId id) const { return id >= 1 && id <= items_.size(); }
+  /// Index of the symbol when the expression is nothing but one.
+  std::optional<size_t> symbol_of(ExprId id) const;
 
   /// Evaluates all for the symbols' values; throws Error(kModel) on overflow or division by zero.
   void evaluate(const std::vector<Symbol>& symbols);

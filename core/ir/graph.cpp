@@ -59,24 +59,81 @@ void Graph::evaluate() {
   }
 }
 
-void Graph::bind(std::string_view name, int64_t value) {
-  const auto it = std::find_if(symbols_.begin(), symbols_.end(),
-                               [&](const Symbol& s) { return s.name == name; });
-  if (it == symbols_.end()) {
-    std::vector<std::string> names;
-    for (const auto& s : symbols_) names.emplace_back(s.name);
-    std::string known;
-    for (const auto& n : names) known += (known.empty() ? "" : ", ") + n;
-    throw Error(ErrorKind::kUsage,
-                "the model has no symbol '" + std::string(name) + "'" + did_you_mean(name, names) +
-                    (known.empty() ? "; all its sizes are fixed" : "; it has: " + known));
-  }
-  if (value < it->min || value > it->max) {
-    throw Error(ErrorKind::kUsage, "--bind " + std::string(name) + "=" + std::to_string(value) +
-                                       ": the model declares the range " + range_text(*it));
-  }
-  it->value = value;
+void Graph::set_values(std::span<const int64_t> values) {
+  for (size_t i = 0; i < symbols_.size(); ++i) symbols_[i].value = values[i];
   evaluate();
+}
+
+void Graph::assign(std::span<const int64_t> values) {
+  std::vector<int64_t> before;
+  for (const auto& s : symbols_) before.push_back(s.value);
+  try {
+    set_values(values);
+  } catch (...) {
+    set_values(before);
+    throw;
+  }
+}
+
+size_t Graph::find_symbol(std::string_view name) const {
+  for (size_t i = 0; i < symbols_.size(); ++i) {
+    if (symbols_[i].name == name || (!name.empty() && symbols_[i].place == name)) return i;
+  }
+  std::vector<std::string> names;
+  std::string known;
+  for (const auto& s : symbols_) {
+    names.emplace_back(s.name);
+    known += (known.empty() ? "" : ", ") + names.back();
+    if (s.place.empty()) continue;
+    names.emplace_back(s.place);
+    known += " (" + names.back() + ")";
+  }
+  throw Error(ErrorKind::kUsage,
+              "the model has no symbol '" + std::string(name) + "'" + did_you_mean(name, names) +
+                  (known.empty() ? "; all its sizes are fixed" : "; it has: " + known));
+}
+
+void Graph::require_in_range(size_t symbol, int64_t value, std::string_view option) const {
+  const auto& s = symbols_[symbol];
+  if (value >= s.min && value <= s.max) return;
+  throw Error(ErrorKind::kUsage, std::string(option) + " " + std::string(s.name) + "=" +
+                                     std::to_string(value) + ": the model declares the range " +
+                                     range_text(s));
+}
+
+void Graph::bind(const std::vector<std::pair<std::string, int64_t>>& bindings) {
+  std::vector<int64_t> values;
+  for (const auto& s : symbols_) values.push_back(s.value);
+  for (const auto& [name, value] : bindings) {
+    const size_t symbol = find_symbol(name);
+    require_in_range(symbol, value, "--bind");
+    values[symbol] = value;
+  }
+  if (!bindings.empty()) assign(values);
+}
+
+namespace {
+
+/// Shows `found` every symbol that stands alone as a dim of `v`, with its place.
+template <class Found>
+void for_each_place(const Value& v, const std::string& place, const Found& found) {
+  for (size_t i = 0; i < v.dim_exprs.size(); ++i) {
+    const auto symbol = v.expressions->symbol_of(v.dim_exprs[i]);
+    if (symbol) found(*symbol, place + "." + std::to_string(i));
+  }
+  for (size_t i = 0; i < v.items.size(); ++i)
+    for_each_place(*v.items[i], place + "." + std::to_string(i), found);
+}
+
+}  // namespace
+
+void Graph::name_places() {
+  if (symbols_.empty()) return;
+  for (const auto& input : inputs_) {
+    for_each_place(*input.value, std::string(input.name), [&](size_t s, const std::string& place) {
+      if (!input.name.empty() && symbols_[s].place.empty()) symbols_[s].place = intern(place);
+    });
+  }
 }
 
 }  // namespace tmeter::core

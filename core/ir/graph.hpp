@@ -108,13 +108,23 @@ class Graph {
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
 
-  /// Gives a symbol another value and re-evaluates every size. Throws Error(kUsage) for an unknown
-  /// symbol or a value outside the range the file declares, Error(kModel) when sizes overflow.
-  void bind(std::string_view symbol, int64_t value);
+  /// Index of a symbol by its name ("s77") or its place ("input_ids.0"); throws Error(kUsage)
+  /// listing the symbols there are.
+  size_t find_symbol(std::string_view name) const;
+  /// Throws Error(kUsage) beginning with `option` ("--bind") unless the file allows the value.
+  void require_in_range(size_t symbol, int64_t value, std::string_view option) const;
+  /// Gives symbols other values, all at once, and re-evaluates every size. Throws as the two above,
+  /// and Error(kModel) when sizes overflow.
+  void bind(const std::vector<std::pair<std::string, int64_t>>& bindings);
+  /// One value per symbol, unchecked against the ranges. Throws Error(kModel) for values under
+  /// which a size is none; then everything is as before.
+  void assign(std::span<const int64_t> values);
 
  private:
   friend class GraphBuilder;
   void evaluate();
+  void set_values(std::span<const int64_t> values);
+  void name_places();
   std::string_view intern(std::string_view text);
 
   std::pmr::monotonic_buffer_resource arena_{1 << 16};

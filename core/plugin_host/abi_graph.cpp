@@ -29,7 +29,7 @@ tmeter_status symbol_at(const tmeter_graph* g, size_t i, tmeter_symbol_info* out
   if (i >= symbols.size() || out->struct_size < sizeof(tmeter_symbol_info))
     return TMETER_INVALID_ARGUMENT;
   const auto& s = symbols[i];
-  *out = {out->struct_size, 0, to_abi(s.name), s.min, s.max, s.value};
+  *out = {out->struct_size, 0, to_abi(s.name), s.min, s.max, s.value, to_abi(s.place)};
   return TMETER_OK;
 }
 

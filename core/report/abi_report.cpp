@@ -84,6 +84,46 @@ int32_t module_repeat(const tmeter_report* r, size_t module, size_t* window, siz
   return 1;
 }
 
+tmeter_i64_span span(const std::vector<int64_t>& v) { return {v.data(), v.size()}; }
+
+tmeter_status formula_at(const tmeter_report* r, size_t i, tmeter_formula* out) {
+  const auto& formulas = of(r).formulas;
+  if (i >= formulas.list.size() || out->struct_size < sizeof(tmeter_formula))
+    return TMETER_INVALID_ARGUMENT;
+  const auto& f = formulas.list[i];
+  *out = {out->struct_size,
+          f.partial ? uint32_t{TMETER_FORMULA_PARTIAL} : 0,
+          f.metric,
+          f.module,
+          to_abi(f.text),
+          span(formulas.symbols),
+          f.polynomial.terms.size()};
+  return TMETER_OK;
+}
+
+tmeter_status term_at(const tmeter_report* r, size_t formula, size_t term, tmeter_term* out) {
+  const auto& list = of(r).formulas.list;
+  if (formula >= list.size() || term >= list[formula].polynomial.terms.size() ||
+      out->struct_size < sizeof(tmeter_term))
+    return TMETER_INVALID_ARGUMENT;
+  const auto& t = list[formula].polynomial.terms[term];
+  *out = {out->struct_size, 0, t.numerator, t.denominator, span(t.powers)};
+  return TMETER_OK;
+}
+
+tmeter_status sweep(const tmeter_report* r, tmeter_sweep* out) {
+  if (out->struct_size < sizeof(tmeter_sweep)) return TMETER_INVALID_ARGUMENT;
+  const auto& s = of(r).sweep;
+  *out = {out->struct_size, 0, span(s.symbols), s.points.size()};
+  return TMETER_OK;
+}
+
+tmeter_number sweep_total(const tmeter_report* r, size_t point, size_t metric) {
+  const auto& totals = of(r).sweep.totals;
+  const bool known = point < totals.size() && metric < totals[point].size();
+  return known ? totals[point][metric] : tmeter_number{};
+}
+
 const tmeter_report_api* report_interface() {
   static const tmeter_report_api api{
       sizeof(tmeter_report_api),
@@ -119,7 +159,16 @@ const tmeter_report_api* report_interface() {
       [](const tmeter_report* r, size_t module, tmeter_str key) {
         return to_abi(of(r).structure().fact(view(key), module));
       },
-      module_repeat};
+      module_repeat,
+      [](const tmeter_report* r) { return of(r).formulas.list.size(); },
+      formula_at,
+      term_at,
+      sweep,
+      [](const tmeter_report* r, size_t i) {
+        const auto& points = of(r).sweep.points;
+        return i < points.size() ? span(points[i]) : tmeter_i64_span{};
+      },
+      sweep_total};
   return &api;
 }
 

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/formulas.hpp"
 #include "core/analysis/results.hpp"
+#include "core/analysis/sweep.hpp"
 #include "core/ir/graph.hpp"
 #include "core/report/structure.hpp"
 
@@ -17,6 +19,8 @@ namespace tmeter::core {
 struct Report {
   const Graph* graph = nullptr;
   Results results;
+  Formulas formulas;
+  Sweep sweep;
   /// "tool.version", "model.file", "model.size", "analysis.seconds", "hardware", "command".
   std::map<std::string, std::string, std::less<>> properties;
   /// How to show it: "by", "depth", "columns", "sort", "raw", "repr", "no-fold".

@@ -73,7 +73,8 @@ Json symbols(const tmeter::Graph& graph) {
     list.push_back({{"name", tmeter::to_view(symbol.name)},
                     {"value", symbol.value},
                     {"min", symbol.min},
-                    {"max", bounded ? Json(symbol.max) : Json(nullptr)}});
+                    {"max", bounded ? Json(symbol.max) : Json(nullptr)},
+                    {"place", text_or_null(tmeter::to_view(symbol.place))}});
   }
   return list;
 }

@@ -1,5 +1,6 @@
 #include "writer.hpp"
 
+#include "by_size.hpp"
 #include "rows.hpp"
 #include "sections.hpp"
 
@@ -17,6 +18,8 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   stream.section_lines("symbols", symbols(report.graph()));
   stream.section_lines("metrics", metrics(report));
   stream.section_lines("totals", totals(report));
+  stream.section_lines("formulas", formulas(report));
+  stream.section("sweep", sweep(report));
   stream.section("coverage", coverage(report));
   rows.modules();
   rows.nodes();

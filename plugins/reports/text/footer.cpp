@@ -5,6 +5,7 @@
 #include <charconv>
 #include <tmeter/cpp/units.hpp>
 
+#include "by_size.hpp"
 #include "findings.hpp"
 #include "flow.hpp"
 #include "notes.hpp"
@@ -86,12 +87,14 @@ Text depth_hint(const Tree& tree, const View& view) {
   return line;
 }
 
-Text width_hint(const Columns& columns, const Omissions& omissions) {
+Text width_hint(const Omissions& omissions) {
   if (omissions.no_room.empty()) return {};
   Text line("… no room in " + std::to_string(omissions.width) + " columns for:", Style::kQuiet);
-  for (const size_t c : omissions.no_room)
-    line.add(c == omissions.no_room.front() ? " " : ", ", Style::kQuiet)
-        .add(columns.shown[c].title(), Style::kQuiet);
+  const char* separator = " ";
+  for (const auto& metric : omissions.no_room) {
+    line.add(separator, Style::kQuiet).add(metric.title(), Style::kQuiet);
+    separator = ", ";
+  }
   return line.add(" (--columns chooses)", Style::kQuiet);
 }
 
@@ -139,9 +142,11 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
                          const Omissions& omissions, const View& view, size_t width) {
   Lines lines(width);
   lines.put(depth_hint(tree, view));
-  lines.put(width_hint(columns, omissions));
+  lines.put(width_hint(omissions));
   lines.gap();
-  lines.put(flow_items(totals(report, columns, view.raw), width, kIndent));
+  if (!has_sweep(report))  // its table has the totals
+    lines.put(flow_items(totals(report, columns, view.raw), width, kIndent));
+  lines.put(formula_lines(report, columns, view.raw, width));
   lines.put(coverage_line(report));
   lines.put_right(timing(report));
   lines.put(unknown_line(report));

@@ -13,9 +13,9 @@ namespace text_report {
 
 /// What the table does not show.
 struct Omissions {
-  std::vector<size_t> no_room;  // by index into Columns::shown
-  std::vector<size_t> no_figures;
-  size_t width = 0;  // there was
+  std::vector<tmeter::Metric> no_room;
+  std::vector<size_t> no_figures;  // by index into Columns::shown
+  size_t width = 0;                // there was
 };
 
 std::vector<Text> footer(const tmeter::Report& report, const Columns& columns, const Tree& tree,

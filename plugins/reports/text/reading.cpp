@@ -60,6 +60,15 @@ std::string plain_number(const Cell& cell) {
   return {buffer.data(), end};
 }
 
+std::string column_title(const tmeter::Metric& metric, bool raw) {
+  std::string title(metric.title());
+  const auto kind = metric.unit_kind();
+  const bool counts = kind == TMETER_UNIT_COUNT || kind == TMETER_UNIT_OP;
+  if (raw && !counts && !metric.unit().empty())
+    title.append(" [").append(metric.unit()).append("]");
+  return title;
+}
+
 Figure figure_of(const Reading& reading, const tmeter::Metric& metric, bool raw) {
   const auto& cell = reading.cell;
   if (cell.empty()) return {"–", "", Style::kQuiet};

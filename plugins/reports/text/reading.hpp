@@ -29,6 +29,9 @@ class Accumulator {
 /// As it is printed; `raw`: without scaling.
 Figure figure_of(const Reading& reading, const tmeter::Metric& metric, bool raw);
 
+/// Above a column; raw figures have their unit there.
+std::string column_title(const tmeter::Metric& metric, bool raw);
+
 /// The shortest text that reads back as the same number.
 std::string plain_number(const tmeter::Cell& cell);
 

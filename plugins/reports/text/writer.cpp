@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "by_size.hpp"
 #include "footer.hpp"
 #include "header.hpp"
 #include "trees.hpp"
@@ -48,15 +49,6 @@ std::vector<size_t> worth_showing(const Report& report, const Tree& tree, const 
   return kept;
 }
 
-std::string title_of(const tmeter::Metric& metric, bool raw) {
-  std::string title(metric.title());
-  const auto kind = metric.unit_kind();
-  const bool counts = kind == TMETER_UNIT_COUNT || kind == TMETER_UNIT_OP;
-  if (raw && !counts && !metric.unit().empty())
-    title.append(" [").append(metric.unit()).append("]");
-  return title;
-}
-
 std::string fact_title(std::string key) {
   std::replace(key.begin(), key.end(), '_', ' ');
   return key;
@@ -73,7 +65,7 @@ class TableMaker {
       table.columns.push_back({fact_title(key), "facts", false});
     for (const size_t c : kept) {
       const auto& metric = columns_.shown[c];
-      table.columns.push_back({title_of(metric, view_.raw), std::string(metric.plugin()),
+      table.columns.push_back({column_title(metric, view_.raw), std::string(metric.plugin()),
                                columns_.bar && c == *columns_.bar});
     }
     if (draws_bars(kept)) {
@@ -120,24 +112,46 @@ class TableMaker {
   double whole_ = 0;  // what bars are a share of
 };
 
+// The table, what it is of, and what it lacks.
+struct Shown {
+  std::vector<Text> lines;
+  Tree tree;
+  Omissions omissions;
+};
+
+Shown show_tree(const Report& report, const Columns& columns, const View& view, size_t terminal) {
+  Shown out{{}, make_tree(report, columns, view), {{}, {}, terminal}};
+  const auto kept = worth_showing(report, out.tree, columns, view);
+  const auto tree_lines = flatten(out.tree.root);
+  auto table = draw(TableMaker(report, columns, view).make(tree_lines, kept), terminal);
+  out.lines = std::move(table.lines);
+  const size_t words = columns.facts_of_modules.size();
+  for (const size_t c : table.left_out)
+    if (c >= words) out.omissions.no_room.push_back(columns.shown[kept[c - words]]);
+  for (size_t c = 0; c < columns.shown.size(); ++c)
+    if (std::find(kept.begin(), kept.end(), c) == kept.end()) out.omissions.no_figures.push_back(c);
+  return out;
+}
+
+Shown show_sweep(const Report& report, const Columns& columns, const View& view, size_t terminal) {
+  const auto metrics = sweep_metrics(columns, view);
+  auto table = draw(sweep_table(report, metrics, view.raw), terminal);
+  Shown out{std::move(table.lines), {}, {{}, {}, terminal}};
+  const size_t symbols = report.sweep().symbols.len;
+  for (const size_t c : table.left_out)
+    if (c >= symbols) out.omissions.no_room.push_back(metrics[c - symbols]);
+  return out;
+}
+
 }  // namespace
 
 void write(const Report& report, tmeter::Output& out) {
   const View view = read_view(report);
   const Columns columns = choose_columns(report, view);
-  const Tree tree = make_tree(report, columns, view);
-  const auto tree_lines = flatten(tree.root);
-  const auto kept = worth_showing(report, tree, columns, view);
-
   const auto terminal = static_cast<size_t>(std::max(0, out.columns()));
   const size_t text_width = terminal ? std::min(terminal, kTextWidth) : kTextWidth;
-  const auto table = draw(TableMaker(report, columns, view).make(tree_lines, kept), terminal);
-  Omissions omissions{{}, {}, terminal};
-  const size_t words = columns.facts_of_modules.size();
-  for (const size_t c : table.left_out)
-    if (c >= words) omissions.no_room.push_back(kept[c - words]);
-  for (size_t c = 0; c < columns.shown.size(); ++c)
-    if (std::find(kept.begin(), kept.end(), c) == kept.end()) omissions.no_figures.push_back(c);
+  const auto shown = has_sweep(report) ? show_sweep(report, columns, view, terminal)
+                                       : show_tree(report, columns, view, terminal);
 
   const bool color = out.color();
   std::string text;
@@ -146,9 +160,9 @@ void write(const Report& report, tmeter::Output& out) {
   };
   add(header(report, text_width));
   text += '\n';
-  add(table.lines);
+  add(shown.lines);
   text += '\n';
-  add(footer(report, columns, tree, omissions, view, text_width));
+  add(footer(report, columns, shown.tree, shown.omissions, view, text_width));
   out.write(text);
 }
 

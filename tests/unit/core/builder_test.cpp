@@ -1,6 +1,7 @@
 // The border between loaders and the graph: what is refused, and how tied tensors are recognised.
 #include "core/ir/builder.hpp"
 
+#include <tmeter/abi/builder.h>
 #include <tmeter/abi/graph.h>
 
 #include "tests/support/expect_error.hpp"
@@ -124,11 +125,49 @@ TEST(Builder, SymbolsAreBoundWithinTheirRange) {
   const auto graph = f.b.finish();
   const auto& x = *graph->inputs()[0].value;
   EXPECT_EQ(x.dims[0], 8);
-  graph->bind("batch", 64);
+  graph->bind({{"batch", 64}});
   EXPECT_EQ(x.dims[0], 64);
-  expect_error(ErrorKind::kUsage, {"range 2…64"}, [&] { graph->bind("batch", 65); });
-  expect_error(ErrorKind::kUsage, {"'batsh'", "did you mean 'batch'"},
-               [&] { graph->bind("batsh", 3); });
+  expect_error(ErrorKind::kUsage, {"range 2…64"}, [&] { graph->bind({{"batch", 65}}); });
+  expect_error(ErrorKind::kUsage, {"'batsh'", "did you mean 'batch'"}, [&] {
+    graph->bind({{"batsh", 3}});
+  });
+}
+
+TEST(Builder, SymbolsGoByTheFirstInputDimThatIsJustThem) {
+  Fixture f;
+  const auto batch = f.b.expr_symbol(f.b.symbol("s1", 2, 64, 8));
+  const auto length = f.b.expr_symbol(f.b.symbol("s2", 2, 64, 8));
+  f.b.symbol("u0", 0, 64, 8);
+  const std::vector<ExprId> both{batch, length};
+  const DimSpec x[] = {{0, f.b.expr(TMETER_EXPR_MUL, both)}, {3, 0}, {0, length}};
+  const DimSpec y[] = {{0, batch}, {0, length}};
+  const GraphBuilder::Id list[] = {f.b.value_tensor(TMETER_DTYPE_FLOAT32, y)};
+  f.b.input("x", "recorded", f.b.value_tensor(TMETER_DTYPE_FLOAT32, x));
+  f.b.input("more", "recorded", f.b.value_list(list));
+  const auto graph = f.b.finish();
+  EXPECT_EQ(graph->symbols()[0].place, "more.0.0");
+  EXPECT_EQ(graph->symbols()[1].place, "x.2");
+  EXPECT_EQ(graph->symbols()[2].place, "");
+  EXPECT_EQ(graph->find_symbol("x.2"), 1U);
+  EXPECT_EQ(graph->find_symbol("s1"), 0U);
+  expect_error(ErrorKind::kUsage, {"s1 (more.0.0), s2 (x.2), u0"},
+               [&] { (void)graph->find_symbol(""); });
+}
+
+TEST(Builder, BindingsTakeEffectTogetherOrNotAtAll) {
+  Fixture f;
+  const auto a = f.b.expr_symbol(f.b.symbol("a", 0, 64, 8));
+  const auto b = f.b.expr_symbol(f.b.symbol("b", 0, 64, 4));
+  const std::vector<ExprId> ratio{a, b};
+  const DimSpec dims[] = {{0, f.b.expr(TMETER_EXPR_TRUEDIV, ratio)}};
+  f.b.input("x", "recorded", f.b.value_tensor(TMETER_DTYPE_FLOAT32, dims));
+  const auto graph = f.b.finish();
+  const auto& x = *graph->inputs()[0].value;
+  graph->bind({{"a", 9}, {"b", 3}});  // 9 / 4 in between would be no size
+  EXPECT_EQ(x.dims[0], 3);
+  expect_error(ErrorKind::kModel, {"bind other sizes"}, [&] { graph->bind({{"a", 10}}); });
+  EXPECT_EQ(x.dims[0], 3);
+  EXPECT_EQ(graph->symbols()[0].value, 9);
 }
 
 }  // namespace

@@ -76,6 +76,20 @@ struct Metric {
   int32_t aggregation = TMETER_AGGREGATE_SUM;
 };
 
+struct Formula {
+  size_t metric = 0, module = 0;
+  uint32_t flags = 0;
+  std::string text{};
+  std::vector<int64_t> symbols{};
+  std::vector<std::pair<int64_t, std::vector<int64_t>>> terms{};  // coefficient, powers
+};
+
+struct Sweep {
+  std::vector<int64_t> symbols{};
+  std::vector<std::vector<int64_t>> points{};
+  std::vector<std::vector<tmeter_number>> totals{};  // per point, by metric
+};
+
 inline tmeter_number integer(int64_t i) { return {TMETER_NUMBER_INT, 0, i, 0}; }
 inline tmeter_number real(double f) { return {TMETER_NUMBER_FLOAT, 0, 0, f}; }
 inline tmeter_number unknown() { return {TMETER_NUMBER_UNKNOWN, 0, 0, 0}; }
@@ -117,6 +131,8 @@ struct tmeter_graph {
   std::deque<tmeter::Finding> findings;
   std::string finding_plugin = "org.test.one";
   std::map<size_t, std::pair<size_t, size_t>> repeats;  // module → window, times
+  std::vector<fake::Formula> formulas;
+  fake::Sweep sweep;
 };
 struct tmeter_output {
   std::string text;
@@ -238,6 +254,8 @@ inline const tmeter_graph_api& graph_api() {
   return api;
 }
 
+inline tmeter_i64_span span(const std::vector<int64_t>& v) { return {v.data(), v.size()}; }
+
 inline tmeter_status metric_at(const tmeter_report*, size_t i, tmeter_metric_info* out) {
   const auto& m = current()->metrics.at(i);
   *out = {sizeof *out,
@@ -318,6 +336,25 @@ inline const tmeter_report_api& report_api() {
       *times = it->second.second;
       return 1;
     };
+    a.formula_count = [](R) { return current()->formulas.size(); };
+    a.formula_at = [](R, size_t i, tmeter_formula* out) -> tmeter_status {
+      const auto& f = current()->formulas.at(i);
+      *out = {sizeof *out, f.flags,         f.metric,      f.module,
+              str(f.text), span(f.symbols), f.terms.size()};
+      return TMETER_OK;
+    };
+    a.term_at = [](R, size_t i, size_t t, tmeter_term* out) -> tmeter_status {
+      const auto& [coefficient, powers] = current()->formulas.at(i).terms.at(t);
+      *out = {sizeof *out, 0, coefficient, 1, span(powers)};
+      return TMETER_OK;
+    };
+    a.sweep = [](R, tmeter_sweep* out) -> tmeter_status {
+      const auto& s = current()->sweep;
+      *out = {sizeof *out, 0, span(s.symbols), s.points.size()};
+      return TMETER_OK;
+    };
+    a.sweep_point = [](R, size_t i) { return span(current()->sweep.points.at(i)); };
+    a.sweep_total = [](R, size_t p, size_t m) { return current()->sweep.totals.at(p).at(m); };
     return a;
   }();
   return api;

@@ -120,11 +120,39 @@ TEST_F(JsonReport, SymbolicShapesStandBesideTheirSizes) {
   r.inputs[0].value.dim_texts = {"batch", ""};
   const std::string name = "batch";
   constexpr auto kUnbounded = std::numeric_limits<int64_t>::max();
-  r.symbols.push_back({sizeof(tmeter_symbol_info), 0, fake::str(name), 1, kUnbounded, 8});
+  r.symbols.push_back({sizeof(tmeter_symbol_info), 0, fake::str(name), 1, kUnbounded, 8, {}});
   const auto report = write();
   EXPECT_EQ(report["inputs"][0]["shape"], Json({8, 3}));
   EXPECT_EQ(report["inputs"][0]["symbolic_shape"], Json({"batch", "3"}));
   EXPECT_EQ(report["symbols"][0]["max"], nullptr);
+  EXPECT_EQ(report["symbols"][0]["place"], nullptr);
+}
+
+TEST_F(JsonReport, FormulasAndSweepsNameTheirSymbols) {
+  EXPECT_EQ(write()["formulas"], Json::array());
+  EXPECT_EQ(write()["sweep"], nullptr);
+  const std::string b = "s1", s = "s2";
+  r.symbols.push_back({sizeof(tmeter_symbol_info), 0, fake::str(b), 1, 64, 8, {}});
+  r.symbols.push_back({sizeof(tmeter_symbol_info), 0, fake::str(s), 2, 512, 32, {}});
+  r.formulas = {{.metric = macs,
+                 .module = 1,
+                 .flags = TMETER_FORMULA_PARTIAL,
+                 .text = "6·s1·s2² - 5",
+                 .symbols = {0, 1},
+                 .terms = {{6, {1, 2}}, {-5, {0, 0}}}}};
+  EXPECT_EQ(write()["formulas"][0],
+            Json({{"metric", "macs"},
+                  {"module", "conv"},
+                  {"text", "6·s1·s2² - 5"},
+                  {"partial", true},
+                  {"terms",
+                   {{{"coefficient", 6}, {"powers", {{"s1", 1}, {"s2", 2}}}},
+                    {{"coefficient", -5}, {"powers", Json::object()}}}}}));
+  r.sweep = {{1}, {{16}, {64}}, {{fake::integer(7), fake::unknown()}, {fake::integer(9), {}}}};
+  EXPECT_EQ(write()["sweep"],
+            Json({{"symbols", {"s2"}},
+                  {"points", {{16}, {64}}},
+                  {"totals", {{"macs", {7, 9}}, {"energy", {nullptr, nullptr}}}}}));
 }
 
 TEST_F(JsonReport, TiedTensorsNameTheirOrigin) {

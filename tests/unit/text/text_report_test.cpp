@@ -356,4 +356,55 @@ TEST_F(TextReport, AnEmptyReportIsStillAReport) {
   EXPECT_EQ(out.text.find("model"), 0U);
 }
 
+// Symbols s1 (x.0, 1 … 64) and s2 (unbounded), with macs as a formula.
+class TextBySize : public TextReport {
+ protected:
+  TextBySize() {
+    r.symbols.push_back(
+        {sizeof(tmeter_symbol_info), 0, fake::str(batch_), 1, 64, 8, fake::str(place_)});
+    r.symbols.push_back({sizeof(tmeter_symbol_info), 0, fake::str(size_), 2, INT64_MAX, 32, {}});
+    r.formulas = {{.metric = macs,
+                   .text = "6,000·s1·s2² + 5",
+                   .symbols = {0, 1},
+                   .terms = {{6000, {1, 2}}, {5, {0, 0}}}},
+                  {.metric = macs, .module = 1, .text = "7·s1", .terms = {{7, {1, 0}}}},
+                  {.metric = energy, .text = "8", .symbols = {0, 1}, .terms = {{8, {0, 0}}}}};
+  }
+  const std::string batch_ = "s1", size_ = "s2", place_ = "x.0";
+};
+
+TEST_F(TextBySize, FormulasOfTotalsStandBelowWithTheirSymbols) {
+  const auto text = write();
+  EXPECT_NE(text.find("\nby size: s1 = x.0 (1 … 64) · s2 (2 … any)\n"
+                      "  MACs = 6,000·s1·s2² + 5\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(line_with({"7·s1"}), "");       // of a module
+  EXPECT_EQ(line_with({"energy = "}), "");  // depends on no size
+  r.formulas[0].flags = TMETER_FORMULA_PARTIAL;
+  r.views = {{"raw", "1"}};
+  EXPECT_EQ(line_with({"6000"}), "  MACs ≥ 6000·s1·s2² + 5");
+}
+
+TEST_F(TextBySize, LongFormulasWrap) {
+  for (int i = 0; i < 20; ++i) r.formulas[0].text += " + 123,456,789·s1·s2";
+  for (const auto& line : lines(80)) EXPECT_LE(text_report::display_width(line), 80U) << line;
+}
+
+TEST_F(TextBySize, ASweepTakesThePlaceOfTheTree) {
+  const auto total = [](int64_t m) {
+    return std::vector<tmeter_number>{fake::integer(1), fake::integer(m), {}, {}};
+  };
+  r.sweep = {{0, 1}, {{1, 16}, {8, 32}}, {total(1536005), total(49152005)}};
+  const auto header = line_with({"s1 (x.0)", "s2", "MACs", "energy"});
+  EXPECT_NE(header, "");
+  EXPECT_EQ(header.find("params"), std::string::npos);  // no size changes them
+  EXPECT_NE(line_with({"16", "≥1.54 M"}), "");          // acme::fused has no rule
+  EXPECT_NE(line_with({"32", "≥49.15 M"}), "");
+  EXPECT_EQ(line_with({"stem"}).find("├─"), std::string::npos);
+  EXPECT_EQ(line_with({"params 25,557,032"}), "");
+  r.views = {{"columns", "params"}};
+  EXPECT_NE(line_with({"s1 (x.0)", "params"}), "");
+}
+
 }  // namespace

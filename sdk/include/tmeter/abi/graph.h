@@ -42,6 +42,7 @@ typedef struct tmeter_symbol_info { /* growable; the host fills it */
   uint32_t reserved;
   tmeter_str name;
   int64_t min, max, value; /* max = INT64_MAX when unbounded */
+  tmeter_str place; /* the first dim of an input that is just this symbol, "input_ids.0", or empty */
 } tmeter_symbol_info;
 
 typedef struct tmeter_graph_api {

@@ -54,6 +54,36 @@ typedef struct tmeter_coverage { /* growable */
   uint64_t counted, zero_by_rule, unknown;
 } tmeter_coverage;
 
+enum {
+  TMETER_FORMULA_PARTIAL = 1u /* operators without a rule inside: it is a lower bound */
+};
+
+/* A figure as a function of the symbols: the sum of its terms. */
+typedef struct tmeter_formula { /* growable; the host fills it. All it points to lives with the report. */
+  uint32_t struct_size;
+  uint32_t flags;
+  size_t metric;
+  size_t module;           /* index; 0, the root, stands for the whole model */
+  tmeter_str text;         /* "8,192·s18·s41² + 512·s18" */
+  tmeter_i64_span symbols; /* indices of the graph's symbols */
+  size_t term_count;
+} tmeter_formula;
+
+typedef struct tmeter_term { /* growable; numerator / denominator · ∏ symbol ^ power */
+  uint32_t struct_size;
+  uint32_t reserved;
+  int64_t numerator, denominator; /* in lowest terms; the denominator is mostly 1 */
+  tmeter_i64_span powers;         /* one for each of the formula's symbols */
+} tmeter_term;
+
+/* Totals under other values of the symbols, as the user asked for with --sweep. */
+typedef struct tmeter_sweep { /* growable */
+  uint32_t struct_size;
+  uint32_t reserved;
+  tmeter_i64_span symbols; /* indices of the graph's symbols; empty: no sweep */
+  size_t point_count;
+} tmeter_sweep;
+
 typedef struct tmeter_report_api { /* all [any] */
   uint32_t struct_size;
   uint32_t reserved;
@@ -99,6 +129,15 @@ typedef struct tmeter_report_api { /* all [any] */
    * siblings. False (0) when no run begins here. Identical: type, tensors and everything inside. */
   int32_t(TMETER_ABI *module_repeat)(const tmeter_report *, size_t module, size_t *window,
                                      size_t *times);
+
+  /* By metric, then module. None where a figure is no polynomial, or all sizes are fixed. */
+  size_t(TMETER_ABI *formula_count)(const tmeter_report *);
+  tmeter_status(TMETER_ABI *formula_at)(const tmeter_report *, size_t, tmeter_formula *out);
+  tmeter_status(TMETER_ABI *term_at)(const tmeter_report *, size_t formula, size_t term,
+                                     tmeter_term *out);
+  tmeter_status(TMETER_ABI *sweep)(const tmeter_report *, tmeter_sweep *out);
+  tmeter_i64_span(TMETER_ABI *sweep_point)(const tmeter_report *, size_t point);
+  tmeter_number(TMETER_ABI *sweep_total)(const tmeter_report *, size_t point, size_t metric);
 } tmeter_report_api;
 
 typedef struct tmeter_output_api {

@@ -81,6 +81,33 @@ class Report {
     auto at = [h = h_](size_t i) { return to_view(api().warning_at(h, i)); };
     return IndexRange<std::string_view, decltype(at)>(api().warning_count(h_), at);
   }
+  /// Figures as polynomials in the symbols; see abi/report.h.
+  auto formulas() const {
+    auto at = [h = h_](size_t i) {
+      tmeter_formula f{};
+      f.struct_size = sizeof f;
+      check(api().formula_at(h, i, &f));
+      return f;
+    };
+    return IndexRange<tmeter_formula, decltype(at)>(api().formula_count(h_), at);
+  }
+  tmeter_term term(size_t formula, size_t i) const {
+    tmeter_term t{};
+    t.struct_size = sizeof t;
+    check(api().term_at(h_, formula, i, &t));
+    return t;
+  }
+  /// Without symbols when there is none.
+  tmeter_sweep sweep() const {
+    tmeter_sweep s{};
+    s.struct_size = sizeof s;
+    check(api().sweep(h_, &s));
+    return s;
+  }
+  tmeter_i64_span sweep_point(size_t i) const { return api().sweep_point(h_, i); }
+  Cell sweep_total(size_t point, const Metric& m) const {
+    return Cell(api().sweep_total(h_, point, m.index()));
+  }
   using Pair = std::pair<std::string_view, std::string_view>;
   /// Resolved options: ("flops.convention", "torch").
   auto config() const {

@@ -1,0 +1,14 @@
+// What a report says about other sizes than the present ones: formulas and the sweep.
+#pragma once
+
+#include "apps/tmeter/command_line.hpp"
+#include "core/report/report.hpp"
+
+namespace tmeter::app {
+
+/// Fills `report.formulas` and the totals of `report.sweep`; both are empty when all sizes are
+/// fixed. The results must be there already.
+void add_sizes(core::Report& report, const CommandLine& line, core::Graph& graph,
+               const std::vector<core::Plugin*>& plugins, const core::HardwareSource& hardware);
+
+}  // namespace tmeter::app

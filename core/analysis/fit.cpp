@@ -1,0 +1,217 @@
+#include "core/analysis/fit.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tmeter::core {
+namespace {
+
+using Point = std::vector<int64_t>;
+using Formulas = std::vector<std::optional<Polynomial>>;
+
+constexpr size_t kChecks = 8, kFewestChecks = 2;
+constexpr int kCandidates = 64;                 // tried to find that many
+constexpr int64_t kLargest = int64_t{1} << 20;  // of unbounded sizes
+constexpr std::array<int64_t, 14> kSteps{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 64, 128};
+
+/// Sizes 0 and 1 are special to torch (empty tensors, broadcasting): 2 at least where it can be.
+int64_t least(const SizeRange& s) { return std::min(std::max<int64_t>(s.min, 2), s.max); }
+int64_t most(const SizeRange& s) { return std::max(least(s), std::min(s.max, kLargest)); }
+
+class AxisFinder {
+ public:
+  AxisFinder(const std::vector<SizeRange>& sizes, const Fittable& function)
+      : sizes_(sizes), function_(function) {
+    for (const auto& s : sizes) point_.push_back(s.value);
+  }
+
+  /// Smallest steps and sizes first: there numbers are small, too. `at_least` is for sizes that
+  /// depend on each other (2 a + b must be divisible by 8).
+  Lattice::Axis find(size_t i, int64_t at_least) {
+    const auto& s = sizes_[i];
+    for (const auto step : kSteps) {
+      if (step < at_least) continue;
+      const auto behind = ((s.value - least(s)) % step + step) % step;
+      for (const auto base : {least(s) + behind, s.value, s.value - kMaxDegree * step}) {
+        if (base < least(s) || base > s.max) continue;
+        // One value is left for checking.
+        const auto values = std::min<int64_t>((s.max - base) / step, kMaxDegree + 1);
+        const Lattice::Axis axis{base, step, static_cast<int>(values)};
+        if (values >= 2 && all_possible(i, axis)) return axis;
+      }
+    }
+    return {s.value, 1, 1};
+  }
+
+ private:
+  bool all_possible(size_t i, const Lattice::Axis& axis) {
+    bool all = true;
+    for (int j = 0; j < axis.nodes && all; ++j) {
+      point_[i] = axis.base + j * axis.step;
+      all = function_.possible(point_);
+    }
+    point_[i] = sizes_[i].value;
+    return all;
+  }
+
+  const std::vector<SizeRange>& sizes_;
+  const Fittable& function_;
+  Point point_;
+};
+
+/// A lattice of which all points are possible.
+std::optional<Lattice> find_lattice(const std::vector<SizeRange>& sizes, const Fittable& f) {
+  for (const int64_t at_least : {1, 2, 4, 8, 16}) {
+    AxisFinder finder(sizes, f);
+    std::vector<Lattice::Axis> axes;
+    for (size_t i = 0; i < sizes.size(); ++i) axes.push_back(finder.find(i, at_least));
+    Lattice lattice(std::move(axes), kMaxDegree);
+    const auto& points = lattice.points();
+    if (std::all_of(points.begin(), points.end(),
+                    [&](const auto& p) { return f.possible(lattice.place(p)); }))
+      return lattice;
+  }
+  return std::nullopt;
+}
+
+/// The same numbers in every run.
+class Random {
+ public:
+  uint64_t below(uint64_t n) {
+    state_ = state_ * 6364136223846793005U + 1442695040888963407U;  // Knuth's MMIX generator
+    return (state_ >> 33) % n;
+  }
+
+ private:
+  uint64_t state_ = 2026;
+};
+
+struct Check {
+  Point point;
+  Fittable::Values values;
+};
+
+class CheckFinder {
+ public:
+  CheckFinder(const std::vector<SizeRange>& sizes, const Lattice& lattice, const Fittable& f)
+      : sizes_(sizes), lattice_(lattice), function_(f) {}
+
+  /// Both ends of all ranges, then points of any magnitude between them.
+  std::vector<Check> find() {
+    Point low, high;
+    for (const auto& s : sizes_) {
+      low.push_back(std::max(std::min<int64_t>(s.max, 1), s.min));
+      high.push_back(most(s));
+    }
+    add(low);
+    add(high);
+    for (int i = 0; i < kCandidates && checks_.size() < kChecks; ++i) add(anywhere());
+    return std::move(checks_);
+  }
+
+ private:
+  Point anywhere() {
+    Point out;
+    for (const auto& s : sizes_) {
+      const auto width = static_cast<uint64_t>(most(s) - least(s)) + 1;
+      const auto narrowed = std::max<uint64_t>(width >> (2 * random_.below(10)), 1);
+      out.push_back(least(s) + static_cast<int64_t>(random_.below(narrowed)));
+    }
+    return out;
+  }
+  /// To where the lattice's steps lead: sizes may have to be divisible.
+  Point snapped(Point p) const {
+    for (size_t i = 0; i < p.size(); ++i) {
+      const auto& axis = lattice_.axis(i);
+      p[i] -= (p[i] - axis.base) % axis.step;
+      while (p[i] < sizes_[i].min) p[i] += axis.step;
+    }
+    return p;
+  }
+  void add(Point p) {
+    if (!is_new(p)) return;
+    if (!function_.possible(p)) p = snapped(std::move(p));
+    if (!is_new(p) || !function_.possible(p)) return;
+    tried_.push_back(p);
+    auto values = function_.evaluate(p);
+    if (values) checks_.push_back({std::move(p), std::move(*values)});
+  }
+  bool is_new(const Point& p) const {
+    return !lattice_.contains(p) && std::find(tried_.begin(), tried_.end(), p) == tried_.end();
+  }
+
+  const std::vector<SizeRange>& sizes_;
+  const Lattice& lattice_;
+  const Fittable& function_;
+  Random random_;
+  std::vector<Point> tried_;
+  std::vector<Check> checks_;
+};
+
+bool holds(const Polynomial& p, const std::vector<Check>& checks, size_t series) {
+  return std::all_of(checks.begin(), checks.end(), [&](const Check& c) {
+    return c.values[series] && p.at(c.point) == c.values[series];
+  });
+}
+
+/// Values at the lattice's points, taken as they are needed.
+class Samples {
+ public:
+  Samples(const Lattice& lattice, const Fittable& f) : lattice_(lattice), function_(f) {}
+
+  bool extend_to(size_t n) {
+    while (taken_.size() < n) {
+      auto values = function_.evaluate(lattice_.place(lattice_.points()[taken_.size()]));
+      if (!values) return false;
+      taken_.push_back(std::move(*values));
+    }
+    return true;
+  }
+  /// Nothing when the series lacks one.
+  std::optional<std::vector<int64_t>> of(size_t series) const {
+    std::vector<int64_t> out;
+    for (const auto& values : taken_) {
+      if (!values[series]) return std::nullopt;
+      out.push_back(*values[series]);
+    }
+    return out;
+  }
+
+ private:
+  const Lattice& lattice_;
+  const Fittable& function_;
+  std::vector<Fittable::Values> taken_;
+};
+
+}  // namespace
+
+Formulas fit_polynomials(const std::vector<SizeRange>& sizes, const Fittable& f) {
+  Formulas found(f.series);
+  if (sizes.empty() || sizes.size() > kMaxSizes) return found;
+  const auto lattice = find_lattice(sizes, f);
+  if (!lattice) return found;
+  const auto checks = CheckFinder(sizes, *lattice, f).find();
+  if (checks.size() < kFewestChecks) return found;
+
+  std::vector<size_t> open;
+  for (size_t s = 0; s < f.series; ++s) {
+    if (checks.front().values[s]) open.push_back(s);
+  }
+  Samples samples(*lattice, f);
+  size_t points = 0;
+  for (int degree = 0; degree <= kMaxDegree && !open.empty(); ++degree) {
+    if (lattice->count(degree) == points) break;  // narrow ranges: no more points
+    points = lattice->count(degree);
+    if (!samples.extend_to(points)) return found;
+    const Interpolation interpolation(*lattice, degree);
+    std::erase_if(open, [&](size_t s) {
+      const auto values = samples.of(s);
+      auto p = values ? interpolation.of(*values) : std::nullopt;
+      if (p && holds(*p, checks, s)) found[s] = std::move(p);
+      return found[s] || !values;
+    });
+  }
+  return found;
+}
+
+}  // namespace tmeter::core

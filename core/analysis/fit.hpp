@@ -1,0 +1,38 @@
+// From a function that can only be asked for values (here: what a model costs at given sizes) to
+// polynomials, where it is made of them.
+//
+// A polynomial is what few points determine; that it holds elsewhere is checked at further points
+// over the whole range of the sizes, the ends included. Anything that fails there (a floor
+// division, a maximum, a degree above 4) has no formula.
+#pragma once
+#include <functional>
+
+#include "core/analysis/polynomial.hpp"
+
+namespace tmeter::core {
+
+inline constexpr int kMaxDegree = 4;
+inline constexpr size_t kMaxSizes = 3;
+
+/// What one size may be, and one value under which the function is known to be defined.
+struct SizeRange {
+  int64_t min = 0, max = INT64_MAX, value = 0;
+};
+
+struct Fittable {
+  using Point = std::span<const int64_t>;
+  /// One entry per series; nothing where a series has no integer there.
+  using Values = std::vector<std::optional<int64_t>>;
+
+  size_t series = 0;
+  /// Whether the function is defined there; asked often, before `evaluate`.
+  std::function<bool(Point)> possible;
+  /// Nothing when it turns out not to be defined there.
+  std::function<std::optional<Values>(Point)> evaluate;
+};
+
+/// One entry per series.
+std::vector<std::optional<Polynomial>> fit_polynomials(const std::vector<SizeRange>& sizes,
+                                                       const Fittable& function);
+
+}  // namespace tmeter::core

@@ -1,0 +1,150 @@
+#include "core/analysis/formulas.hpp"
+
+#include <algorithm>
+
+#include "core/analysis/engine.hpp"
+#include "core/analysis/other_sizes.hpp"
+
+namespace tmeter::core {
+namespace {
+
+// Beyond that modules have no formulas of their own, to bound time and memory.
+constexpr size_t kMostSeries = 100'000;
+
+bool may_have_formula(const Column& c) {
+  return c.axis == TMETER_AXIS_NODE && c.aggregation == TMETER_AGGREGATE_SUM &&
+         c.provenance == TMETER_PROVENANCE_COMPUTED;
+}
+
+std::optional<int64_t> integer(const tmeter_number& n) {
+  if (n.kind == TMETER_NUMBER_INT) return n.i;
+  return n.kind == TMETER_NUMBER_ZERO_BY_RULE ? std::optional<int64_t>(0) : std::nullopt;
+}
+
+/// The series that are fitted: one per metric and module, the model in place of the root.
+class Series {
+ public:
+  struct One {
+    size_t metric, module;
+  };
+  Series(const Graph& graph, const FormulaRequest& request) {
+    std::vector<size_t> metrics;
+    for (size_t i = 0; i < request.results.columns.size(); ++i) {
+      const auto& c = request.results.columns[i];
+      if (may_have_formula(c) && request.wanted(c)) metrics.push_back(i);
+    }
+    const bool all = metrics.size() * graph.modules().size() <= kMostSeries;
+    for (const auto metric : metrics) {
+      for (size_t m = 0; m < (all ? graph.modules().size() : 1); ++m) list_.push_back({metric, m});
+    }
+  }
+  const std::vector<One>& list() const { return list_; }
+
+  Fittable::Values values(const Results& results) const {
+    Fittable::Values out;
+    out.reserve(list_.size());
+    for (const auto& s : list_) {
+      const auto& c = results.columns[s.metric];
+      out.push_back(integer(s.module == 0 ? c.cell(TMETER_AXIS_MODEL, 0)
+                                          : c.cell(TMETER_AXIS_MODULE, s.module)));
+    }
+    return out;
+  }
+
+ private:
+  std::vector<One> list_;
+};
+
+/// Modules (and the root) with an operator inside that the metric has no rule for.
+std::vector<bool> partial_modules(const Graph& graph, const Column& column) {
+  std::vector<bool> out(graph.modules().size());
+  for (const auto& n : graph.nodes()) {
+    if (column.cell(TMETER_AXIS_NODE, n.index).kind != TMETER_NUMBER_UNKNOWN) continue;
+    out[0] = true;
+    for (const auto* call = n.call; call; call = call->parent) {
+      for (const auto* m = call->module; m; m = m->parent) out[m->index] = true;
+    }
+  }
+  return out;
+}
+
+std::vector<size_t> free_symbols(const Graph& graph, const std::set<size_t>& fixed) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < graph.symbols().size(); ++i) {
+    const auto& s = graph.symbols()[i];
+    if (s.min < s.max && !fixed.contains(i)) out.push_back(i);
+  }
+  return out;
+}
+
+/// The model as a function of its free symbols. Everything is borrowed.
+Fittable function_of(OtherSizes& sizes, const std::vector<size_t>& symbols, Engine& engine,
+                     const Series& series, const std::function<bool(const Column&)>& wanted) {
+  Fittable f;
+  f.series = series.list().size();
+  f.possible = [&](Fittable::Point point) {
+    for (size_t i = 0; i < symbols.size(); ++i) sizes.set(symbols[i], point[i]);
+    return sizes.try_apply();
+  };
+  f.evaluate = [&,
+                possible = f.possible](Fittable::Point point) -> std::optional<Fittable::Values> {
+    if (!possible(point)) return std::nullopt;
+    try {
+      return series.values(engine.run_nodes(wanted));
+    } catch (const Error&) {
+      return std::nullopt;  // a sum that exceeds 63 bits, a shape that an operator refuses
+    }
+  };
+  return f;
+}
+
+std::vector<std::optional<Polynomial>> fit(Graph& graph, const std::vector<size_t>& symbols,
+                                           const Series& series, const FormulaRequest& request) {
+  std::vector<SizeRange> ranges;
+  for (const auto i : symbols) {
+    const auto& s = graph.symbols()[i];
+    ranges.push_back({s.min, s.max, s.value});
+  }
+  const std::function<bool(const Column&)> wanted = [&](const Column& c) {
+    return may_have_formula(c) && request.wanted(c);
+  };
+  CallLog log(-1);  // what there is to say has been said in the run before
+  Engine engine(graph, request.plugins, log, request.hardware);
+  OtherSizes sizes(graph);
+  return fit_polynomials(ranges, function_of(sizes, symbols, engine, series, wanted));
+}
+
+}  // namespace
+
+Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
+  Formulas out;
+  const auto symbols = free_symbols(graph, request.fixed);
+  const Series series(graph, request);
+  if (symbols.empty() || series.list().empty()) return out;
+  if (symbols.size() > kMaxSizes) {
+    out.problem = std::to_string(symbols.size()) + " sizes are dynamic; formulas have at most " +
+                  std::to_string(kMaxSizes) + ": bind some with --bind";
+    return out;
+  }
+  std::vector<std::string_view> names;
+  std::vector<int64_t> here;
+  for (const auto i : symbols) {
+    out.symbols.push_back(static_cast<int64_t>(i));
+    names.push_back(graph.symbols()[i].name);
+    here.push_back(graph.symbols()[i].value);
+  }
+  auto fitted = fit(graph, symbols, series, request);
+  const auto known = series.values(request.results);
+  std::vector<bool> partial;
+  for (size_t s = 0; s < fitted.size(); ++s) {
+    const auto [metric, module] = series.list()[s];
+    if (module == 0) partial = partial_modules(graph, request.results.columns[metric]);
+    auto& p = fitted[s];
+    if (!p || p->terms.empty() || !known[s] || p->at(here) != known[s]) continue;
+    auto text = p->text(names);
+    out.list.push_back({metric, module, partial[module], std::move(*p), std::move(text)});
+  }
+  return out;
+}
+
+}  // namespace tmeter::core

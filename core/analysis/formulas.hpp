@@ -1,0 +1,42 @@
+// What a model with dynamic shapes costs as a function of its sizes: totals and modules as
+// polynomials in the free symbols, for the metrics that are such polynomials.
+#pragma once
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/analysis/fit.hpp"
+#include "core/analysis/results.hpp"
+#include "core/ir/graph.hpp"
+#include "core/plugin_host/registry.hpp"
+
+namespace tmeter::core {
+
+struct Formula {
+  size_t metric = 0;     // index of the column
+  size_t module = 0;     // 0, the root, stands for the model
+  bool partial = false;  // operators without a rule inside: a lower bound
+  Polynomial polynomial;
+  std::string text;
+};
+
+struct Formulas {
+  std::vector<int64_t> symbols;  // which ones, by index in the graph; terms have one power for each
+  std::vector<Formula> list;     // by metric, then module; none is zero
+  std::string problem;           // why there are none although sizes are dynamic, or empty
+};
+
+struct FormulaRequest {
+  const std::vector<Plugin*>& plugins;
+  const HardwareSource* hardware;
+  const Results& results;  // of the run under the present sizes, which every formula must meet
+  const std::set<size_t>& fixed;              // symbols that are not free: bound by the user
+  std::function<bool(const Column&)> wanted;  // metrics
+};
+
+/// Metrics must be wanted, computed, sums over nodes and integers. The graph is evaluated at a few
+/// dozen other sizes and then as before.
+Formulas find_formulas(Graph& graph, const FormulaRequest& request);
+
+}  // namespace tmeter::core

@@ -1,0 +1,81 @@
+// Polynomials in a few sizes, recovered exactly from values at the points of a lattice.
+//
+//   Lattice lattice({{.base = 2, .step = 1, .nodes = 5}}, 4);         // 2, 3, 4, 5, 6
+//   Interpolation(lattice, 2).of({12, 27, 48})  →  3·s²
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/analysis/rational.hpp"
+
+namespace tmeter::core {
+
+struct Term {
+  int64_t numerator = 0, denominator = 1;  // in lowest terms, the denominator positive
+  std::vector<int64_t> powers;             // one per size
+  int64_t degree() const;
+};
+
+struct Polynomial {
+  std::vector<Term> terms;  // none is zero; highest degree first
+
+  bool is_constant() const;
+  /// Its value, when that is a 64-bit integer.
+  std::optional<int64_t> at(std::span<const int64_t> point) const;
+  /// "8,192·batch·seq² + 512·batch"; "0" without terms.
+  std::string text(std::span<const std::string_view> names) const;
+};
+
+/// Where values are taken: per size base, base + step, …, and of all combinations those in which
+/// the steps add up to a degree, which is what a polynomial of that degree needs.
+class Lattice {
+ public:
+  struct Axis {
+    int64_t base = 0, step = 1;
+    int nodes = 1;  // values there are for it: the highest power of this size is one less
+  };
+  /// Steps along each axis.
+  using Steps = std::vector<int>;
+
+  Lattice(std::vector<Axis> axes, int max_degree);
+
+  size_t size() const { return axes_.size(); }
+  const Axis& axis(size_t i) const { return axes_[i]; }
+  /// By degree; the first `count(d)` serve a polynomial of degree d.
+  const std::vector<Steps>& points() const { return points_; }
+  size_t count(int degree) const;
+  std::vector<int64_t> place(const Steps& steps) const;
+  bool contains(std::span<const int64_t> place) const;
+
+ private:
+  std::vector<Axis> axes_;
+  std::vector<Steps> points_;
+};
+
+/// Finds the only polynomial of at most `degree` (in each size below the nodes of its axis) that
+/// has given values at the first count(degree) points. The weights are worked out once, so that
+/// many series of values on one lattice cost little.
+class Interpolation {
+ public:
+  Interpolation(const Lattice& lattice, int degree);
+
+  size_t point_count() const { return point_count_; }
+  /// Nothing when a coefficient does not fit 64 bits.
+  std::optional<Polynomial> of(std::span<const int64_t> values) const;
+
+ private:
+  struct Row {  // one coefficient: Σ weight · value / denominator
+    std::vector<int64_t> powers;
+    std::vector<Int128> weights;
+    Int128 denominator = 1;
+  };
+  size_t point_count_ = 0;
+  std::vector<Row> rows_;  // in the order of Polynomial::terms
+  bool valid_ = true;
+};
+
+}  // namespace tmeter::core

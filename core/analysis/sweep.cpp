@@ -1,0 +1,106 @@
+#include "core/analysis/sweep.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/analysis/engine.hpp"
+#include "core/analysis/other_sizes.hpp"
+
+namespace tmeter::core {
+namespace {
+
+constexpr size_t kMostSymbols = 2;
+
+[[noreturn]] void refuse(const std::string& axis, const std::string& what) {
+  throw Error(ErrorKind::kUsage, "--sweep " + axis + ": " + what);
+}
+
+void check_values(const Graph& graph, size_t symbol, const SweepAxis& axis) {
+  std::set<int64_t> seen;
+  for (const auto v : axis.second) {
+    graph.require_in_range(symbol, v, "--sweep");
+    if (!seen.insert(v).second) refuse(axis.first, std::to_string(v) + " is given twice");
+  }
+}
+
+std::string point_text(const Graph& graph, const Sweep& sweep, size_t point) {
+  std::string out;
+  for (size_t i = 0; i < sweep.symbols.size(); ++i) {
+    const auto& s = graph.symbols()[static_cast<size_t>(sweep.symbols[i])];
+    out += (i ? ", " : "") + std::string(s.name) + "=" + std::to_string(sweep.points[point][i]);
+  }
+  return out;
+}
+
+/// Each point so far with each value.
+std::vector<std::vector<int64_t>> product(const std::vector<std::vector<int64_t>>& points,
+                                          const std::vector<int64_t>& values) {
+  std::vector<std::vector<int64_t>> out;
+  for (const auto& p : points) {
+    for (const auto v : values) {
+      out.push_back(p);
+      out.back().push_back(v);
+    }
+  }
+  return out;
+}
+
+std::vector<tmeter_number> totals_of(const Results& results) {
+  std::vector<tmeter_number> out;
+  for (const auto& c : results.columns) out.push_back(c.cell(TMETER_AXIS_MODEL, 0));
+  return out;
+}
+
+}  // namespace
+
+Sweep plan_sweep(const Graph& graph, const std::vector<SweepAxis>& axes,
+                 const std::vector<std::pair<std::string, int64_t>>& bindings) {
+  Sweep sweep;
+  if (axes.empty()) return sweep;
+  if (graph.symbols().empty()) {
+    refuse(axes.front().first,
+           "all sizes of this model are fixed; export it with dynamic_shapes (torch.export) to "
+           "sweep over them");
+  }
+  if (axes.size() > kMostSymbols) {
+    refuse(axes[kMostSymbols].first, "at most " + std::to_string(kMostSymbols) +
+                                         " symbols can be swept; fix others with --bind");
+  }
+  sweep.points = {{}};
+  for (const auto& axis : axes) {
+    const size_t symbol = graph.find_symbol(axis.first);
+    const auto same = [&](const auto& b) { return graph.find_symbol(b.first) == symbol; };
+    if (std::any_of(bindings.begin(), bindings.end(), same))
+      refuse(axis.first, "this symbol is fixed with --bind; leave one out");
+    if (std::find(sweep.symbols.begin(), sweep.symbols.end(), symbol) != sweep.symbols.end())
+      refuse(axis.first, "this symbol is swept twice; give all its values in one --sweep");
+    check_values(graph, symbol, axis);
+    if (sweep.points.size() * axis.second.size() > kMostSweepPoints) {
+      refuse(axis.first, std::to_string(sweep.points.size() * axis.second.size()) +
+                             " points are more than the " + std::to_string(kMostSweepPoints) +
+                             " that are accepted");
+    }
+    sweep.symbols.push_back(static_cast<int64_t>(symbol));
+    sweep.points = product(sweep.points, axis.second);
+  }
+  return sweep;
+}
+
+void run_sweep(Graph& graph, Sweep& sweep, const std::vector<Plugin*>& plugins,
+               const HardwareSource* hardware) {
+  OtherSizes sizes(graph);
+  for (size_t p = 0; p < sweep.points.size(); ++p) {
+    for (size_t i = 0; i < sweep.symbols.size(); ++i)
+      sizes.set(static_cast<size_t>(sweep.symbols[i]), sweep.points[p][i]);
+    try {
+      sizes.apply();
+      CallLog log(-1);  // warnings come with the report's own run
+      sweep.totals.push_back(totals_of(Engine(graph, plugins, log, hardware).run()));
+    } catch (const Error& e) {
+      const auto kind = e.kind() == ErrorKind::kModel ? ErrorKind::kUsage : e.kind();
+      throw Error(kind, "--sweep " + point_text(graph, sweep, p) + ": " + e.what());
+    }
+  }
+}
+
+}  // namespace tmeter::core
