@@ -59,6 +59,11 @@ void Graph::evaluate() {
   }
 }
 
+bool Graph::wants_other_inputs() const {
+  return std::any_of(inputs_.begin(), inputs_.end(),
+                     [](const Input& i) { return !i.wanted.empty(); });
+}
+
 void Graph::bind(std::string_view name, int64_t value) {
   const auto it = std::find_if(symbols_.begin(), symbols_.end(),
                                [&](const Symbol& s) { return s.name == name; });
