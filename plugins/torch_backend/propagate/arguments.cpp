@@ -1,7 +1,5 @@
 #include "propagate/arguments.hpp"
 
-#include <ATen/ScalarOps.h>
-
 #include <array>
 
 namespace tmeter::torch_backend {
