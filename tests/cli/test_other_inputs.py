@@ -14,7 +14,7 @@ RESNET, VIT, SWIN = (MODELS / f"{n}.pt2" for n in ("resnet50", "vit_b_16", "swin
 # What such a file cannot tell, and the words of the refusal: by model and first input.
 REFUSED = {
     ("vit_b_16", "1x3x256x256"): ["encoder (aten::add)", "257", "197"],  # the network refuses it too
-    ("detr_like", "1x3x192x128"): ["(aten::"],  # likewise
+    ("detr_like", "1x3x192x128"): ["aten::add", "96", "64"],  # likewise
 }
 
 
@@ -77,7 +77,7 @@ class WhatTheReportSays(CliTest):
         self.assertEqual(len(other["nodes"]), len(recorded["nodes"]))
 
     def test_the_plugin_that_did_it_is_named(self):
-        plugins = [p["id"] for p in report(RESNET, "--input", "8x3x224x224")["tool"]["plugins"]]
+        plugins = [p["id"] for p in report(RESNET, "--input", "8x3x224x224")["plugins"]]
         self.assertIn("org.tmeter.torch-backend", plugins)
 
     def test_and_back_again(self):
@@ -106,15 +106,15 @@ class Usage(CliTest):
     def test_the_recorded_input_is_nothing_special(self):
         document = report(RESNET, "--input", "x=1x3x224x224:f32")
         self.assertEqual(document["inputs"][0]["origin"], "given")
-        self.assertNotIn("org.tmeter.torch-backend", [p["id"] for p in document["tool"]["plugins"]])
+        self.assertNotIn("org.tmeter.torch-backend", [p["id"] for p in document["plugins"]])
 
     def test_symbols_are_bound_without_a_plugin(self):
         document = report(MODELS / "dynamic_bert.pt2", *options([[8, 64]] * 3))
-        self.assertNotIn("org.tmeter.torch-backend", [p["id"] for p in document["tool"]["plugins"]])
+        self.assertNotIn("org.tmeter.torch-backend", [p["id"] for p in document["plugins"]])
         self.assertEqual({s["value"] for s in document["symbols"]}, {8, 64})
 
     def test_symbols_keep_their_ranges(self):
-        self.assert_refused(2, ["batch", "64"], MODELS / "dynamic_bert.pt2", *options([[65, 64]] * 3))
+        self.assert_refused(2, ["size 0 of input", "1 … 64"], MODELS / "dynamic_bert.pt2", *options([[65, 64]] * 3))
         self.assert_refused(2, ["needs", "another input needs"], MODELS / "dynamic_bert.pt2",
                             *options([[8, 64], [4, 64], [8, 64]]))
 

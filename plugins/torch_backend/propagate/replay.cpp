@@ -45,13 +45,13 @@ void Replay::set_inputs(const std::vector<Sizes>& inputs) {
     const DimsChange change{dims_in(base_, value), inputs[i]};
     all.push_back(change);
     for (size_t d = 0; d < change.now.size(); ++d) {
-      const SizeChange one{change.recorded[d], change.now[d]};
-      const bool listed = std::find(changes_.begin(), changes_.end(), one) != changes_.end();
-      if (one.first != one.second && !listed) changes_.push_back(one);
+      if (change.recorded[d] != change.now[d])
+        changes_.emplace(change.recorded[d], change.now[d]);
     }
     const auto dtype = static_cast<at::ScalarType>(value.dtype().id());
     now_.set(value, at::empty(inputs[i], at::dtype(dtype).device(at::kMeta)));
   }
+  known_changes_ = changes_;
   only_samples_ = change_of_samples(all).has_value();
 }
 
@@ -68,7 +68,8 @@ bool Replay::run(const std::vector<Sizes>& inputs) {
     i = *again;
   }
   for (const auto& [i, choice] : choices_) {
-    if (!only_samples_ && choice.argument.is_reshape && doubtful_.empty())
+    const bool sure = choice.argument.sure && choice.at == 0;
+    if (!only_samples_ && choice.argument.is_reshape && !sure && doubtful_.empty())
       doubtful_ = full_name(graph_.nodes()[i]);
   }
   return true;
@@ -84,7 +85,7 @@ bool Replay::step(size_t i) {
     if (choice == choices_.end()) {
       sizes_.erase(i);
       ancestors_[i] = ancestors_of(node);
-      if (auto sizes = size_argument(node, {base_, now_, changes_})) {
+      if (auto sizes = size_argument(node, {base_, now_, changes_, known_changes_})) {
         if (sizes->versions.size() > 1) {
           choice = choices_.emplace(i, Choice{*sizes, 0, {}}).first;
           ancestors_[i].insert(i);
@@ -95,7 +96,10 @@ bool Replay::step(size_t i) {
     const auto sizes = sizes_.find(i);
     execute(node, sizes == sizes_.end() ? nullptr : &sizes->second,
             choice == choices_.end() ? 0 : choice->second.at);
-    if (only_samples_ && !ancestors_[i].empty()) check_samples_stay_apart(node, base_, now_);
+    if (ancestors_[i].empty())
+      learn_changes(node);
+    else if (only_samples_)
+      check_samples(node);
     return true;
   } catch (const Error&) {
     throw;
@@ -103,6 +107,30 @@ bool Replay::step(size_t i) {
     fail(node, short_reason(e));
     return false;
   }
+}
+
+/// Sizes that follow from the inputs by operators alone: 224 → 256 gives 112 → 128.
+void Replay::learn_changes(const Node& node) {
+  for (size_t i = 0; i < node.result_count(); ++i) {
+    for_each_tensor_value(node.result(i), [&](const Value& v) {
+      const auto* now = now_.find(v);
+      if (!now || !now->isTensor()) return;
+      const auto before = dims_in(base_, v);
+      const auto after = now->toTensor().sizes();
+      for (size_t d = 0; d < before.size() && before.size() == after.size(); ++d) {
+        if (before[d] != after[d]) known_changes_.emplace(before[d], after[d]);
+      }
+    });
+  }
+}
+
+void Replay::check_samples(const Node& node) const {
+  check_samples_stay_apart(node, base_, now_);
+  const auto depends_on_choice = [&](const Value& v) {
+    const auto producer = v.producer();
+    return producer && !ancestors_[producer.index()].empty();
+  };
+  check_equal_samples(node, base_, now_, depends_on_choice);
 }
 
 void Replay::execute(const Node& node, const SizeArgument* sizes, size_t version) {

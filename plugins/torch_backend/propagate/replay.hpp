@@ -49,6 +49,8 @@ class Replay {
   Nodes ancestors_of(const Node& node) const;
   const Choice* choice_at(size_t i) const;
   std::optional<size_t> retreat(size_t i);
+  void learn_changes(const Node& node);
+  void check_samples(const Node& node) const;
   void fail(const Node& node, std::string reason);
 
   const Graph& graph_;
@@ -56,7 +58,7 @@ class Replay {
   Limits& limits_;
   Evaluator evaluator_;
   Environment now_;
-  std::vector<SizeChange> changes_;
+  SizeChanges changes_, known_changes_;  // of inputs; these, and what follows without any choice
   bool only_samples_ = false;
   std::map<size_t, SizeArgument> sizes_;  // of each node that has some, as executed: versions[0]
   std::map<size_t, Choice> choices_;      // where there are several readings

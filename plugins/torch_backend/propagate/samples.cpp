@@ -177,4 +177,23 @@ void check_samples_stay_apart(const Node& node, const Known& base, const Environ
   }
 }
 
+void check_equal_samples(const Node& node, const Known& base, const Environment& now,
+                         const std::function<bool(const Value&)>& depends_on_literal) {
+  struct Pair {
+    std::string_view op, left, right;
+  };
+  static constexpr std::array<Pair, 4> kPairs{{{"aten::scaled_dot_product", "query", "key"},
+                                               {"aten::_scaled_dot_product", "query", "key"},
+                                               {"aten::matmul", "self", "other"},
+                                               {"aten::bmm", "self", "mat2"}}};
+  for (const auto& pair : kPairs) {
+    if (!node.op().starts_with(pair.op)) continue;
+    const auto left = node.arg(pair.left), right = node.arg(pair.right);
+    const auto l = changed_dims(left, base, now), r = changed_dims(right, base, now);
+    const bool l_changed = any(l, 0, l.size()), r_changed = any(r, 0, r.size());
+    if (l_changed == r_changed || !depends_on_literal(l_changed ? right : left)) continue;
+    throw std::runtime_error("pairs tensors of different numbers of samples");
+  }
+}
+
 }  // namespace tmeter::torch_backend

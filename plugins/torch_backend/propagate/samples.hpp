@@ -4,6 +4,8 @@
 // been replaced, no operator may contract, normalise, pool, attend or select along a dim that has
 // changed: if it does, the batch was taken for something else.
 #pragma once
+#include <functional>
+
 #include "propagate/arguments.hpp"
 #include "propagate/known.hpp"
 
@@ -14,5 +16,10 @@ std::optional<SizeChange> change_of_samples(const std::vector<DimsChange>& input
 
 /// Throws std::runtime_error when the node works across dims that have changed.
 void check_samples_stay_apart(const Node& node, const Known& base, const Environment& now);
+
+/// Throws when a product pairs one tensor that has all the samples with one that has the recorded
+/// number, which the program made itself: a literal size there should have followed the input.
+void check_equal_samples(const Node& node, const Known& base, const Environment& now,
+                         const std::function<bool(const Value&)>& depends_on_literal);
 
 }  // namespace tmeter::torch_backend

@@ -79,23 +79,29 @@ Sizes split_part(const Node& node, const Sizes& shape, const DimsChange& operand
   return {at(dim), at(dim + count)};
 }
 
-std::vector<Sizes> reshape_versions(const Node& node, SizeKind kind, const Sizes& written,
-                                    const std::vector<bool>& literal, const SizeContext& context) {
+/// Versions made of known changes come first.
+void reshape_versions(const Node& node, SizeKind kind, const Sizes& written,
+                      const std::vector<bool>& literal, const SizeContext& context,
+                      SizeArgument& argument) {
   const auto self = node.arg("self");
   const auto* now = context.now.find(self);
   const auto result = node.result(0);
-  if (!now || !now->isTensor() || !result.is_tensor()) return {};
+  if (!now || !now->isTensor() || !result.is_tensor()) return;
   const DimsChange operand{dims_in(context.base, self), now->toTensor().sizes().vec()};
-  if (!operand.any()) return {};
-  std::vector<Sizes> out;
-  for (const auto& shape : reshaped(operand, dims_in(context.base, result))) {
+  if (!operand.any()) return;
+  const auto recorded = dims_in(context.base, result);
+  auto shapes = reshaped(operand, recorded);
+  const auto known = [&](const Sizes& s) { return explained(recorded, s, context.known); };
+  const auto unknown = std::stable_partition(shapes.begin(), shapes.end(), known);
+  argument.sure = unknown - shapes.begin() == 1;
+  auto& out = argument.versions;
+  for (const auto& shape : shapes) {
     const auto part =
         kind == SizeKind::kReshape ? shape : split_part(node, shape, operand, written.size());
     auto version = as_written(part, written, literal);
     if (!version.empty() && std::find(out.begin(), out.end(), version) == out.end())
       out.push_back(std::move(version));
   }
-  return out;
 }
 
 }  // namespace
@@ -126,9 +132,11 @@ std::optional<SizeArgument> size_argument(const Node& node, const SizeContext& c
   if (std::find(literal.begin(), literal.end(), true) == literal.end()) return std::nullopt;
 
   const auto written = written_sizes(node, row->argument, context.base, context.now);
-  SizeArgument out{row->argument, {}, row->kind != SizeKind::kNew};
-  out.versions = out.is_reshape ? reshape_versions(node, row->kind, written, literal, context)
-                                : substituted(written, literal, context.changes);
+  SizeArgument out{row->argument, {}, row->kind != SizeKind::kNew, false};
+  if (out.is_reshape)
+    reshape_versions(node, row->kind, written, literal, context, out);
+  else
+    out.versions = substituted(written, literal, context.changes);
   if (out.versions.empty()) out.versions.push_back(written);
   return out;
 }

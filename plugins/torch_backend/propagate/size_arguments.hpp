@@ -12,12 +12,14 @@ struct SizeArgument {
   std::string_view name;        // "size"
   std::vector<Sizes> versions;  // the first is tried first; never empty
   bool is_reshape = false;      // else a size of a new tensor or an expansion
+  bool sure = false;            // only the first is made of changes that are known
 };
 
 struct SizeContext {
   const Known& base;           // what `versions` start from
   const Environment& now;      // what has been computed so far
-  const std::vector<SizeChange>& changes;
+  const SizeChanges& changes;   // of the inputs
+  const SizeChanges& known;     // these, and what followed without any choice
 };
 
 /// None for a node without such an argument, or one all of whose sizes are computed.

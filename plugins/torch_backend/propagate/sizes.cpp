@@ -179,8 +179,15 @@ std::vector<Sizes> reshaped(const DimsChange& operand, const Sizes& result) {
   return out;
 }
 
+bool explained(const Sizes& recorded, const Sizes& now, const SizeChanges& known) {
+  for (size_t i = 0; i < recorded.size() && i < now.size(); ++i) {
+    if (recorded[i] != now[i] && !known.contains({recorded[i], now[i]})) return false;
+  }
+  return recorded.size() == now.size();
+}
+
 std::vector<Sizes> substituted(const Sizes& sizes, const std::vector<bool>& literal,
-                               const std::vector<SizeChange>& changes) {
+                               const SizeChanges& changes) {
   struct Version {
     Sizes sizes;
     size_t replaced;

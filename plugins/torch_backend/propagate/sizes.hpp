@@ -6,6 +6,7 @@
 // group without a change keeps its sizes. No LibTorch in here.
 #pragma once
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -21,14 +22,18 @@ struct DimsChange {
 
 /// A size of an input: as recorded, and as wanted.
 using SizeChange = std::pair<int64_t, int64_t>;
+using SizeChanges = std::set<SizeChange>;
 
 /// Shapes that a reshape of `operand`, recorded with the result `result`, may now have; the likeliest
 /// first: those where every element that was there before stays at its index. Empty when none fits.
 std::vector<Sizes> reshaped(const DimsChange& operand, const Sizes& result);
 
+/// Whether every size that differs is one that is known to change like that.
+bool explained(const Sizes& recorded, const Sizes& now, const SizeChanges& known);
+
 /// `sizes` as they are, then with those that equal a recorded input size replaced by the wanted one:
 /// as few as possible, from the left. Sizes below `literal` false are left alone.
 std::vector<Sizes> substituted(const Sizes& sizes, const std::vector<bool>& literal,
-                               const std::vector<SizeChange>& changes);
+                               const SizeChanges& changes);
 
 }  // namespace tmeter::torch_backend

@@ -53,6 +53,17 @@ TEST(Reshaped, OddShapesAreLeftAlone) {
   EXPECT_EQ(reshaped({Sizes(40, 1), Sizes(40, 1)}, {1}), Shapes());
 }
 
+TEST(Explained, EveryChangeIsAKnownOne) {  // Transformer: [length * 2, 128] → [length, 2, 128]
+  const auto shapes = reshaped({{20, 128}, {40, 128}}, {10, 2, 128});
+  ASSERT_EQ(shapes, Shapes({{20, 2, 128}, {10, 4, 128}}));
+  const SizeChanges longer{{10, 20}}, more{{2, 4}};
+  EXPECT_TRUE(explained({10, 2, 128}, shapes[0], longer));
+  EXPECT_FALSE(explained({10, 2, 128}, shapes[1], longer));
+  EXPECT_FALSE(explained({10, 2, 128}, shapes[0], more));
+  EXPECT_TRUE(explained({10, 2, 128}, shapes[1], more));
+  EXPECT_FALSE(explained({10}, {10, 1}, {}));
+}
+
 TEST(Substituted, LiteralFirstThenAsFewAsPossible) {  // LSTM: zeros([layers, batch, hidden])
   EXPECT_EQ(substituted({2, 2, 256}, {true, true, true}, {{2, 8}}),
             Shapes({{2, 2, 256}, {8, 2, 256}, {2, 8, 256}, {8, 8, 256}}));
