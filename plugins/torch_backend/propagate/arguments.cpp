@@ -65,6 +65,21 @@ IValue to_list(const Value& value, const c10::TypePtr& element, int32_t length, 
   return list;
 }
 
+/// LibTorch says "int" of types that are numbers inside; the real type tells them apart.
+c10::TypePtr type_of(const c10::Argument& argument) {
+  auto real = argument.real_type();
+  if (const auto optional = real->cast<c10::OptionalType>()) real = optional->getElementType();
+  switch (real->kind()) {
+    case TypeKind::LayoutType:
+    case TypeKind::MemoryFormatType:
+    case TypeKind::ScalarTypeType:
+    case TypeKind::DeviceObjType:
+      return real;
+    default:
+      return argument.type();
+  }
+}
+
 IValue to_scalar_type(const Value& value) {
   return static_cast<int64_t>(static_cast<at::ScalarType>(value.as_int()));
 }
@@ -146,7 +161,7 @@ torch::jit::Stack arguments_of(const Node& node, const c10::FunctionSchema& sche
     if (value.handle()) {
       const auto list = argument.type()->cast<c10::ListType>();
       stack.push_back(list ? to_list(value, list->getElementType(), argument.N().value_or(1), env)
-                           : to_ivalue(value, argument.type(), env));
+                           : to_ivalue(value, type_of(argument), env));
     } else if (argument.default_value()) {
       stack.push_back(*argument.default_value());
     } else if (argument.type()->kind() == TypeKind::OptionalType) {

@@ -79,9 +79,10 @@ std::string wish(const Graph& graph) {
 
 constexpr std::string_view kAdvice = "; export the model with dynamic_shapes, or with that input";
 
-[[noreturn]] void refuse(const Graph& graph, const Failure& failure) {
-  const auto [text, of_weights] = misfit(failure);
-  if (of_weights) throw Error(TMETER_BAD_MODEL, text + " from " + wish(graph));
+[[noreturn]] void refuse(const Graph& graph, const Replay& replay) {
+  const auto [text, of_weights] = misfit(replay.failure());
+  if (of_weights && !replay.replaced_any())
+    throw Error(TMETER_BAD_MODEL, text + " from " + wish(graph));
   throw Error(TMETER_CANNOT_RUN, text + ", with " + wish(graph) + std::string(kAdvice));
 }
 
@@ -130,7 +131,7 @@ void propagate(const Graph& graph, GraphBuilder& builder, Call& call) {
   std::vector<std::string> kept;
   for (const auto& inputs : passes) {
     Replay replay(graph, known, limits);
-    if (!replay.run(inputs)) refuse(graph, replay.failure());
+    if (!replay.run(inputs)) refuse(graph, replay);
     if (!replay.doubtful().empty()) refuse_doubtful(graph, replay.doubtful());
     auto result = replay.result();
     const auto more = replay.kept();

@@ -52,7 +52,7 @@ void Replay::set_inputs(const std::vector<Sizes>& inputs) {
     now_.set(value, at::empty(inputs[i], at::dtype(dtype).device(at::kMeta)));
   }
   known_changes_ = changes_;
-  only_samples_ = change_of_samples(all).has_value();
+  samples_ = change_of_samples(all);
 }
 
 bool Replay::run(const std::vector<Sizes>& inputs) {
@@ -69,7 +69,7 @@ bool Replay::run(const std::vector<Sizes>& inputs) {
   }
   for (const auto& [i, choice] : choices_) {
     const bool sure = choice.argument.sure && choice.at == 0;
-    if (!only_samples_ && choice.argument.is_reshape && !sure && doubtful_.empty())
+    if (!samples_ && choice.argument.is_reshape && !sure && doubtful_.empty())
       doubtful_ = full_name(graph_.nodes()[i]);
   }
   return true;
@@ -85,7 +85,7 @@ bool Replay::step(size_t i) {
     if (choice == choices_.end()) {
       sizes_.erase(i);
       ancestors_[i] = ancestors_of(node);
-      if (auto sizes = size_argument(node, {base_, now_, changes_, known_changes_})) {
+      if (auto sizes = size_argument(node, {base_, now_, changes_, known_changes_, samples_})) {
         if (sizes->versions.size() > 1) {
           choice = choices_.emplace(i, Choice{*sizes, 0, {}}).first;
           ancestors_[i].insert(i);
@@ -98,7 +98,7 @@ bool Replay::step(size_t i) {
             choice == choices_.end() ? 0 : choice->second.at);
     if (ancestors_[i].empty())
       learn_changes(node);
-    else if (only_samples_)
+    else if (samples_)
       check_samples(node);
     return true;
   } catch (const Error&) {
@@ -278,18 +278,30 @@ Known Replay::result() const {
       out.dims[graph_.inputs()[i].handle()] = now->toTensor().sizes().vec();
   }
   for (const auto& [i, sizes] : sizes_) {
-    const auto choice = choices_.find(i);
-    const auto& version = sizes.versions[choice == choices_.end() ? 0 : choice->second.at];
-    if (version != written_sizes(graph_.nodes()[i], sizes.name, {}, now_)) out.literals[i] = version;
+    if (is_replaced(i, sizes)) out.literals[i] = chosen(i, sizes);
   }
   return out;
+}
+
+const Sizes& Replay::chosen(size_t i, const SizeArgument& sizes) const {
+  const auto choice = choices_.find(i);
+  return sizes.versions[choice == choices_.end() ? 0 : choice->second.at];
+}
+
+bool Replay::is_replaced(size_t i, const SizeArgument& sizes) const {
+  return chosen(i, sizes) != written_sizes(graph_.nodes()[i], sizes.name, {}, now_);
+}
+
+bool Replay::replaced_any() const {
+  return std::any_of(sizes_.begin(), sizes_.end(),
+                     [&](const auto& s) { return is_replaced(s.first, s.second); });
 }
 
 std::vector<std::string> Replay::kept() const {
   std::vector<std::string> out;
   for (const auto& [i, choice] : choices_) {
-    if (choice.argument.is_reshape || choice.at != 0) continue;
-    out.push_back(std::string(choice.argument.name) + "=" + printed(choice.argument.versions[0]) +
+    if (choice.argument.is_reshape || is_replaced(i, choice.argument)) continue;
+    out.push_back(std::string(choice.argument.name) + "=" + printed(chosen(i, choice.argument)) +
                   " of " + full_name(graph_.nodes()[i]));
   }
   return out;

@@ -28,6 +28,8 @@ class Replay {
   const Failure& failure() const { return failure_; }
   /// Sizes equal to one of the input that changed, which were left as they are: "end=32 of …".
   std::vector<std::string> kept() const;
+  /// Whether any size in the program was replaced on the way to where it ended.
+  bool replaced_any() const;
   /// Where an operator's sizes could be read in several ways and nothing decides; else empty.
   const std::string& doubtful() const { return doubtful_; }
 
@@ -49,6 +51,8 @@ class Replay {
   Nodes ancestors_of(const Node& node) const;
   const Choice* choice_at(size_t i) const;
   std::optional<size_t> retreat(size_t i);
+  const Sizes& chosen(size_t i, const SizeArgument& sizes) const;
+  bool is_replaced(size_t i, const SizeArgument& sizes) const;
   void learn_changes(const Node& node);
   void check_samples(const Node& node) const;
   void fail(const Node& node, std::string reason);
@@ -59,7 +63,7 @@ class Replay {
   Evaluator evaluator_;
   Environment now_;
   SizeChanges changes_, known_changes_;  // of inputs; these, and what follows without any choice
-  bool only_samples_ = false;
+  std::optional<SizeChange> samples_;     // when nothing else changes
   std::map<size_t, SizeArgument> sizes_;  // of each node that has some, as executed: versions[0]
   std::map<size_t, Choice> choices_;      // where there are several readings
   std::vector<Nodes> ancestors_;          // choices that each node depends on

@@ -6,7 +6,7 @@
 namespace tmeter::torch_backend {
 namespace {
 
-enum class SizeKind { kReshape, kUnflatten, kNew };
+enum class SizeKind { kReshape, kUnflatten, kExpand, kRepeat, kNew, kRange };
 
 struct SizeRow {
   std::string_view op, argument;
@@ -18,10 +18,10 @@ constexpr std::array<SizeRow, 22> kSizeRows{{
     {"aten::_unsafe_view", "size", SizeKind::kReshape},
     {"aten::reshape", "shape", SizeKind::kReshape},
     {"aten::unflatten", "sizes", SizeKind::kUnflatten},
-    {"aten::expand", "size", SizeKind::kNew},
-    {"aten::expand_copy", "size", SizeKind::kNew},
-    {"aten::broadcast_to", "size", SizeKind::kNew},
-    {"aten::repeat", "repeats", SizeKind::kNew},
+    {"aten::expand", "size", SizeKind::kExpand},
+    {"aten::expand_copy", "size", SizeKind::kExpand},
+    {"aten::broadcast_to", "size", SizeKind::kExpand},
+    {"aten::repeat", "repeats", SizeKind::kRepeat},
     {"aten::zeros", "size", SizeKind::kNew},
     {"aten::ones", "size", SizeKind::kNew},
     {"aten::full", "size", SizeKind::kNew},
@@ -32,9 +32,9 @@ constexpr std::array<SizeRow, 22> kSizeRows{{
     {"aten::new_ones", "size", SizeKind::kNew},
     {"aten::new_full", "size", SizeKind::kNew},
     {"aten::new_empty", "size", SizeKind::kNew},
-    {"aten::arange", "end", SizeKind::kNew},
-    {"aten::slice", "end", SizeKind::kNew},
-    {"aten::narrow", "length", SizeKind::kNew},
+    {"aten::arange", "end", SizeKind::kRange},
+    {"aten::slice", "end", SizeKind::kRange},
+    {"aten::narrow", "length", SizeKind::kRange},
 }};
 
 const SizeRow* row_of(const Node& node) {
@@ -104,6 +104,46 @@ void reshape_versions(const Node& node, SizeKind kind, const Sizes& written,
   }
 }
 
+/// For a batch of one, a size of 1 that does nothing where it stands was surely computed from the
+/// batch: nobody writes expand(1, -1). Its index, or none.
+std::optional<size_t> likely_batch(SizeKind kind, const Node& node, const Sizes& written,
+                                   const std::vector<bool>& literal, const Environment& now) {
+  const auto literal_one = [&](size_t i) { return literal[i] && written[i] == 1; };
+  if (kind == SizeKind::kNew && written.size() > 1 && literal_one(0)) return 0;
+  if (kind == SizeKind::kRepeat && literal_one(0) &&
+      std::all_of(written.begin(), written.end(), [](int64_t n) { return n == 1; }))
+    return 0;
+  const auto* self = kind == SizeKind::kExpand ? now.find(node.arg("self")) : nullptr;
+  if (!self || !self->isTensor()) return std::nullopt;
+  const auto dims = self->toTensor().sizes();
+  const size_t added = written.size() - std::min(written.size(), dims.size());
+  for (size_t i = added; i < written.size(); ++i) {
+    if (literal_one(i) && dims[i - added] == 1) return i;
+  }
+  return std::nullopt;
+}
+
+void new_versions(SizeKind kind, const Node& node, const Sizes& written,
+                  const std::vector<bool>& literal, const SizeContext& context,
+                  std::vector<Sizes>& versions) {
+  versions = substituted(written, literal, context.changes);
+  if (!context.samples) return;
+  const auto [recorded, wanted] = *context.samples;
+  if (const auto i = recorded == 1 ? likely_batch(kind, node, written, literal, context.now)
+                                   : std::nullopt) {
+    auto likely = written;
+    likely[*i] = wanted;
+    const auto at = std::find(versions.begin(), versions.end(), likely);
+    if (at != versions.end()) std::rotate(versions.begin(), at, at + 1);
+  }
+  // Batch and heads in one dim; seldom, so it comes last.
+  const bool merged = kind == SizeKind::kExpand || kind == SizeKind::kRepeat;
+  if (merged && literal[0] && written[0] > recorded && written[0] % recorded == 0) {
+    versions.push_back(written);
+    versions.back()[0] = written[0] / recorded * wanted;
+  }
+}
+
 }  // namespace
 
 std::string_view size_argument_name(const Node& node) {
@@ -132,11 +172,12 @@ std::optional<SizeArgument> size_argument(const Node& node, const SizeContext& c
   if (std::find(literal.begin(), literal.end(), true) == literal.end()) return std::nullopt;
 
   const auto written = written_sizes(node, row->argument, context.base, context.now);
-  SizeArgument out{row->argument, {}, row->kind != SizeKind::kNew, false};
+  const bool reshape = row->kind == SizeKind::kReshape || row->kind == SizeKind::kUnflatten;
+  SizeArgument out{row->argument, {}, reshape, false};
   if (out.is_reshape)
     reshape_versions(node, row->kind, written, literal, context, out);
   else
-    out.versions = substituted(written, literal, context.changes);
+    new_versions(row->kind, node, written, literal, context, out.versions);
   if (out.versions.empty()) out.versions.push_back(written);
   return out;
 }

@@ -20,6 +20,7 @@ struct SizeContext {
   const Environment& now;      // what has been computed so far
   const SizeChanges& changes;   // of the inputs
   const SizeChanges& known;     // these, and what followed without any choice
+  const std::optional<SizeChange>& samples;  // when nothing else changes
 };
 
 /// None for a node without such an argument, or one all of whose sizes are computed.
