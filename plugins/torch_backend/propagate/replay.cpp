@@ -300,9 +300,12 @@ bool Replay::replaced_any() const {
 std::vector<std::string> Replay::kept() const {
   std::vector<std::string> out;
   for (const auto& [i, choice] : choices_) {
-    if (choice.argument.is_reshape || is_replaced(i, choice.argument)) continue;
-    out.push_back(std::string(choice.argument.name) + "=" + printed(chosen(i, choice.argument)) +
-                  " of " + full_name(graph_.nodes()[i]));
+    const auto& sizes = chosen(i, choice.argument);
+    const bool equal = std::any_of(changes_.begin(), changes_.end(), [&](const SizeChange& c) {
+      return c.first != 1 && std::find(sizes.begin(), sizes.end(), c.first) != sizes.end();
+    });
+    if (choice.argument.is_reshape || is_replaced(i, choice.argument) || !equal) continue;
+    out.push_back(std::string(choice.argument.name) + "=" + printed(sizes) + " of " + full_name(graph_.nodes()[i]));
   }
   return out;
 }

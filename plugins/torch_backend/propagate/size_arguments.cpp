@@ -91,6 +91,13 @@ void reshape_versions(const Node& node, SizeKind kind, const Sizes& written,
   if (!operand.any()) return;
   const auto recorded = dims_in(context.base, result);
   auto shapes = reshaped(operand, recorded);
+  if (context.samples) {  // cut there only when nothing else fits
+    auto more = reshaped(with_samples_apart(operand, *context.samples), recorded);
+    for (auto& shape : more) {
+      if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end())
+        shapes.push_back(std::move(shape));
+    }
+  }
   const auto known = [&](const Sizes& s) { return explained(recorded, s, context.known); };
   const auto unknown = std::stable_partition(shapes.begin(), shapes.end(), known);
   argument.sure = unknown - shapes.begin() == 1;

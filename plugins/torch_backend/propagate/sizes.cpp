@@ -179,6 +179,24 @@ std::vector<Sizes> reshaped(const DimsChange& operand, const Sizes& result) {
   return out;
 }
 
+DimsChange with_samples_apart(const DimsChange& operand, const SizeChange& samples) {
+  const auto [recorded, now] = samples;
+  DimsChange out;
+  for (size_t i = 0; i < operand.now.size() && i < operand.recorded.size(); ++i) {
+    const int64_t before = operand.recorded[i], after = operand.now[i];
+    const bool merged = before != after && before != recorded && recorded > 0 &&
+                        before % recorded == 0 && now > 0 && after % now == 0 &&
+                        after / now == before / recorded;
+    if (merged) {
+      out.recorded.push_back(recorded);
+      out.now.push_back(now);
+    }
+    out.recorded.push_back(merged ? before / recorded : before);
+    out.now.push_back(merged ? after / now : after);
+  }
+  return out;
+}
+
 bool explained(const Sizes& recorded, const Sizes& now, const SizeChanges& known) {
   for (size_t i = 0; i < recorded.size() && i < now.size(); ++i) {
     if (recorded[i] != now[i] && !known.contains({recorded[i], now[i]})) return false;

@@ -28,6 +28,10 @@ using SizeChanges = std::set<SizeChange>;
 /// first: those where every element that was there before stays at its index. Empty when none fits.
 std::vector<Sizes> reshaped(const DimsChange& operand, const Sizes& result);
 
+/// `operand` with the samples split off dims that hold them and something else, as in
+/// [batch * heads, …]; the same when there is none.
+DimsChange with_samples_apart(const DimsChange& operand, const SizeChange& samples);
+
 /// Whether every size that differs is one that is known to change like that.
 bool explained(const Sizes& recorded, const Sizes& now, const SizeChanges& known);
 

@@ -53,6 +53,17 @@ TEST(Reshaped, OddShapesAreLeftAlone) {
   EXPECT_EQ(reshaped({Sizes(40, 1), Sizes(40, 1)}, {1}), Shapes());
 }
 
+TEST(Reshaped, SamplesHiddenInAMergedDim) {  // WavLM: [tokens, batch * 12, 64] → [tokens * batch, 768]
+  const DimsChange merged{{49, 12, 64}, {49, 36, 64}};
+  EXPECT_EQ(reshaped(merged, {49, 768}), Shapes({{49, 2304}}));
+  const auto apart = with_samples_apart(merged, {1, 3});
+  EXPECT_EQ(apart.recorded, Sizes({49, 1, 12, 64}));
+  EXPECT_EQ(apart.now, Sizes({49, 3, 12, 64}));
+  const auto shapes = reshaped(apart, {49, 768});
+  EXPECT_NE(std::find(shapes.begin(), shapes.end(), Sizes({147, 768})), shapes.end());
+  EXPECT_EQ(with_samples_apart({{2, 5}, {0, 5}}, {2, 0}).now, Sizes({0, 5}));
+}
+
 TEST(Explained, EveryChangeIsAKnownOne) {  // Transformer: [length * 2, 128] → [length, 2, 128]
   const auto shapes = reshaped({{20, 128}, {40, 128}}, {10, 2, 128});
   ASSERT_EQ(shapes, Shapes({{20, 2, 128}, {10, 4, 128}}));
