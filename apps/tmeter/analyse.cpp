@@ -95,6 +95,8 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   report.warnings = log.warnings();
   if (!report.formulas.problem.empty()) report.warnings.push_back(report.formulas.problem);
   report.plugins.emplace_back(model.loader->manifest.id, model.loader->manifest.version);
+  if (const auto* p = model.propagator)
+    report.plugins.emplace_back(p->manifest.id, p->manifest.version);
   for (const auto* p : plugins) {
     report.plugins.emplace_back(p->manifest.id, p->manifest.version);
     for (const auto& [key, value] : p->options)

@@ -28,6 +28,7 @@ std::string offers(const Manifest& m) {
   std::vector<std::string> parts;
   if (!m.metrics.empty()) parts.push_back("metrics " + joined(m.metrics));
   for (const auto& l : m.loaders) parts.push_back("reads " + l.title);
+  if (!m.propagators.empty()) parts.emplace_back("sizes for other inputs");
   for (const auto& w : m.writers) parts.push_back("report " + w.name);
   if (!m.handles.empty()) parts.push_back("handles " + joined(m.handles));
   std::string out;
@@ -75,6 +76,7 @@ int show_plugin(const Settings& settings, const std::string& name) {
             << (p.library.empty() ? "not available: " + p.manifest.unavailable : p.library) << "\n";
   if (!p.manifest.needs.empty()) std::cout << "needs: " << joined(p.manifest.needs) << "\n";
   for (const auto& l : p.manifest.loaders) std::cout << "reads: " << l.title << "\n";
+  if (!p.manifest.propagators.empty()) std::cout << "works out: sizes for other inputs\n";
   for (const auto& w : p.manifest.writers) std::cout << "writes: --report " << w.name << "\n";
   if (!p.manifest.handles.empty()) std::cout << "handles: " << joined(p.manifest.handles) << "\n";
   if (p.library.empty()) return 0;

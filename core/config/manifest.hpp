@@ -31,6 +31,7 @@ struct Manifest {
   /// has one of them.
   std::vector<std::string> handles;
   std::vector<LoaderManifest> loaders;
+  std::vector<std::string> propagators;
   std::vector<WriterManifest> writers;
   uint64_t library_size = 0;  // of the library it was made from; another size makes it stale
 };

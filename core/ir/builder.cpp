@@ -267,7 +267,19 @@ void GraphBuilder::require_defined(const Value& v, const Node& node, std::string
 void GraphBuilder::input(std::string_view name, std::string_view origin, Id id) {
   auto& v = value(id, "a model input");
   define(v, nullptr);
-  graph_->inputs_.push_back({graph_->intern(name), graph_->intern(origin), &v});
+  graph_->inputs_.push_back({graph_->intern(name), graph_->intern(origin), &v, {}});
+}
+
+void GraphBuilder::want_input(std::string_view name, std::span<const int64_t> dims) {
+  const auto what = "input '" + printable(name) + "'";
+  checked_numel(dims, what);
+  auto& inputs = graph_->inputs_;
+  const auto it =
+      std::find_if(inputs.begin(), inputs.end(), [&](const Input& i) { return i.name == name; });
+  if (it == inputs.end() || it->value->kind != TMETER_VALUE_TENSOR ||
+      it->value->dims.size() != dims.size())
+    refuse(what + " is wanted with other sizes, but is no tensor of that rank");
+  it->wanted = copy(dims);
 }
 
 void GraphBuilder::output(Id id) { graph_->outputs_.push_back(&value(id, "a model output")); }

@@ -30,6 +30,9 @@ class GraphBuilder {
   using Id = uint32_t;
 
   GraphBuilder() : graph_(std::make_unique<Graph>()) {}
+  /// Begins with what other inputs leave unchanged: properties, modules, their calls, tensors. The
+  /// id of each is its index in `frame` plus one.
+  explicit GraphBuilder(const Graph& frame);
 
   void property(std::string_view key, std::string_view value);
   Id symbol(std::string_view name, int64_t min, int64_t max, int64_t value);
@@ -56,6 +59,8 @@ class GraphBuilder {
   Id value_list(std::span<const Id> items);
 
   void input(std::string_view name, std::string_view origin, Id value);
+  /// Another shape for an input of that name, which must be a tensor of that rank.
+  void want_input(std::string_view name, std::span<const int64_t> dims);
   void output(Id value);
   Id node(std::string_view op, std::string_view overload, Id call,
           std::span<const std::pair<std::string_view, Id>> args, std::span<const Id> results,
@@ -67,6 +72,7 @@ class GraphBuilder {
 
  private:
   Value& new_value(int32_t kind, bool defined);
+  Id copy_value(const Value& value);
   Id last_value() const { return static_cast<Id>(graph_->values_.size()); }
   Value& value(Id id, const char* what);
   Module& module_at(Id id, const char* what);

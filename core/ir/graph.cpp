@@ -59,6 +59,11 @@ void Graph::evaluate() {
   }
 }
 
+bool Graph::wants_other_inputs() const {
+  return std::any_of(inputs_.begin(), inputs_.end(),
+                     [](const Input& i) { return !i.wanted.empty(); });
+}
+
 void Graph::set_values(std::span<const int64_t> values) {
   for (size_t i = 0; i < symbols_.size(); ++i) symbols_[i].value = values[i];
   evaluate();

@@ -89,6 +89,7 @@ struct ModuleCall {
 struct Input {
   std::string_view name, origin;
   Value* value;
+  std::span<int64_t> wanted;  // dims the user asked for, when the loader could not give them
 };
 
 class Graph {
@@ -107,6 +108,8 @@ class Graph {
   const Expressions& expressions() const { return expressions_; }
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
+  /// True when an input is wanted with other dims: see propagator.h of the SDK.
+  bool wants_other_inputs() const;
 
   /// Index of a symbol by its name ("s77") or its place ("input_ids.0"); throws Error(kUsage)
   /// listing the symbols there are.

@@ -121,7 +121,10 @@ const tmeter_builder_api* builder_interface() {
         return perform(b, [&](G& g) { g.input(view(name), view(origin), value); });
       },
       [](B* b, Id value) { return perform(b, [&](G& g) { g.output(value); }); },
-      add_node};
+      add_node,
+      [](B* b, tmeter_str name, const int64_t* dims, size_t rank) {
+        return perform(b, [&](G& g) { g.want_input(view(name), {dims, rank}); });
+      }};
   return &api;
 }
 

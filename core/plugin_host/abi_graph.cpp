@@ -168,7 +168,13 @@ const tmeter_graph_api* graph_interface() {
         return to_handle(static_cast<const Module*>(from_handle(t)->owner));
       },
       [](const tmeter_tensor* t) { return to_handle(from_handle(t)->canonical); },
-      file_offset};
+      file_offset,
+
+      [](const tmeter_graph* g, size_t i) {
+        const auto& inputs = from_handle(g)->inputs();
+        return i < inputs.size() ? to_abi(std::span<const int64_t>(inputs[i].wanted))
+                                 : tmeter_i64_span{};
+      }};
   return &api;
 }
 

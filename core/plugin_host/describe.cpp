@@ -63,6 +63,9 @@ Manifest describe(const tmeter_plugin_entry_v1& e) {
   if (const auto* t = capability<tmeter_loaders>(e, TMETER_CAP_LOADER)) {
     for (uint32_t i = 0; i < t->count; ++i) m.loaders.push_back(describe_loader(*t->get(i)));
   }
+  if (const auto* t = capability<tmeter_propagators>(e, TMETER_CAP_PROPAGATOR)) {
+    for (uint32_t i = 0; i < t->count; ++i) m.propagators.push_back(str(t->get(i)->name));
+  }
   if (const auto* t = capability<tmeter_writers>(e, TMETER_CAP_REPORT_WRITER)) {
     for (uint32_t i = 0; i < t->count; ++i) {
       const auto& w = *t->get(i);

@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
+#include "core/plugin_host/propagation.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -133,7 +134,10 @@ LoadedModel load_model(Registry& registry, const tmeter_request& request, const 
       tmeter_status status = TMETER_OK;
       run_loader(*loaders->get(static_cast<uint32_t>(c.loader)), *c.plugin, request, builder,
                  status);
-      if (status == TMETER_OK) return {builder.builder.finish(), c.plugin};
+      if (status != TMETER_OK) continue;
+      LoadedModel model{builder.builder.finish(), c.plugin};
+      if (model.graph->wants_other_inputs()) propagate(registry, model, run);
+      return model;
     }
   } catch (const Error& e) {
     throw with_file(e, source.file.path());

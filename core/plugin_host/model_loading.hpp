@@ -11,6 +11,7 @@ namespace tmeter::core {
 struct LoadedModel {
   std::unique_ptr<Graph> graph;
   Plugin* loader = nullptr;
+  Plugin* propagator = nullptr;  // when the sizes were worked out again for other inputs
 };
 
 /// Content decides: the loader with the highest matching score reads the file, and the next one is

@@ -2,6 +2,7 @@
 #pragma once
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
+#include <ATen/ScalarOps.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/record_function.h>
 #include <torch/csrc/jit/api/function_impl.h>

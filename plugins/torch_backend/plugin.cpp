@@ -1,14 +1,16 @@
-// torch-backend: everything of tmeter that needs LibTorch. Today the loader of TorchScript
-// archives.
+// torch-backend: everything of tmeter that needs LibTorch. The loader of TorchScript archives, and
+// sizes of exported programs for other inputs than recorded.
 #include <tmeter/cpp/plugin.hpp>
 
 #include "load_model.hpp"
+#include "propagate/propagate.hpp"
 
 TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
         .id = "org.tmeter.torch-backend",
         .version = "1.0.0",
-        .description = "Reads TorchScript models with LibTorch, without their weights",
+        .description = "Reads TorchScript models with LibTorch, without their weights; works out "
+                       "sizes for other inputs",
     }),
     [](tmeter::Registrar& r) {
       r.option({.key = "timeout",
@@ -25,4 +27,5 @@ TMETER_PLUGIN_INFO(
                 .max = 9e6});
       r.loader("torchscript", "TorchScript archive", {{"zip:*/constants.pkl zip:*/code/*", 90}},
                tmeter::torch_backend::load_model);
+      r.propagator("libtorch", tmeter::torch_backend::propagate);
     })

@@ -26,7 +26,8 @@ size_t choose(const Given& given, const Signature& signature, const std::vector<
   refuse(given, "the model takes no more tensors than " + names);
 }
 
-void apply_one(const Given& given, const InputSpec& input, const Scope& scope, Symbols& symbols) {
+/// True when a size that the file fixes is asked to be another one.
+bool apply_one(const Given& given, const InputSpec& input, const Scope& scope, Symbols& symbols) {
   const auto meta = scope.tensor_meta(input.name);
   const auto sizes = array_member(meta, "sizes");
   const auto shown = "input " + in_quotes(input.name);
@@ -38,28 +39,35 @@ void apply_one(const Given& given, const InputSpec& input, const Scope& scope, S
     refuse(given, shown + " is " + std::string(recorded.name()) + " in the file, not " +
                       std::string(given.dtype.name()));
   int64_t i = 0;
+  bool another = false;
   for (const json::element size : sizes) {
-    const auto problem = symbols.fix(size, given.dims[i]);
-    if (!problem.empty())
+    const int64_t wanted = given.dims[i];
+    if (symbols.is_fixed(size)) {
+      another = another || symbols.value(size) != wanted;
+    } else if (const auto problem = symbols.fix(size, wanted); !problem.empty()) {
       refuse(given, "size " + std::to_string(i) + " of " + shown + " " + problem);
+    }
     ++i;
   }
+  return another;
 }
 
 }  // namespace
 
-std::vector<bool> apply_given(const std::vector<Given>& given, const Signature& signature,
-                              const Scope& scope, Symbols& symbols) {
-  std::vector<bool> taken(signature.inputs.size());
+InputWishes apply_given(const std::vector<Given>& given, const Signature& signature,
+                        const Scope& scope, Symbols& symbols) {
+  InputWishes wishes;
+  wishes.given.resize(signature.inputs.size());
+  wishes.other_dims.resize(signature.inputs.size());
   for (const auto& g : given) {
-    const size_t i = choose(g, signature, taken);
-    apply_one(g, signature.inputs[i], scope, symbols);
-    taken[i] = true;
+    const size_t i = choose(g, signature, wishes.given);
+    wishes.given[i] = true;
+    if (apply_one(g, signature.inputs[i], scope, symbols)) wishes.other_dims[i] = g.dims;
   }
-  return taken;
+  return wishes;
 }
 
-void build_inputs(const Signature& signature, const std::vector<bool>& given, Building& building,
+void build_inputs(const Signature& signature, const InputWishes& wishes, Building& building,
                   Scope& scope, Arguments& arguments) {
   auto& graph = building.graph;
   for (size_t i = 0; i < signature.inputs.size(); ++i) {
@@ -69,7 +77,10 @@ void build_inputs(const Signature& signature, const std::vector<bool>& given, Bu
            [&] {
              switch (input.kind) {
                case InputSpec::Kind::kUser:
-                 graph.input(input.name, given[i] ? "given" : "recorded", scope.make(input.name));
+                 graph.input(input.name, wishes.given[i] ? "given" : "recorded",
+                             scope.make(input.name));
+                 if (!wishes.other_dims[i].empty())
+                   graph.want_input(input.name, wishes.other_dims[i]);
                  break;
                case InputSpec::Kind::kConstant:
                  scope.define(input.name, arguments.value(input.value, scope));

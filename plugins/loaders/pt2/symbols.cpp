@@ -244,13 +244,7 @@ std::optional<int64_t> Symbols::solve(const Entry& entry, size_t symbol, int64_t
 
 std::string Symbols::fix(json::element size, int64_t wanted) {
   Entry* entry = entry_of(size);
-  if (!entry) {
-    const int64_t n = plain_value(size);
-    if (n == wanted) return "";
-    return "is fixed at " + std::to_string(n) +
-           " in the file; export with dynamic_shapes to make it variable";
-  }
-  if (!entry->expr || entry->symbols.size() != 1)
+  if (!entry || !entry->expr || entry->symbols.size() != 1)
     return "cannot be set directly; use --bind with the symbols it is computed from";
   auto& s = symbols_[entry->symbols[0]];
   const auto solution = solve(*entry, entry->symbols[0], wanted);

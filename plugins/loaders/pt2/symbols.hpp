@@ -33,7 +33,9 @@ class Symbols {
   /// A SymFloat; nothing when its value is only known at run time.
   std::optional<double> real(json::element number);
 
-  /// --input says this size is `wanted`. Returns what is wrong with that, or "".
+  /// A plain number, which no symbol can change.
+  static bool is_fixed(json::element size) { return as_tagged(size).kind != "as_expr"; }
+  /// --input says this symbolic size is `wanted`. Returns what is wrong with that, or "".
   std::string fix(json::element size, int64_t wanted);
 
   /// Once everything is built: tells about symbols that had to be guessed.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "run/recurrent_check.hpp"
+
 namespace tmeter::torch_backend {
 namespace {
 
@@ -116,6 +118,7 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   const auto begin = stack.end() - static_cast<ptrdiff_t>(info.args.size());
   Stack args(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
   stack.erase(begin, stack.end());
+  check_hidden_state(info, args);
   if (!args.empty() && args[0].isTensor() && !args[0].toTensor().is_meta()) {
     replace_looked_at(info, args);
   }

@@ -44,6 +44,11 @@ std::string size_misfit(const Failure& f) {
 
 }  // namespace
 
+Misfit misfit(const Failure& f) {
+  const auto sizes = size_misfit(f);
+  return {place(f) + (sizes.empty() ? ": " + f.reason : " " + sizes), !sizes.empty()};
+}
+
 void report_failure(const Failure& f, const InputSet& inputs) {
   if (f.own) std::rethrow_exception(f.own);
   if (f.data_dependent) {
@@ -53,10 +58,9 @@ void report_failure(const Failure& f, const InputSet& inputs) {
                     "the model on real data");
   }
   const auto given = given_text(inputs);
-  const auto misfit = size_misfit(f);
-  const auto what = place(f) + (misfit.empty() ? ": " + f.reason : " " + misfit);
+  const auto [what, of_weights] = misfit(f);
   if (!given.empty())
-    throw Error(TMETER_BAD_MODEL, what + (misfit.empty() ? ", with " : " from ") + given);
+    throw Error(TMETER_BAD_MODEL, what + (of_weights ? " from " : ", with ") + given);
   const bool inferred = std::any_of(inputs.begin(), inputs.end(),
                                     [](const ModelInput& i) { return i.origin == "inferred"; });
   if (inferred) {

@@ -5,6 +5,13 @@
 
 namespace tmeter::torch_backend {
 
+/// "layer1.0.conv1 (aten::conv2d) expects 3 input channels, got 4"
+struct Misfit {
+  std::string text;
+  bool of_weights;  // channels or features are not what the weights want
+};
+Misfit misfit(const Failure& failure);
+
 /// Throws. Inputs of the user's that do not fit are TMETER_BAD_MODEL; all else is
 /// TMETER_CANNOT_RUN.
 [[noreturn]] void report_failure(const Failure& failure, const InputSet& inputs);

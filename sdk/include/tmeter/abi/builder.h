@@ -131,6 +131,12 @@ typedef struct tmeter_builder_api {
   tmeter_status(TMETER_ABI *output)(tmeter_builder *, tmeter_id value);
 
   tmeter_status(TMETER_ABI *node)(tmeter_builder *, const tmeter_node_desc *, tmeter_id *out);
+
+  /* Says that the user wants the input `name`, a tensor pushed with the sizes recorded in the file,
+   * with these dims instead, and that the file alone cannot tell what follows from them: the host
+   * asks a propagator (propagator.h). The rank is that of the input. */
+  tmeter_status(TMETER_ABI *want_input)(tmeter_builder *, tmeter_str name, const int64_t *dims,
+                                        size_t rank);
 } tmeter_builder_api;
 
 #ifdef __cplusplus

@@ -131,6 +131,9 @@ typedef struct tmeter_graph_api {
   const tmeter_tensor *(TMETER_ABI *tensor_canonical)(const tmeter_tensor *);
   /* Where the first element lies in the model file, in bytes; -1 when the file has no bytes. */
   int64_t(TMETER_ABI *tensor_file_offset)(const tmeter_tensor *);
+
+  /* graph, for propagators: dims the user wants instead of those of the input; else empty. */
+  tmeter_i64_span(TMETER_ABI *input_wanted)(const tmeter_graph *, size_t);
 } tmeter_graph_api;
 
 #ifdef __cplusplus

@@ -13,6 +13,7 @@
 #include "metric.h"
 #include "op_handler.h"
 #include "options.h"
+#include "propagator.h"
 #include "report.h"
 #include "source.h"
 #endif

@@ -152,6 +152,10 @@ class GraphBuilder {
   void input(std::string_view name, std::string_view origin, Id value) {
     check(api().input(h_, to_abi(name), to_abi(origin), value));
   }
+  /// The user asked for other dims than the file can give: a propagator is to work out the rest.
+  void want_input(std::string_view name, Shape dims) {
+    check(api().want_input(h_, to_abi(name), dims.begin(), static_cast<size_t>(dims.rank())));
+  }
   void output(Id value) { check(api().output(h_, value)); }
   Id node(std::string_view op, std::string_view overload, Id call,
           const std::vector<tmeter_arg>& args, const std::vector<Id>& results,

@@ -52,6 +52,7 @@ class Registrar {
   using ModuleHandler = std::function<Cell(const Graph&, const ModuleCall&, Call&)>;
   using Analysis = std::function<void(const Graph&, Call&)>;
   using Load = std::function<void(const Request&, GraphBuilder&, Call&)>;
+  using Propagate = std::function<void(const Graph&, GraphBuilder&, Call&)>;
   using Write = std::function<void(const Report&, Output&, Call&)>;
   using Configure = std::function<void(Call&)>;
 
@@ -109,6 +110,11 @@ class Registrar {
     for (const auto& m : matches) rules.push_back({to_abi(m.conditions), m.score, 0});
     loaders_.push_back({sizeof(tmeter_loader), static_cast<uint32_t>(rules.size()), to_abi(name),
                         to_abi(title), rules.data(), &Registrar::call_load, &stored});
+  }
+  void propagator(std::string_view name, Propagate f) {
+    auto& stored = propagate_functions_.emplace_back(std::move(f));
+    propagators_.push_back({sizeof(tmeter_propagator), 0, to_abi(name), &Registrar::call_propagate,
+                            &stored});
   }
   void writer(std::string_view name, std::string_view extension, std::string_view media_type,
               Write f) {
@@ -198,6 +204,15 @@ class Registrar {
       return TMETER_OK;
     });
   }
+  static tmeter_status TMETER_ABI call_propagate(tmeter_call* call, const tmeter_graph* graph,
+                                                 tmeter_builder* builder, void* user) {
+    return detail::guarded(call, [&]() -> tmeter_status {
+      Call c(call);
+      GraphBuilder b(builder);
+      (*static_cast<Propagate*>(user))(Graph(graph), b, c);
+      return TMETER_OK;
+    });
+  }
   template <auto Member>
   static auto TMETER_ABI get(uint32_t i) -> decltype(&(std::declval<Registrar&>().*Member)[0]) {
     auto& list = instance().*Member;
@@ -219,6 +234,7 @@ class Registrar {
   std::deque<ModuleHandler> module_functions_;
   std::deque<Analysis> analysis_functions_;
   std::deque<Load> loader_functions_;
+  std::deque<Propagate> propagate_functions_;
   std::deque<Write> write_functions_;
   std::deque<std::vector<tmeter_match>> matches_;
   std::vector<tmeter_op_handler> op_handlers_;
@@ -227,6 +243,7 @@ class Registrar {
   std::vector<tmeter_option_desc> options_;
   std::vector<tmeter_analysis> analyses_;
   std::vector<tmeter_loader> loaders_;
+  std::vector<tmeter_propagator> propagators_;
   std::vector<tmeter_writer> writers_;
 };
 
@@ -237,6 +254,8 @@ inline const void* Registrar::capability(std::string_view id) {
   if (id == TMETER_CAP_OPTIONS) return table<tmeter_options, &Registrar::options_>();
   if (id == TMETER_CAP_ANALYSIS) return table<tmeter_analyses, &Registrar::analyses_>();
   if (id == TMETER_CAP_LOADER) return table<tmeter_loaders, &Registrar::loaders_>();
+  if (id == TMETER_CAP_PROPAGATOR)
+    return table<tmeter_propagators, &Registrar::propagators_>();
   if (id == TMETER_CAP_REPORT_WRITER) return table<tmeter_writers, &Registrar::writers_>();
   if (id == TMETER_CAP_METRICS) {
     auto* t = static_cast<tmeter_metrics*>(

@@ -1,0 +1,63 @@
+// A new graph that shares its frame with another one.
+#include <tmeter/abi/graph.h>
+
+#include "core/ir/builder.hpp"
+
+namespace tmeter::core {
+namespace {
+
+uint32_t id_of(size_t index) { return static_cast<uint32_t>(index + 1); }
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(const Graph& frame) : GraphBuilder() {
+  for (const auto& [key, value] : frame.properties()) property(key, value);
+  for (const auto* m : frame.modules()) {
+    const Id id = module(m->parent ? id_of(m->parent->index) : 0, m->name, m->type);
+    for (const auto& a : m->attributes) module_attribute(id, a.name, copy_value(*a.value));
+  }
+  for (const auto& c : frame.calls())
+    module_call(id_of(c.module->index), c.parent ? id_of(c.parent->index) : 0);
+  for (const auto& t : frame.tensors()) {
+    TensorSpec s;
+    s.kind = t.kind;
+    s.dtype = t.dtype;
+    s.name = t.name;
+    s.storage_key = t.storage_key;
+    s.owner = id_of(t.owner->index);
+    s.dims = t.dims;
+    s.strides = t.strides;
+    s.storage_offset = t.storage_offset;
+    s.file_offset = t.file_offset;
+    s.storage_bytes = t.storage_bytes;
+    s.trainable = t.trainable;
+    tensor(s);
+  }
+}
+
+/// Attributes are constants: no tensors, no sizes that symbols decide.
+GraphBuilder::Id GraphBuilder::copy_value(const Value& v) {
+  switch (v.kind) {
+    case TMETER_VALUE_INT:
+      return value_int({v.i, 0});
+    case TMETER_VALUE_BOOL:
+      return value_bool(v.i != 0);
+    case TMETER_VALUE_DTYPE:
+      return value_dtype(static_cast<int32_t>(v.i));
+    case TMETER_VALUE_FLOAT:
+      return value_float(v.f);
+    case TMETER_VALUE_TEXT:
+      return value_text(v.text);
+    case TMETER_VALUE_OTHER:
+      return value_other(v.text);
+    case TMETER_VALUE_LIST: {
+      std::vector<Id> items;
+      for (const auto* item : v.items) items.push_back(copy_value(*item));
+      return value_list(items);
+    }
+    default:
+      return value_none();
+  }
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,65 @@
+#include "core/plugin_host/propagation.hpp"
+
+#include "core/plugin_host/builder_handle.hpp"
+#include "core/plugin_host/handles.hpp"
+
+namespace tmeter::core {
+namespace {
+
+std::string joined(std::span<const int64_t> dims) {
+  std::string out;
+  for (const auto d : dims) out += (out.empty() ? "" : "x") + std::to_string(d);
+  return out;
+}
+
+/// "the file fixes input 'x' at 1x3x224x224; to work out the sizes for 8x3x224x224"
+std::string wish(const Graph& graph) {
+  for (const auto& i : graph.inputs()) {
+    if (i.wanted.empty()) continue;
+    return "the file fixes input '" + std::string(i.name) + "' at " + joined(i.value->dims) +
+           "; to work out the sizes for " + joined(i.wanted);
+  }
+  return {};
+}
+
+[[noreturn]] void refuse(const Registry& registry, const Graph& graph) {
+  std::string missing = " a plugin is needed that runs operators, and none is installed";
+  for (const auto& p : registry.plugins()) {
+    if (p->manifest.propagators.empty() || !p->library.empty()) continue;
+    missing = " the plugin '" + p->manifest.name +
+              "' is needed, which is not available: " + p->manifest.unavailable;
+  }
+  throw Error(ErrorKind::kRun, wish(graph) + missing +
+                                   ". Or export the model with dynamic_shapes, or with that input");
+}
+
+std::unique_ptr<Graph> ask(const tmeter_propagator& propagator, Plugin& plugin,
+                           const Graph& recorded) {
+  tmeter_builder builder{GraphBuilder(recorded), &plugin.call};
+  const auto status =
+      invoke(plugin.call, "while working out sizes for other inputs", [&](tmeter_call* call) {
+        return propagator.propagate(call, to_handle(&recorded), &builder, propagator.user);
+      });
+  return status == TMETER_OK ? builder.builder.finish() : nullptr;
+}
+
+}  // namespace
+
+void propagate(Registry& registry, LoadedModel& model, const RunContext& run) {
+  for (const auto& p : registry.plugins()) {
+    if (p->manifest.propagators.empty() || p->library.empty()) continue;
+    registry.open(*p);
+    p->call.run = run;
+    const auto* table = p->capability<tmeter_propagators>(TMETER_CAP_PROPAGATOR);
+    for (uint32_t i = 0; table && i < table->count; ++i) {
+      auto graph = ask(*table->get(i), *p, *model.graph);
+      if (!graph) continue;
+      model.graph = std::move(graph);
+      model.propagator = p.get();
+      return;
+    }
+  }
+  refuse(registry, *model.graph);
+}
+
+}  // namespace tmeter::core

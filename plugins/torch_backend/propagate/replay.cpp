@@ -1,0 +1,313 @@
+#include "propagate/replay.hpp"
+
+#include <algorithm>
+
+#include "load/messages.hpp"
+#include "propagate/samples.hpp"
+#include "propagate/size_arithmetic.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+constexpr size_t kMaxRetreats = 2000;
+constexpr size_t kMaxAncestors = 48;  // the latest: a wrong reading shows soon
+
+std::string printed(const Sizes& sizes) {
+  std::string out;
+  for (const auto s : sizes) out += (out.empty() ? "" : ", ") + std::to_string(s);
+  return sizes.size() == 1 ? out : "[" + out + "]";
+}
+
+void keep_latest(std::set<size_t>& nodes) {
+  while (nodes.size() > kMaxAncestors) nodes.erase(nodes.begin());
+}
+
+/// Calls `f(node index)` for each node that made something of an argument.
+template <class F>
+void for_each_producer(const Value& value, const F& f) {
+  if (const auto producer = value.producer()) f(producer.index());
+  for (size_t i = 0; i < value.size(); ++i) for_each_producer(value[i], f);
+}
+
+/// A view that was possible for a batch of one only is what the author wrote as reshape.
+std::string_view executed_as(const Node& node, bool has_sizes) {
+  const bool view = node.op() == "aten::view" || node.op() == "aten::_unsafe_view";
+  return view && has_sizes ? "aten::reshape" : node.op();
+}
+
+}  // namespace
+
+void Replay::set_inputs(const std::vector<Sizes>& inputs) {
+  std::vector<DimsChange> all;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto value = graph_.inputs()[i];
+    if (!value.is_tensor()) continue;
+    const DimsChange change{dims_in(base_, value), inputs[i]};
+    all.push_back(change);
+    for (size_t d = 0; d < change.now.size(); ++d) {
+      if (change.recorded[d] != change.now[d])
+        changes_.emplace(change.recorded[d], change.now[d]);
+    }
+    const auto dtype = static_cast<at::ScalarType>(value.dtype().id());
+    now_.set(value, at::empty(inputs[i], at::dtype(dtype).device(at::kMeta)));
+  }
+  known_changes_ = changes_;
+  samples_ = change_of_samples(all);
+}
+
+bool Replay::run(const std::vector<Sizes>& inputs) {
+  set_inputs(inputs);
+  const size_t count = graph_.nodes().size();
+  for (size_t i = 0; i < count;) {
+    if (step(i)) {
+      ++i;
+      continue;
+    }
+    const auto again = retreat(i);
+    if (!again) return false;
+    i = *again;
+  }
+  for (const auto& [i, choice] : choices_) {
+    const bool sure = choice.argument.sure && choice.at == 0;
+    if (!samples_ && choice.argument.is_reshape && !sure && doubtful_.empty())
+      doubtful_ = full_name(graph_.nodes()[i]);
+  }
+  return true;
+}
+
+bool Replay::step(size_t i) {
+  const auto node = graph_.nodes()[i];
+  limits_.count_operator();
+  args_.clear();
+  arg_names_.clear();
+  try {
+    auto choice = choices_.find(i);
+    if (choice == choices_.end()) {
+      sizes_.erase(i);
+      ancestors_[i] = ancestors_of(node);
+      if (auto sizes = size_argument(node, {base_, now_, changes_, known_changes_, samples_})) {
+        if (sizes->versions.size() > 1) {
+          choice = choices_.emplace(i, Choice{*sizes, 0, {}}).first;
+          ancestors_[i].insert(i);
+        }
+        sizes_[i] = std::move(*sizes);
+      }
+    }
+    const auto sizes = sizes_.find(i);
+    execute(node, sizes == sizes_.end() ? nullptr : &sizes->second,
+            choice == choices_.end() ? 0 : choice->second.at);
+    if (ancestors_[i].empty())
+      learn_changes(node);
+    else if (samples_)
+      check_samples(node);
+    return true;
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& e) {
+    fail(node, short_reason(e));
+    return false;
+  }
+}
+
+/// Sizes that follow from the inputs by operators alone: 224 → 256 gives 112 → 128.
+void Replay::learn_changes(const Node& node) {
+  for (size_t i = 0; i < node.result_count(); ++i) {
+    for_each_tensor_value(node.result(i), [&](const Value& v) {
+      const auto* now = now_.find(v);
+      if (!now || !now->isTensor()) return;
+      const auto before = dims_in(base_, v);
+      const auto after = now->toTensor().sizes();
+      for (size_t d = 0; d < before.size() && before.size() == after.size(); ++d) {
+        if (before[d] != after[d]) known_changes_.emplace(before[d], after[d]);
+      }
+    });
+  }
+}
+
+void Replay::check_samples(const Node& node) const {
+  check_samples_stay_apart(node, base_, now_);
+  const auto depends_on_choice = [&](const Value& v) {
+    const auto producer = v.producer();
+    return producer && !ancestors_[producer.index()].empty();
+  };
+  check_equal_samples(node, base_, now_, depends_on_choice);
+}
+
+void Replay::execute(const Node& node, const SizeArgument* sizes, size_t version) {
+  if (is_assertion(node.op())) return;
+  if (const auto number = size_arithmetic(node, now_)) {
+    if (node.result_count() == 1) bind(node.result(0), *number);
+    return;
+  }
+  try {
+    execute_operator(node, sizes, version);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception&) {
+    if (!keep_recorded(node)) throw;
+  }
+}
+
+void Replay::execute_operator(const Node& node, const SizeArgument* sizes, size_t version) {
+  const auto op = c10::Dispatcher::singleton().findSchema(
+      {std::string(executed_as(node, sizes != nullptr)), std::string(node.overload())});
+  if (!op) {
+    throw std::runtime_error(
+        "is no operator of LibTorch, so what it gives for other sizes is not known");
+  }
+  const auto& info = evaluator_.info(*op);
+  for (const auto& a : info.args) arg_names_.push_back(a.name);
+  const auto& schema = op->schema();
+  const bool renamed = executed_as(node, sizes != nullptr) != node.op();
+  if (renamed) {
+    args_ = {now_.tensor(node.arg("self")), c10::IValue(sizes->versions[version])};
+  } else {
+    args_ = arguments_of(node, schema, now_);
+  }
+  for (size_t i = 0; sizes && !renamed && i < info.args.size(); ++i) {
+    if (info.args[i].name != sizes->name) continue;
+    const auto& v = sizes->versions[version];
+    const bool list = node.arg(sizes->name).is_list();
+    args_[i] = list ? c10::IValue(v) : c10::IValue(v[0]);
+  }
+  auto stack = args_;
+  evaluator_.execute(*op, stack);
+  for (size_t i = 0; i < node.result_count() && i < stack.size(); ++i)
+    bind(node.result(i), stack[i]);
+}
+
+void Replay::bind(const Value& value, const c10::IValue& now) {
+  if (value.is_list() && now.isList()) {
+    const auto items = now.toList();
+    if (items.size() != value.size()) {
+      throw std::runtime_error("gives " + std::to_string(items.size()) + " tensors where the file has " +
+                               std::to_string(value.size()));
+    }
+    for (size_t i = 0; i < value.size(); ++i) bind(value[i], items.get(i));
+  } else if (!value.is_none() && !now.isNone()) {
+    now_.set(value, now);
+  }
+}
+
+/// An operator that nothing is known of gives what it gave, as long as it gets what it got.
+bool Replay::keep_recorded(const Node& node) {
+  if (!same_inputs(node)) return false;
+  for (size_t i = 0; i < node.result_count(); ++i) {
+    for_each_tensor_value(node.result(i), [&](const Value& v) {
+      const auto dtype = static_cast<at::ScalarType>(v.dtype().id());
+      now_.set(v, at::empty(dims_in(base_, v), at::dtype(dtype).device(at::kMeta)));
+    });
+  }
+  return true;
+}
+
+bool Replay::same_inputs(const Node& node) const {
+  bool same = true;
+  for (size_t i = 0; i < node.arg_count(); ++i) {
+    for_each_tensor_value(node.arg(i), [&](const Value& v) {
+      const auto* now = now_.find(v);
+      same = same && (!now || !now->isTensor() || now->toTensor().sizes() == dims_in(base_, v));
+    });
+  }
+  return same;
+}
+
+Replay::Nodes Replay::ancestors_of(const Node& node) const {
+  Nodes out;
+  for (size_t i = 0; i < node.arg_count(); ++i) {
+    for_each_producer(node.arg(i), [&](size_t made_by) {
+      out.insert(ancestors_[made_by].begin(), ancestors_[made_by].end());
+    });
+  }
+  keep_latest(out);
+  return out;
+}
+
+/// Where to go on after a failure: the latest reading that the node depends on and that can be
+/// changed. What came between is executed again.
+std::optional<size_t> Replay::retreat(size_t i) {
+  Nodes blamed = ancestors_[i];
+  if (++retreats_ > kMaxRetreats) return std::nullopt;
+  while (!blamed.empty()) {
+    const size_t latest = *blamed.rbegin();
+    const auto it = choices_.find(latest);
+    blamed.erase(latest);
+    if (it == choices_.end()) continue;
+    auto& choice = it->second;
+    choice.blamed.insert(blamed.begin(), blamed.end());
+    keep_latest(choice.blamed);
+    if (choice.at + 1 < choice.argument.versions.size()) {
+      ++choice.at;
+      choices_.erase(std::next(it), choices_.end());
+      return latest;
+    }
+    blamed = choice.blamed;
+    blamed.insert(ancestors_[latest].begin(), ancestors_[latest].end());
+    blamed.erase(latest);
+    choices_.erase(it, choices_.end());
+  }
+  return std::nullopt;
+}
+
+void Replay::fail(const Node& node, std::string reason) {
+  if (node.index() < furthest_ || (node.index() == furthest_ && !failure_.op.empty())) return;
+  furthest_ = node.index();
+  failure_ = {};
+  failure_.module = std::string(node.call().module().path());
+  failure_.op = std::string(node.op());
+  failure_.args = args_;
+  failure_.arg_names = arg_names_;
+  failure_.reason = std::move(reason);
+}
+
+Known Replay::result() const {
+  Known out;
+  for (const auto& node : graph_.nodes()) {
+    for (size_t i = 0; i < node.result_count(); ++i) {
+      const auto result = node.result(i);
+      for_each_tensor_value(result, [&](const Value& v) {
+        if (const auto* now = now_.find(v); now && now->isTensor())
+          out.dims[v.handle()] = now->toTensor().sizes().vec();
+      });
+      if (const auto* now = now_.find(result); now && !now->isTensor() && !now->isList())
+        out.numbers[result.handle()] = *now;
+    }
+  }
+  for (size_t i = 0; i < graph_.inputs().size(); ++i) {
+    if (const auto* now = now_.find(graph_.inputs()[i]); now && now->isTensor())
+      out.dims[graph_.inputs()[i].handle()] = now->toTensor().sizes().vec();
+  }
+  for (const auto& [i, sizes] : sizes_) {
+    if (is_replaced(i, sizes)) out.literals[i] = chosen(i, sizes);
+  }
+  return out;
+}
+
+const Sizes& Replay::chosen(size_t i, const SizeArgument& sizes) const {
+  const auto choice = choices_.find(i);
+  return sizes.versions[choice == choices_.end() ? 0 : choice->second.at];
+}
+
+bool Replay::is_replaced(size_t i, const SizeArgument& sizes) const {
+  return chosen(i, sizes) != written_sizes(graph_.nodes()[i], sizes.name, {}, now_);
+}
+
+bool Replay::replaced_any() const {
+  return std::any_of(sizes_.begin(), sizes_.end(),
+                     [&](const auto& s) { return is_replaced(s.first, s.second); });
+}
+
+std::vector<std::string> Replay::kept() const {
+  std::vector<std::string> out;
+  for (const auto& [i, choice] : choices_) {
+    const auto& sizes = chosen(i, choice.argument);
+    const bool equal = std::any_of(changes_.begin(), changes_.end(), [&](const SizeChange& c) {
+      return c.first != 1 && std::find(sizes.begin(), sizes.end(), c.first) != sizes.end();
+    });
+    if (choice.argument.is_reshape || is_replaced(i, choice.argument) || !equal) continue;
+    out.push_back(std::string(choice.argument.name) + "=" + printed(sizes) + " of " + full_name(graph_.nodes()[i]));
+  }
+  return out;
+}
+
+}  // namespace tmeter::torch_backend

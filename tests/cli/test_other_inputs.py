@@ -1,0 +1,134 @@
+"""`--input` on .pt2 files whose sizes are fixed at those of the export: all of them are worked out again.
+
+What is expected was recorded from the networks themselves, run on those inputs
+(tests/fixtures/record_other_inputs.py).
+"""
+import json
+import unittest
+
+from support import FIXTURES, HAVE_TORCH, MODELS, CliTest, main, report, tmeter
+
+CASES = json.loads((FIXTURES / "other_inputs.json").read_text())["cases"]
+RESNET, VIT, SWIN = (MODELS / f"{n}.pt2" for n in ("resnet50", "vit_b_16", "swin_t"))
+
+# What such a file cannot tell, and the words of the refusal: by model and first input.
+REFUSED = {
+    ("vit_b_16", "1x3x256x256"): ["encoder (aten::add)", "257", "197"],  # the network refuses it too
+    ("detr_like", "1x3x192x128"): ["aten::add", "96", "64"],  # likewise
+}
+
+
+def options(inputs):
+    return [o for shape in inputs for o in ("--input", "x".join(map(str, shape)))]
+
+
+def name_of(case):
+    return case["model"], "x".join(map(str, case["inputs"][0]))
+
+
+@unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
+class EqualsTheNetworkItself(CliTest):
+    def test_macs_of_every_module_equal_flop_counter(self):
+        for case in CASES:
+            if name_of(case) in REFUSED:
+                continue
+            with self.subTest(case=name_of(case)):
+                document = report(MODELS / f"{case['model']}.pt2", *options(case["inputs"]))
+                self.assertEqual([i["shape"] for i in document["inputs"]], case["inputs"])
+                self.assertEqual({i["origin"] for i in document["inputs"]}, {"given"})
+                self.assertEqual(document["coverage"]["unknown_ops"], [])
+                self.assertEqual(2 * document["totals"]["macs"], case["flops"])
+                modules = {m["path"]: m["values"].get("macs") or 0 for m in document["modules"]}
+                differing = {p: (modules[p], f / 2) for p, f in case["flops_by_module"].items()
+                             if p in modules and modules[p] != f / 2}
+                self.assertEqual(differing, {})
+
+    def test_what_does_not_work_is_refused_with_operator_place_and_advice(self):
+        for case in CASES:
+            if words := REFUSED.get(name_of(case)):
+                with self.subTest(case=name_of(case)):
+                    self.assertIn("error", case)
+                    self.assert_refused(6, [*words, "dynamic_shapes"],
+                                        MODELS / f"{case['model']}.pt2", *options(case["inputs"]))
+
+    def test_every_recorded_case_is_here(self):
+        refused = {name_of(c) for c in CASES if "error" in c}
+        self.assertEqual(refused, set(REFUSED))
+
+
+@unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
+class WhatTheReportSays(CliTest):
+    def test_nothing_to_say_when_no_size_was_replaced(self):
+        self.assertEqual(report(RESNET, "--input", "8x3x224x224")["warnings"], [])
+
+    def test_replaced_sizes_are_told_and_counted(self):
+        warnings = report(VIT, "--input", "8x3x224x224")["warnings"]
+        self.assertEqual(len(warnings), 1, warnings)
+        for word in ("fixes sizes", "84 × aten::view", "1 × aten::expand"):
+            self.assertIn(word, warnings[0])
+
+    def test_parameters_ties_and_structure_stay(self):
+        recorded = report(MODELS / "gpt2_like.pt2")
+        other = report(MODELS / "gpt2_like.pt2", "--input", "8x64")
+        for total in ("params", "params_trainable", "param_bytes", "buffers", "buffer_bytes"):
+            self.assertEqual(other["totals"][total], recorded["totals"][total])
+        self.assertEqual([(m["path"], m["type"], m["calls"]) for m in other["modules"]],
+                         [(m["path"], m["type"], m["calls"]) for m in recorded["modules"]])
+        self.assertEqual(len(other["nodes"]), len(recorded["nodes"]))
+
+    def test_the_plugin_that_did_it_is_named(self):
+        plugins = [p["id"] for p in report(RESNET, "--input", "8x3x224x224")["plugins"]]
+        self.assertIn("org.tmeter.torch-backend", plugins)
+
+    def test_and_back_again(self):
+        self.assertEqual(report(RESNET, "--input", "1x3x224x224")["totals"], report(RESNET)["totals"])
+
+    def test_a_window_that_no_longer_fits_is_refused(self):
+        """Swin's padding to whole windows of 7 was worked out at export: for 224 there is none."""
+        self.assert_refused(6, ["attn", "64", "49", "dynamic_shapes"], SWIN, "--input", "1x3x256x256")
+
+    def test_channels_that_the_weights_do_not_have(self):
+        self.assert_refused(4, ["conv1", "3 input channels", "got 4"], RESNET, "--input", "1x4x224x224")
+
+    def test_an_image_too_small_for_the_network(self):
+        self.assert_refused(6, ["aten::"], MODELS / "densenet121.pt2", "--input", "1x3x8x8")
+
+    def test_sizes_beyond_the_limits(self):
+        self.assert_refused(4, ["input 'x'", "impossible"], RESNET,
+                            "--input", "4000000000x3x4000000000x4000000000")
+
+    def test_a_run_that_takes_too_long_is_stopped(self):
+        self.assert_refused(6, ["torch-backend.max-operators"], VIT, "--input", "8x3x224x224",
+                            "--set", "torch-backend.max-operators=10")
+
+
+class Usage(CliTest):
+    def test_the_recorded_input_is_nothing_special(self):
+        document = report(RESNET, "--input", "x=1x3x224x224:f32")
+        self.assertEqual(document["inputs"][0]["origin"], "given")
+        self.assertNotIn("org.tmeter.torch-backend", [p["id"] for p in document["plugins"]])
+
+    def test_symbols_are_bound_without_a_plugin(self):
+        document = report(MODELS / "dynamic_bert.pt2", *options([[8, 64]] * 3))
+        self.assertNotIn("org.tmeter.torch-backend", [p["id"] for p in document["plugins"]])
+        self.assertEqual({s["value"] for s in document["symbols"]}, {8, 64})
+
+    def test_symbols_keep_their_ranges(self):
+        self.assert_refused(2, ["size 0 of input", "1 … 64"], MODELS / "dynamic_bert.pt2", *options([[65, 64]] * 3))
+        self.assert_refused(2, ["needs", "another input needs"], MODELS / "dynamic_bert.pt2",
+                            *options([[8, 64], [4, 64], [8, 64]]))
+
+    def test_wrong_name_rank_and_type(self):
+        self.assert_refused(2, ["no input of that name", "'x'"], RESNET, "--input", "y=8x3x224x224")
+        self.assert_refused(2, ["input 'x' has 4 sizes, not 3"], RESNET, "--input", "8x3x224")
+        self.assert_refused(2, ["input 'x' is float32", "int64"], RESNET, "--input", "8x3x224x224:i64")
+        self.assert_refused(2, ["no more tensors"], RESNET, *options([[8, 3, 224, 224]] * 2))
+
+    @unittest.skipIf(HAVE_TORCH, "with LibTorch it works")
+    def test_without_libtorch_the_message_says_what_is_missing(self):
+        self.assert_refused(6, ["fixes input 'x' at 1x3x224x224", "torch-backend", "without LibTorch",
+                                "dynamic_shapes"], RESNET, "--input", "8x3x224x224")
+
+
+if __name__ == "__main__":
+    main()
