@@ -12,10 +12,15 @@
 
 namespace tmeter::core {
 
+class Registry;
+
 struct InputRequest {
   std::string name, text;
   int32_t dtype = -1;
   std::vector<int64_t> dims;
+  int32_t form = TMETER_INPUT_TENSOR;
+  uint32_t items = 0;  // of a list or tuple: the requests that follow it
+  std::string value;
 };
 
 }  // namespace tmeter::core
@@ -32,4 +37,5 @@ struct tmeter_request {
   const tmeter_source* source = nullptr;
   bool trusted = false;
   std::vector<tmeter::core::InputRequest> inputs;
+  tmeter::core::Registry* registry = nullptr;  // whose plugins may have shape rules
 };

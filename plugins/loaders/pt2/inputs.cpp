@@ -13,6 +13,17 @@ bool is_tensor(const InputSpec& input) {
   return input.kind == InputSpec::Kind::kUser && as_tagged(input.value).kind == "as_tensor";
 }
 
+/// Exported programs take tensors only: lists and tuples are in the file as their items.
+std::vector<Given> flattened(const std::vector<Given>& given) {
+  std::vector<Given> out;
+  for (const auto& g : given) {
+    if (g.form == TMETER_INPUT_VALUE) refuse(g, "the model takes tensors only");
+    if (g.form == TMETER_INPUT_TENSOR) out.push_back(g);
+    for (const auto& item : flattened(g.items)) out.push_back(item);
+  }
+  return out;
+}
+
 /// The input meant: by name, else the next one in order that is not taken.
 size_t choose(const Given& given, const Signature& signature, const std::vector<bool>& taken) {
   std::string names;
@@ -59,7 +70,7 @@ InputWishes apply_given(const std::vector<Given>& given, const Signature& signat
   InputWishes wishes;
   wishes.given.resize(signature.inputs.size());
   wishes.other_dims.resize(signature.inputs.size());
-  for (const auto& g : given) {
+  for (const auto& g : flattened(given)) {
     const size_t i = choose(g, signature, wishes.given);
     wishes.given[i] = true;
     if (apply_one(g, signature.inputs[i], scope, symbols)) wishes.other_dims[i] = g.dims;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "run/foreign.hpp"
+#include "run/real_values.hpp"
 #include "run/recurrent_check.hpp"
 
 namespace tmeter::torch_backend {
@@ -112,6 +114,10 @@ OperatorInfo& Evaluator::lookup(const c10::OperatorHandle& op) {
   return it != infos_.end() ? it->second : infos_.emplace(op, OperatorInfo(op)).first->second;
 }
 
+bool Evaluator::is_foreign(const OperatorInfo& info) const {
+  return foreign_ && foreign_->contains(info.name);
+}
+
 void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   auto& info = lookup(op);
   assumed_ = Assumption::kNone;
@@ -119,10 +125,17 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   Stack args(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
   stack.erase(begin, stack.end());
   check_hidden_state(info, args);
+  if (values_) {
+    execute_with_values(op, info, args);
+    std::move(args.begin(), args.end(), std::back_inserter(stack));
+    return;
+  }
   if (!args.empty() && args[0].isTensor() && !args[0].toTensor().is_meta()) {
     replace_looked_at(info, args);
   }
-  if (census(args).meta || !execute_real(op, info, args)) execute_meta(op, info, args);
+  if (is_foreign(info)) {
+    foreign_->execute(op, info, args);
+  } else if (census(args).meta || !execute_real(op, info, args)) execute_meta(op, info, args);
   std::move(args.begin(), args.end(), std::back_inserter(stack));
 }
 
@@ -181,6 +194,36 @@ void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, 
     } catch (const c10::Error&) {
       if (scalars_too || !scalars) throw;
     }
+  }
+}
+
+/// What has no implementation here is taken for zeros of the result's shape.
+void Evaluator::execute_with_values(const c10::OperatorHandle& op, OperatorInfo& info,
+                                    Stack& args) {
+  for (auto& a : args) {
+    a = map_tensors(a, [&](const at::Tensor& t) { return values_->of(t); });
+  }
+  if (!is_foreign(info)) {
+    Stack call = args;
+    set_devices(info, call, at::kCPU);
+    try {
+      op.callBoxed(call);
+      args = std::move(call);
+      return;
+    } catch (const c10::NotImplementedError& e) {
+      if (!kernel_is_missing(e)) throw;
+    }
+    Stack shapes = as_meta(info, args, /*scalars_too=*/true);
+    op.callBoxed(shapes);
+    args = std::move(shapes);
+  } else {
+    foreign_->execute(op, info, args);
+  }
+  assumed_ = Assumption::kZeros;
+  for (auto& result : args) {
+    result = map_tensors(result, [](const at::Tensor& t) {
+      return t.is_meta() ? at::zeros(t.sizes(), t.options().device(at::kCPU)) : t;
+    });
   }
 }
 

@@ -21,8 +21,17 @@ class DataDependent : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+class ForeignOperators;
+class RealValues;
+
 class Evaluator {
  public:
+  /// `real` null: without values; else every operator runs on them.
+  /// `foreign`: operators whose library is not here, `real`: values of one real run; either may be
+  /// null.
+  explicit Evaluator(ForeignOperators* foreign = nullptr, RealValues* real = nullptr)
+      : foreign_(foreign), values_(real) {}
+
   const OperatorInfo& info(const c10::OperatorHandle& op) { return lookup(op); }
 
   /// Replaces the operator's arguments on top of the stack by its results.
@@ -32,12 +41,17 @@ class Evaluator {
   Assumption assumed() const { return assumed_; }
 
  private:
+  bool is_foreign(const OperatorInfo& info) const;
   OperatorInfo& lookup(const c10::OperatorHandle& op);
   bool execute_real(const c10::OperatorHandle& op, OperatorInfo& info, torch::jit::Stack& args);
   bool fits(const c10::OperatorHandle& op, OperatorInfo& info, const torch::jit::Stack& args);
   void execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, torch::jit::Stack& args);
   void forget(const at::Tensor& tensor);
+  void execute_with_values(const c10::OperatorHandle& op, OperatorInfo& info,
+                           torch::jit::Stack& args);
 
+  ForeignOperators* foreign_;
+  RealValues* values_;
   std::unordered_map<c10::OperatorHandle, OperatorInfo> infos_;
   // Real tensors by storage: they become meta together. Kept, so that addresses are not reused.
   std::unordered_map<const c10::StorageImpl*, std::vector<at::Tensor>> real_;

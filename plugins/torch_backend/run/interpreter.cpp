@@ -2,6 +2,7 @@
 
 #include "load/messages.hpp"
 #include "load/names.hpp"
+#include "run/decisions.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -123,6 +124,7 @@ void watch_loops(const torch::jit::CompilationUnit& code) {
 
 bool Run::forward(const torch::jit::Module& root, std::vector<c10::IValue> inputs) {
   register_hooks();
+  limits_.begin_run();
   Silence silence;
   const c10::WarningUtils::WarningHandlerGuard quiet(&silence);
   const PlainInterpreter plain;
@@ -149,9 +151,11 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
     args.assign(stack.end() - static_cast<ptrdiff_t>(info.args.size()), stack.end());
     if (info.name == "aten::_print") return torch::jit::drop(stack, info.args.size());
     evaluator_.execute(op, stack);
+    next_value_decides() = false;
     if (!recorder_) return;
     recorder_->node(info, args, torch::jit::last(stack, info.results), calls_.current());
     recorder_->assumed(evaluator_.assumed(), info, calls_.path());
+    foreign_.note(info);
   } catch (const Error&) {
     if (!failed_) failure_.own = std::current_exception();
     failed_ = true;

@@ -16,4 +16,17 @@ Misfit misfit(const Failure& failure);
 /// TMETER_CANNOT_RUN.
 [[noreturn]] void report_failure(const Failure& failure, const InputSet& inputs);
 
+/// "layer1 (aten::item) needs a value that depends on weights or inputs".
+std::string undecided_text(const Failure& failure);
+
+/// Throws TMETER_CANNOT_RUN: the values that decide are not in the file.
+[[noreturn]] void report_undecided(const Failure& failure, const std::string& missing_weight);
+
+/// Throws TMETER_CANNOT_RUN: no guess at the results of these operators fits.
+[[noreturn]] void report_unknown_operators(const Failure& first, const std::string& operators);
+
+/// Throws TMETER_BAD_USAGE: none of the inferred inputs fits; names them all.
+[[noreturn]] void report_no_fit(const Failure& first, const std::vector<InputSet>& tried,
+                                const c10::FunctionSchema& forward);
+
 }  // namespace tmeter::torch_backend

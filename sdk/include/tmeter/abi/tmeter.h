@@ -15,5 +15,6 @@
 #include "options.h"
 #include "propagator.h"
 #include "report.h"
+#include "shape_rule.h"
 #include "source.h"
 #endif
