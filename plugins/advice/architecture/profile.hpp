@@ -1,0 +1,28 @@
+// What a model is made of: calls and multiply-accumulates by class of operator, attention that is
+// written out in single operators, and the longest chain of operators.
+#pragma once
+#include <array>
+#include <tmeter/cpp/op_class.hpp>
+#include <tmeter/cpp/plugin.hpp>
+
+namespace architecture {
+
+struct Profile {
+  static constexpr size_t kClasses = static_cast<size_t>(tmeter::OpClass::kOther) + 1;
+  std::array<size_t, kClasses> calls{};
+  std::array<double, kClasses> macs{};
+  double total_macs = 0;
+  size_t attentions = 0;  // fused ones, and softmaxes whose result goes into a matrix product
+  size_t layers_of_weights = 0;    // matrix products with a parameter
+  size_t mixing_convolutions = 0;  // whose kernel sees more than one position
+  size_t depth = 0;  // longest chain of operators that compute, each using the one before
+
+  size_t calls_of(tmeter::OpClass c) const { return calls[static_cast<size_t>(c)]; }
+  double share(tmeter::OpClass c) const {
+    return total_macs > 0 ? macs[static_cast<size_t>(c)] / total_macs : 0;
+  }
+};
+
+Profile profile_of(const tmeter::Graph& graph, const tmeter::Call& call);
+
+}  // namespace architecture
