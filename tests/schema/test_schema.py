@@ -36,6 +36,11 @@ class Reports(CliTest):
             with self.subTest(profile=profile.stem):
                 self.check(MODELS / "resnet50.pt2", "--plugins=energy", "--hardware", profile.stem)
 
+    def test_sweeps(self):
+        self.check(MODELS / "dynamic_mlp.pt2", "--plugins=all", "--sweep", "x.0=1,8,64")
+        self.check(MODELS / "dynamic_bert.pt2", "--columns=all", "--sweep", "input_ids.0=1..3",
+                   "--sweep", "input_ids.1=128,512")
+
     def test_a_wrong_report_is_noticed(self):
         path = self.file("bad.json", '{"schema": "tmeter-report/1"}')
         done = subprocess.run([sys.executable, VALIDATE, path, SCHEMA], capture_output=True, text=True)

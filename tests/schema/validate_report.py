@@ -6,7 +6,9 @@ usage: validate_report.py REPORT SCHEMA
 Exit status 0 when the report is valid; 1 with one line per problem; 2 when a file cannot be read.
 Needs python3-jsonschema (4.10 of Debian 12 or newer).
 """
+import fractions
 import json
+import math
 import sys
 
 import jsonschema
@@ -98,11 +100,33 @@ def coverage_problems(report):
         yield f"coverage: {total} operators, but {len(report['nodes'])} nodes"
 
 
+def size_problems(report):
+    """Formulas give the figures of this very report; a sweep has a total for every point."""
+    sizes = {s["name"]: s["value"] for s in report["symbols"]}
+    figures = {m["path"]: m["values"] for m in report["modules"]}
+    for formula in report["formulas"]:
+        value = fractions.Fraction(0)
+        for term in formula["terms"]:
+            powers = [sizes[symbol] ** power for symbol, power in term["powers"].items()]
+            value += fractions.Fraction(term["coefficient"], term.get("denominator", 1)) * math.prod(powers)
+        module = formula["module"]
+        figure = figures[module][formula["metric"]] if module else report["totals"][formula["metric"]]
+        if value != figure:
+            yield f"formulas: {formula['metric']} of '{module}' is {value}, not {figure}"
+    sweep = report["sweep"] or {"symbols": [], "points": [], "totals": {}}
+    if not set(sweep["symbols"]) <= set(sizes):
+        yield "sweep: a symbol is not declared"
+    if any(len(point) != len(sweep["symbols"]) for point in sweep["points"]):
+        yield "sweep: a point lacks a value"
+    if any(len(totals) != len(sweep["points"]) for totals in sweep["totals"].values()):
+        yield "sweep: a point lacks a total"
+
+
 def problems(report, schema):
     found = list(schema_problems(report, schema))
     if found:
         return found
-    for check in (figure_problems, tree_problems, reference_problems, coverage_problems):
+    for check in (figure_problems, tree_problems, reference_problems, coverage_problems, size_problems):
         found += check(report)
     return found
 
