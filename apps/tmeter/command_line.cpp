@@ -36,7 +36,8 @@ struct Options {
         "assert", list("EXPR"),
         "fail with status 3 unless it holds, as in 'macs<=5G' or 'coverage==100%'");
     input.add_options()("input,i", list("[NAME=]SHAPE[:DTYPE]"),
-                        "shape of an input, as in 8x3x224x224 or ids=1x128:i64; once per input")(
+                        "an input, as in 8x3x224x224, ids=1x128:i64 or [3x800x800,3x600x800]; once per "
+                        "input")(
         "bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
         "sweep", list("SYMBOL=N,N,..."),
         "totals at several sizes, as in s77=1,8,64 or x.0=128..1024:128; twice for two symbols")(
@@ -189,7 +190,9 @@ CommandLine parse_command_line(const Arguments& arguments) {
   out.model = models.front();
   fill_settings(map, out.settings);
   fill_view(map, out);
-  for (const auto& t : texts(map, "input")) out.inputs.push_back(parse_input_spec(t));
+  for (const auto& t : texts(map, "input")) {
+    for (auto& request : parse_input_spec(t)) out.inputs.push_back(std::move(request));
+  }
   for (const auto& t : texts(map, "bind")) out.bindings.push_back(parse_binding(t));
   for (const auto& t : texts(map, "sweep")) out.sweep.push_back(parse_sweep_spec(t));
   out.assertions = texts(map, "assert");

@@ -1,6 +1,9 @@
 #include "apps/tmeter/input_spec.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <string_view>
 #include <tmeter/cpp/dtype.hpp>
 
 #include "core/base/error.hpp"
@@ -11,53 +14,141 @@ namespace {
 using core::Error;
 using core::ErrorKind;
 
+constexpr int kMaxNesting = 8;
+
+struct Brackets {
+  char open, close;
+  int32_t form;
+};
+constexpr std::array<Brackets, 2> kBrackets{
+    {{'[', ']', TMETER_INPUT_LIST}, {'(', ')', TMETER_INPUT_TUPLE}}};
+
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
   throw Error(ErrorKind::kUsage,
               "--input " + text + ": " + why +
-                  "; [NAME=]SHAPE[:DTYPE] is expected, as in 1x3x224x224 or ids=1x128:i64");
+                  "; [NAME=]SHAPE[:DTYPE] is expected, as in 1x3x224x224 or ids=1x128:i64; a list "
+                  "is images=[3x800x800,3x600x800]");
 }
 
-std::vector<int64_t> parse_dims(const std::string& text, const std::string& shape) {
-  if (shape == "scalar") return {};
-  std::vector<int64_t> dims;
-  for (const auto& part : core::split(shape, "x,")) {
-    int64_t d = 0;
-    const char* end = part.data() + part.size();
-    const auto parsed = std::from_chars(part.data(), end, d);
-    if (parsed.ec != std::errc() || parsed.ptr != end || d < 0)
-      refuse(text, "'" + part + "' is no size");
-    dims.push_back(d);
-  }
-  if (dims.empty() || shape.back() == 'x' || shape.front() == 'x')
-    refuse(text, "the shape is incomplete");
-  return dims;
+bool all_digits(const std::string& s) {
+  return std::all_of(s.begin(), s.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-}  // namespace
+/// true, false, none, 0.5, -1, 1e-3: no shape, a value.
+bool is_plain_value(const std::string& s) {
+  if (s == "true" || s == "false" || s == "none") return true;
+  if (s.empty() || all_digits(s)) return false;
+  double value = 0;
+  const auto parsed = std::from_chars(s.data(), s.data() + s.size(), value);
+  return parsed.ec == std::errc() && parsed.ptr == s.data() + s.size();
+}
 
-core::InputRequest parse_input_spec(const std::string& text) {
-  core::InputRequest out;
-  out.text = text;
-  auto rest = text;
-  if (const auto equals = rest.find('='); equals != std::string::npos) {
-    out.name = rest.substr(0, equals);
-    rest = rest.substr(equals + 1);
-    if (out.name.empty()) refuse(text, "the name is empty");
+class Parser {
+ public:
+  explicit Parser(const std::string& text) : text_(text) {}
+
+  std::vector<core::InputRequest> run() {
+    auto rest = text_;
+    std::string name;
+    if (const auto equals = rest.find('='); equals != std::string::npos) {
+      name = rest.substr(0, equals);
+      rest = rest.substr(equals + 1);
+      if (name.empty()) refuse(text_, "the name is empty");
+    }
+    // 1,3,224,224 is one shape; 3x800x800,3x600x800 is a list of two.
+    const bool bare_list = rest.find_first_of("[(") == std::string::npos &&
+                           rest.find(',') != std::string::npos &&
+                           rest.find('x') != std::string::npos;
+    value(bare_list ? "[" + rest + "]" : rest, TMETER_DTYPE_UNDEFINED, 0);
+    out_[0].name = name;
+    for (auto& request : out_) request.text = text_;
+    return std::move(out_);
   }
-  if (const auto colon = rest.rfind(':'); colon != std::string::npos) {
-    const auto dtype = DType::parse(rest.substr(colon + 1));
+
+ private:
+  void value(std::string rest, int32_t outer_dtype, int depth) {
+    const size_t at = out_.size();
+    out_.emplace_back();
+    const auto dtype = take_dtype(rest);
+    out_[at].dtype = dtype == TMETER_DTYPE_UNDEFINED ? outer_dtype : dtype;
+    for (const auto& b : kBrackets) {
+      if (rest.empty() || rest.front() != b.open) continue;
+      if (rest.size() < 3 || rest.back() != b.close) refuse(text_, "a bracket is not closed");
+      return items(at, rest.substr(1, rest.size() - 2), b.form, depth);
+    }
+    if (is_plain_value(rest)) {
+      out_[at].form = TMETER_INPUT_VALUE;
+      out_[at].value = rest;
+    } else {
+      out_[at].dims = dims(rest);
+    }
+  }
+
+  void items(size_t at, const std::string& inside, int32_t form, int depth) {
+    if (depth >= kMaxNesting) refuse(text_, "the lists are nested too deeply");
+    out_[at].form = form;
+    const auto dtype = out_[at].dtype;
+    for (const auto& part : split_outside_brackets(inside)) {
+      value(part, dtype, depth + 1);
+      ++out_[at].items;
+    }
+  }
+
+  std::vector<std::string> split_outside_brackets(const std::string& inside) const {
+    std::vector<std::string> parts(1);
+    int open = 0;
+    for (const char c : inside) {
+      open += c == '[' || c == '(' ? 1 : c == ']' || c == ')' ? -1 : 0;
+      if (open < 0) refuse(text_, "a bracket is not closed");
+      if (c == ',' && open == 0)
+        parts.emplace_back();
+      else
+        parts.back() += c;
+    }
+    return parts;
+  }
+
+  /// Cuts ":i64" off the end.
+  int32_t take_dtype(std::string& rest) const {
+    const auto colon = rest.rfind(':');
+    if (colon == std::string::npos || rest.find_first_of("])", colon) != std::string::npos)
+      return TMETER_DTYPE_UNDEFINED;
+    const auto code = rest.substr(colon + 1);
+    const auto dtype = DType::parse(code);
     if (!dtype.known()) {
       std::vector<std::string> known;
       known.reserve(kDTypes.size());
       for (const auto& d : kDTypes) known.emplace_back(d.code);
-      refuse(text, "unknown dtype '" + rest.substr(colon + 1) + "'" +
-                       core::did_you_mean(rest.substr(colon + 1), known));
+      refuse(text_, "unknown dtype '" + code + "'" + core::did_you_mean(code, known));
     }
-    out.dtype = dtype.id();
     rest = rest.substr(0, colon);
+    return dtype.id();
   }
-  out.dims = parse_dims(text, rest);
-  return out;
+
+  std::vector<int64_t> dims(const std::string& shape) const {
+    if (shape == "scalar") return {};
+    std::vector<int64_t> dims;
+    for (const auto& part : core::split(shape, "x,")) {
+      int64_t d = 0;
+      const char* end = part.data() + part.size();
+      const auto parsed = std::from_chars(part.data(), end, d);
+      if (parsed.ec != std::errc() || parsed.ptr != end || d < 0)
+        refuse(text_, "'" + part + "' is no size");
+      dims.push_back(d);
+    }
+    if (dims.empty() || shape.back() == 'x' || shape.front() == 'x')
+      refuse(text_, "the shape is incomplete");
+    return dims;
+  }
+
+  const std::string& text_;
+  std::vector<core::InputRequest> out_;
+};
+
+}  // namespace
+
+std::vector<core::InputRequest> parse_input_spec(const std::string& text) {
+  return Parser(text).run();
 }
 
 }  // namespace tmeter::app

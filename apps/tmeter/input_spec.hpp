@@ -1,12 +1,16 @@
-// `--input [NAME=]SHAPE[:DTYPE]`: 1x3x224x224, ids=8x128:i64, x=scalar.
+// `--input [NAME=]VALUE`: 1x3x224x224, ids=8x128:i64, x=scalar; images=3x800x800,3x600x800 or
+// [3x800x800,3x600x800] for a list, (1x64,1x64:i64) for a tuple, one in another; flag=true,
+// scale=0.5, mask=none for what is no tensor.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "core/plugin_host/source.hpp"
 
 namespace tmeter::app {
 
-/// Throws core::Error(kUsage) saying which part is wrong.
-core::InputRequest parse_input_spec(const std::string& text);
+/// One request, or a list or tuple followed by its items (abi/loader.h says how). Throws
+/// core::Error(kUsage) saying which part is wrong.
+std::vector<core::InputRequest> parse_input_spec(const std::string& text);
 
 }  // namespace tmeter::app

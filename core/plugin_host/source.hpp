@@ -16,6 +16,9 @@ struct InputRequest {
   std::string name, text;
   int32_t dtype = -1;
   std::vector<int64_t> dims;
+  int32_t form = TMETER_INPUT_TENSOR;
+  uint32_t items = 0;  // of a list or tuple: the requests that follow it
+  std::string value;
 };
 
 }  // namespace tmeter::core

@@ -1,6 +1,7 @@
 #include "load_model.hpp"
 
 #include <chrono>
+#include <optional>
 
 #include "load/module_tree.hpp"
 #include "load/names.hpp"
@@ -44,16 +45,20 @@ std::vector<c10::IValue> values_of(const InputSet& inputs) {
   return out;
 }
 
-/// The first set of inputs that the model accepts; the only one is not tried.
+/// The first set of inputs that the model accepts; the only one is not tried. One that leads to a
+/// decision about data fits as well.
 const InputSet& choose(const std::vector<InputSet>& sets, const ModelFile& file,
-                       const ModuleTree& tree, Limits& limits) {
+                       const ModuleTree& tree, Limits& limits, const Call& call) {
   if (sets.size() == 1) return sets[0];
+  std::optional<Failure> first;
   for (const auto& set : sets) {
     Run trial(tree, nullptr, nullptr, limits);
-    if (trial.forward(file.root(), values_of(set))) return set;
+    if (trial.forward(file.root(), values_of(set)) || trial.failure().data_dependent) return set;
     if (trial.failure().own) std::rethrow_exception(trial.failure().own);
+    call.debug("inputs do not fit: " + inferred_text(set) + ": " + trial.failure().reason);
+    if (!first) first = trial.failure();
   }
-  return sets[0];  // its failure is the one to report
+  report_no_fit(*first, sets, file.root().get_method("forward").function().getSchema());
 }
 
 }  // namespace
@@ -73,7 +78,7 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
 
   Limits limits(call, call.option_float("timeout"), call.option_int("max-operators"));
   const auto sets = input_sets(file, request);
-  const auto& inputs = choose(sets, file, tree, limits);
+  const auto& inputs = choose(sets, file, tree, limits, call);
   Recorder recorder(builder, tree, call);
   for (const auto& i : inputs) {
     if (!i.value.isNone()) recorder.input(i.name, i.origin, i.value);

@@ -13,6 +13,17 @@ bool is_tensor(const InputSpec& input) {
   return input.kind == InputSpec::Kind::kUser && as_tagged(input.value).kind == "as_tensor";
 }
 
+/// Exported programs take tensors only: lists and tuples are in the file as their items.
+std::vector<Given> flattened(const std::vector<Given>& given) {
+  std::vector<Given> out;
+  for (const auto& g : given) {
+    if (g.form == TMETER_INPUT_VALUE) refuse(g, "the model takes tensors only");
+    if (g.form == TMETER_INPUT_TENSOR) out.push_back(g);
+    for (const auto& item : flattened(g.items)) out.push_back(item);
+  }
+  return out;
+}
+
 /// The input meant: by name, else the next one in order that is not taken.
 size_t choose(const Given& given, const Signature& signature, const std::vector<bool>& taken) {
   std::string names;
@@ -51,7 +62,7 @@ void apply_one(const Given& given, const InputSpec& input, const Scope& scope, S
 std::vector<bool> apply_given(const std::vector<Given>& given, const Signature& signature,
                               const Scope& scope, Symbols& symbols) {
   std::vector<bool> taken(signature.inputs.size());
-  for (const auto& g : given) {
+  for (const auto& g : flattened(given)) {
     const size_t i = choose(g, signature, taken);
     apply_one(g, signature.inputs[i], scope, symbols);
     taken[i] = true;

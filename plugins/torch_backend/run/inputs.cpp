@@ -1,9 +1,10 @@
 #include "run/inputs.hpp"
 
 #include <deque>
+#include <optional>
 
-#include "load/messages.hpp"
-#include "run/inference.hpp"
+#include "run/candidates.hpp"
+#include "run/given_input.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -14,20 +15,32 @@ std::vector<c10::Argument> arguments(const c10::FunctionSchema& schema) {
   return {schema.arguments().begin() + 1, schema.arguments().end()};  // without self
 }
 
+std::string example(const std::vector<Unknown>& unknowns, bool with_names) {
+  std::string out;
+  for (const auto& u : unknowns) {
+    const bool list = u.type->kind() == TypeKind::ListType;
+    const auto* shape = list                                   ? "[3x800x800,3x600x800]"
+                        : u.clue.kind == Clue::Kind::kIndices ? "1x16:i64"
+                                                              : "1x3x224x224";
+    out += " --input " + (with_names ? u.name + "=" : "") + shape;
+  }
+  return out;
+}
+
 class Matcher {
  public:
   Matcher(const ModelFile& file, const Request& request)
       : file_(file),
         forward_(file.root().get_method("forward")),
         schema_(forward_.function().getSchema()),
-        arguments_(arguments(schema_)) {
+        arguments_(arguments(schema_)),
+        clues_(arguments_.size()) {
     for (const auto& spec : request.inputs()) {
       if (spec.name.empty())
         positional_.push_back(spec);
       else
         named_.push_back(spec);
     }
-    any_given_ = !positional_.empty() || !named_.empty();
   }
 
   std::vector<InputSet> run() {
@@ -49,17 +62,6 @@ class Matcher {
  private:
   [[noreturn]] static void refuse(const std::string& what) { throw Error(TMETER_BAD_USAGE, what); }
 
-  /// "--input ids=1x16:i64 --input image=1x3x224x224": one that would be understood.
-  [[noreturn]] void refuse_missing(const std::vector<size_t>& missing) const {
-    std::string example;
-    for (const auto i : missing) {
-      example += " --input " + (arguments_.size() > 1 ? arguments_[i].name() + "=" : "") +
-                 (default_type(i) == at::kLong ? "1x16:i64" : "1x3x224x224");
-    }
-    refuse("the file does not say what inputs the model takes: " + signature(schema_) +
-           ". Give them, for example" + example);
-  }
-
   void require_known_names() const {
     for (const auto& spec : named_) {
       bool known = false;
@@ -71,46 +73,15 @@ class Matcher {
     }
   }
 
-  at::ScalarType default_type(size_t i) const {
-    const auto inputs = torch::jit::toGraphFunction(forward_.function()).graph()->inputs();
-    return i + 1 < inputs.size() && used_as_indices(inputs[i + 1]) ? at::kLong
-                                                                   : float_type_of(file_.root());
+  const Clue& clue(size_t i) {
+    if (!clues_[i]) clues_[i] = clue_for_argument(file_.root(), i);
+    return *clues_[i];
   }
 
-  at::ScalarType type_for(size_t i, const InputSpec& spec) const {
-    if (spec.dtype.id() != TMETER_DTYPE_UNDEFINED) {
-      return static_cast<at::ScalarType>(spec.dtype.id());
-    }
+  at::ScalarType default_type(size_t i) {
     const auto& recorded = file_.recorded_inputs();
     if (i < recorded.size() && recorded[i].isTensor()) return recorded[i].toTensor().scalar_type();
-    return default_type(i);
-  }
-
-  at::Tensor tensor(size_t i, const InputSpec& spec) const {
-    try {
-      return at::empty(at::IntArrayRef(spec.dims.begin(), spec.dims.end()),
-                       at::dtype(type_for(i, spec)).device(at::kMeta));
-    } catch (const std::exception& e) {
-      refuse("--input " + std::string(spec.text) + ": " + short_reason(e));
-    }
-  }
-
-  /// A list of images is given as one batch, or as one image.
-  c10::IValue as_type(size_t i, const c10::TypePtr& type, const InputSpec& spec) const {
-    if (const auto optional = type->cast<c10::OptionalType>()) {
-      return as_type(i, optional->getElementType(), spec);
-    }
-    const auto whole = tensor(i, spec);
-    if (type->isSubtypeOf(*c10::TensorType::get())) return whole;
-    if (!type->isSubtypeOf(*c10::ListType::ofTensors())) {
-      refuse("--input " + std::string(spec.text) + ": the argument '" + arguments_[i].name() +
-             "' is no tensor: " + signature(schema_));
-    }
-    c10::List<at::Tensor> list;
-    if (whole.dim() < 4) list.push_back(whole);
-    for (int64_t k = 0; whole.dim() >= 4 && k < whole.size(0); ++k)
-      list.push_back(at::empty_like(whole[k]));
-    return list;
+    return clue(i).kind == Clue::Kind::kIndices ? at::kLong : float_type_of(file_.root());
   }
 
   bool given(size_t i, ModelInput& input) {
@@ -121,7 +92,8 @@ class Matcher {
     const bool by_place = !spec && !positional_.empty();
     if (by_place) spec = &positional_.front();
     if (!spec) return false;
-    input.value = as_type(i, arguments_[i].type(), *spec);
+    input.value = given_value(*spec, arguments_[i].type(), arguments_[i].name(),
+                              [&] { return default_type(i); });
     input.origin = "given";
     input.text = spec->text;
     if (by_place) positional_.pop_front();
@@ -141,32 +113,56 @@ class Matcher {
     return a.default_value() || a.type()->kind() == TypeKind::OptionalType;
   }
 
-  /// One tensor, and nothing said about it: tried in several forms.
-  std::vector<InputSet> inferred(const InputSet& set, const std::vector<size_t>& missing) const {
-    const auto& first = arguments_[missing[0]];
-    const bool tensor = first.type()->isSubtypeOf(*c10::TensorType::get());
-    if (missing.size() > 1 || any_given_ || !tensor) refuse_missing(missing);
-    auto tensors = likely_inputs(file_.root());
-    if (default_type(missing[0]) == at::kLong) {
-      tensors = {at::empty({1, 16}, at::dtype(at::kLong).device(at::kMeta))};
+  std::vector<InputSet> inferred(const InputSet& set, const std::vector<size_t>& missing) {
+    const auto unknowns = describe(set, missing);
+    const auto found = choices(unknowns, known_tensor(set), named_image_sizes(file_.root()));
+    if (found.empty()) {
+      refuse("the file does not say what inputs the model takes: " + signature(schema_) +
+             ". Give them, for example" + example(unknowns, arguments_.size() > 1));
     }
-    if (tensors.empty()) refuse_missing(missing);
     std::vector<InputSet> sets;
-    for (const auto& t : tensors) {
+    for (const auto& choice : found) {
       sets.push_back(set);
-      sets.back()[missing[0]].value = t;
-      sets.back()[missing[0]].origin = "inferred";
+      for (size_t k = 0; k < missing.size(); ++k) {
+        sets.back()[missing[k]].value = choice[k];
+        sets.back()[missing[k]].origin = "inferred";
+      }
     }
     return sets;
+  }
+
+  /// When following the arguments leads nowhere, the first weights tell what the first one is.
+  std::vector<Unknown> describe(const InputSet& set, const std::vector<size_t>& missing) {
+    std::vector<Unknown> out;
+    bool any = known_tensor(set).defined();
+    for (const auto i : missing) {
+      out.push_back({arguments_[i].name(), arguments_[i].type(), clue(i)});
+      any = any || out.back().clue.kind != Clue::Kind::kNone;
+    }
+    for (auto& u : out) {
+      if (any || !u.type->isSubtypeOf(*c10::TensorType::get())) {
+        if (any || u.type->kind() != TypeKind::ListType) continue;
+      }
+      u.clue = clue_from_weights(file_.root());
+      any = true;
+    }
+    return out;
+  }
+
+  static at::Tensor known_tensor(const InputSet& set) {
+    for (const auto& input : set) {
+      if (input.value.isTensor() && input.origin != "default") return input.value.toTensor();
+    }
+    return {};
   }
 
   const ModelFile& file_;
   torch::jit::Method forward_;
   const c10::FunctionSchema& schema_;
   std::vector<c10::Argument> arguments_;
+  std::vector<std::optional<Clue>> clues_;
   std::deque<InputSpec> positional_;
   std::vector<InputSpec> named_;
-  bool any_given_ = false;
 };
 
 }  // namespace
@@ -191,6 +187,14 @@ std::string given_text(const InputSet& inputs) {
   std::string out;
   for (const auto& i : inputs) {
     if (!i.text.empty()) out += (out.empty() ? "--input " : " --input ") + i.text;
+  }
+  return out;
+}
+
+std::string inferred_text(const InputSet& inputs) {
+  std::string out;
+  for (const auto& i : inputs) {
+    if (i.origin == "inferred") out += (out.empty() ? "" : " ") + i.name + "=" + as_option(i.value);
   }
   return out;
 }

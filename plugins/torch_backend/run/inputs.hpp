@@ -27,4 +27,7 @@ std::string signature(const c10::FunctionSchema& schema);
 /// "--input 1x4x224x224": what the user gave; empty when nothing was given.
 std::string given_text(const InputSet& inputs);
 
+/// "x=1x3x224x224 mask=1x128:i64": what was inferred.
+std::string inferred_text(const InputSet& inputs);
+
 }  // namespace tmeter::torch_backend

@@ -123,6 +123,7 @@ void watch_loops(const torch::jit::CompilationUnit& code) {
 
 bool Run::forward(const torch::jit::Module& root, std::vector<c10::IValue> inputs) {
   register_hooks();
+  limits_.begin_run();
   Silence silence;
   const c10::WarningUtils::WarningHandlerGuard quiet(&silence);
   const PlainInterpreter plain;

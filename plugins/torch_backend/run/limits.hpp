@@ -12,6 +12,9 @@ class Limits {
   Limits(const Call& call, double seconds, int64_t operators)
       : call_(call), seconds_(seconds), operators_(operators) {}
 
+  /// The next run counts its own operators; the time is that of all runs.
+  void begin_run() { seen_ = 0; }
+
   /// Throws when one more operator, or one more round of a loop, is too many.
   void count_operator() {
     if (++seen_ > operators_) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace tmeter::torch_backend {
 namespace {
@@ -57,14 +58,24 @@ void report_failure(const Failure& f, const InputSet& inputs) {
   const auto what = place(f) + (misfit.empty() ? ": " + f.reason : " " + misfit);
   if (!given.empty())
     throw Error(TMETER_BAD_MODEL, what + (misfit.empty() ? ", with " : " from ") + given);
-  const bool inferred = std::any_of(inputs.begin(), inputs.end(),
-                                    [](const ModelInput& i) { return i.origin == "inferred"; });
-  if (inferred) {
-    throw Error(TMETER_BAD_USAGE,
-                "the file does not say what inputs the model takes, and no guess fits (" + what +
-                    "). Give them, for example --input 1x3x224x224");
+  const auto inferred = inferred_text(inputs);
+  throw Error(TMETER_CANNOT_RUN, what + (inferred.empty() ? "" : ", with the inferred " + inferred));
+}
+
+void report_no_fit(const Failure& first, const std::vector<InputSet>& tried,
+                   const c10::FunctionSchema& forward) {
+  std::string names;
+  std::set<std::string> seen;
+  for (const auto& set : tried) {
+    const auto text = inferred_text(set);
+    if (seen.insert(text).second) names += (names.empty() ? "" : "; ") + text;
   }
-  throw Error(TMETER_CANNOT_RUN, what);
+  const auto misfit = size_misfit(first);
+  throw Error(TMETER_BAD_USAGE, "the file does not say what inputs the model takes: " +
+                                    signature(forward) + ", and none of those tried fits: " + names +
+                                    ". With the first, " + place(first) +
+                                    (misfit.empty() ? ": " + first.reason : " " + misfit) +
+                                    ". Give them with --input");
 }
 
 }  // namespace tmeter::torch_backend

@@ -27,12 +27,23 @@ typedef struct tmeter_match { /* frozen */
   int32_t reserved;
 } tmeter_match;
 
+enum {
+  TMETER_INPUT_TENSOR = 0,
+  TMETER_INPUT_LIST = 1,
+  TMETER_INPUT_TUPLE = 2,
+  TMETER_INPUT_VALUE = 3 /* no tensor: a number, true, false or none, in `value` */
+};
+
+/* A list or tuple with `items` = n is followed by its n items, each of which may be one itself. */
 typedef struct tmeter_input_spec { /* growable; the host fills it */
   uint32_t struct_size;
   int32_t dtype;    /* TMETER_DTYPE_UNDEFINED when the user named none */
-  tmeter_str name;  /* empty: by position */
+  tmeter_str name;  /* empty: by position, or an item */
   tmeter_str text;  /* as the user wrote it, for messages */
   tmeter_i64_span dims;
+  int32_t form; /* TMETER_INPUT_… */
+  uint32_t items;
+  tmeter_str value;
 } tmeter_input_spec;
 
 /* What the user asked for beside the file: host interface "tmeter.host.request/1", [any]. */

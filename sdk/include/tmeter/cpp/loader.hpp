@@ -55,6 +55,9 @@ struct InputSpec {
   std::string_view text;  // as the user wrote it
   DType dtype;            // undefined when not said
   Shape dims;
+  int32_t form = TMETER_INPUT_TENSOR;
+  std::string_view value;        // of TMETER_INPUT_VALUE: "true", "0.5", "none"
+  std::vector<InputSpec> items;  // of a list or tuple
 };
 
 class Request {
@@ -65,16 +68,22 @@ class Request {
   std::vector<InputSpec> inputs() const {
     std::vector<InputSpec> specs;
     const size_t n = detail::request_api().input_count(h_);
-    for (size_t i = 0; i < n; ++i) {
-      tmeter_input_spec s{};
-      s.struct_size = sizeof s;
-      check(detail::request_api().input_at(h_, i, &s));
-      specs.push_back({to_view(s.name), to_view(s.text), DType(s.dtype), Shape(s.dims)});
-    }
+    for (size_t i = 0; i < n;) specs.push_back(input(i));
     return specs;
   }
 
  private:
+  /// The one at `i`, with its items; `i` moves behind them.
+  InputSpec input(size_t& i) const {
+    tmeter_input_spec s{};
+    s.struct_size = sizeof s;
+    check(detail::request_api().input_at(h_, i++, &s));
+    InputSpec out{to_view(s.name), to_view(s.text),   DType(s.dtype), Shape(s.dims),
+                  s.form,          to_view(s.value), {}};
+    for (uint32_t k = 0; k < s.items; ++k) out.items.push_back(input(i));
+    return out;
+  }
+
   tmeter_call* call_;
   const tmeter_request* h_;
 };
