@@ -7,6 +7,7 @@
 #include "load/names.hpp"
 #include "load/safety.hpp"
 #include "meta_kernels/registry.hpp"
+#include "run/decisions.hpp"
 #include "run/inputs.hpp"
 #include "run/interpreter.hpp"
 #include "run/report_failure.hpp"
@@ -72,6 +73,7 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   watch.done("archive read");
   if (!request.trusted()) check_operators(file.archive().path(), file.code());
   watch_loops(file.code());
+  mark_decisions(file.code());
   describe(file, builder);
   const auto tree = push_modules(file, builder);
   watch.done("modules listed");

@@ -5,6 +5,7 @@
 // steer loops more often than they are computed with, are taken for one. Either is said in the
 // report.
 #include "meta_kernels/registry.hpp"
+#include "run/decisions.hpp"
 #include "run/evaluator.hpp"
 
 namespace tmeter::torch_backend {
@@ -106,6 +107,15 @@ void needs_value(KernelCall&) {
   throw DataDependent("needs a value that depends on weights or inputs");
 }
 
+/// A value that only sizes and arithmetic depend on (run/decisions.hpp) is taken for 1.
+void local_scalar(KernelCall& call) {
+  if (next_value_decides()) needs_value(call);
+  const auto dtype = call.tensor("self").scalar_type();
+  assumption() = Assumption::kNumberOne;
+  if (dtype == at::kBool) return call.answer(at::Scalar(true));
+  call.answer(at::isFloatingType(dtype) ? at::Scalar(1.0) : at::Scalar(int64_t{1}));
+}
+
 constexpr KernelEntry kIndexingTable[] = {
     {"aten::index_select", index_select},
     {"aten::take", take},
@@ -125,7 +135,7 @@ constexpr KernelEntry kIndexingTable[] = {
     {"aten::unique_dim", unique_along},
     {"aten::unique_dim_consecutive", unique_along},
     {"torchvision::nms", nms},
-    {"aten::_local_scalar_dense", needs_value},
+    {"aten::_local_scalar_dense", local_scalar},
     {"aten::equal", equal},
     {"aten::bincount", needs_value},
     {"aten::repeat_interleave.Tensor", needs_value},

@@ -34,7 +34,7 @@ class KernelCall {
   std::optional<at::ScalarType> dtype(std::string_view name) const;
 
   void give(const at::Tensor& result) { results_.emplace_back(result); }
-  void answer(bool result) { results_.emplace_back(result); }
+  void answer(const c10::IValue& result) { results_.push_back(result); }
   at::Tensor result(size_t i) const { return results_[i].toTensor(); }
   torch::jit::Stack& results() { return results_; }
 
@@ -56,7 +56,7 @@ struct KernelEntry {
 void register_meta_kernels();
 
 /// What a kernel assumed when a size depends on values.
-enum class Assumption { kNone, kLargest, kOneValue };
+enum class Assumption { kNone, kLargest, kOneValue, kNumberOne };
 
 /// Set by kernels, in the running thread; reset before an operator is executed.
 Assumption& assumption();

@@ -2,6 +2,7 @@
 
 #include "load/messages.hpp"
 #include "load/names.hpp"
+#include "run/decisions.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -150,6 +151,7 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
     args.assign(stack.end() - static_cast<ptrdiff_t>(info.args.size()), stack.end());
     if (info.name == "aten::_print") return torch::jit::drop(stack, info.args.size());
     evaluator_.execute(op, stack);
+    next_value_decides() = false;
     if (!recorder_) return;
     recorder_->node(info, args, torch::jit::last(stack, info.results), calls_.current());
     recorder_->assumed(evaluator_.assumed(), info, calls_.path());

@@ -51,11 +51,17 @@ void Recorder::output(const c10::IValue& value) {
 void Recorder::assumed(Assumption assumption, const OperatorInfo& op, const std::string& path) {
   if (assumption == Assumption::kNone || !warned_.insert(op.full_name()).second) return;
   const auto place = op.full_name() + (path.empty() ? "" : " in " + path);
-  call_.warn(assumption == Assumption::kLargest
-                 ? "the size of the result of " + place +
-                       " depends on data; the largest possible one was used"
-                 : "the number of distinct values in " + place +
-                       " depends on data; one was assumed");
+  switch (assumption) {
+    case Assumption::kLargest:
+      return call_.warn("the size of the result of " + place +
+                        " depends on data; the largest possible one was used");
+    case Assumption::kOneValue:
+      return call_.warn("the number of distinct values in " + place +
+                        " depends on data; one was assumed");
+    default:
+      return call_.warn("the value " + place +
+                        " reads depends on data and sets sizes; 1 was assumed");
+  }
 }
 
 }  // namespace tmeter::torch_backend

@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "run/candidates.hpp"
+
 namespace tmeter::torch_backend {
 namespace {
 
@@ -43,6 +45,19 @@ std::string size_misfit(const Failure& f) {
          ", got " + std::to_string(got);
 }
 
+/// "1x3x224x224, 1x3x256x256": what was inferred for one argument.
+std::string values_tried(const std::vector<InputSet>& tried, size_t argument) {
+  std::string out;
+  std::set<std::string> seen;
+  for (const auto& set : tried) {
+    const auto& input = set[argument];
+    if (input.origin != "inferred") continue;
+    const auto text = as_option(input.value);
+    if (seen.insert(text).second) out += (out.empty() ? "" : ", ") + text;
+  }
+  return out;
+}
+
 }  // namespace
 
 void report_failure(const Failure& f, const InputSet& inputs) {
@@ -65,14 +80,13 @@ void report_failure(const Failure& f, const InputSet& inputs) {
 void report_no_fit(const Failure& first, const std::vector<InputSet>& tried,
                    const c10::FunctionSchema& forward) {
   std::string names;
-  std::set<std::string> seen;
-  for (const auto& set : tried) {
-    const auto text = inferred_text(set);
-    if (seen.insert(text).second) names += (names.empty() ? "" : "; ") + text;
+  for (size_t i = 0; i < tried[0].size(); ++i) {
+    const auto values = values_tried(tried, i);
+    if (!values.empty()) names += (names.empty() ? "" : "; ") + tried[0][i].name + " as " + values;
   }
   const auto misfit = size_misfit(first);
   throw Error(TMETER_BAD_USAGE, "the file does not say what inputs the model takes: " +
-                                    signature(forward) + ", and none of those tried fits: " + names +
+                                    signature(forward) + ". None that was tried fits: " + names +
                                     ". With the first, " + place(first) +
                                     (misfit.empty() ? ": " + first.reason : " " + misfit) +
                                     ". Give them with --input");
