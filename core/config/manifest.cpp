@@ -48,6 +48,7 @@ Manifest read_manifest(const std::string& path) {
   m.metrics = texts(doc, "metrics");
   m.options = texts(doc, "options");
   m.handles = texts(doc, "handles");
+  m.shape_rules = texts(doc, "shape_rules");
   m.library_size = static_cast<uint64_t>(doc["library_size"].value_or(int64_t{0}));
   for (const auto* l : tables(doc, "loader")) {
     LoaderManifest loader{text(*l, "name"), text(*l, "title"), {}};
@@ -71,6 +72,7 @@ std::string write_manifest(const Manifest& m) {
   doc.insert("metrics", to_array(m.metrics));
   doc.insert("options", to_array(m.options));
   if (!m.handles.empty()) doc.insert("handles", to_array(m.handles));
+  if (!m.shape_rules.empty()) doc.insert("shape_rules", to_array(m.shape_rules));
   doc.insert("library_size", static_cast<int64_t>(m.library_size));
   toml::array loaders, writers;
   for (const auto& l : m.loaders) {

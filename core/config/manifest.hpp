@@ -30,6 +30,7 @@ struct Manifest {
   /// Operators and module types it handles for metrics of other plugins: it is opened when a model
   /// has one of them.
   std::vector<std::string> handles;
+  std::vector<std::string> shape_rules;  // schemas of the operators it knows the shapes of
   std::vector<LoaderManifest> loaders;
   std::vector<WriterManifest> writers;
   uint64_t library_size = 0;  // of the library it was made from; another size makes it stale

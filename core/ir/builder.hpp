@@ -61,6 +61,11 @@ class GraphBuilder {
           std::span<const std::pair<std::string_view, Id>> args, std::span<const Id> results,
           std::string_view location);
 
+  /// A value made here; null when there is none of this id.
+  const Value* peek(Id id) const {
+    return id < 1 || id > graph_->values_.size() ? nullptr : &graph_->values_[id - 1];
+  }
+
   /// Orders modules, evaluates sizes, and gives the graph away. A model without any module gets a
   /// root.
   std::unique_ptr<Graph> finish();

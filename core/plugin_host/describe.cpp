@@ -57,6 +57,9 @@ Manifest describe(const tmeter_plugin_entry_v1& e) {
     for (uint32_t i = 0; i < t->count; ++i) m.metrics.push_back(str(t->get(i)->id));
   }
   describe_handlers(e, m);
+  if (const auto* t = capability<tmeter_shape_rules>(e, TMETER_CAP_SHAPE_RULE)) {
+    for (uint32_t i = 0; i < t->count; ++i) m.shape_rules.push_back(str(t->get(i)->schema));
+  }
   if (const auto* t = capability<tmeter_options>(e, TMETER_CAP_OPTIONS)) {
     for (uint32_t i = 0; i < t->count; ++i) m.options.push_back(str(t->get(i)->key));
   }

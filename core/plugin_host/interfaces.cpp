@@ -31,6 +31,7 @@ void add_plugin_host_interfaces() {
   add_interface(TMETER_HOST_BUILDER, builder_interface());
   add_interface(TMETER_HOST_SOURCE, source_interface());
   add_interface(TMETER_HOST_REQUEST, request_interface());
+  add_interface(TMETER_HOST_SHAPE_RULES, shape_rules_interface());
 }
 
 const tmeter_host_v1* host_table() {

@@ -11,7 +11,7 @@ namespace tmeter::core {
 /// `table` must live for ever.
 void add_interface(const std::string& id, const void* table);
 
-/// Those of this room: call, graph, builder, source, request.
+/// Those of this room: call, graph, builder, source, request, shape rules.
 void add_plugin_host_interfaces();
 
 const tmeter_host_v1* host_table();
@@ -25,5 +25,6 @@ const tmeter_graph_api* graph_interface();
 const tmeter_builder_api* builder_interface();
 const tmeter_source_api* source_interface();
 const tmeter_request_api* request_interface();
+const tmeter_shape_rules_api* shape_rules_interface();
 
 }  // namespace tmeter::core

@@ -114,7 +114,9 @@ bool conditions_hold(const std::string& conditions, const tmeter_source& source)
          std::all_of(parts.begin(), parts.end(), [&](const auto& c) { return holds(c, source); });
 }
 
-LoadedModel load_model(Registry& registry, const tmeter_request& request, const RunContext& run) {
+LoadedModel load_model(Registry& registry, const tmeter_request& wish, const RunContext& run) {
+  auto request = wish;
+  request.registry = &registry;
   const auto& source = *request.source;
   try {
     for (const auto& c : candidates(registry, source)) {

@@ -12,6 +12,8 @@
 
 namespace tmeter::core {
 
+class Registry;
+
 struct InputRequest {
   std::string name, text;
   int32_t dtype = -1;
@@ -35,4 +37,5 @@ struct tmeter_request {
   const tmeter_source* source = nullptr;
   bool trusted = false;
   std::vector<tmeter::core::InputRequest> inputs;
+  tmeter::core::Registry* registry = nullptr;  // whose plugins may have shape rules
 };

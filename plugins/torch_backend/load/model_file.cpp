@@ -50,10 +50,11 @@ c10::IValue with_tensors(const c10::IValue& value, const F& f) {
 
 }  // namespace
 
-ModelFile::ModelFile(const Source& source, bool trusted)
-    : archive_(source),
+ModelFile::ModelFile(const Request& request)
+    : archive_(request.source()),
       storages_(archive_),
-      trusted_(trusted),
+      declarations_(archive_, request),
+      trusted_(request.trusted()),
       code_(std::make_shared<torch::jit::CompilationUnit>()),
       importer_(
           code_, &constants_, [this](const std::string& q) { return find_source(q); },

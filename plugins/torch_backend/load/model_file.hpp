@@ -10,20 +10,22 @@
 
 #include "archive/archive.hpp"
 #include "libtorch.hpp"
+#include "load/declarations.hpp"
 #include "load/storage.hpp"
 
 namespace tmeter::torch_backend {
 
 class ModelFile {
  public:
-  /// Reads code and objects. Unless `trusted`, throws TMETER_REFUSED before anything of the file
+  /// Reads code and objects. Unless the user trusts it, throws TMETER_REFUSED before anything of the file
   /// runs: a class with __setstate__ would be run by loading alone.
-  ModelFile(const Source& source, bool trusted);
+  explicit ModelFile(const Request& request);
 
   const Archive& archive() const { return archive_; }
   const StorageTable& storages() const { return storages_; }
   const torch::jit::Module& root() const { return root_; }
   const torch::jit::CompilationUnit& code() const { return *code_; }
+  const Declarations& declarations() const { return declarations_; }
   /// The arguments stored by torch.jit.trace, as meta tensors.
   const std::vector<c10::IValue>& recorded_inputs() const { return recorded_inputs_; }
 
@@ -40,6 +42,7 @@ class ModelFile {
 
   Archive archive_;
   StorageTable storages_;
+  Declarations declarations_;
   bool trusted_;
   std::shared_ptr<torch::jit::CompilationUnit> code_;
   std::vector<c10::IValue> constants_;  // the importer points at it

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "archive/nesting.hpp"
+#include "load/model_file.hpp"
 #include "load/names.hpp"
 
 namespace tmeter::torch_backend {
@@ -28,22 +29,23 @@ constexpr std::array<std::string_view, 12> kDenied{"aten::save",
                                                    "aten::_cudnn_init_dropout_state",
                                                    "prim::CudaFusionGroup"};
 
-bool allowed(std::string_view op) {
+bool allowed(std::string_view op, const Declarations& declared) {
+  if (declared.contains(op)) return true;
   const auto space = op.substr(0, op.find(':'));
   return std::find(kAllowed.begin(), kAllowed.end(), space) != kAllowed.end() &&
          std::find(kDenied.begin(), kDenied.end(), op) == kDenied.end();
 }
 
 /// The first operator below `block` that is not allowed, or nothing.
-std::string find_denied(torch::jit::Block* block) {
+std::string find_denied(torch::jit::Block* block, const Declarations& declared) {
   for (auto* node : block->nodes()) {
     const std::string op = node->kind().toQualString();
-    if (!allowed(op)) return op;
+    if (!allowed(op, declared)) return op;
     for (auto* inner : node->blocks()) {
-      if (auto found = find_denied(inner); !found.empty()) return found;
+      if (auto found = find_denied(inner, declared); !found.empty()) return found;
     }
     if (node->hasAttribute(torch::jit::attr::Subgraph)) {
-      auto found = find_denied(node->g(torch::jit::attr::Subgraph)->block());
+      auto found = find_denied(node->g(torch::jit::attr::Subgraph)->block(), declared);
       if (!found.empty()) return found;
     }
   }
@@ -66,13 +68,13 @@ void check_source(std::string_view text, const std::string& path) {
               "'" + path + "' is nested too deeply to be a program that torch wrote");
 }
 
-void check_operators(const std::string& file, const torch::jit::CompilationUnit& code) {
-  for (auto* function : code.get_functions()) {
+void check_operators(const ModelFile& file) {
+  for (auto* function : file.code().get_functions()) {
     const auto* graph_function = torch::jit::tryToGraphFunction(*function);
     if (!graph_function) continue;
-    const auto op = find_denied(graph_function->graph()->block());
+    const auto op = find_denied(graph_function->graph()->block(), file.declarations());
     if (op.empty()) continue;
-    throw Error(TMETER_REFUSED, file + " uses the operator " + op + " in " +
+    throw Error(TMETER_REFUSED, file.archive().path() + " uses the operator " + op + " in " +
                                     plain_name(function->qualname().qualifiedName()) +
                                     ", which may touch files or other processes." + kTrust);
   }

@@ -8,6 +8,8 @@
 
 namespace tmeter::torch_backend {
 
+class ModelFile;
+
 /// Throws TMETER_REFUSED: this class would run code while the file is loaded.
 [[noreturn]] void refuse_code_at_load(const std::string& file, const c10::ClassType& cls);
 
@@ -15,7 +17,7 @@ namespace tmeter::torch_backend {
 void check_source(std::string_view text, const std::string& path);
 
 /// Throws TMETER_REFUSED when any function of the file uses an operator outside the namespaces that
-/// only compute, or one that reads or writes files. Nothing has run when this is called.
-void check_operators(const std::string& file, const torch::jit::CompilationUnit& code);
+/// only compute, or one that reads or writes files. Operators that were only declared do nothing. Nothing has run when this is called.
+void check_operators(const ModelFile& file);
 
 }  // namespace tmeter::torch_backend

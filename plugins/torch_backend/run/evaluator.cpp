@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "run/foreign.hpp"
+
 namespace tmeter::torch_backend {
 namespace {
 
@@ -119,7 +121,9 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   if (!args.empty() && args[0].isTensor() && !args[0].toTensor().is_meta()) {
     replace_looked_at(info, args);
   }
-  if (census(args).meta || !execute_real(op, info, args)) execute_meta(op, info, args);
+  if (foreign_.contains(info.name)) {
+    foreign_.execute(op, info, args);
+  } else if (census(args).meta || !execute_real(op, info, args)) execute_meta(op, info, args);
   std::move(args.begin(), args.end(), std::back_inserter(stack));
 }
 

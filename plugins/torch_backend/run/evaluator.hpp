@@ -21,8 +21,12 @@ class DataDependent : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+class ForeignOperators;
+
 class Evaluator {
  public:
+  explicit Evaluator(ForeignOperators& foreign) : foreign_(foreign) {}
+
   const OperatorInfo& info(const c10::OperatorHandle& op) { return lookup(op); }
 
   /// Replaces the operator's arguments on top of the stack by its results.
@@ -38,6 +42,7 @@ class Evaluator {
   void execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, torch::jit::Stack& args);
   void forget(const at::Tensor& tensor);
 
+  ForeignOperators& foreign_;
   std::unordered_map<c10::OperatorHandle, OperatorInfo> infos_;
   // Real tensors by storage: they become meta together. Kept, so that addresses are not reused.
   std::unordered_map<const c10::StorageImpl*, std::vector<at::Tensor>> real_;

@@ -155,6 +155,7 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
     if (!recorder_) return;
     recorder_->node(info, args, torch::jit::last(stack, info.results), calls_.current());
     recorder_->assumed(evaluator_.assumed(), info, calls_.path());
+    foreign_.note(info);
   } catch (const Error&) {
     if (!failed_) failure_.own = std::current_exception();
     failed_ = true;

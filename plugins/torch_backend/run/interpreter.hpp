@@ -12,6 +12,7 @@
 #include "load/module_tree.hpp"
 #include "run/call_stack.hpp"
 #include "run/evaluator.hpp"
+#include "run/foreign.hpp"
 #include "run/limits.hpp"
 #include "run/recorder.hpp"
 
@@ -33,8 +34,13 @@ struct Failure {
 class Run {
  public:
   /// `recorder` and `builder` null: a trial, nothing is recorded.
-  Run(const ModuleTree& tree, GraphBuilder* builder, Recorder* recorder, Limits& limits)
-      : limits_(limits), recorder_(recorder), calls_(tree, builder) {}
+  Run(const ModuleTree& tree, GraphBuilder* builder, Recorder* recorder, ForeignOperators& foreign,
+      Limits& limits)
+      : limits_(limits),
+        recorder_(recorder),
+        foreign_(foreign),
+        calls_(tree, builder),
+        evaluator_(foreign) {}
 
   /// Calls forward. False: see failure().
   bool forward(const torch::jit::Module& root, std::vector<c10::IValue> inputs);
@@ -53,6 +59,7 @@ class Run {
 
   Limits& limits_;
   Recorder* recorder_;
+  ForeignOperators& foreign_;
   CallStack calls_;
   Evaluator evaluator_;
   c10::IValue result_;

@@ -77,6 +77,16 @@ void report_failure(const Failure& f, const InputSet& inputs) {
   throw Error(TMETER_CANNOT_RUN, what + (inferred.empty() ? "" : ", with the inferred " + inferred));
 }
 
+void report_unknown_operators(const Failure& first, const std::string& operators) {
+  const auto misfit = size_misfit(first);
+  throw Error(TMETER_CANNOT_RUN,
+              "the model calls " + operators +
+                  ", whose library is not here, and no guess at the shape of the result fits. With "
+                  "the first, " +
+                  place(first) + (misfit.empty() ? ": " + first.reason : " " + misfit) +
+                  ". A plugin with a shape rule for it would tell (docs/abi.md)");
+}
+
 void report_no_fit(const Failure& first, const std::vector<InputSet>& tried,
                    const c10::FunctionSchema& forward) {
   std::string names;

@@ -9,6 +9,9 @@ namespace tmeter::torch_backend {
 /// TMETER_CANNOT_RUN.
 [[noreturn]] void report_failure(const Failure& failure, const InputSet& inputs);
 
+/// Throws TMETER_CANNOT_RUN: no guess at the results of these operators fits.
+[[noreturn]] void report_unknown_operators(const Failure& first, const std::string& operators);
+
 /// Throws TMETER_BAD_USAGE: none of the inferred inputs fits; names them all.
 [[noreturn]] void report_no_fit(const Failure& first, const std::vector<InputSet>& tried,
                                 const c10::FunctionSchema& forward);

@@ -14,5 +14,6 @@
 #include "op_handler.h"
 #include "options.h"
 #include "report.h"
+#include "shape_rule.h"
 #include "source.h"
 #endif

@@ -63,6 +63,7 @@ struct InputSpec {
 class Request {
  public:
   Request(tmeter_call* call, const tmeter_request* h) : call_(call), h_(h) {}
+  const tmeter_request* handle() const { return h_; }
   Source source() const { return {call_, detail::request_api().source(h_)}; }
   bool trusted() const { return detail::request_api().trusted(h_) != 0; }
   std::vector<InputSpec> inputs() const {

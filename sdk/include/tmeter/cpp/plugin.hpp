@@ -12,6 +12,7 @@
 
 #include "loader.hpp"
 #include "report.hpp"
+#include "shape_rule.hpp"
 
 TMETER_SDK_BEGIN
 
@@ -70,11 +71,19 @@ class Registrar {
       return *this;
     }
 
+    /// The shapes of its results, so that programs calling it can be run without the library that
+    /// implements it. Needs the full schema in `op`.
+    Op& shape(std::function<void(ShapeCall&)> f) {
+      r_->add_shape_rule(schema_, std::move(f));
+      return *this;
+    }
+
    private:
     friend class Registrar;
-    Op(Registrar* r, std::string_view op) : r_(r), op_(op.substr(0, op.find('('))) {}
+    Op(Registrar* r, std::string_view op)
+        : r_(r), schema_(op), op_(op.substr(0, op.find('('))) {}
     Registrar* r_;
-    std::string_view op_;
+    std::string_view schema_, op_;
   };
 
   Op op(std::string_view name) { return {this, name}; }
@@ -144,6 +153,27 @@ class Registrar {
       h.flags = TMETER_HANDLER_ZERO_BY_RULE;
     }
     op_handlers_.push_back(h);
+  }
+
+  struct ShapeFunction {
+    std::string_view schema;
+    std::function<void(ShapeCall&)> function;
+  };
+  void add_shape_rule(std::string_view schema, std::function<void(ShapeCall&)> f) {
+    auto& stored = shape_functions_.emplace_back(ShapeFunction{schema, std::move(f)});
+    shape_rules_.push_back(
+        {sizeof(tmeter_shape_rule), 0, to_abi(schema), &stored, &Registrar::call_shape_rule});
+  }
+  static tmeter_status TMETER_ABI call_shape_rule(tmeter_call* call,
+                                                  const tmeter_value* const* args, size_t count,
+                                                  tmeter_builder* builder, tmeter_id* results,
+                                                  size_t result_count, void* user) {
+    return detail::guarded(call, [&]() -> tmeter_status {
+      const auto& rule = *static_cast<ShapeFunction*>(user);
+      ShapeCall c(rule.schema, args, count, builder, results, result_count);
+      rule.function(c);
+      return TMETER_OK;
+    });
   }
 
   static tmeter_status emit(tmeter_call* call, const Cell& cell) {
@@ -221,6 +251,8 @@ class Registrar {
   std::deque<Load> loader_functions_;
   std::deque<Write> write_functions_;
   std::deque<std::vector<tmeter_match>> matches_;
+  std::deque<ShapeFunction> shape_functions_;
+  std::vector<tmeter_shape_rule> shape_rules_;
   std::vector<tmeter_op_handler> op_handlers_;
   std::vector<tmeter_module_handler> module_handlers_;
   std::vector<tmeter_metric_desc> metrics_;
@@ -236,6 +268,8 @@ inline const void* Registrar::capability(std::string_view id) {
     return table<tmeter_module_handlers, &Registrar::module_handlers_>();
   if (id == TMETER_CAP_OPTIONS) return table<tmeter_options, &Registrar::options_>();
   if (id == TMETER_CAP_ANALYSIS) return table<tmeter_analyses, &Registrar::analyses_>();
+  if (id == TMETER_CAP_SHAPE_RULE)
+    return table<tmeter_shape_rules, &Registrar::shape_rules_>();
   if (id == TMETER_CAP_LOADER) return table<tmeter_loaders, &Registrar::loaders_>();
   if (id == TMETER_CAP_REPORT_WRITER) return table<tmeter_writers, &Registrar::writers_>();
   if (id == TMETER_CAP_METRICS) {

@@ -1,0 +1,65 @@
+#include "load/declarations.hpp"
+
+#include <map>
+
+#include "load/foreign_calls.hpp"
+#include "load/messages.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+bool known_to_libtorch(const std::string& op) {
+  return !torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(op)).empty();
+}
+
+c10::FunctionSchema schema_of_calls(const std::string& op, const ForeignCall& call) {
+  const auto any = [](const std::string& name, bool by_name) {
+    // A default lets calls leave the argument out.
+    return c10::Argument(name, c10::AnyType::get(), std::nullopt, c10::IValue(), by_name);
+  };
+  std::vector<c10::Argument> arguments, results;
+  for (size_t i = 0; i < call.arguments; ++i) arguments.push_back(any("arg" + std::to_string(i), false));
+  for (const auto& keyword : call.keywords) arguments.push_back(any(keyword, true));
+  const c10::TypePtr result = call.list_length ? c10::TypePtr(c10::ListType::ofTensors())
+                                        : c10::TypePtr(c10::TensorType::get());
+  for (size_t i = 0; i < call.results; ++i) results.emplace_back("", result);
+  return {op, "", std::move(arguments), std::move(results)};
+}
+
+c10::FunctionSchema schema_of_rule(const std::string& op, std::string_view text) {
+  try {
+    auto schema = torch::jit::parseSchema(std::string(text));
+    if (schema.name() == op) return schema;
+  } catch (const std::exception& e) {
+    throw Error(TMETER_INTERNAL, "the schema '" + std::string(text) +
+                                     "' of a shape rule cannot be read: " + short_reason(e));
+  }
+  throw Error(TMETER_INTERNAL, "the schema '" + std::string(text) + "' is not one of " + op);
+}
+
+void declare(const std::string& op, c10::FunctionSchema schema) {
+  const auto space = op.substr(0, op.find(':'));
+  // Never destroyed: operators live as long as the process.
+  auto* library = new torch::Library(torch::Library::FRAGMENT, space, std::nullopt, __FILE__, __LINE__);
+  library->def(std::move(schema));
+}
+
+}  // namespace
+
+Declarations::Declarations(const Archive& archive, const Request& request) {
+  std::map<std::string, ForeignCall> calls;
+  for (const auto& [name, entry] : archive.folder("code/")) {
+    if (name.ends_with(".py")) find_foreign_calls(archive.read(entry), calls);
+  }
+  for (const auto& [op, call] : calls) {
+    if (known_to_libtorch(op)) continue;
+    while_reading("code", [&] {
+      const auto rule = ShapeQuery::schema(request.handle(), op);
+      declare(op, rule.empty() ? schema_of_calls(op, call) : schema_of_rule(op, rule));
+      if (rule.empty()) without_rule_[op] = call.list_length;
+    });
+    all_.insert(op);
+  }
+}
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,18 @@
+// Which inputs, and which guesses about operators nobody knows, a model accepts: found by trying.
+#pragma once
+#include "run/foreign.hpp"
+#include "run/inputs.hpp"
+#include "run/interpreter.hpp"
+
+namespace tmeter::torch_backend {
+
+std::vector<c10::IValue> values_of(const InputSet& inputs);
+
+/// The first set of inputs that the model accepts, with the first plan of `foreign` under which it
+/// does; what leaves no choice is not tried. A run that ends at a decision about data fits as well.
+/// Throws when nothing fits, naming what was tried.
+const InputSet& choose(const std::vector<InputSet>& sets, const ModelFile& file,
+                       const ModuleTree& tree, ForeignOperators& foreign, Limits& limits,
+                       const Call& call);
+
+}  // namespace tmeter::torch_backend
