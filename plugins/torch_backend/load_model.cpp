@@ -1,6 +1,8 @@
 #include "load_model.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "load/module_tree.hpp"
 #include "load/names.hpp"
@@ -10,6 +12,7 @@
 #include "run/decisions.hpp"
 #include "run/inputs.hpp"
 #include "run/interpreter.hpp"
+#include "run/real_values.hpp"
 #include "run/report_failure.hpp"
 
 namespace tmeter::torch_backend {
@@ -40,6 +43,52 @@ class Stopwatch {
   Clock::time_point last_ = Clock::now();
 };
 
+/// Runs the model and records it.
+struct Loading {
+  const ModelFile& file;
+  const ModuleTree& tree;
+  GraphBuilder& builder;
+  Call& call;
+
+  void run(const std::vector<InputSet>& sets, const Request& request, bool may_ask) const {
+    Limits limits(call, call.option_float("timeout"), call.option_int("max-operators"));
+    ForeignOperators foreign(file.declarations(), request, call);
+    const auto chosen = choose(sets, file, tree, foreign, limits, call, may_ask);
+    if (chosen.undecided) {
+      run_with_values(chosen, foreign, limits);
+    } else {
+      record(chosen.inputs, foreign, limits, nullptr);
+    }
+  }
+
+  void record(const InputSet& inputs, ForeignOperators& foreign, Limits& limits,
+              RealValues* values) const {
+    Recorder recorder(builder, tree, call);
+    for (const auto& i : inputs) {
+      if (!i.value.isNone()) recorder.input(i.name, i.origin, i.value);
+    }
+    Run run(tree, &builder, &recorder, foreign, limits, values);
+    if (!run.forward(file.root(), values_of(inputs))) report_failure(run.failure(), inputs);
+    recorder.output(run.result());
+  }
+
+  /// Where the program goes depends on data: once with the weights of the file, on the CPU.
+  void run_with_values(const Chosen& chosen, ForeignOperators& foreign, Limits& limits) const {
+    RealValues values(file);
+    const auto missing = values.missing_weight();
+    if (!missing.empty()) report_undecided(*chosen.undecided, missing);
+    const auto limit = static_cast<uint64_t>(call.option_int("max-memory")) << 20;
+    at::set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    at::manual_seed(0);  // the same file gives the same report
+    const MemoryLimit memory(limit);
+    record(chosen.inputs, foreign, limits, &values);
+    call.warn("the model was run once with its real weights and made-up inputs (random numbers, " +
+              std::string("integers 0), because ") + undecided_text(*chosen.undecided) +
+              "; other inputs may take another way. Memory at most " +
+              std::to_string((memory.peak() >> 20) + 1) + " MiB");
+  }
+};
+
 }  // namespace
 
 void load_model(const Request& request, GraphBuilder& builder, Call& call) {
@@ -51,22 +100,12 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   watch.done("archive read");
   if (!request.trusted()) check_operators(file);
   watch_loops(file.code());
-  mark_decisions(file.code());
+  const bool may_ask = mark_decisions(file.code());
   describe(file, builder);
   const auto tree = push_modules(file, builder);
   watch.done("modules listed");
 
-  Limits limits(call, call.option_float("timeout"), call.option_int("max-operators"));
-  const auto sets = input_sets(file, request);
-  ForeignOperators foreign(file.declarations(), request, call);
-  const auto& inputs = choose(sets, file, tree, foreign, limits, call);
-  Recorder recorder(builder, tree, call);
-  for (const auto& i : inputs) {
-    if (!i.value.isNone()) recorder.input(i.name, i.origin, i.value);
-  }
-  Run run(tree, &builder, &recorder, foreign, limits);
-  if (!run.forward(file.root(), values_of(inputs))) report_failure(run.failure(), inputs);
-  recorder.output(run.result());
+  Loading{file, tree, builder, call}.run(input_sets(file, request), request, may_ask);
   watch.done("model run");
 }
 

@@ -23,6 +23,13 @@ TMETER_PLUGIN_INFO(
                 .text = "operators after which running the model is given up",
                 .min = 1,
                 .max = 9e6});
+      r.option({.key = "max-memory",
+                .type = TMETER_OPTION_INT,
+                .default_value = "8192",
+                .text = "MiB that a run with real weights may take; only models in which data "
+                        "decides where the program goes are run so",
+                .min = 1,
+                .max = 1e9});
       r.loader("torchscript", "TorchScript archive", {{"zip:*/constants.pkl zip:*/code/*", 90}},
                tmeter::torch_backend::load_model);
     })

@@ -56,7 +56,7 @@ struct KernelEntry {
 void register_meta_kernels();
 
 /// What a kernel assumed when a size depends on values.
-enum class Assumption { kNone, kLargest, kOneValue, kNumberOne };
+enum class Assumption { kNone, kLargest, kOneValue, kNumberOne, kZeros };
 
 /// Set by kernels, in the running thread; reset before an operator is executed.
 Assumption& assumption();

@@ -20,6 +20,11 @@ constexpr std::array<std::string_view, 8> kReadings{
     "aten::item",           "aten::Int",        "aten::Float",         "aten::Bool",
     "aten::ScalarImplicit", "aten::IntImplicit", "aten::FloatImplicit", "aten::ComplexImplicit"};
 
+/// Operators without any answer when values are missing.
+constexpr std::array<std::string_view, 6> kAsking{"aten::equal",    "aten::is_nonzero",
+                                                  "aten::allclose", "aten::bincount",
+                                                  "prim::tolist",   "aten::repeat_interleave"};
+
 /// What these answer does not depend on the value they are given.
 constexpr std::array<std::string_view, 5> kBlind{"aten::len", "aten::__is__", "aten::__isnot__",
                                                  "prim::RaiseException", "aten::format"};
@@ -72,15 +77,19 @@ class Decisions {
     }
   }
 
-  void mark(c10::Symbol symbol) {
+  /// True when there is anything that asks for values.
+  bool mark(c10::Symbol symbol) {
+    bool asks = false;
     std::vector<Node*> found;
     for (auto* graph : graphs_) {
       for_each_node(graph->block(), [&](Node* node) {
         seen_.clear();
+        asks = asks || among(kAsking, *node);
         if (reads_value(*node) && decides(node->output())) found.push_back(node);
       });
     }
     for (auto* node : found) node->owningGraph()->create(symbol, {}, 0)->insertBefore(node);
+    return asks || !found.empty();
   }
 
  private:
@@ -145,8 +154,8 @@ c10::Symbol mark_symbol() {
 
 }  // namespace
 
-void mark_decisions(const torch::jit::CompilationUnit& code) {
-  Decisions(code).mark(mark_symbol());
+bool mark_decisions(const torch::jit::CompilationUnit& code) {
+  return Decisions(code).mark(mark_symbol());
 }
 
 bool& next_value_decides() {

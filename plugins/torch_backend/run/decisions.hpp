@@ -9,8 +9,9 @@
 
 namespace tmeter::torch_backend {
 
-/// Once per process and model, before it runs.
-void mark_decisions(const torch::jit::CompilationUnit& code);
+/// Once per process and model, before it runs. True when the program may ask for values: then a run
+/// without them may end early.
+bool mark_decisions(const torch::jit::CompilationUnit& code);
 
 /// True between such a mark and the reading it belongs to, in the running thread.
 bool& next_value_decides();

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "run/foreign.hpp"
+#include "run/real_values.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -118,6 +119,11 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   const auto begin = stack.end() - static_cast<ptrdiff_t>(info.args.size());
   Stack args(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
   stack.erase(begin, stack.end());
+  if (values_) {
+    execute_with_values(op, info, args);
+    std::move(args.begin(), args.end(), std::back_inserter(stack));
+    return;
+  }
   if (!args.empty() && args[0].isTensor() && !args[0].toTensor().is_meta()) {
     replace_looked_at(info, args);
   }
@@ -182,6 +188,36 @@ void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, 
     } catch (const c10::Error&) {
       if (scalars_too || !scalars) throw;
     }
+  }
+}
+
+/// What has no implementation here is taken for zeros of the result's shape.
+void Evaluator::execute_with_values(const c10::OperatorHandle& op, OperatorInfo& info,
+                                    Stack& args) {
+  for (auto& a : args) {
+    a = map_tensors(a, [&](const at::Tensor& t) { return values_->of(t); });
+  }
+  if (!foreign_.contains(info.name)) {
+    Stack call = args;
+    set_devices(info, call, at::kCPU);
+    try {
+      op.callBoxed(call);
+      args = std::move(call);
+      return;
+    } catch (const c10::NotImplementedError& e) {
+      if (!kernel_is_missing(e)) throw;
+    }
+    Stack shapes = as_meta(info, args, /*scalars_too=*/true);
+    op.callBoxed(shapes);
+    args = std::move(shapes);
+  } else {
+    foreign_.execute(op, info, args);
+  }
+  assumed_ = Assumption::kZeros;
+  for (auto& result : args) {
+    result = map_tensors(result, [](const at::Tensor& t) {
+      return t.is_meta() ? at::zeros(t.sizes(), t.options().device(at::kCPU)) : t;
+    });
   }
 }
 

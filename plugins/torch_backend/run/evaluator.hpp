@@ -22,10 +22,12 @@ class DataDependent : public std::runtime_error {
 };
 
 class ForeignOperators;
+class RealValues;
 
 class Evaluator {
  public:
-  explicit Evaluator(ForeignOperators& foreign) : foreign_(foreign) {}
+  /// `real` null: without values; else every operator runs on them.
+  Evaluator(ForeignOperators& foreign, RealValues* real) : foreign_(foreign), values_(real) {}
 
   const OperatorInfo& info(const c10::OperatorHandle& op) { return lookup(op); }
 
@@ -41,8 +43,11 @@ class Evaluator {
   bool fits(const c10::OperatorHandle& op, OperatorInfo& info, const torch::jit::Stack& args);
   void execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, torch::jit::Stack& args);
   void forget(const at::Tensor& tensor);
+  void execute_with_values(const c10::OperatorHandle& op, OperatorInfo& info,
+                           torch::jit::Stack& args);
 
   ForeignOperators& foreign_;
+  RealValues* values_;
   std::unordered_map<c10::OperatorHandle, OperatorInfo> infos_;
   // Real tensors by storage: they become meta together. Kept, so that addresses are not reused.
   std::unordered_map<const c10::StorageImpl*, std::vector<at::Tensor>> real_;

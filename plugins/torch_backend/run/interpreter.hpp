@@ -34,13 +34,14 @@ struct Failure {
 class Run {
  public:
   /// `recorder` and `builder` null: a trial, nothing is recorded.
+  /// `real`: values for a run with real weights.
   Run(const ModuleTree& tree, GraphBuilder* builder, Recorder* recorder, ForeignOperators& foreign,
-      Limits& limits)
+      Limits& limits, RealValues* real = nullptr)
       : limits_(limits),
         recorder_(recorder),
         foreign_(foreign),
         calls_(tree, builder),
-        evaluator_(foreign) {}
+        evaluator_(foreign, real) {}
 
   /// Calls forward. False: see failure().
   bool forward(const torch::jit::Module& root, std::vector<c10::IValue> inputs);

@@ -58,6 +58,8 @@ void Recorder::assumed(Assumption assumption, const OperatorInfo& op, const std:
     case Assumption::kOneValue:
       return call_.warn("the number of distinct values in " + place +
                         " depends on data; one was assumed");
+    case Assumption::kZeros:
+      return call_.warn(place + " has no implementation here; zeros were taken for its result");
     default:
       return call_.warn("the value " + place +
                         " reads depends on data and sets sizes; 1 was assumed");

@@ -60,13 +60,22 @@ std::string values_tried(const std::vector<InputSet>& tried, size_t argument) {
 
 }  // namespace
 
+std::string undecided_text(const Failure& f) { return place(f) + " " + f.reason; }
+
+void report_undecided(const Failure& f, const std::string& missing_weight) {
+  throw Error(TMETER_CANNOT_RUN,
+              undecided_text(f) +
+                  ", so which way the program goes cannot be told without running the model, and "
+                  "the file holds no weights to run it with ('" +
+                  missing_weight + "' is empty)");
+}
+
 void report_failure(const Failure& f, const InputSet& inputs) {
   if (f.own) std::rethrow_exception(f.own);
   if (f.data_dependent) {
-    throw Error(TMETER_CANNOT_RUN,
-                place(f) + " " + f.reason +
-                    ", so which way the program goes cannot be told without running "
-                    "the model on real data");
+    throw Error(TMETER_CANNOT_RUN, undecided_text(f) +
+                                       ", so which way the program goes cannot be told without "
+                                       "running the model on real data");
   }
   const auto given = given_text(inputs);
   const auto misfit = size_misfit(f);

@@ -9,6 +9,12 @@ namespace tmeter::torch_backend {
 /// TMETER_CANNOT_RUN.
 [[noreturn]] void report_failure(const Failure& failure, const InputSet& inputs);
 
+/// "layer1 (aten::item) needs a value that depends on weights or inputs".
+std::string undecided_text(const Failure& failure);
+
+/// Throws TMETER_CANNOT_RUN: the values that decide are not in the file.
+[[noreturn]] void report_undecided(const Failure& failure, const std::string& missing_weight);
+
 /// Throws TMETER_CANNOT_RUN: no guess at the results of these operators fits.
 [[noreturn]] void report_unknown_operators(const Failure& first, const std::string& operators);
 

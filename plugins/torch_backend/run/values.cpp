@@ -74,13 +74,13 @@ Values::Id Values::use_tensor(const at::Tensor& t) {
   if (is_number(t)) return number(t);
   const auto bound = tree_.tensors.find(t.unsafeGetTensorImpl());
   const Id tensor = bound != tree_.tensors.end() ? bound->second : constant(t);
-  kept_.push_back(t);
+  keep(t);
   return tensors_[t.unsafeGetTensorImpl()] = builder_.bound(tensor);
 }
 
 Values::Id Values::define_tensor(const at::Tensor& t) {
   if (!t.defined()) return builder_.none();
-  kept_.push_back(t);
+  keep(t);
   return tensors_[t.unsafeGetTensorImpl()] = builder_.tensor_value(dtype_of(t), dims_of(t));
 }
 

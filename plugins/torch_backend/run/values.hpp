@@ -1,7 +1,8 @@
 // LibTorch values as values of the graph.
 //
 // A tensor is known by the identity of its TensorImpl; operators that work in place give the same
-// tensor a new value. Every tensor seen is kept alive, so that no address is used twice.
+// tensor a new value. Of every tensor seen the TensorImpl is kept (not its memory), so that no
+// address is used twice.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -37,7 +38,9 @@ class Values {
   GraphBuilder& builder_;
   const ModuleTree& tree_;
   std::unordered_map<const c10::TensorImpl*, Id> tensors_;
-  std::vector<at::Tensor> kept_;
+  void keep(const at::Tensor& t) { kept_.emplace_back(t.getIntrusivePtr()); }
+
+  std::vector<c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>> kept_;
   size_t constants_ = 0;
 };
 
