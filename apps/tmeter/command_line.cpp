@@ -37,7 +37,7 @@ struct Options {
         "fail with status 3 unless it holds, as in 'macs<=5G' or 'coverage==100%'");
     input.add_options()(
         "input,i", list("[NAME=]SHAPE[:DTYPE]"),
-        "an input, as in 8x3x224x224, ids=1x128:i64 or images=[3x800x800,3x600x800]; once per "
+        "an input, as in 8x3x224x224, ids=1x128:i64 or [3x800x800,3x600x800]; once per "
         "input")("bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
         "sweep", list("SYMBOL=N,N,..."),
         "totals at several sizes, as in s77=1,8,64 or x.0=128..1024:128; twice for two symbols")(

@@ -37,14 +37,8 @@ tmeter_status input_at(const tmeter_request* r, size_t i, tmeter_input_spec* out
   if (i >= r->inputs.size() || out->struct_size < sizeof(tmeter_input_spec))
     return TMETER_INVALID_ARGUMENT;
   const auto& x = r->inputs[i];
-  *out = {out->struct_size,
-          x.dtype,
-          to_abi(x.name),
-          to_abi(x.text),
-          {x.dims.data(), x.dims.size()},
-          x.form,
-          x.items,
-          to_abi(x.value)};
+  *out = {out->struct_size, x.dtype, to_abi(x.name), to_abi(x.text), {x.dims.data(), x.dims.size()},
+          x.form,           x.items, to_abi(x.value)};
   return TMETER_OK;
 }
 

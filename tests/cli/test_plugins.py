@@ -1,11 +1,12 @@
 """Plugins as a user meets them: listing, choosing, needs, broken files, and a stranger's plugin."""
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import unittest
 
-from support import BUILD, HAVE_TORCH, MODELS, SOURCE, TMETER, CliTest, main, report, tmeter
+from support import BUILD, FIXTURES, HAVE_TORCH, MODELS, SOURCE, TMETER, CliTest, main, report, tmeter
 
 RESNET = MODELS / "resnet50.pt2"
 PLUGINS = BUILD / "lib" / "tmeter" / "plugins"
@@ -149,6 +150,21 @@ class StrangersPlugin(CliTest):
 
         # The template's report writer works too.
         self.assertIn("macs=1536", run("--plugin", plugin, "--report", "oneline").stdout)
+
+        if HAVE_TORCH:
+            self.check_shape_rule(run, plugin)
+
+    def check_shape_rule(self, run, plugin):
+        """A TorchScript file that calls the operator: the plugin knows its schema and its shape."""
+        scripted = FIXTURES / "torchscript" / "acme.pt"
+        done = subprocess.run([TMETER, scripted, "--plugins=flops", "--plugin", plugin, "--report", "json"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        # 2,560 of the linear layers, and 1 row × 3 × 64 × 128 of the operator, by hand.
+        self.assertEqual(document["totals"]["macs"], 2560 + 3 * 64 * 128)
+        self.assertNotIn("acme::gated_mlp", " ".join(document["warnings"]))
+        self.assertNotIn("acme::gated_mlp", {o["op"] for o in document["coverage"]["unknown_ops"]})
 
     def acme_model(self):
         """A .pt2 that calls acme::gated_mlp: the recorded small model with its operator renamed."""

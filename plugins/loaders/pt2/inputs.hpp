@@ -1,5 +1,5 @@
-// Inputs: the values users give to the model, as recorded, or as --input asks. Sizes that follow from
-// symbols are set here; where the file fixes them, the host is told what is wanted.
+// Inputs: the values users give to the model, as recorded, or as --input asks. Sizes that follow
+// from symbols are set here; where the file fixes them, the host is told what is wanted.
 #pragma once
 #include "arguments.hpp"
 #include "signature.hpp"

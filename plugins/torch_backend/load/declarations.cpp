@@ -18,10 +18,11 @@ c10::FunctionSchema schema_of_calls(const std::string& op, const ForeignCall& ca
     return c10::Argument(name, c10::AnyType::get(), std::nullopt, c10::IValue(), by_name);
   };
   std::vector<c10::Argument> arguments, results;
-  for (size_t i = 0; i < call.arguments; ++i) arguments.push_back(any("arg" + std::to_string(i), false));
+  for (size_t i = 0; i < call.arguments; ++i)
+    arguments.push_back(any("arg" + std::to_string(i), false));
   for (const auto& keyword : call.keywords) arguments.push_back(any(keyword, true));
   const c10::TypePtr result = call.list_length ? c10::TypePtr(c10::ListType::ofTensors())
-                                        : c10::TypePtr(c10::TensorType::get());
+                                               : c10::TypePtr(c10::TensorType::get());
   for (size_t i = 0; i < call.results; ++i) results.emplace_back("", result);
   return {op, "", std::move(arguments), std::move(results)};
 }
@@ -40,7 +41,8 @@ c10::FunctionSchema schema_of_rule(const std::string& op, std::string_view text)
 void declare(const std::string& op, c10::FunctionSchema schema) {
   const auto space = op.substr(0, op.find(':'));
   // Never destroyed: operators live as long as the process.
-  auto* library = new torch::Library(torch::Library::FRAGMENT, space, std::nullopt, __FILE__, __LINE__);
+  auto* library =
+      new torch::Library(torch::Library::FRAGMENT, space, std::nullopt, __FILE__, __LINE__);
   library->def(std::move(schema));
 }
 

@@ -11,8 +11,8 @@ namespace {
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 std::string_view name_at(std::string_view text) {
-  return text.substr(0, static_cast<size_t>(
-                            std::find_if_not(text.begin(), text.end(), in_name) - text.begin()));
+  return text.substr(
+      0, static_cast<size_t>(std::find_if_not(text.begin(), text.end(), in_name) - text.begin()));
 }
 
 /// The arguments between "(" and its ")", separated at the outermost commas.

@@ -17,8 +17,8 @@ namespace tmeter::torch_backend {
 
 class ModelFile {
  public:
-  /// Reads code and objects. Unless the user trusts it, throws TMETER_REFUSED before anything of the file
-  /// runs: a class with __setstate__ would be run by loading alone.
+  /// Reads code and objects. Unless the user trusts it, throws TMETER_REFUSED before anything of
+  /// the file runs: a class with __setstate__ would be run by loading alone.
   explicit ModelFile(const Request& request);
 
   const Archive& archive() const { return archive_; }

@@ -17,7 +17,8 @@ class ModelFile;
 void check_source(std::string_view text, const std::string& path);
 
 /// Throws TMETER_REFUSED when any function of the file uses an operator outside the namespaces that
-/// only compute, or one that reads or writes files. Operators that were only declared do nothing. Nothing has run when this is called.
+/// only compute, or one that reads or writes files. Operators that were only declared do nothing.
+/// Nothing has run when this is called.
 void check_operators(const ModelFile& file);
 
 }  // namespace tmeter::torch_backend

@@ -12,8 +12,7 @@ using c10::TypeKind;
 
 at::Tensor meta_tensor(const Value& value) {
   if (!value.dtype().known()) unusable("uses a tensor of a type that LibTorch does not know");
-  const auto options =
-      at::dtype(static_cast<at::ScalarType>(value.dtype().id())).device(at::kMeta);
+  const auto options = at::dtype(static_cast<at::ScalarType>(value.dtype().id())).device(at::kMeta);
   const auto shape = value.shape();
   const at::IntArrayRef dims(shape.begin(), shape.end());
   const auto* stored = value.tensor().handle();

@@ -8,7 +8,7 @@
 namespace tmeter::torch_backend {
 
 struct Known {
-  std::unordered_map<const tmeter_value*, Sizes> dims;          // of tensors
+  std::unordered_map<const tmeter_value*, Sizes> dims;           // of tensors
   std::unordered_map<const tmeter_value*, c10::IValue> numbers;  // computed sizes and conditions
   std::unordered_map<size_t, Sizes> literals;  // by node: sizes in the program that were replaced
 };

@@ -87,9 +87,8 @@ constexpr std::string_view kAdvice = "; export the model with dynamic_shapes, or
 }
 
 [[noreturn]] void refuse_doubtful(const Graph& graph, const std::string& op) {
-  throw Error(TMETER_CANNOT_RUN, "sizes written into " + op +
-                                     " can be read in several ways for " + wish(graph) +
-                                     std::string(kAdvice));
+  throw Error(TMETER_CANNOT_RUN, "sizes written into " + op + " can be read in several ways for " +
+                                     wish(graph) + std::string(kAdvice));
 }
 
 /// "36 × aten::view, 1 × aten::expand"
@@ -105,8 +104,10 @@ void tell(const Graph& graph, const Known& known, const std::vector<std::string>
   std::map<std::string, size_t> replaced;
   for (const auto& [i, sizes] : known.literals) ++replaced[std::string(graph.nodes()[i].op())];
   if (!replaced.empty()) {
-    call.warn("the file fixes sizes inside the model for its recorded input; they were replaced to "
-              "follow --input in " + counted(replaced));
+    call.warn(
+        "the file fixes sizes inside the model for its recorded input; they were replaced to "
+        "follow --input in " +
+        counted(replaced));
   }
   std::map<std::string, size_t> left;
   for (const auto& k : kept) ++left[k];

@@ -45,8 +45,7 @@ void Replay::set_inputs(const std::vector<Sizes>& inputs) {
     const DimsChange change{dims_in(base_, value), inputs[i]};
     all.push_back(change);
     for (size_t d = 0; d < change.now.size(); ++d) {
-      if (change.recorded[d] != change.now[d])
-        changes_.emplace(change.recorded[d], change.now[d]);
+      if (change.recorded[d] != change.now[d]) changes_.emplace(change.recorded[d], change.now[d]);
     }
     const auto dtype = static_cast<at::ScalarType>(value.dtype().id());
     now_.set(value, at::empty(inputs[i], at::dtype(dtype).device(at::kMeta)));
@@ -180,8 +179,8 @@ void Replay::bind(const Value& value, const c10::IValue& now) {
   if (value.is_list() && now.isList()) {
     const auto items = now.toList();
     if (items.size() != value.size()) {
-      throw std::runtime_error("gives " + std::to_string(items.size()) + " tensors where the file has " +
-                               std::to_string(value.size()));
+      throw std::runtime_error("gives " + std::to_string(items.size()) +
+                               " tensors where the file has " + std::to_string(value.size()));
     }
     for (size_t i = 0; i < value.size(); ++i) bind(value[i], items.get(i));
   } else if (!value.is_none() && !now.isNone()) {
@@ -305,7 +304,8 @@ std::vector<std::string> Replay::kept() const {
       return c.first != 1 && std::find(sizes.begin(), sizes.end(), c.first) != sizes.end();
     });
     if (choice.argument.is_reshape || is_replaced(i, choice.argument) || !equal) continue;
-    out.push_back(std::string(choice.argument.name) + "=" + printed(sizes) + " of " + full_name(graph_.nodes()[i]));
+    out.push_back(std::string(choice.argument.name) + "=" + printed(sizes) + " of " +
+                  full_name(graph_.nodes()[i]));
   }
   return out;
 }

@@ -1,9 +1,9 @@
 // Runs the operators of a recorded graph again, for inputs of other sizes.
 //
 // Operators are executed one after the other on tensors that have shapes but no values. Where the
-// program holds plain numbers for sizes that follow from the input, several readings may be possible
-// (size_arguments.hpp). The first is taken; when an operator then refuses, the latest reading it
-// depends on is changed and the replay goes on from there.
+// program holds plain numbers for sizes that follow from the input, several readings may be
+// possible (size_arguments.hpp). The first is taken; when an operator then refuses, the latest
+// reading it depends on is changed and the replay goes on from there.
 #pragma once
 #include <map>
 #include <set>
@@ -62,14 +62,14 @@ class Replay {
   Limits& limits_;
   Evaluator evaluator_;
   Environment now_;
-  SizeChanges changes_, known_changes_;  // of inputs; these, and what follows without any choice
+  SizeChanges changes_, known_changes_;   // of inputs; these, and what follows without any choice
   std::optional<SizeChange> samples_;     // when nothing else changes
   std::map<size_t, SizeArgument> sizes_;  // of each node that has some, as executed: versions[0]
   std::map<size_t, Choice> choices_;      // where there are several readings
   std::vector<Nodes> ancestors_;          // choices that each node depends on
   torch::jit::Stack args_;                // of the operator being executed
   std::vector<std::string> arg_names_;
-  Failure failure_;                       // the furthest
+  Failure failure_;  // the furthest
   size_t furthest_ = 0;
   size_t retreats_ = 0;
   std::string doubtful_;

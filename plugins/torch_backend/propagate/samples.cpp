@@ -7,12 +7,12 @@ namespace tmeter::torch_backend {
 namespace {
 
 enum class Rule {
-  kLastTwo,        // attention: tokens and width
-  kAllButFirst,    // convolutions, norms, pooling on [batch, channels, …]
-  kDims,           // the dims named by `dim`, or all of them
-  kDimsIfGiven,    // the same, but no dim means none (flip, cat)
-  kBothLastTwo,    // products of two tensors that both depend on the input
-  kRecurrent,      // the batch is dim 0 or 1 by batch_first
+  kLastTwo,      // attention: tokens and width
+  kAllButFirst,  // convolutions, norms, pooling on [batch, channels, …]
+  kDims,         // the dims named by `dim`, or all of them
+  kDimsIfGiven,  // the same, but no dim means none (flip, cat)
+  kBothLastTwo,  // products of two tensors that both depend on the input
+  kRecurrent,    // the batch is dim 0 or 1 by batch_first
 };
 
 struct MixRow {

@@ -38,8 +38,8 @@ constexpr std::array<SizeRow, 22> kSizeRows{{
 }};
 
 const SizeRow* row_of(const Node& node) {
-  const auto* row =
-      std::find_if(kSizeRows.begin(), kSizeRows.end(), [&](const SizeRow& r) { return r.op == node.op(); });
+  const auto* row = std::find_if(kSizeRows.begin(), kSizeRows.end(),
+                                 [&](const SizeRow& r) { return r.op == node.op(); });
   return row == kSizeRows.end() ? nullptr : row;
 }
 
@@ -74,7 +74,8 @@ Sizes split_part(const Node& node, const Sizes& shape, const DimsChange& operand
   if (dim >= operand.now.size() || shape.size() != operand.now.size() + count - 1) return {};
   const auto at = [&](size_t i) { return shape.begin() + static_cast<ptrdiff_t>(i); };
   const auto old = [&](size_t i) { return operand.now.begin() + static_cast<ptrdiff_t>(i); };
-  if (!std::equal(at(0), at(dim), old(0)) || !std::equal(at(dim + count), shape.end(), old(dim + 1)))
+  if (!std::equal(at(0), at(dim), old(0)) ||
+      !std::equal(at(dim + count), shape.end(), old(dim + 1)))
     return {};
   return {at(dim), at(dim + count)};
 }
@@ -136,8 +137,8 @@ void new_versions(SizeKind kind, const Node& node, const Sizes& written,
   versions = substituted(written, literal, context.changes);
   if (!context.samples) return;
   const auto [recorded, wanted] = *context.samples;
-  if (const auto i = recorded == 1 ? likely_batch(kind, node, written, literal, context.now)
-                                   : std::nullopt) {
+  if (const auto i =
+          recorded == 1 ? likely_batch(kind, node, written, literal, context.now) : std::nullopt) {
     auto likely = written;
     likely[*i] = wanted;
     const auto at = std::find(versions.begin(), versions.end(), likely);

@@ -16,10 +16,10 @@ struct SizeArgument {
 };
 
 struct SizeContext {
-  const Known& base;           // what `versions` start from
-  const Environment& now;      // what has been computed so far
-  const SizeChanges& changes;   // of the inputs
-  const SizeChanges& known;     // these, and what followed without any choice
+  const Known& base;                         // what `versions` start from
+  const Environment& now;                    // what has been computed so far
+  const SizeChanges& changes;                // of the inputs
+  const SizeChanges& known;                  // these, and what followed without any choice
   const std::optional<SizeChange>& samples;  // when nothing else changes
 };
 

@@ -108,20 +108,20 @@ struct ArithmeticRow {
   IValue (*compute)(const Operands&);
 };
 constexpr std::array<ArithmeticRow, 29> kArithmetic{{
-    {"_operator::add", 2, add},          {"_operator::sub", 2, sub},
-    {"_operator::mul", 2, mul},          {"_operator::floordiv", 2, floordiv},
-    {"_operator::mod", 2, mod},          {"_operator::truediv", 2, truediv},
-    {"_operator::pow", 2, power},        {"_operator::neg", 1, neg},
-    {"_operator::eq", 2, eq},            {"_operator::ne", 2, ne},
-    {"_operator::lt", 2, lt},            {"_operator::le", 2, le},
-    {"_operator::gt", 2, gt},            {"_operator::ge", 2, ge},
-    {"_operator::and_", 2, both},        {"_operator::or_", 2, either},
-    {"_operator::not_", 1, invert},      {"math::floor", 1, floor_of},
-    {"math::ceil", 1, ceil_of},          {"math::trunc", 1, trunc_of},
-    {"torch::sym_max", 2, largest},      {"torch::sym_min", 2, smallest},
-    {"torch::sym_float", 1, to_real},    {"torch::sym_int", 1, trunc_of},
-    {"torch::sym_not", 1, invert},       {"torch::sym_ite", 3, choice},
-    {"torch::_sym_floor", 1, floor_of},  {"torch::_sym_ceil", 1, ceil_of},
+    {"_operator::add", 2, add},         {"_operator::sub", 2, sub},
+    {"_operator::mul", 2, mul},         {"_operator::floordiv", 2, floordiv},
+    {"_operator::mod", 2, mod},         {"_operator::truediv", 2, truediv},
+    {"_operator::pow", 2, power},       {"_operator::neg", 1, neg},
+    {"_operator::eq", 2, eq},           {"_operator::ne", 2, ne},
+    {"_operator::lt", 2, lt},           {"_operator::le", 2, le},
+    {"_operator::gt", 2, gt},           {"_operator::ge", 2, ge},
+    {"_operator::and_", 2, both},       {"_operator::or_", 2, either},
+    {"_operator::not_", 1, invert},     {"math::floor", 1, floor_of},
+    {"math::ceil", 1, ceil_of},         {"math::trunc", 1, trunc_of},
+    {"torch::sym_max", 2, largest},     {"torch::sym_min", 2, smallest},
+    {"torch::sym_float", 1, to_real},   {"torch::sym_int", 1, trunc_of},
+    {"torch::sym_not", 1, invert},      {"torch::sym_ite", 3, choice},
+    {"torch::_sym_floor", 1, floor_of}, {"torch::_sym_ceil", 1, ceil_of},
     {"torch::_sym_trunc", 1, trunc_of},
 }};
 
@@ -136,8 +136,8 @@ std::optional<IValue> size_of(const Node& node, Environment& env) {
 
 std::optional<IValue> size_arithmetic(const Node& node, Environment& env) {
   if (auto size = size_of(node, env)) return size;
-  const auto row =
-      std::find_if(kArithmetic.begin(), kArithmetic.end(), [&](const ArithmeticRow& r) { return r.op == node.op(); });
+  const auto row = std::find_if(kArithmetic.begin(), kArithmetic.end(),
+                                [&](const ArithmeticRow& r) { return r.op == node.op(); });
   if (row == kArithmetic.end() || node.arg_count() != row->operands) return std::nullopt;
   Operands operands;
   for (size_t i = 0; i < row->operands; ++i) operands.push_back(number(node.arg(i), env));

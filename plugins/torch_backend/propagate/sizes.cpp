@@ -24,14 +24,12 @@ struct Group {
   size_t from, to, result_from, result_to;
 };
 
-/// All ways to cut operand and result into the largest number of groups of equal products. More than
-/// one where a dim of size 1 can belong to either neighbour.
+/// All ways to cut operand and result into the largest number of groups of equal products. More
+/// than one where a dim of size 1 can belong to either neighbour.
 class Groupings {
  public:
   Groupings(const Sizes& operand, const Sizes& result)
-      : a_(operand),
-        b_(result),
-        most_((operand.size() + 1) * (result.size() + 1), kUnknown) {
+      : a_(operand), b_(result), most_((operand.size() + 1) * (result.size() + 1), kUnknown) {
     if (most(0, 0) > 0) collect(0, 0);
   }
   const std::vector<std::vector<Group>>& all() const { return all_; }

@@ -24,8 +24,9 @@ struct DimsChange {
 using SizeChange = std::pair<int64_t, int64_t>;
 using SizeChanges = std::set<SizeChange>;
 
-/// Shapes that a reshape of `operand`, recorded with the result `result`, may now have; the likeliest
-/// first: those where every element that was there before stays at its index. Empty when none fits.
+/// Shapes that a reshape of `operand`, recorded with the result `result`, may now have; the
+/// likeliest first: those where every element that was there before stays at its index. Empty when
+/// none fits.
 std::vector<Sizes> reshaped(const DimsChange& operand, const Sizes& result);
 
 /// `operand` with the samples split off dims that hold them and something else, as in
@@ -35,8 +36,8 @@ DimsChange with_samples_apart(const DimsChange& operand, const SizeChange& sampl
 /// Whether every size that differs is one that is known to change like that.
 bool explained(const Sizes& recorded, const Sizes& now, const SizeChanges& known);
 
-/// `sizes` as they are, then with those that equal a recorded input size replaced by the wanted one:
-/// as few as possible, from the left. Sizes below `literal` false are left alone.
+/// `sizes` as they are, then with those that equal a recorded input size replaced by the wanted
+/// one: as few as possible, from the left. Sizes below `literal` false are left alone.
 std::vector<Sizes> substituted(const Sizes& sizes, const std::vector<bool>& literal,
                                const SizeChanges& changes);
 

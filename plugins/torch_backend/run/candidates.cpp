@@ -15,8 +15,9 @@ using Kind = Clue::Kind;
 constexpr size_t kMaxChoices = 400;
 
 /// Image sizes in the order of how common they are; what follows 299 is for models that insist.
-constexpr std::array<int64_t, 22> kImageSizes{224, 256, 384, 512, 299, 320, 336, 448, 240, 260, 300,
-                                              192, 160, 128, 96,  64,  32,  28,  480, 640, 800, 1024};
+constexpr std::array<int64_t, 22> kImageSizes{224, 256, 384, 512, 299, 320, 336, 448,
+                                              240, 260, 300, 192, 160, 128, 96,  64,
+                                              32,  28,  480, 640, 800, 1024};
 constexpr std::array<int64_t, 9> kLengths{128, 64, 32, 16, 256, 512, 8, 77, 1};
 constexpr std::array<int64_t, 8> kSignals{16000, 1024, 3000, 128, 100, 48000, 32, 16};
 struct Clip {
@@ -50,8 +51,11 @@ std::vector<Shape> shapes_for(const Clue& clue, const std::vector<int64_t>& name
       }
       return out;
     case Kind::kFeatures:
-      return {{1, clue.size},           {1, 16, clue.size},    {16, 1, clue.size},
-              {1, 14, 14, clue.size}, {1, 56, 56, clue.size}};
+      return {{1, clue.size},
+              {1, 16, clue.size},
+              {16, 1, clue.size},
+              {1, 14, 14, clue.size},
+              {1, 56, 56, clue.size}};
     case Kind::kSequence:
       return clue.batch_first ? std::vector<Shape>{{1, kSteps, clue.size}, {kSteps, clue.size}}
                               : std::vector<Shape>{{kSteps, 1, clue.size}, {kSteps, clue.size}};

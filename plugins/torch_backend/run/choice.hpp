@@ -16,8 +16,8 @@ struct Chosen {
 };
 
 /// The first set of inputs that the model accepts, with the first plan of `foreign` under which it
-/// does; what leaves no choice is not tried unless the program `may_ask` for values. A run that ends
-/// at a decision about data fits as well. Throws when nothing fits, naming what was tried.
+/// does; what leaves no choice is not tried unless the program `may_ask` for values. A run that
+/// ends at a decision about data fits as well. Throws when nothing fits, naming what was tried.
 Chosen choose(const std::vector<InputSet>& sets, const ModelFile& file, const ModuleTree& tree,
               ForeignOperators& foreign, Limits& limits, const Call& call, bool may_ask);
 

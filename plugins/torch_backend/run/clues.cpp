@@ -1,12 +1,13 @@
 #include "run/clues.hpp"
 
+#include <torch/csrc/jit/ir/constants.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
-#include <torch/csrc/jit/ir/constants.h>
 
 #include "load/names.hpp"
 
@@ -59,7 +60,7 @@ constexpr std::array<Telling, 26> kTellings{{
 }};
 
 /// Operators whose second (and further) tensor arguments share shape with the first.
-constexpr std::array<std::string_view, 6> kArithmetic{"aten::add", "aten::sub", "aten::mul",
+constexpr std::array<std::string_view, 6> kArithmetic{"aten::add", "aten::sub",  "aten::mul",
                                                       "aten::div", "aten::add_", "aten::mul_"};
 
 const torch::jit::Graph* graph_of(torch::jit::Function* function) {
@@ -176,8 +177,8 @@ class Follower {
     if (node->kind() == prim::Loop) return loop(use, frame);
     const std::string_view op = node->kind().toQualString();
     const bool aten = op.starts_with("aten::");
-    const bool arithmetic = std::find(kArithmetic.begin(), kArithmetic.end(), op) !=
-                            kArithmetic.end();
+    const bool arithmetic =
+        std::find(kArithmetic.begin(), kArithmetic.end(), op) != kArithmetic.end();
     if (aten && use.offset > 0 && !arithmetic) return {};
     if (!aten && !op.starts_with("prim::")) return {};
     for (const auto* output : node->outputs()) {

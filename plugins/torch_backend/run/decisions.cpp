@@ -17,7 +17,7 @@ namespace prim = torch::jit::prim;
 
 /// Operators that read one value out of a tensor.
 constexpr std::array<std::string_view, 8> kReadings{
-    "aten::item",           "aten::Int",        "aten::Float",         "aten::Bool",
+    "aten::item",           "aten::Int",         "aten::Float",         "aten::Bool",
     "aten::ScalarImplicit", "aten::IntImplicit", "aten::FloatImplicit", "aten::ComplexImplicit"};
 
 /// Operators without any answer when values are missing.

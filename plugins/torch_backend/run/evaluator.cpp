@@ -135,7 +135,8 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   }
   if (is_foreign(info)) {
     foreign_->execute(op, info, args);
-  } else if (census(args).meta || !execute_real(op, info, args)) execute_meta(op, info, args);
+  } else if (census(args).meta || !execute_real(op, info, args))
+    execute_meta(op, info, args);
   std::move(args.begin(), args.end(), std::back_inserter(stack));
 }
 

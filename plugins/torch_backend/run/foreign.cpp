@@ -175,8 +175,7 @@ void ForeignOperators::by_rule(const c10::OperatorHandle& op, const OperatorInfo
   Arguments values(query.builder());
   std::vector<tmeter_id> ids;
   for (const auto& a : args) ids.push_back(values.add(a));
-  const auto results =
-      query.infer(call_.handle(), info.name, ids, op.schema().returns().size());
+  const auto results = query.infer(call_.handle(), info.name, ids, op.schema().returns().size());
   args.clear();
   for (const auto& r : results) args.push_back(from_rule(r));
 }

@@ -91,8 +91,9 @@ class GivenValue {
     const bool plain = spec.form == TMETER_INPUT_VALUE;
     double number = 0;
     const bool is_number =
-        plain && std::from_chars(spec.value.data(), spec.value.data() + spec.value.size(), number)
-                         .ec == std::errc();
+        plain &&
+        std::from_chars(spec.value.data(), spec.value.data() + spec.value.size(), number).ec ==
+            std::errc();
     switch (type.kind()) {
       case TypeKind::IntType:
         if (size) return spec.dims[0];
@@ -119,7 +120,8 @@ class GivenValue {
 
 }  // namespace
 
-c10::IValue given_value(const InputSpec& spec, const c10::TypePtr& type, const std::string& argument,
+c10::IValue given_value(const InputSpec& spec, const c10::TypePtr& type,
+                        const std::string& argument,
                         const std::function<at::ScalarType()>& default_type) {
   return GivenValue(spec, type, argument, default_type).run();
 }

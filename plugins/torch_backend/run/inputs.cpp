@@ -19,7 +19,7 @@ std::string example(const std::vector<Unknown>& unknowns, bool with_names) {
   std::string out;
   for (const auto& u : unknowns) {
     const bool list = u.type->kind() == TypeKind::ListType;
-    const auto* shape = list                                   ? "[3x800x800,3x600x800]"
+    const auto* shape = list                                  ? "[3x800x800,3x600x800]"
                         : u.clue.kind == Clue::Kind::kIndices ? "1x16:i64"
                                                               : "1x3x224x224";
     out += " --input " + (with_names ? u.name + "=" : "") + shape;

@@ -14,8 +14,8 @@ bool has_values(const at::Tensor& t) {
   const auto* record = StorageTable::of(t);
   if (t.numel() == 0 || !record) return true;
   const auto strides = t.strides();
-  const bool shared = t.numel() > 1 && std::all_of(strides.begin(), strides.end(),
-                                                   [](auto s) { return s == 0; });
+  const bool shared =
+      t.numel() > 1 && std::all_of(strides.begin(), strides.end(), [](auto s) { return s == 0; });
   return record->entry.size > 0 && !shared;
 }
 
@@ -32,10 +32,9 @@ class CountingAllocator final : public c10::Allocator {
   c10::DataPtr allocate(size_t bytes) override {
     const auto used = used_.load() + bytes;
     if (used > limit_) {
-      throw Error(TMETER_CANNOT_RUN,
-                  "running the model with its real weights takes more than " +
-                      std::to_string(limit_ >> 20) +
-                      " MiB (raise it with --set torch-backend.max-memory=MiB)");
+      throw Error(TMETER_CANNOT_RUN, "running the model with its real weights takes more than " +
+                                         std::to_string(limit_ >> 20) +
+                                         " MiB (raise it with --set torch-backend.max-memory=MiB)");
     }
     auto inner = base_->allocate(bytes);
     auto* const data = inner.get();

@@ -1,5 +1,6 @@
 // The hidden state of recurrent operators, checked before LibTorch does: at::native::lstm of torch
-// 2.15 crashes when it meets a state of the wrong size on meta tensors, while it unwinds its own error.
+// 2.15 crashes when it meets a state of the wrong size on meta tensors, while it unwinds its own
+// error.
 #pragma once
 #include "run/operator_info.hpp"
 

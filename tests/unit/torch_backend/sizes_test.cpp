@@ -1,6 +1,6 @@
 // Literal sizes of exported programs: what they mean for another input. The shapes are those of
-// torchvision's ViT-B/16 and Swin-T and of tests/fixtures' BERT, worked out by hand from their Python
-// source.
+// torchvision's ViT-B/16 and Swin-T and of tests/fixtures' BERT, worked out by hand from their
+// Python source.
 #include "propagate/sizes.hpp"
 
 #include <gtest/gtest.h>
@@ -11,9 +11,7 @@ namespace {
 using namespace tmeter::torch_backend;
 using Shapes = std::vector<Sizes>;
 
-TEST(Reshaped, NothingChanged) {
-  EXPECT_EQ(reshaped({{2, 6}, {2, 6}}, {3, 4}), Shapes({{3, 4}}));
-}
+TEST(Reshaped, NothingChanged) { EXPECT_EQ(reshaped({{2, 6}, {2, 6}}, {3, 4}), Shapes({{3, 4}})); }
 
 TEST(Reshaped, EachDimFollowsItsOwn) {  // BERT: [batch, length, 256] → [batch, length, 4, 64]
   EXPECT_EQ(reshaped({{2, 32, 256}, {8, 128, 256}}, {2, 32, 4, 64}), Shapes({{8, 128, 4, 64}}));
@@ -53,7 +51,8 @@ TEST(Reshaped, OddShapesAreLeftAlone) {
   EXPECT_EQ(reshaped({Sizes(40, 1), Sizes(40, 1)}, {1}), Shapes());
 }
 
-TEST(Reshaped, SamplesHiddenInAMergedDim) {  // WavLM: [tokens, batch * 12, 64] → [tokens * batch, 768]
+TEST(Reshaped,
+     SamplesHiddenInAMergedDim) {  // WavLM: [tokens, batch * 12, 64] → [tokens * batch, 768]
   const DimsChange merged{{49, 12, 64}, {49, 36, 64}};
   EXPECT_EQ(reshaped(merged, {49, 768}), Shapes({{49, 2304}}));
   const auto apart = with_samples_apart(merged, {1, 3});

@@ -274,7 +274,8 @@ class Graph {
   }
   std::string_view input_name(size_t i) const { return to_view(api().input_name(h_, i)); }
   std::string_view input_origin(size_t i) const { return to_view(api().input_origin(h_, i)); }
-  /// Dims the user wants instead of those of the input (propagators only); empty when there are none.
+  /// Dims the user wants instead of those of the input (propagators only); empty when there are
+  /// none.
   Shape input_wanted(size_t i) const { return Shape(api().input_wanted(h_, i)); }
   auto outputs() const {
     return range<Value>(api().output_count(h_),

@@ -79,8 +79,13 @@ class Request {
     tmeter_input_spec s{};
     s.struct_size = sizeof s;
     check(detail::request_api().input_at(h_, i++, &s));
-    InputSpec out{to_view(s.name), to_view(s.text),   DType(s.dtype), Shape(s.dims),
-                  s.form,          to_view(s.value), {}};
+    InputSpec out{to_view(s.name),
+                  to_view(s.text),
+                  DType(s.dtype),
+                  Shape(s.dims),
+                  s.form,
+                  to_view(s.value),
+                  {}};
     for (uint32_t k = 0; k < s.items; ++k) out.items.push_back(input(i));
     return out;
   }

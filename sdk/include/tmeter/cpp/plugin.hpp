@@ -81,8 +81,7 @@ class Registrar {
 
    private:
     friend class Registrar;
-    Op(Registrar* r, std::string_view op)
-        : r_(r), schema_(op), op_(op.substr(0, op.find('('))) {}
+    Op(Registrar* r, std::string_view op) : r_(r), schema_(op), op_(op.substr(0, op.find('('))) {}
     Registrar* r_;
     std::string_view schema_, op_;
   };
@@ -122,8 +121,8 @@ class Registrar {
   }
   void propagator(std::string_view name, Propagate f) {
     auto& stored = propagate_functions_.emplace_back(std::move(f));
-    propagators_.push_back({sizeof(tmeter_propagator), 0, to_abi(name), &Registrar::call_propagate,
-                            &stored});
+    propagators_.push_back(
+        {sizeof(tmeter_propagator), 0, to_abi(name), &Registrar::call_propagate, &stored});
   }
   void writer(std::string_view name, std::string_view extension, std::string_view media_type,
               Write f) {
@@ -285,11 +284,9 @@ inline const void* Registrar::capability(std::string_view id) {
     return table<tmeter_module_handlers, &Registrar::module_handlers_>();
   if (id == TMETER_CAP_OPTIONS) return table<tmeter_options, &Registrar::options_>();
   if (id == TMETER_CAP_ANALYSIS) return table<tmeter_analyses, &Registrar::analyses_>();
-  if (id == TMETER_CAP_SHAPE_RULE)
-    return table<tmeter_shape_rules, &Registrar::shape_rules_>();
+  if (id == TMETER_CAP_SHAPE_RULE) return table<tmeter_shape_rules, &Registrar::shape_rules_>();
   if (id == TMETER_CAP_LOADER) return table<tmeter_loaders, &Registrar::loaders_>();
-  if (id == TMETER_CAP_PROPAGATOR)
-    return table<tmeter_propagators, &Registrar::propagators_>();
+  if (id == TMETER_CAP_PROPAGATOR) return table<tmeter_propagators, &Registrar::propagators_>();
   if (id == TMETER_CAP_REPORT_WRITER) return table<tmeter_writers, &Registrar::writers_>();
   if (id == TMETER_CAP_METRICS) {
     auto* t = static_cast<tmeter_metrics*>(

@@ -1,0 +1,176 @@
+"""Scripted models with nothing said about their inputs: control flow, detection, operators nobody
+has, decisions about data. Expected figures are FlopCounterMode's (tests/fixtures/make_torchscript.py);
+those marked "by hand" are written out here.
+"""
+import functools
+import json
+import pathlib
+import sys
+import unittest
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from support import CliTest, FIXTURES, HAVE_TORCH, MODELS, main, report, tmeter  # noqa: E402
+
+FOLDER = FIXTURES / "torchscript"
+EXPECTED = json.loads((FOLDER / "expected.json").read_text())["models"]
+
+
+@functools.cache
+def analysed(name, *options):
+    return report(FOLDER / f"{name}.pt", *options)
+
+
+def repacked(source, target, change):
+    """A copy of an archive with each entry's bytes through `change(name, bytes)`."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        for info in old.infolist():
+            new.writestr(info.filename, change(info.filename, old.read(info.filename)))
+    return target
+
+
+@unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
+class Counts(unittest.TestCase):
+    def test_parameters_and_macs_equal_flop_counter(self):
+        for name, expected in EXPECTED.items():
+            if not expected:
+                continue
+            with self.subTest(model=name):
+                totals = analysed(name)["totals"]
+                self.assertEqual((totals["params"], totals["macs"]), (expected["params"], expected["macs"]))
+
+    def test_only_foreign_operators_are_unknown(self):
+        for name, expected in EXPECTED.items():
+            if expected and name != "acme":
+                with self.subTest(model=name):
+                    self.assertEqual(analysed(name)["coverage"]["unknown_ops"], [])
+
+    def test_inputs_are_inferred(self):
+        for name, expected in EXPECTED.items():
+            if not expected:
+                continue
+            with self.subTest(model=name):
+                inputs = [i for i in analysed(name)["inputs"] if i["origin"] == "inferred"]
+                self.assertEqual(len(inputs), len(expected["inputs"]))
+                for got, wanted in zip(inputs, expected["inputs"]):
+                    shapes = [v["shape"] for v in got["shape"]] if isinstance(wanted, list) else got["shape"]
+                    self.assertEqual(shapes, [v["shape"] for v in wanted] if isinstance(wanted, list) else wanted["shape"])
+
+    def test_the_usual_architectures_need_no_input(self):
+        for name in ("bert_like", "gpt2_like", "llama_like", "detr_like", "lstm", "transformer", "vit_b_16"):
+            with self.subTest(model=name):
+                document = report(MODELS / f"{name}.scripted.pt")
+                self.assertEqual(document["coverage"]["unknown_ops"], [])
+                self.assertTrue(all(i["origin"] == "inferred" for i in document["inputs"]))
+
+    def test_upper_bounds_are_said_with_the_operator(self):
+        warnings = " ".join(analysed("faster_rcnn")["warnings"])
+        self.assertIn("torchvision::nms in rpn", warnings)
+        self.assertIn("the largest possible one was used", warnings)
+        self.assertIn("aten::masked_select", " ".join(analysed("bounds")["warnings"]))
+        # A value that only sets the size of the pasted mask, after everything that is counted.
+        self.assertIn("aten::item in transform", " ".join(analysed("mask_rcnn")["warnings"]))
+
+    def test_forked_work_belongs_to_its_module(self):
+        modules = {m["path"]: m for m in analysed("control_flow")["modules"]}
+        # layers.1: once in the loop over layers, three times in the while loop; 16 × 16 each, by hand.
+        self.assertEqual(modules["layers.1"]["values"]["macs"], 4 * 256)
+        self.assertEqual(modules["layers.0"]["values"]["macs"], 2 * 256)  # in the fork as well
+        self.assertEqual(modules["step"]["values"]["macs"], 256)
+
+
+@unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
+class ForeignOperators(CliTest):
+    def test_listed_as_unknown_and_the_rest_counted(self):
+        document = analysed("acme")
+        unknown = {o["op"]: o["count"] for o in document["coverage"]["unknown_ops"]}
+        self.assertEqual(unknown, {"acme::norm": 2, "acme::gated_mlp": 1, "acme::split": 1, "acme::parts": 1})
+        warnings = " ".join(document["warnings"])
+        self.assertIn("acme::norm is of a library that is not here", warnings)
+
+    def test_no_guess_fits(self):
+        def change(name, data):
+            return data.replace(b"(b)", b"(c)").replace(b"torch.linear(", b"ops.acme.blur(torch.linear(").replace(
+                b"torch.linear(input, weight, bias)", b"torch.linear(input, weight, bias), 1)") \
+                if name.endswith("linear.py") else data
+        path = repacked(FOLDER / "sized.pt", self.folder / "blur.pt", change)
+        done = tmeter(path)
+        # blur keeps the shape under the first guess: counted, and said.
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("acme::blur", done.stdout)
+
+    def test_missing_custom_class(self):
+        def change(name, data):
+            return data.replace(b"  training : bool", b"  queue : __torch__.torch.classes.acme.Queue\n  training : bool") \
+                if name.endswith("code/__torch__/nets/scripted.py") else data
+        path = repacked(FOLDER / "video.pt", self.folder / "queue.pt", change)
+        self.assert_refused(4, ["custom class acme.Queue"], path)
+
+
+@unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
+class Decisions(CliTest):
+    def test_one_real_run_when_data_decides(self):
+        # first gives 16 ones whatever comes in, so wide runs: 16 × 16 + 16 × 64, by hand.
+        document = analysed("branch_real")
+        self.assertEqual(document["totals"]["macs"], 16 * 16 + 16 * 64)
+        self.assertIn("run once with its real weights", " ".join(document["warnings"]))
+        self.assertIn("aten::item", " ".join(document["warnings"]))
+
+    def test_memory_of_a_real_run_is_bounded(self):
+        self.assert_refused(6, ["takes more than 1 MiB", "max-memory"], FOLDER / "branch_real.pt",
+                            "--input", "100000x16", "--set", "torch-backend.max-memory=1")
+
+    def test_without_weights_it_is_refused(self):
+        self.assert_refused(6, ["aten::item", "holds no weights"], MODELS / "branch.scripted.pt", "--input", "4x64")
+
+
+@unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
+class Inputs(CliTest):
+    def test_all_that_was_tried_is_named(self):
+        self.assert_refused(2, ["forward(x: Tensor)", "1x5x224x224", "1x5x28x28", "--input"], FOLDER / "no_fit.pt")
+        self.assertEqual(tmeter(FOLDER / "no_fit.pt", "--input", "1x5x77x77").returncode, 0)
+
+    def test_lists(self):
+        one = report(FOLDER / "faster_rcnn.pt", "--input", "images=[3x200x100,3x100x200]")
+        other = report(FOLDER / "faster_rcnn.pt", "--input", "3x200x100,3x100x200")
+        self.assertEqual(one["totals"]["macs"], other["totals"]["macs"])
+        self.assertEqual([v["shape"] for v in one["inputs"][0]["shape"]], [[3, 200, 100], [3, 100, 200]])
+
+    def test_given_beside_inferred(self):
+        document = report(FOLDER / "masked.pt", "--input", "ids=2x7:i64")
+        self.assertEqual([(i["origin"], i["shape"]) for i in document["inputs"]],
+                         [("given", [2, 7]), ("inferred", [2, 7])])
+
+    def test_none_for_an_optional(self):
+        self.assertEqual(report(FOLDER / "control_flow.pt", "--input", "scale=none")["totals"]["macs"], 2240)
+        self.assertEqual(report(FOLDER / "control_flow.pt", "--input", "scale=scalar")["totals"]["macs"], 2240)
+
+    def test_forms_that_do_not_fit(self):
+        self.assert_refused(2, ["'images' is List[Tensor]"], FOLDER / "faster_rcnn.pt", "--input", "images=0.5")
+        self.assert_refused(2, ["'clip' is Tensor"], FOLDER / "video.pt", "--input", "clip=[1x3,1x3]")
+        self.assert_refused(2, ["a bracket is not closed"], FOLDER / "video.pt", "--input", "clip=[1x3")
+        self.assert_refused(2, ["1x?"], FOLDER / "video.pt", "--input", "clip=[1x?]")
+
+    def test_wrong_rank_and_dtype_name_the_operator(self):
+        self.assert_refused(4, ["stem (aten::conv3d)"], FOLDER / "video.pt", "--input", "3x16")
+        self.assert_refused(4, ["words (aten::embedding)", "--input ids=1x8:f32"], FOLDER / "masked.pt",
+                            "--input", "ids=1x8:f32", "--input", "mask=1x8:i64")
+
+
+@unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
+class Versions(CliTest):
+    def test_newer_format(self):
+        def change(name, data):
+            return b"999\n" if name.endswith("/version") else data
+        path = repacked(FOLDER / "video.pt", self.folder / "newer.pt", change)
+        self.assert_refused(4, ["file format 999", "newer LibTorch"], path)
+
+    def test_operator_of_a_newer_torch(self):
+        def change(name, data):
+            return data.replace(b"torch.conv3d(", b"torch.conv3d_of_tomorrow(")
+        path = repacked(FOLDER / "video.pt", self.folder / "tomorrow.pt", change)
+        self.assert_refused(4, ["aten::conv3d_of_tomorrow"], path)
+
+
+if __name__ == "__main__":
+    main()
