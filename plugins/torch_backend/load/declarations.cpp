@@ -54,7 +54,7 @@ Declarations::Declarations(const Archive& archive, const Request& request) {
     if (name.ends_with(".py")) find_foreign_calls(archive.read(entry), calls);
   }
   for (const auto& [op, call] : calls) {
-    if (known_to_libtorch(op)) continue;
+    if (op.starts_with("prim::") || known_to_libtorch(op)) continue;
     while_reading("code", [&] {
       const auto rule = ShapeQuery::schema(request.handle(), op);
       declare(op, rule.empty() ? schema_of_calls(op, call) : schema_of_rule(op, rule));

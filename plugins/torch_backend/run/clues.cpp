@@ -138,12 +138,20 @@ class Follower {
       if (op != t.op || use.offset != t.input) continue;
       if (t.kind == Kind::kIndices) return {t.kind, 0, 0, false, at::kLong};
       const auto inputs = use.user->inputs();
-      const auto weight =
-          t.weight < inputs.size() ? resolve(inputs[t.weight], frame) : std::nullopt;
-      if (!weight || !weight->isTensor() || weight->toTensor().dim() == 0) continue;
-      return clue(t, weight->toTensor(), *use.user, frame);
+      const auto weight = t.weight < inputs.size() ? first_tensor(resolve(inputs[t.weight], frame))
+                                                   : at::Tensor();
+      if (!weight.defined() || weight.dim() == 0) continue;
+      return clue(t, weight, *use.user, frame);
     }
     return {};
+  }
+
+  /// Recurrent layers have a list of weights: the first one tells.
+  static at::Tensor first_tensor(const std::optional<c10::IValue>& value) {
+    if (!value) return {};
+    if (value->isTensor()) return value->toTensor();
+    if (!value->isTensorList() || value->toTensorVector().empty()) return {};
+    return value->toTensorVector()[0];
   }
 
   static Clue clue(const Telling& t, const at::Tensor& weight, const torch::jit::Node& node,
