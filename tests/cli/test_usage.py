@@ -44,7 +44,7 @@ class Mistakes(CliTest):
     def test_unknown_plugin_option(self):
         self.assert_refused(2, ["convension", "did you mean 'convention'"], RESNET, "--set", "flops.convension=torch")
         self.assert_refused(2, ["no plugin 'flopz'", "did you mean 'flops'"], RESNET, "--set", "flopz.convention=torch")
-        self.assert_refused(2, ["torch fvcore torchvision full"], RESNET, "--set", "flops.convention=thop")
+        self.assert_refused(2, ["torch fvcore torchvision full"], RESNET, "--set", "flops.convention=deepspeed")
 
     def test_unknown_report_format(self):
         self.assert_refused(2, ["unknown report format 'jason'", "did you mean 'json'"], RESNET, "--report", "jason")

@@ -3,20 +3,18 @@
 #include <array>
 
 #include "fvcore.hpp"
-#include "ops/ops.hpp"
+#include "ops/attention.hpp"
+#include "tools.hpp"
 
 namespace flops {
 namespace {
-
-using tmeter::Cell;
-using tmeter::Count;
 
 struct Named {
   Convention convention;
   std::string_view name, text;
 };
 
-constexpr std::array<Named, 4> kConventions{{
+constexpr std::array<Named, 9> kConventions{{
     {Convention::kTorch, "torch",
      "torch: 1 MAC = 2 FLOPs, as torch.utils.flop_counter.FlopCounterMode (torch 2.15) in gradient "
      "mode; bias, norms, activations not counted"},
@@ -31,12 +29,39 @@ constexpr std::array<Named, 4> kConventions{{
      "full: 2 per MAC plus all other arithmetic: bias, norms, activations, softmax, pooling, "
      "elementwise, reductions, interpolation, gates; one per addition, multiplication, division, "
      "comparison, root, exponential or tanh"},
+    {Convention::kThop, "thop",
+     "thop: 1 MAC = 1 FLOP, plus thop 0.1.1's own figures for norms, softmax, average pooling, "
+     "resizing and gates; its known errors not copied (docs/conventions.md)"},
+    {Convention::kPtflops, "ptflops",
+     "ptflops: 1 MAC = 1 FLOP, plus biases and ptflops 0.7.5's own figures for norms, activations, "
+     "softmax, pooling, resizing and gates; its known errors not copied (docs/conventions.md)"},
+    {Convention::kTorchinfo, "torchinfo",
+     "torchinfo: 1 MAC = 1 FLOP, plus biases, and batch × parameters of norms, as torchinfo "
+     "1.8.0's "
+     "mult-adds; its known errors not copied (docs/conventions.md)"},
+    {Convention::kTorchmeter, "torchmeter",
+     "torchmeter: 1 MAC = 1 FLOP, plus batch norms, activations and pooling as in torchmeter "
+     "0.1.0's MACs; its known errors not copied (docs/conventions.md)"},
+    {Convention::kTorchstat, "torchstat",
+     "torchstat: 1 MAC = 1 FLOP, plus biases of convolutions, batch norms, activations, pooling "
+     "and resizing as in torchstat 0.0.7's Flops; its known errors not copied "
+     "(docs/conventions.md)"},
 }};
 
 Cell full(const Cell& macs, const Cell& other) {
   if (!macs.known() || !other.known()) return Cell::unsupported();
   if (macs.is_zero_by_rule() && other.is_zero_by_rule()) return Cell::zero_by_rule();
   return macs.count() * 2 + other.count();
+}
+
+/// Macs and other arithmetic of an attention are in proportion to its scores.
+Cell kept(const Cell& cell, const std::optional<CausalShare>& share) {
+  return share && cell.is_int() ? Cell(cell.count() / share->all * share->kept) : cell;
+}
+
+std::optional<Tool> tool_of(Convention c) {
+  if (c < Convention::kThop) return std::nullopt;
+  return static_cast<Tool>(static_cast<int>(c) - static_cast<int>(Convention::kThop));
 }
 
 }  // namespace
@@ -51,10 +76,22 @@ Convention convention_of(std::string_view name) {
 
 std::string_view text_of(Convention c) { return kConventions[static_cast<size_t>(c)].text; }
 
-Cell flops_of(const tmeter::Node& n, Convention c, tmeter::Call& call) {
-  const auto macs = call.read(kMacs, n);
+std::string text_of(const Choice& choice) {
+  std::string text(text_of(choice.convention));
+  if (choice.half)
+    text +=
+        "; attention called with is_causal counts only the scores its mask leaves, the "
+        "diagonal included (`macs` stays in full)";
+  return text;
+}
+
+Cell flops_of(const Node& n, const Choice& choice, tmeter::Call& call) {
+  const auto share = choice.half ? causal_share(n) : std::nullopt;
+  const auto macs = kept(call.read(kMacs, n), share);
+  const auto c = choice.convention;
   if (c == Convention::kFvcore) return fvcore_flops(n, macs, call);
-  if (c == Convention::kFull) return full(macs, call.read(kOther, n));
+  if (c == Convention::kFull) return full(macs, kept(call.read(kOther, n), share));
+  if (const auto tool = tool_of(c)) return tool_flops(n, *tool, macs);
   if (!macs.is_int()) return macs.known() ? macs : Cell::unsupported();
   return macs.count() * (c == Convention::kTorch ? 2 : 1);
 }

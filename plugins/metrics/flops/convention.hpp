@@ -1,20 +1,39 @@
-// The four ways to turn multiply-accumulates into "FLOPs" (docs/conventions.md).
+// The ways to turn multiply-accumulates into "FLOPs" (docs/conventions.md).
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 
 namespace flops {
 
-enum class Convention { kTorch, kFvcore, kTorchvision, kFull };
+enum class Convention {
+  kTorch,
+  kFvcore,
+  kTorchvision,
+  kFull,
+  kThop,
+  kPtflops,
+  kTorchinfo,
+  kTorchmeter,
+  kTorchstat
+};
 
 /// From the option's text; the host has checked that it is one of `kConventionNames`.
 Convention convention_of(std::string_view name);
 
-inline constexpr std::string_view kConventionNames = "torch fvcore torchvision full";
+inline constexpr std::string_view kConventionNames =
+    "torch fvcore torchvision full thop ptflops torchinfo torchmeter torchstat";
+
+/// The options flops.convention and flops.causal.
+struct Choice {
+  Convention convention = Convention::kTorch;
+  bool half = false;  // causal attention: only what the mask leaves
+};
+
+std::string_view text_of(Convention convention);
 
 /// What the report says under the number.
-std::string_view text_of(Convention c);
+std::string text_of(const Choice& choice);
 
 /// The FLOPs of one node. Reads `macs` and `other_flops`; unknown when what it needs is unknown.
-tmeter::Cell flops_of(const tmeter::Node& n, Convention c, tmeter::Call& call);
+tmeter::Cell flops_of(const tmeter::Node& n, const Choice& choice, tmeter::Call& call);
 
 }  // namespace flops

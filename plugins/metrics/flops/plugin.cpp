@@ -4,6 +4,7 @@
 // convention.cpp and fvcore.cpp.
 #include <memory>
 
+#include "bit_ops.hpp"
 #include "convention.hpp"
 #include "ops/ops.hpp"
 
@@ -40,16 +41,39 @@ void add_metrics(Registrar& r) {
             .description = "Floating-point operations by the chosen convention"});
 }
 
-void add_convention(Registrar& r) {
+void add_bit_ops(Registrar& r) {
+  r.metric({.id = flops::kBitOps,
+            .title = "bit operations",
+            .unit = "BOP",
+            .unit_kind = TMETER_UNIT_OP,
+            .flags = TMETER_METRIC_DETAIL,
+            .convention = "MACs × bits of the weight operand × bits of the activation operand (van "
+                          "Baalen et al., NeurIPS 2020); bits by element type, by the operator's "
+                          "name where weights are packed, and through dequantize",
+            .description = "Multiply-accumulates weighted by the widths of what is multiplied"});
+  r.op("*").handle(flops::kBitOps, flops::bit_ops);
+}
+
+void add_options(Registrar& r) {
   r.option({.key = "convention",
             .type = TMETER_OPTION_CHOICE,
             .default_value = "torch",
             .text = "how FLOPs follow from MACs: 2 per MAC (torch), fvcore's table, 1 per MAC "
-                    "(torchvision), or everything (full)",
+                    "(torchvision), everything (full), or another tool's formulas",
             .choices = flops::kConventionNames});
-  const auto chosen = std::make_shared<flops::Convention>(flops::Convention::kTorch);
+  r.option({.key = "causal",
+            .type = TMETER_OPTION_CHOICE,
+            .default_value = "full",
+            .text = "FLOPs of attention called with is_causal: of all scores (full), or of those "
+                    "its mask leaves (half)",
+            .choices = "full half"});
+}
+
+void add_flops(Registrar& r) {
+  const auto chosen = std::make_shared<flops::Choice>();
   r.configure([chosen](Call& call) {
-    *chosen = flops::convention_of(call.option_text("convention"));
+    *chosen = {flops::convention_of(call.option_text("convention")),
+               call.option_text("causal") == "half"};
     call.set_convention("flops", flops::text_of(*chosen));
   });
   r.op("*").handle(
@@ -58,7 +82,9 @@ void add_convention(Registrar& r) {
 
 void setup(Registrar& r) {
   add_metrics(r);
-  add_convention(r);
+  add_options(r);
+  add_flops(r);
+  add_bit_ops(r);
   flops::register_attention(r);
   flops::register_conv(r);
   flops::register_deform_conv(r);

@@ -73,6 +73,7 @@ Columns choose_columns(const Report& report, const View& view) {
     throw tmeter::Error(TMETER_BAD_USAGE,
                         "--columns " + columns.facts_of_modules[0] + " goes with --by module only");
   for (const auto& m : wanted_metrics(report, view)) {
+    if (m.axis() == TMETER_AXIS_MODEL && report.total(m).empty()) continue;  // nothing to say here
     const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
     auto& list = none                            ? columns.unavailable
                  : m.axis() == TMETER_AXIS_MODEL ? columns.facts

@@ -7,7 +7,7 @@ namespace fake {
 namespace {
 
 struct State {
-  std::string convention, error;
+  std::string convention, causal, error;
   tmeter_number value{};
   std::vector<std::string> warnings;
 };
@@ -48,6 +48,7 @@ tmeter_graph_api graph_api() {
     return tmeter_i64_span{v->dims.data(), v->dims.size()};
   };
   g.value_int = [](const tmeter_value* v) { return v->i; };
+  g.value_float = [](const tmeter_value* v) { return v->f; };
   g.value_text = [](const tmeter_value* v) { return str(v->text); };
   g.value_size = [](const tmeter_value* v) { return v->items.size(); };
   g.value_at = [](const tmeter_value* v, size_t i) {
@@ -64,8 +65,8 @@ tmeter_call_api call_api() {
   c.log = [](tmeter_call*, int32_t level, tmeter_str m) {
     if (level == TMETER_LOG_WARNING) state().warnings.emplace_back(view(m));
   };
-  c.option_text = [](tmeter_call*, tmeter_str, tmeter_str* out) -> tmeter_status {
-    *out = str(state().convention);
+  c.option_text = [](tmeter_call*, tmeter_str key, tmeter_str* out) -> tmeter_status {
+    *out = str(view(key) == "causal" ? state().causal : state().convention);
     return TMETER_OK;
   };
   return c;
@@ -132,7 +133,9 @@ tmeter_number evaluate(std::string_view metric, const tmeter_node& node) {
 
 tmeter_number evaluate_by(const std::string& metric, const std::string& convention,
                           const tmeter_node& node) {
-  state().convention = convention;
+  const auto space = convention.find(' ');
+  state().convention = convention.substr(0, space);
+  state().causal = space == std::string::npos ? "full" : convention.substr(space + 1);
   const auto& metrics = capability<tmeter_metrics>(TMETER_CAP_METRICS);
   if (metrics.configure(nullptr) != TMETER_OK)
     throw std::runtime_error("configure failed: " + state().error);

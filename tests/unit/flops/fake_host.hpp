@@ -19,6 +19,7 @@ struct tmeter_value {
   int64_t i = 0;
   std::string text{};
   std::vector<tmeter_value> items{};
+  double f = 0;
 };
 
 struct tmeter_node {
@@ -51,6 +52,9 @@ class Op {
     return arg(name, fake::tensor(std::move(dims)));
   }
   Op& number(const std::string& name, int64_t i) { return arg(name, integer(i)); }
+  Op& real(const std::string& name, double f) {
+    return arg(name, {TMETER_VALUE_FLOAT, TMETER_DTYPE_UNDEFINED, {}, 0, {}, {}, f});
+  }
   Op& flag(const std::string& name) {
     return arg(name, {TMETER_VALUE_BOOL, TMETER_DTYPE_UNDEFINED, {}, 1});
   }
@@ -72,7 +76,8 @@ class Op {
     return *this;
   }
 
-  /// The metric of this node under a convention; nothing when it is unknown.
+  /// The metric of this node under a convention ("torch half": with causal halving); nothing when
+  /// it is unknown.
   std::optional<int64_t> count(const std::string& metric,
                                const std::string& convention = "torch") const;
   bool zero_by_rule(const std::string& metric) const;

@@ -1,10 +1,29 @@
 // Attention. Scores are counted in full: a causal or sparse mask changes nothing here, as in
 // torch.utils.flop_counter.sdpa_flop_count (half of which is the MACs).
+#include "attention.hpp"
+
+#include <algorithm>
+
 #include "activations.hpp"
-#include "shapes.hpp"
 
 namespace flops {
 namespace {
+
+const Names kHeadsFirst{"aten::scaled_dot_product_attention",
+                        "aten::_scaled_dot_product_attention_math",
+                        "aten::_scaled_dot_product_attention_math_for_mps",
+                        "aten::_scaled_dot_product_flash_attention",
+                        "aten::_scaled_dot_product_flash_attention_for_cpu",
+                        "aten::_scaled_dot_product_efficient_attention",
+                        "aten::_scaled_dot_product_cudnn_attention",
+                        "aten::_scaled_dot_product_fused_attention_overrideable",
+                        "aten::_triton_scaled_dot_attention",
+                        "aten::_cudnn_attention_forward",
+                        "aten::_cudnn_attention_forward_no_dropout_inplace",
+                        "higher_order::flex_attention"};
+const Names kFlash{"aten::_flash_attention_forward",
+                   "aten::_flash_attention_forward_no_dropout_inplace"};
+const Names kEfficient{"aten::_efficient_attention_forward"};
 
 /// One attention: `rows` (batch × heads) times queries × keys, of width qk_width and v_width.
 struct Sizes {
@@ -47,6 +66,18 @@ Sizes length_first(const Node& n, std::string_view offsets, std::string_view max
 Sizes flash(const Node& n) { return length_first(n, "cum_seq_q", "max_q", "max_k"); }
 Sizes efficient(const Node& n) {
   return length_first(n, "cu_seqlens_q", "max_seqlen_q", "max_seqlen_k");
+}
+
+/// The layout of a plain attention operator's arguments; nothing for all others.
+using SizesOf = Sizes (*)(const Node&);
+SizesOf layout_of(std::string_view op) {
+  const auto among = [op](Names names) {
+    return std::find(names.begin(), names.end(), op) != names.end();
+  };
+  if (among(kHeadsFirst)) return heads_first;
+  if (among(kFlash)) return flash;
+  if (among(kEfficient)) return efficient;
+  return nullptr;
 }
 
 template <Sizes (*sizes)(const Node&)>
@@ -120,23 +151,60 @@ Count bias_and_rescale(const Node& n) {
   return qkv + qkv / 3;
 }
 
+// Which corner the diagonal starts from matters when there are more keys than queries or fewer.
+enum class Causal { kNo, kTopLeft, kBottomRight };
+
+// scaled_dot_product_attention: tril(ones(L, S)), from the top left (its documentation). The flash
+// kernels align to the bottom right since FlashAttention 2.1; the memory-efficient one is told.
+Causal causal_of(const Node& n) {
+  if (const auto type = n.arg("custom_mask_type"); !type.is_none())
+    return type.as_int() == 1   ? Causal::kTopLeft
+           : type.as_int() == 2 ? Causal::kBottomRight
+                                : Causal::kNo;
+  if (!n.arg("is_causal").as_bool()) return Causal::kNo;
+  const bool flash_kernel = std::find(kFlash.begin(), kFlash.end(), n.op()) != kFlash.end();
+  return flash_kernel ? Causal::kBottomRight : Causal::kTopLeft;
+}
+
+// Row i keeps clamp(i + first, 0, keys) scores: sums of arithmetic series.
+Count triangle(int64_t queries, int64_t keys, int64_t first) {
+  const int64_t empty = std::clamp<int64_t>(-first + 1, 0, queries);  // rows that keep nothing
+  const int64_t full_from = std::clamp<int64_t>(keys - first, empty, queries);
+  const Count rising = full_from - empty;
+  const Count ends = Count(empty + first) + (full_from - 1 + first);
+  return (rising == Count(0) ? Count(0) : rising * ends / 2) + Count(queries - full_from) * keys;
+}
+
 }  // namespace
 
+std::optional<Count> macs_per_score(const Node& n) {
+  const auto layout = layout_of(n.op());
+  if (!layout) return std::nullopt;
+  const auto sizes = layout(n);
+  return sizes.qk_width + sizes.v_width;
+}
+
+std::optional<CausalShare> causal_share(const Node& n) {
+  const auto layout = layout_of(n.op());
+  const auto causal = layout ? causal_of(n) : Causal::kNo;
+  if (causal == Causal::kNo) return std::nullopt;
+  const auto sizes = layout(n);
+  const auto queries = sizes.queries.value(), keys = sizes.keys.value();
+  if (queries == 0 || keys == 0) return std::nullopt;
+  const int64_t first = causal == Causal::kBottomRight ? 1 + keys - queries : 1;
+  return CausalShare{triangle(queries, keys, first), Count(queries) * keys};
+}
+
+std::optional<FusedAttention> fused_attention(const Node& n) {
+  if (n.op() != "aten::_native_multi_head_attention") return std::nullopt;
+  const auto l = multi_head(n);
+  return FusedAttention{l.biases(), l.attention.scores(), l.tokens_q * l.embed};
+}
+
 void register_attention(tmeter::Registrar& r) {
-  rules(
-      r,
-      {"aten::scaled_dot_product_attention", "aten::_scaled_dot_product_attention_math",
-       "aten::_scaled_dot_product_attention_math_for_mps",
-       "aten::_scaled_dot_product_flash_attention",
-       "aten::_scaled_dot_product_flash_attention_for_cpu",
-       "aten::_scaled_dot_product_efficient_attention", "aten::_scaled_dot_product_cudnn_attention",
-       "aten::_scaled_dot_product_fused_attention_overrideable",
-       "aten::_triton_scaled_dot_attention", "aten::_cudnn_attention_forward",
-       "aten::_cudnn_attention_forward_no_dropout_inplace", "higher_order::flex_attention"},
-      macs<heads_first>, other<heads_first>);
-  rules(r, {"aten::_flash_attention_forward", "aten::_flash_attention_forward_no_dropout_inplace"},
-        macs<flash>, other<flash>);
-  rules(r, {"aten::_efficient_attention_forward"}, macs<efficient>, other<efficient>);
+  rules(r, kHeadsFirst, macs<heads_first>, other<heads_first>);
+  rules(r, kFlash, macs<flash>, other<flash>);
+  rules(r, kEfficient, macs<efficient>, other<efficient>);
   rules(r, {"aten::_native_multi_head_attention", "aten::_triton_multi_head_attention"},
         multi_head_macs, multi_head_other);
   rules(r, {"aten::_transformer_encoder_layer_fwd"}, encoder_macs, encoder_other);

@@ -170,6 +170,8 @@ void register_matmul(tmeter::Registrar& r) {
   rules(r, {"aten::tensordot"}, tensordot, no_other);
   rules(r, {"aten::_grouped_mm", "aten::_scaled_grouped_mm", "aten::_scaled_grouped_mm_v2"},
         grouped_mm, bias_adds);
+  // transformers' stand-in where the kernel is missing: rows [S, K] through weights [G, K, N].
+  rules(r, {"transformers::grouped_mm_fallback"}, matmul, no_other);
   rules(r, {"aten::matrix_power", "aten::linalg_matrix_power"}, matrix_power, no_other);
   rules(r, {"aten::linalg_multi_dot", "aten::chain_matmul"}, multi_dot, no_other);
   rules(r, {"aten::_trilinear"}, trilinear, no_other);

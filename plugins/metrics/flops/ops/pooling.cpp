@@ -1,6 +1,6 @@
 // Poolings: one comparison or addition per element of a window. An average's division takes the
 // place of the addition its first element does not need.
-#include "shapes.hpp"
+#include "pooling.hpp"
 
 namespace flops {
 namespace {
@@ -16,9 +16,15 @@ Count window(const Value& list, int64_t dims) {
   return n;
 }
 
+}  // namespace
+
+Count pooling_window(const Node& n, int64_t dims) { return window(n.arg("kernel_size"), dims); }
+
+namespace {
+
 template <int64_t dims>
 Count fixed(const Node& n) {
-  return output(n).numel() * window(n.arg("kernel_size"), dims);
+  return output(n).numel() * pooling_window(n, dims);
 }
 
 // Window i of `out` over `in` elements is [floor(i*in/out), ceil((i+1)*in/out)): they overlap when

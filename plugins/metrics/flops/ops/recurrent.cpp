@@ -4,6 +4,8 @@
 // except what GRU and RNN decompose into, which agrees.
 #include "recurrent.hpp"
 
+#include <tmeter/cpp/op_class.hpp>
+
 namespace flops {
 namespace {
 
@@ -83,7 +85,41 @@ Count mkldnn_other(const Node& n) {
          (cell.arithmetic + (biases ? cell.biases : 0));
 }
 
+struct Kind {
+  std::string_view name;
+  const GateCosts& cell;
+};
+constexpr Kind kKinds[] = {{"lstm", kLstm},           {"gru", kGru},        {"rnn_tanh", kRnn},
+                           {"rnn_relu", kRnn},        {"_cudnn_rnn", kRnn}, {"miopen_rnn", kRnn},
+                           {"mkldnn_rnn_layer", kRnn}};
+
+/// A kernel that runs one of several kinds says which by `mode`.
+std::optional<Recurrence> kernel_recurrence(const Node& n) {
+  const bool one_layer = n.op() == "aten::mkldnn_rnn_layer";
+  const Count units = Count(n.arg("hidden_size").as_int()) *
+                      (one_layer ? Count(1) : directions(n) * n.arg("num_layers").as_int(1));
+  return Recurrence{units * steps(sequence(n)), by_mode(n).gates,
+                    n.arg("has_biases").as_bool(true)};
+}
+
 }  // namespace
+
+std::optional<Recurrence> recurrence_of(const Node& n) {
+  auto name = tmeter::base_name(n.op());
+  if (name.starts_with("quantized_")) name.remove_prefix(10);
+  const bool single = name.ends_with("_cell");
+  if (single) name.remove_suffix(5);
+  for (const auto& kind : kKinds) {
+    if (kind.name != name) continue;
+    if (!n.arg("mode").is_none() && &kind.cell == &kRnn && !name.starts_with("rnn_"))
+      return kernel_recurrence(n);
+    const Count layers = single ? Count(1) : directions(n) * n.arg("num_layers").as_int(1);
+    const bool biases =
+        single ? has_tensor(n, {"b_ih", "bias_ih"}) : n.arg("has_biases").as_bool(true);
+    return Recurrence{steps(sequence(n)) * hidden_size(n) * layers, kind.cell.gates, biases};
+  }
+  return std::nullopt;
+}
 
 void register_recurrent(tmeter::Registrar& r) {
   rules(r, {"aten::lstm", "aten::_lstm_mps", "aten::quantized_lstm"}, macs<kLstm>, other<kLstm>);

@@ -1,5 +1,7 @@
 // What recurrent layers and single cells share: operations per hidden unit and step.
 #pragma once
+#include <optional>
+
 #include "activations.hpp"
 #include "shapes.hpp"
 
@@ -27,5 +29,15 @@ inline Count steps(const Value& input) {
   if (s.empty()) throw Unsupported("a recurrent layer over a scalar");
   return s.product(0, s.rank() - 1);
 }
+
+/// What other tools ask of a recurrent layer or cell.
+struct Recurrence {
+  Count unit_steps;  // hidden units of all layers and directions × sequence steps × batch
+  int64_t gates;
+  bool biases;
+};
+
+/// Of lstm, gru, rnn_* and their cells; nothing for any other operator.
+std::optional<Recurrence> recurrence_of(const Node& n);
 
 }  // namespace flops

@@ -1,0 +1,13 @@
+// Bit operations: multiply-accumulates times the bits of both operands, as the literature on
+// quantized networks counts them (UNIQ, Baskin et al. 2018; Bayesian Bits, van Baalen et al. 2020).
+#pragma once
+#include <tmeter/cpp/plugin.hpp>
+
+namespace flops {
+
+inline constexpr std::string_view kBitOps = "bit_ops";
+
+/// Unknown where the width of an operand is not visible.
+tmeter::Cell bit_ops(const tmeter::Node& n, tmeter::Call& call);
+
+}  // namespace flops

@@ -1,0 +1,27 @@
+#pragma once
+#include <optional>
+
+#include "shapes.hpp"
+
+namespace flops {
+
+/// Multiply-accumulates per score: the widths of a query and of a value together. Nothing when the
+/// operator is no plain attention.
+std::optional<Count> macs_per_score(const Node& n);
+
+/// How many scores of a [queries, keys] matrix a causal mask leaves.
+struct CausalShare {
+  Count kept, all;
+};
+
+/// Of an attention called with `is_causal`; nothing when it is not, or not visibly, causal.
+std::optional<CausalShare> causal_share(const Node& n);
+
+/// nn.MultiheadAttention as one operator: numbers it adds for biases, scores, elements of the
+/// query.
+struct FusedAttention {
+  Count biases, scores, query;
+};
+std::optional<FusedAttention> fused_attention(const Node& n);
+
+}  // namespace flops

@@ -1,0 +1,46 @@
+#include "cost.hpp"
+
+#include <algorithm>
+
+namespace language_model {
+namespace {
+
+using tmeter::Count;
+using tmeter::Node;
+
+/// How many tokens the work of this operator is for: all of them, one of each sequence (a head that
+/// reads the last position only), or each position once for the whole batch (tables of positions).
+std::optional<Count> tokens_of(const Node& n, const Decoder& d) {
+  const auto shape = n.result(0).shape();
+  if (shape.empty()) return std::nullopt;
+  const auto rows = shape.product(0, shape.rank() - 1);
+  const auto divides = [](Count by, Count what) { return what / by * by == what; };
+  if (rows > Count(0) && divides(d.tokens(), rows)) return d.tokens();
+  if (std::find(shape.begin(), shape.end(), d.length) != shape.end()) return Count(d.length);
+  if (rows == Count(d.batch)) return Count(d.batch);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Cost cost_of(const tmeter::Graph& graph, const Decoder& d, tmeter::Call& call) {
+  Cost cost;
+  for (const auto& n : graph.nodes()) {
+    const auto macs = call.read("macs", n);
+    if (!macs.known()) cost.known = false;
+    if (macs.count() == Count(0)) continue;
+    cost.all += macs.count();
+    const bool attention =
+        std::any_of(d.attentions.begin(), d.attentions.end(),
+                    [&n](const Attention& a) { return a.node.handle() == n.handle(); });
+    // One query of one sequence meets every key: all queries together met them tokens() times.
+    const auto tokens = attention ? std::optional(d.tokens()) : tokens_of(n, d);
+    if (tokens)
+      cost.token += macs.count() / *tokens;
+    else
+      cost.known = false;
+  }
+  return cost;
+}
+
+}  // namespace language_model

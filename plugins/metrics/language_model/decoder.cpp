@@ -1,0 +1,162 @@
+#include "decoder.hpp"
+
+#include <algorithm>
+#include <tmeter/cpp/op_class.hpp>
+#include <unordered_set>
+
+namespace language_model {
+namespace {
+
+using tmeter::Count;
+using tmeter::Graph;
+using tmeter::Node;
+using tmeter::OpClass;
+using tmeter::Value;
+
+Value arg_of(const Node& n, std::initializer_list<std::string_view> names) {
+  for (const auto name : names)
+    if (const auto v = n.arg(name); v.is_tensor()) return v;
+  return Value();
+}
+
+/// Views, copies and conversions: the same numbers, perhaps repeated.
+bool only_moves(const Node& n) {
+  const auto kind = tmeter::op_class(n.op());
+  return kind == OpClass::kView || kind == OpClass::kCopy;
+}
+
+Value moved_from(const Node& n) { return arg_of(n, {"self", "input", "a"}); }
+
+/// An input of the model, through views and conversions. Parameters and constants are none.
+bool comes_from_input(Value v) {
+  for (int i = 0; i < 16; ++i) {
+    const auto made_by = v.producer();
+    if (!made_by) return v.is_tensor() && !v.tensor();
+    if (!only_moves(made_by)) return false;
+    v = moved_from(made_by);
+  }
+  return false;
+}
+
+bool looks_up_tokens(const Node& n) {
+  if (n.op() != "aten::embedding") return false;
+  const auto ids = n.arg("indices");
+  const bool integers =
+      ids.dtype().id() == TMETER_DTYPE_INT64 || ids.dtype().id() == TMETER_DTYPE_INT32;
+  const auto rank = ids.shape().rank();
+  return integers && (rank == 1 || rank == 2) && n.arg("weight").tensor() && comes_from_input(ids);
+}
+
+/// Attention as one operator over [batch, heads, length, width].
+bool is_attention(const Node& n) {
+  const auto name = tmeter::base_name(n.op());
+  if (name != "scaled_dot_product_attention" && !name.starts_with("_scaled_dot_product_"))
+    return false;
+  for (const auto arg : {"query", "key", "value"})
+    if (n.arg(arg).shape().rank() != 4) return false;
+  return true;
+}
+
+/// A square comparison of positions, or a triangle cut out of a square.
+bool makes_triangle(const Node& n, int64_t length) {
+  constexpr std::string_view kOps[] = {"le", "lt", "ge", "gt", "tril", "triu"};
+  const auto name = tmeter::base_name(n.op());
+  if (std::find(std::begin(kOps), std::end(kOps), name) == std::end(kOps)) return false;
+  const auto shape = n.result(0).shape();
+  return shape.rank() >= 2 && shape[-1] == length && shape[-2] == length;
+}
+
+bool made_of_triangle(const Value& mask, int64_t length) {
+  constexpr size_t kMost = 256;  // nodes looked at
+  std::vector<Node> todo;
+  std::unordered_set<const tmeter_node*> seen;
+  const auto visit = [&](const Value& v) {
+    const auto made_by = v.producer();
+    if (made_by && seen.size() < kMost && seen.insert(made_by.handle()).second)
+      todo.push_back(made_by);
+  };
+  visit(mask);
+  while (!todo.empty()) {
+    const auto n = todo.back();
+    todo.pop_back();
+    if (makes_triangle(n, length)) return true;
+    for (size_t i = 0; i < n.arg_count(); ++i) {
+      const auto v = n.arg(i);
+      visit(v);
+      for (size_t k = 0; v.is_list() && k < v.size(); ++k) visit(v[k]);
+    }
+  }
+  return false;
+}
+
+bool is_causal(const Node& n) {
+  const auto queries = n.arg("query").shape()[-2], keys = n.arg("key").shape()[-2];
+  if (queries != keys) return false;  // attends to something else
+  if (n.arg("is_causal").as_bool()) return true;
+  const auto mask = arg_of(n, {"attn_mask", "attn_bias"});
+  return mask.is_tensor() && queries > 1 && made_of_triangle(mask, queries);
+}
+
+/// Elements before heads were repeated: the fewest on the way back through views and copies.
+Count stored_elements(Value v) {
+  Count fewest = v.numel();
+  for (int i = 0; i < 16; ++i) {
+    const auto made_by = v.producer();
+    if (!made_by || !only_moves(made_by)) break;
+    const auto before = moved_from(made_by);
+    // A slice or a part of a fused projection has more elements before: nothing of it is repeated.
+    if (!before.is_tensor() || before.numel() > v.numel()) break;
+    fewest = std::min(fewest, before.numel());
+    v = before;
+  }
+  return fewest;
+}
+
+Attention attention_of(const Node& n) {
+  const auto key = n.arg("key"), value = n.arg("value");
+  Attention a{n, stored_elements(key), stored_elements(value), 0, 0, 0, 0};
+  a.cache_bytes = a.key_elements * key.dtype().bytes() + a.value_elements * value.dtype().bytes();
+  const auto shape = key.shape();
+  a.heads = n.arg("query").shape()[1];
+  a.width = shape[3];
+  const auto per_head = Count(shape[0]) * shape[2] * shape[3];
+  a.key_heads = per_head == Count(0) ? 0 : (a.key_elements / per_head).value();
+  return a;
+}
+
+}  // namespace
+
+Count Decoder::cache_bytes() const {
+  Count sum = 0;
+  for (const auto& a : attentions) sum += a.cache_bytes;
+  return sum;
+}
+
+std::optional<Decoder> recognise(const Graph& graph) {
+  Decoder d;
+  for (const auto& n : graph.nodes()) {
+    if (!d.embedding && looks_up_tokens(n)) d.embedding = n;
+    if (!is_attention(n)) continue;
+    if (!is_causal(n)) return std::nullopt;
+    d.attentions.push_back(attention_of(n));
+  }
+  if (!d.embedding || d.attentions.empty()) return std::nullopt;
+  const auto ids = d.embedding.arg("indices").shape();
+  d.length = ids.back();
+  d.batch = ids.rank() == 2 ? ids.front() : 1;
+  if (d.tokens() == Count(0)) return std::nullopt;
+  for (const auto& a : d.attentions) {
+    const auto q = a.node.arg("query").shape();
+    if (q[0] != d.batch || q[2] != d.length)
+      return std::nullopt;  // over something else than tokens
+  }
+  return d;
+}
+
+std::string place(const Node& node) {
+  const auto path = node.call() ? node.call().module().path() : std::string_view();
+  return path.empty() ? std::string(node.op())
+                      : std::string(path) + " (" + std::string(node.op()) + ")";
+}
+
+}  // namespace language_model

@@ -1,0 +1,34 @@
+// Recognises a decoder language model by what it computes: token ids from an input are looked up in
+// a table, and every attention is causal.
+#pragma once
+#include <optional>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+namespace language_model {
+
+/// One causal attention and what a cache of its keys and values would hold.
+struct Attention {
+  tmeter::Node node;
+  tmeter::Count key_elements, value_elements;  // before key/value heads are repeated for groups
+  tmeter::Count cache_bytes;
+  int64_t heads, key_heads, width;
+};
+
+struct Decoder {
+  tmeter::Node embedding = tmeter::Node();
+  int64_t batch = 0, length = 0;  // sequences, and tokens in each
+  std::vector<Attention> attentions{};
+
+  tmeter::Count tokens() const { return tmeter::Count(batch) * length; }
+  tmeter::Count cache_bytes() const;  // of all sequences
+};
+
+/// Nothing when the graph is no decoder language model, or not visibly one.
+std::optional<Decoder> recognise(const tmeter::Graph& graph);
+
+/// "layers.0.attention (aten::scaled_dot_product_attention)"
+std::string place(const tmeter::Node& node);
+
+}  // namespace language_model

@@ -1,0 +1,144 @@
+#include "experts.hpp"
+
+#include <algorithm>
+#include <tmeter/cpp/op_class.hpp>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace language_model {
+namespace {
+
+using tmeter::Count;
+using tmeter::Graph;
+using tmeter::Module;
+using tmeter::Node;
+using tmeter::Tensor;
+
+bool inside(Module m, const Module& outer) {
+  for (; m; m = m.parent())
+    if (m.handle() == outer.handle()) return true;
+  return false;
+}
+
+/// All experts in one tensor: [experts, …, …], and biases [experts, …] of the same module.
+std::vector<Tensor> stacked(const Graph& graph, const Module& within, int64_t experts) {
+  std::vector<Tensor> found;
+  std::unordered_set<const tmeter_module*> owners;
+  const auto take = [&](auto accept) {
+    for (const auto& t : graph.tensors())
+      if (t.is_parameter() && !t.is_tied() && t.shape().rank() > 1 &&
+          t.shape().front() == experts && inside(t.owner(), within) && accept(t))
+        found.push_back(t);
+  };
+  take([](const Tensor& t) { return t.shape().rank() >= 3; });
+  for (const auto& t : found) owners.insert(t.owner().handle());
+  take([&](const Tensor& t) {
+    return t.shape().rank() == 2 && owners.contains(t.owner().handle()) &&
+           t.name().find("bias") != std::string_view::npos;
+  });
+  return found;
+}
+
+Count elements_inside(const Graph& graph, const Module& m) {
+  Count sum = 0;
+  for (const auto& t : graph.tensors())
+    if (t.is_parameter() && !t.is_tied() && inside(t.owner(), m)) sum += t.numel();
+  return sum;
+}
+
+/// One module for each expert: a list of as many children, alike in type and size.
+bool is_list_of_experts(const Graph& graph, const Module& list, int64_t experts) {
+  if (list.type() != "ModuleList" || list.child_count() != static_cast<size_t>(experts))
+    return false;
+  const auto size = elements_inside(graph, list.child(0));
+  if (size == Count(0)) return false;
+  for (size_t i = 1; i < list.child_count(); ++i) {
+    const auto child = list.child(i);
+    if (child.qualified_type() != list.child(0).qualified_type() ||
+        elements_inside(graph, child) != size)
+      return false;
+  }
+  return true;
+}
+
+std::vector<Tensor> listed(const Graph& graph, const Module& within, int64_t experts) {
+  std::vector<Tensor> found;
+  for (const auto& m : graph.modules()) {
+    if (!inside(m, within) || !is_list_of_experts(graph, m, experts)) continue;
+    for (const auto& t : graph.tensors())
+      if (t.is_parameter() && !t.is_tied() && inside(t.owner(), m)) found.push_back(t);
+  }
+  return found;
+}
+
+/// Beside the router: in its own module, else in the one around it.
+bool find_experts(const Graph& graph, const Module& within, Router& router) {
+  router.weights = stacked(graph, within, router.experts);
+  router.how = "stacked weights";
+  if (router.weights.empty()) {
+    router.weights = listed(graph, within, router.experts);
+    router.how = "a list of modules alike";
+  }
+  return !router.weights.empty();
+}
+
+std::unordered_map<const tmeter_tensor*, const Router*> by_tensor(
+    const std::vector<Router>& routers) {
+  std::unordered_map<const tmeter_tensor*, const Router*> owner;
+  for (const auto& r : routers)
+    for (const auto& t : r.weights) owner.emplace(t.handle(), &r);
+  return owner;
+}
+
+}  // namespace
+
+std::vector<Router> find_routers(const Graph& graph) {
+  std::vector<Router> routers;
+  for (const auto& n : graph.nodes()) {
+    if (tmeter::base_name(n.op()) != "topk" || !n.call()) continue;
+    const auto scores = n.arg("self").shape();
+    if (scores.empty()) continue;
+    Router r{n, scores.back(), n.arg("k").as_int(), {}, {}};
+    if (r.experts < 2 || r.chosen < 1 || r.chosen >= r.experts) continue;
+    const auto module = n.call().module();
+    const bool found = find_experts(graph, module, r) ||
+                       (module.parent() && find_experts(graph, module.parent(), r));
+    if (found) routers.push_back(std::move(r));
+  }
+  return routers;
+}
+
+Parameters count_parameters(const Graph& graph, const std::vector<Router>& routers) {
+  const auto router_of = by_tensor(routers);
+  Parameters p;
+  for (const auto& t : graph.tensors()) {
+    if (!t.is_parameter() || t.is_tied()) continue;
+    p.all += t.numel();
+    const auto it = router_of.find(t.handle());
+    p.active +=
+        it == router_of.end() ? t.numel() : t.numel() * it->second->chosen / it->second->experts;
+  }
+  return p;
+}
+
+std::optional<Count> bytes_read(const Graph& graph, const std::vector<Router>& routers) {
+  const auto router_of = by_tensor(routers);
+  std::unordered_set<const tmeter_tensor*> seen;
+  Count sum = 0;
+  for (const auto& n : graph.nodes()) {
+    if (n.op() == "aten::embedding") continue;
+    for (size_t i = 0; i < n.arg_count(); ++i) {
+      const auto tensor = n.arg(i).tensor();
+      if (!tensor || !tensor.is_parameter()) continue;
+      const auto t = tensor.canonical();
+      if (!seen.insert(t.handle()).second) continue;
+      if (t.dtype().bytes() == 0) return std::nullopt;
+      const auto it = router_of.find(t.handle());
+      sum +=
+          it == router_of.end() ? t.bytes() : t.bytes() * it->second->chosen / it->second->experts;
+    }
+  }
+  return sum;
+}
+
+}  // namespace language_model

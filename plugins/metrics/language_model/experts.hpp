@@ -1,0 +1,31 @@
+// Mixture of experts: which parameters a token meets, and which only other tokens do.
+#pragma once
+#include <optional>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+namespace language_model {
+
+/// One router with its experts.
+struct Router {
+  tmeter::Node topk;
+  int64_t experts, chosen;
+  std::vector<tmeter::Tensor> weights;  // of all its experts
+  std::string how;                      // how they were recognised
+};
+
+std::vector<Router> find_routers(const tmeter::Graph& graph);
+
+/// Parameters by element, or bytes: of all, and of those that one token meets.
+struct Parameters {
+  tmeter::Count all = 0, active = 0;
+};
+Parameters count_parameters(const tmeter::Graph& graph, const std::vector<Router>& routers);
+
+/// Bytes of the parameters that a token's computation reads: tables that are only looked up are not
+/// among them, and of experts the chosen ones. Nothing when an element type is unknown.
+std::optional<tmeter::Count> bytes_read(const tmeter::Graph& graph,
+                                        const std::vector<Router>& routers);
+
+}  // namespace language_model

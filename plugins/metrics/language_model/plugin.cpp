@@ -1,0 +1,173 @@
+// language-model: what a decoder language model costs per token – work, cache, active parameters.
+// Says nothing about any other model.
+#include <tmeter/cpp/units.hpp>
+
+#include "cost.hpp"
+#include "experts.hpp"
+
+namespace {
+
+using language_model::Cost;
+using language_model::Decoder;
+using language_model::place;
+using language_model::Router;
+using tmeter::Call;
+using tmeter::Cell;
+using tmeter::Count;
+using tmeter::Finding;
+using tmeter::Graph;
+
+struct Figure {
+  std::string_view id, title, unit;
+  int32_t kind;
+  std::string_view convention;
+};
+
+constexpr Figure kFigures[] = {
+    {"tokens", "tokens", "", TMETER_UNIT_COUNT, "tokens of one inference: batch × sequence length"},
+    {"macs_per_token", "MACs per token", "MAC", TMETER_UNIT_OP,
+     "`macs` of the model divided by its tokens: the prefill, attention in full"},
+    {"decode_macs", "decode MACs", "MAC", TMETER_UNIT_OP,
+     "MACs of one more token of one sequence, with a context as long as the sequence: products "
+     "once, "
+     "attention of one query over all keys"},
+    {"decode_read_bytes", "decode read", "B", TMETER_UNIT_BYTE,
+     "bytes one decoded token reads at least: parameters that are multiplied (of experts the "
+     "chosen "
+     "ones) and the key/value cache of its sequence"},
+    {"kv_bytes_per_token", "KV cache per token", "B", TMETER_UNIT_BYTE,
+     "keys and values of all layers for one token: 2 × layers × key/value heads × width × bytes, "
+     "before heads are repeated for groups"},
+    {"kv_cache_bytes", "KV cache", "B", TMETER_UNIT_BYTE,
+     "the key/value cache of all sequences of the batch at the recorded length"},
+    {"active_params", "active params", "", TMETER_UNIT_COUNT,
+     "parameters one token meets: all but those of the experts its router does not choose"},
+};
+
+std::string bytes_text(Count n) {
+  return tmeter::scaled(static_cast<double>(n.value()), TMETER_UNIT_BYTE, "B").text();
+}
+std::string number_text(Count n) {
+  return tmeter::scaled(static_cast<double>(n.value()), TMETER_UNIT_OP, "").text();
+}
+
+void emit(const Call& call, std::string_view id, Cell value) {
+  call.emit(id, TMETER_AXIS_MODEL, 0, value);
+}
+
+Cell quotient(Count a, Count b) {
+  if (a / b * b == a) return a / b;
+  return static_cast<double>(a.value()) / static_cast<double>(b.value());
+}
+
+void say_model(const Decoder& d, const Cost& cost, const Call& call) {
+  emit(call, "tokens", d.tokens());
+  emit(call, "macs_per_token", cost.known ? quotient(cost.all, d.tokens()) : Cell::unsupported());
+  Finding f;
+  f.rule = "language-model";
+  f.text = "a decoder language model: " + number_text(d.tokens()) + " tokens (" +
+           std::to_string(d.batch) + " × " + std::to_string(d.length) + ") through " +
+           std::to_string(d.attentions.size()) + " causal attentions";
+  f.evidence = "token ids looked up by " + place(d.embedding) + ", causal attention from " +
+               place(d.attentions.front().node) + " to " + place(d.attentions.back().node);
+  call.add(f.about(d.embedding));
+}
+
+/// "4 layers × 2 × 2 heads × 32 × float32 (8 query heads)"
+std::string cache_evidence(const Decoder& d) {
+  const auto& first = d.attentions.front();
+  for (const auto& a : d.attentions)
+    if (a.cache_bytes != first.cache_bytes || a.key_heads != first.key_heads)
+      return "the layers differ; the first one has " + std::to_string(first.key_heads) +
+             " key heads of " + std::to_string(first.width);
+  return std::to_string(d.attentions.size()) + " layers × 2 × " + std::to_string(first.key_heads) +
+         " heads × " + std::to_string(first.width) + " × " +
+         std::string(first.node.arg("key").dtype().name()) + " (" + std::to_string(first.heads) +
+         " query heads)";
+}
+
+void say_cache(const Decoder& d, const Call& call) {
+  const auto bytes = d.cache_bytes();
+  const auto per_token = bytes / d.tokens(), per_sequence = bytes / d.batch;
+  emit(call, "kv_cache_bytes", bytes);
+  emit(call, "kv_bytes_per_token", quotient(bytes, d.tokens()));
+  Finding f;
+  f.rule = "kv-cache";
+  f.text = "a key/value cache takes " + bytes_text(per_token) + " per token, " +
+           bytes_text(per_sequence) + " for a sequence of " + std::to_string(d.length);
+  f.evidence = cache_evidence(d);
+  for (const auto& a : d.attentions) f.about(a.node);
+  call.add(f);
+}
+
+void say_decode(const Graph& graph, const Decoder& d, const Cost& cost,
+                const std::vector<Router>& routers, const Call& call) {
+  emit(call, "decode_macs", cost.known ? Cell(cost.token) : Cell::unsupported());
+  const auto weights = bytes_read(graph, routers);
+  emit(call, "decode_read_bytes",
+       weights ? Cell(*weights + d.cache_bytes() / d.batch) : Cell::unsupported());
+  if (!cost.known || !weights) return;
+  const auto read = *weights + d.cache_bytes() / d.batch;
+  Finding f;
+  f.rule = "decode";
+  f.text = "prefill takes " + number_text(cost.all) + " MACs" +
+           "; one more token at a context of " + std::to_string(d.length) + " takes " +
+           number_text(cost.token) + " MACs" + " and reads " + bytes_text(read);
+  f.evidence = bytes_text(*weights) + " of weights once per step, and the cache of each sequence";
+  call.add(f);
+}
+
+void say_experts(const Graph& graph, const std::vector<Router>& routers, const Call& call) {
+  if (routers.empty()) return;
+  const auto params = count_parameters(graph, routers);
+  emit(call, "active_params", params.active);
+  const auto& first = routers.front();
+  Finding f;
+  f.rule = "mixture-of-experts";
+  f.text = "each token meets " + number_text(params.active) + " of " + number_text(params.all) +
+           " parameters: " + std::to_string(first.chosen) + " of " + std::to_string(first.experts) +
+           " experts";
+  f.evidence = place(first.topk) + " picks " + std::to_string(first.chosen) + " of " +
+               std::to_string(first.experts) + " scores; experts are " + first.how + ", as " +
+               std::string(first.weights.front().name()) + "; " + std::to_string(routers.size()) +
+               (routers.size() == 1 ? " router" : " routers");
+  for (const auto& r : routers) f.about(r.topk);
+  call.add(f);
+}
+
+void analyse(const Graph& graph, Call& call) {
+  const auto decoder = language_model::recognise(graph);
+  if (!decoder) return;
+  const auto cost = cost_of(graph, *decoder, call);
+  const auto routers = language_model::find_routers(graph);
+  say_model(*decoder, cost, call);
+  say_cache(*decoder, call);
+  say_decode(graph, *decoder, cost, routers, call);
+  say_experts(graph, routers, call);
+}
+
+void register_all(tmeter::Registrar& r) {
+  std::string_view produced =
+      "tokens macs_per_token decode_macs decode_read_bytes kv_bytes_per_token kv_cache_bytes "
+      "active_params";
+  for (const auto& f : kFigures)
+    r.metric({.id = f.id,
+              .title = f.title,
+              .unit = f.unit,
+              .unit_kind = f.kind,
+              .axis = TMETER_AXIS_MODEL,
+              .aggregation = TMETER_AGGREGATE_NONE,
+              .convention = f.convention});
+  r.analysis("language-model", "macs", produced, analyse);
+}
+
+}  // namespace
+
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.language-model",
+                       .version = "1.0.0",
+                       .description = "Decoder language models: work and cache per token, active "
+                                      "parameters of experts",
+                       .needs = "flops",
+                   }),
+                   [](tmeter::Registrar& r) { register_all(r); })
