@@ -14,11 +14,33 @@ import measure
 MAX_BYTES = 350_000
 MAX_TOTAL = 9_000_000
 
-#: form: ids
-CHOICE = {
-    "scripted": [],
-    "pt2": [],
-}
+SCRIPTED = """
+torchvision/alexnet torchvision/vgg11 torchvision/squeezenet1_1 torchvision/resnet18
+torchvision/shufflenet_v2_x0_5 torchvision/regnet_x_400mf torchvision/vit_b_32 torchvision/swin_v2_t
+torchvision/fasterrcnn_resnet50_fpn torchvision/maskrcnn_resnet50_fpn torchvision/retinanet_resnet50_fpn
+torchvision/ssd300_vgg16 torchvision/fcn_resnet50 torchvision/deeplabv3_resnet50
+torchvision/r3d_18 torchvision/mvit_v1_b torchvision/raft_small
+timm/deit3_small_patch16_224 timm/convnext_atto timm/mambaout_femto timm/eva02_tiny_patch14_224
+timm/levit_128s timm/mixer_b16_224 timm/poolformer_s12 timm/sequencer2d_s
+""".split()
+
+PT2 = """
+torchvision/googlenet torchvision/maxvit_t torchvision/efficientnet_b0 torchvision/mnasnet1_0
+torchvision/regnet_y_400mf torchvision/lraspp_mobilenet_v3_large torchvision/mvit_v2_s
+torchvision/r2plus1d_18 torchvision/s3d torchvision/swin3d_t torchvision/raft_large torchvision/regnet_x_400mf
+timm/beit_base_patch16_224 timm/convnextv2_nano timm/crossvit_9_dagger_240 timm/davit_tiny
+timm/edgenext_small timm/fastvit_t8 timm/focalnet_tiny_srf timm/gcvit_xxtiny timm/ghostnetv2_100
+timm/halonet26t timm/hiera_tiny_224 timm/lambda_resnet26t timm/mobilevit_s timm/nfnet_l0
+timm/repvgg_a2 timm/rexnet_100 timm/swinv2_tiny_window8_256 timm/twins_svt_small timm/volo_d1_224
+timm/xcit_nano_12_p16_224 timm/sequencer2d_s
+transformers/bert transformers/albert transformers/deberta transformers/gpt2 transformers/llama-gqa
+transformers/falcon transformers/mixtral transformers/qwen3-moe-batched transformers/deepseek-v3
+transformers/mamba2 transformers/fnet transformers/t5 transformers/bart
+transformers/whisper transformers/wav2vec2 transformers/vit transformers/segformer
+transformers/detr transformers/clip transformers/layoutlmv3 transformers/patchtst
+""".split()
+
+CHOICE = {"scripted": SCRIPTED, "pt2": PT2}
 
 
 def write(cache: Path, folder: Path) -> None:
@@ -40,7 +62,7 @@ def write(cache: Path, folder: Path) -> None:
 
 def one(cache: Path, id: str, form: str, folder: Path) -> tuple[str, dict]:
     record = measure.read_record(cache, id)
-    if "file" not in record.get(form, {}):
+    if "file" not in record.get(form, {}) or "macs" not in record.get("reference", {}):
         sys.exit(f"zoo: {id} is not prepared as {form}; run ./dev zoo --only {id} first")
     source = cache / id / record[form]["file"]
     target = folder / (id.replace("/", "-").replace("@", "-") + source.name.removeprefix("model"))

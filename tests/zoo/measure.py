@@ -20,9 +20,13 @@ def measure(tmeter: Path, cache: Path, ids: list[str]) -> dict:
         for form, result in record.items():
             if isinstance(result, dict) and "file" in result:
                 answers[id][form] = measure_file(tmeter, cache / id / result["file"], record)
-    path.with_suffix(".new").write_text(json.dumps(answers, indent=1))
-    path.with_suffix(".new").replace(path)
+        save(path, answers)  # after each model: an interrupted run keeps what it has
     return answers
+
+
+def save(path: Path, answers: dict) -> None:
+    path.with_suffix(".new").write_text(json.dumps(answers))
+    path.with_suffix(".new").replace(path)
 
 
 def version(tmeter: Path) -> str:
