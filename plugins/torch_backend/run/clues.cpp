@@ -138,8 +138,8 @@ class Follower {
       if (op != t.op || use.offset != t.input) continue;
       if (t.kind == Kind::kIndices) return {t.kind, 0, 0, false, at::kLong};
       const auto inputs = use.user->inputs();
-      const auto weight = t.weight < inputs.size() ? first_tensor(resolve(inputs[t.weight], frame))
-                                                   : at::Tensor();
+      const auto weight =
+          t.weight < inputs.size() ? first_tensor(resolve(inputs[t.weight], frame)) : at::Tensor();
       if (!weight.defined() || weight.dim() == 0) continue;
       return clue(t, weight, *use.user, frame);
     }
