@@ -43,7 +43,15 @@ std::vector<Shape> shapes_for(const Clue& clue, const std::vector<int64_t>& name
   std::vector<Shape> out;
   switch (clue.kind) {
     case Kind::kChannels:
-      if (clue.spatial == 2) return image_shapes(clue.size, named);
+      if (clue.spatial == 2) {
+        out = image_shapes(clue.size, named);
+        // The clue may be of a later convolution, when the first one's weight is computed
+        // (standardised) or its input is rearranged: then it is most likely a picture in colour.
+        if (clue.size != 3) {
+          for (auto& s : image_shapes(3, named)) out.push_back(std::move(s));
+        }
+        return out;
+      }
       if (clue.spatial == 3) {
         for (const auto& c : kClips) out.push_back({1, clue.size, c.frames, c.size, c.size});
       } else {
