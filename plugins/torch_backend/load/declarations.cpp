@@ -8,8 +8,11 @@
 namespace tmeter::torch_backend {
 namespace {
 
+/// Operators, functions written in TorchScript itself, and what its compiler handles by name.
 bool known_to_libtorch(const std::string& op) {
-  return !torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(op)).empty();
+  const auto symbol = c10::Symbol::fromQualString(op);
+  return op.starts_with("prim::") || !torch::jit::getAllOperatorsFor(symbol).empty() ||
+         !torch::jit::getAllBuiltinFunctionsFor(symbol).empty();
 }
 
 c10::FunctionSchema schema_of_calls(const std::string& op, const ForeignCall& call) {
@@ -49,12 +52,17 @@ void declare(const std::string& op, c10::FunctionSchema schema) {
 }  // namespace
 
 Declarations::Declarations(const Archive& archive, const Request& request) {
-  std::map<std::string, ForeignCall> calls;
+  std::map<std::string, bool> seen;
+  const auto known = [&](const std::string& op) {
+    const auto [it, fresh] = seen.try_emplace(op, false);
+    if (fresh) it->second = known_to_libtorch(op);
+    return it->second;
+  };
+  ForeignCalls calls;
   for (const auto& [name, entry] : archive.folder("code/")) {
-    if (name.ends_with(".py")) find_foreign_calls(archive.read(entry), calls);
+    if (name.ends_with(".py")) find_foreign_calls(archive.read(entry), known, calls);
   }
   for (const auto& [op, call] : calls) {
-    if (op.starts_with("prim::") || known_to_libtorch(op)) continue;
     while_reading("code", [&] {
       const auto rule = ShapeQuery::schema(request.handle(), op);
       declare(op, rule.empty() ? schema_of_calls(op, call) : schema_of_rule(op, rule));

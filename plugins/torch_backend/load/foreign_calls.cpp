@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -110,20 +111,42 @@ void add_call(std::string_view text, size_t call, size_t open, ForeignCall& out)
   }
 }
 
+/// "acme::norm" of "acme.norm(" and where its "(" is; nothing when the text is no such call.
+struct Callee {
+  std::string op;
+  size_t open = 0;
+};
+std::optional<Callee> callee_at(std::string_view text, size_t at, std::string_view prefix) {
+  std::string space = "aten";
+  size_t name_begin = at + prefix.size();
+  if (prefix == "ops.") {
+    space = name_at(text.substr(name_begin));
+    name_begin += space.size() + 1;
+    if (space.empty() || name_begin > text.size() || text[name_begin - 1] != '.')
+      return std::nullopt;
+  }
+  const auto name = name_at(text.substr(name_begin));
+  const auto open = name_begin + name.size();
+  if (name.empty() || open >= text.size() || text[open] != '(') return std::nullopt;
+  return Callee{space + "::" + std::string(name), open};
+}
+
+void find_calls(std::string_view text, std::string_view prefix,
+                const std::function<bool(const std::string&)>& known, ForeignCalls& found) {
+  for (size_t at = text.find(prefix); at != std::string_view::npos;
+       at = text.find(prefix, at + 1)) {
+    if (at > 0 && (in_name(text[at - 1]) || text[at - 1] == '.')) continue;
+    const auto callee = callee_at(text, at, prefix);
+    if (callee && !known(callee->op)) add_call(text, at, callee->open, found[callee->op]);
+  }
+}
+
 }  // namespace
 
-void find_foreign_calls(std::string_view text, std::map<std::string, ForeignCall>& found) {
-  constexpr std::string_view kOps = "ops.";
-  for (size_t at = text.find(kOps); at != std::string_view::npos; at = text.find(kOps, at + 1)) {
-    if (at > 0 && (in_name(text[at - 1]) || text[at - 1] == '.')) continue;
-    const auto space = name_at(text.substr(at + kOps.size()));
-    const auto dot = at + kOps.size() + space.size();
-    if (space.empty() || dot >= text.size() || text[dot] != '.') continue;
-    const auto name = name_at(text.substr(dot + 1));
-    const auto open = dot + 1 + name.size();
-    if (name.empty() || open >= text.size() || text[open] != '(') continue;
-    add_call(text, at, open, found[std::string(space) + "::" + std::string(name)]);
-  }
+void find_foreign_calls(std::string_view text, const std::function<bool(const std::string&)>& known,
+                        ForeignCalls& found) {
+  find_calls(text, "ops.", known, found);
+  find_calls(text, "torch.", known, found);
 }
 
 }  // namespace tmeter::torch_backend
