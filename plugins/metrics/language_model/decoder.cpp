@@ -68,17 +68,17 @@ bool makes_triangle(const Node& n, int64_t length) {
 
 bool made_of_triangle(const Value& mask, int64_t length) {
   constexpr size_t kMost = 256;  // nodes looked at
-  std::vector<Node> todo;
+  std::vector<Node> pending;
   std::unordered_set<const tmeter_node*> seen;
   const auto visit = [&](const Value& v) {
     const auto made_by = v.producer();
     if (made_by && seen.size() < kMost && seen.insert(made_by.handle()).second)
-      todo.push_back(made_by);
+      pending.push_back(made_by);
   };
   visit(mask);
-  while (!todo.empty()) {
-    const auto n = todo.back();
-    todo.pop_back();
+  while (!pending.empty()) {
+    const auto n = pending.back();
+    pending.pop_back();
     if (makes_triangle(n, length)) return true;
     for (size_t i = 0; i < n.arg_count(); ++i) {
       const auto v = n.arg(i);
