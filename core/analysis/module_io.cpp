@@ -56,12 +56,4 @@ class Finder {
 
 std::vector<ModuleIo> module_io(const Graph& graph) { return Finder(graph).run(); }
 
-std::string shape_text(const Value* tensor) {
-  if (!tensor) return {};
-  std::string text = "[";
-  for (size_t i = 0; i < tensor->dims.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(tensor->dims[i]);
-  return text + "]";
-}
-
 }  // namespace tmeter::core

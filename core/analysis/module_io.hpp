@@ -1,6 +1,5 @@
 // What goes into each module and what comes out: its first input from outside and its result.
 #pragma once
-#include <string>
 #include <vector>
 
 #include "core/ir/graph.hpp"
@@ -15,8 +14,5 @@ struct ModuleIo {
 
 /// By module index.
 std::vector<ModuleIo> module_io(const Graph& graph);
-
-/// "[1, 3, 224, 224]"; empty for null.
-std::string shape_text(const Value* tensor);
 
 }  // namespace tmeter::core

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/analysis/module_facts.hpp"
+#include "core/base/text.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -273,10 +274,7 @@ std::string kernel_size_of(const ModuleFacts& m) {
   for (const char* op : {"max_pool", "avg_pool"})
     if (const auto* node = m.node(op); kernel.empty() && node)
       kernel = m.integers(node, "kernel_size", 1);
-  if (kernel.empty()) return {};
-  std::string text = "[";
-  for (size_t i = 0; i < kernel.size(); ++i) text += (i ? ", " : "") + std::to_string(kernel[i]);
-  return text + "]";
+  return kernel.empty() ? std::string() : shape_text(kernel);
 }
 
 }  // namespace

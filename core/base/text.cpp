@@ -86,6 +86,12 @@ size_t utf8_length(std::string_view text) {
 
 }  // namespace
 
+std::string shape_text(std::span<const int64_t> dims) {
+  std::string text = "[";
+  for (const auto d : dims) text += (text.size() > 1 ? ", " : "") + std::to_string(d);
+  return text + "]";
+}
+
 std::string printable(std::string_view text, size_t limit) {
   std::string out;
   size_t at = 0;

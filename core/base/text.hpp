@@ -1,5 +1,7 @@
-// Small text helpers: splitting, globs, and the nearest spelling for "did you mean".
+// Small text helpers: splitting, globs, shapes, and the nearest spelling for "did you mean".
 #pragma once
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,9 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 /// " (did you mean 'flops'?)" or nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "[1, 3, 224, 224]"
+std::string shape_text(std::span<const int64_t> dims);
 
 /// Text from a file made fit for one line on a terminal: control characters and broken UTF-8
 /// become '?', and what is longer than `limit` bytes is cut.

@@ -19,12 +19,6 @@ void limit(size_t size, size_t most, const char* what) {
     refuse("the model has more than " + std::to_string(most) + " " + what + ", tmeter's limit");
 }
 
-std::string shape_text(std::span<const int64_t> dims) {
-  std::string text = "[";
-  for (const auto d : dims) text += (text.size() > 1 ? ", " : "") + std::to_string(d);
-  return text + "]";
-}
-
 /// numel, with room for 16-byte elements in 63 bits.
 int64_t checked_numel(std::span<const int64_t> dims, const std::string& what) {
   if (dims.size() > limits::kRank)

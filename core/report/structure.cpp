@@ -4,8 +4,16 @@
 
 #include "core/analysis/module_io.hpp"
 #include "core/analysis/module_text.hpp"
+#include "core/base/text.hpp"
 
 namespace tmeter::core {
+namespace {
+
+std::string size_text(const Value* tensor) {
+  return tensor ? shape_text(tensor->dims) : std::string();
+}
+
+}  // namespace
 
 Structure::Structure(const Graph& graph) {
   auto texts = module_texts(graph);
@@ -13,8 +21,8 @@ Structure::Structure(const Graph& graph) {
   facts[0] = std::move(texts.whole);
   facts[1] = std::move(texts.kernel_size);
   for (const auto& io : module_io(graph)) {
-    facts[2].push_back(shape_text(io.input));
-    facts[3].push_back(shape_text(io.output));
+    facts[2].push_back(size_text(io.input));
+    facts[3].push_back(size_text(io.output));
   }
 }
 
