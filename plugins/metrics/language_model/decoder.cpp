@@ -153,10 +153,4 @@ std::optional<Decoder> recognise(const Graph& graph) {
   return d;
 }
 
-std::string place(const Node& node) {
-  const auto path = node.call() ? node.call().module().path() : std::string_view();
-  return path.empty() ? std::string(node.op())
-                      : std::string(path) + " (" + std::string(node.op()) + ")";
-}
-
 }  // namespace language_model

@@ -28,7 +28,4 @@ struct Decoder {
 /// Nothing when the graph is no decoder language model, or not visibly one.
 std::optional<Decoder> recognise(const tmeter::Graph& graph);
 
-/// "layers.0.attention (aten::scaled_dot_product_attention)"
-std::string place(const tmeter::Node& node);
-
 }  // namespace language_model

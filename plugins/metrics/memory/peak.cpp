@@ -1,6 +1,7 @@
 #include "peak.hpp"
 
 #include <algorithm>
+#include <tmeter/cpp/place.hpp>
 #include <tmeter/cpp/units.hpp>
 
 #include "lifetimes.hpp"
@@ -18,15 +19,8 @@ std::string bytes_text(Count bytes) {
   return tmeter::scaled(static_cast<double>(bytes.value()), TMETER_UNIT_BYTE, "B").text();
 }
 
-/// "layer1.0.conv1 (aten::conv2d)"
-std::string place(const Node& node) {
-  const auto path = node.call() ? node.call().module().path() : std::string_view();
-  return path.empty() ? std::string(node.op())
-                      : std::string(path) + " (" + std::string(node.op()) + ")";
-}
-
 std::string name_of(const Storage& s) {
-  return s.maker ? "result of " + place(s.maker) : "input " + std::string(s.input);
+  return s.maker ? "result of " + tmeter::place(s.maker) : "input " + std::string(s.input);
 }
 
 /// The largest of what is alive: "input x 588.00 KiB, result of conv1 (aten::conv2d) 3.06 MiB".
@@ -54,8 +48,8 @@ void find_peak(const tmeter::Graph& graph, tmeter::Call& call) {
   const auto node = graph.nodes()[at];
   tmeter::Finding finding;
   finding.rule = "memory-peak";
-  finding.text =
-      "activations take at most " + bytes_text(l.alive[at]) + ", while " + place(node) + " runs";
+  finding.text = "activations take at most " + bytes_text(l.alive[at]) + ", while " +
+                 tmeter::place(node) + " runs";
   finding.evidence = alive_text(l, at);
   call.add(finding.about(node));
 }

@@ -1,0 +1,14 @@
+// How findings and warnings name an operator call, so that all plugins do it alike.
+#pragma once
+#include "graph.hpp"
+
+TMETER_SDK_BEGIN
+
+/// "layers.0.attention (aten::scaled_dot_product_attention)"; the operator alone in the root.
+inline std::string place(const Node& node) {
+  const auto path = node.call() ? node.call().module().path() : std::string_view();
+  return path.empty() ? std::string(node.op())
+                      : std::string(path) + " (" + std::string(node.op()) + ")";
+}
+
+TMETER_SDK_END
