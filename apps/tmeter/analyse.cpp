@@ -140,7 +140,10 @@ int analyse(const CommandLine& line, Clock::time_point start) {
   append_unique(names, handlers_wanted(registry, *model.graph));
   const auto plugins = registry.open_with_needs(names);
   report.graph = model.graph.get();
-  report.results = Engine(*model.graph, plugins, log, &hardware).run();
+  const TensorBytes tensors(source.file);
+  Engine engine(*model.graph, plugins, log, &hardware);
+  engine.read_tensors(tensors, line.threads);
+  report.results = engine.run();
   add_sizes(report, line, *model.graph, plugins, hardware);
   fill_report(report, line, model, plugins, hardware, log);
   const std::chrono::duration<double> elapsed = Clock::now() - start;

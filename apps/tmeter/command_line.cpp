@@ -1,5 +1,8 @@
 #include "apps/tmeter/command_line.hpp"
 
+#include <sched.h>
+
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <sstream>
@@ -33,6 +36,7 @@ struct Options {
         "'-NAME' leaves one out")("set,s", list("NAME.KEY=VALUE"),
                                   "an option of a plugin, as in flops.convention=fvcore")(
         "hardware", text("NAME|FILE"), "hardware profile for estimates (default: horowitz-45nm)")(
+        "threads", text("N"), "threads that read weights (default: one for each core)")(
         "assert", list("EXPR"),
         "fail with status 3 unless it holds, as in 'macs<=5G' or 'coverage==100%'");
     input.add_options()(
@@ -133,6 +137,22 @@ std::pair<std::string, int64_t> parse_binding(const std::string& text) {
   return {text.substr(0, equals), value};
 }
 
+/// Cores this process may use.
+unsigned core_count() {
+  cpu_set_t set;
+  const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  return static_cast<unsigned>(std::max(n, 1));
+}
+
+unsigned parse_threads(const std::string& text) {
+  unsigned n = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || n < 1 || n > 1024) {
+    throw Error(ErrorKind::kUsage, "--threads " + text + ": a number from 1 to 1024 is expected");
+  }
+  return n;
+}
+
 void fill_settings(const po::variables_map& map, core::Settings& s) {
   if (map.count("config")) s = core::read_settings(map["config"].as<std::string>());
   for (const auto& t : texts(map, "set")) core::add_set_option(s, t);
@@ -190,6 +210,8 @@ CommandLine parse_command_line(const Arguments& arguments) {
   out.model = models.front();
   fill_settings(map, out.settings);
   fill_view(map, out);
+  out.threads =
+      map.count("threads") ? parse_threads(map["threads"].as<std::string>()) : core_count();
   for (const auto& t : texts(map, "input")) {
     for (auto& request : parse_input_spec(t)) out.inputs.push_back(std::move(request));
   }
@@ -207,7 +229,8 @@ std::string help_text() {
          "  tmeter config                     the complete default configuration as TOML\n"
       << Options().visible()
       << "\nExit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
-         "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run.\n\n"
+         "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run,\n"
+         "130 interrupted.\n\n"
          "  tmeter model.pt2\n"
          "  tmeter --plugins=flops,energy model.pt\n"
          "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n"

@@ -15,6 +15,7 @@ namespace tmeter::app {
 struct CommandLine {
   bool help = false, version = false, trusted = false;
   int verbosity = 0;  // -1 quiet … 2
+  unsigned threads = 1;
   std::string model;
   core::Settings settings;
   std::vector<core::InputRequest> inputs;

@@ -1,7 +1,10 @@
 #include "core/analysis/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
+#include <span>
 
 #include "core/analysis/rollup.hpp"
 #include "core/base/error.hpp"
@@ -52,6 +55,13 @@ std::string node_text(const Node& n) {
   if (!n.call->module->path.empty()) text += " in " + std::string(n.call->module->path);
   if (!n.location.empty()) text += ", " + std::string(n.location);
   return text + ")";
+}
+
+void require_rising(std::span<const double> values, const std::string& what) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i]) && (i == 0 || values[i - 1] < values[i])) continue;
+    throw Error(ErrorKind::kPlugin, what + " has edges that do not rise or are not finite");
+  }
 }
 
 size_t axis_size(const Graph& g, int32_t axis) {
@@ -118,6 +128,9 @@ void Engine::collect_columns() {
 
 void Engine::collect_passes() {
   for (auto* p : plugins_) {
+    const auto* streamed = p->capability<tmeter_tensor_analyses>(TMETER_CAP_TENSOR_ANALYSIS);
+    for (uint32_t i = 0; streamed && i < streamed->count; ++i)
+      tensor_uses_.push_back({p, streamed->get(i)});
     const auto* t = p->capability<tmeter_analyses>(TMETER_CAP_ANALYSIS);
     for (uint32_t i = 0; t && i < t->count; ++i) {
       const auto* a = t->get(i);
@@ -236,6 +249,10 @@ void Engine::finish_column(size_t i) {
 }
 
 bool Engine::is_produced(const std::string& id) const {
+  for (const auto& use : tensor_uses_) {
+    const auto produced = split(str(use.analysis->produced), " ");
+    if (std::find(produced.begin(), produced.end(), id) != produced.end()) return true;
+  }
   return std::any_of(passes_.begin(), passes_.end(), [&](const Pass& p) {
     return std::find(p.produced.begin(), p.produced.end(), id) != p.produced.end();
   });
@@ -270,10 +287,60 @@ void Engine::run_pass(Pass& pass) {
   pass.state = 2;
 }
 
+/// Tensors without readable numbers say so in every figure, and once in words.
+void Engine::mark_unreadable(const TensorStream& stream) {
+  std::map<std::string_view, std::set<const Tensor*>> reasons;
+  for (const auto& [tensor, use, why] : stream.unreadable()) {
+    reasons[why].insert(tensor);
+    for (const auto& id : split(str(use->analysis->produced), " ")) {
+      auto& c = own_column(id);
+      if (c.axis == TMETER_AXIS_TENSOR)
+        c.cells[TMETER_AXIS_TENSOR][tensor->index] = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
+      if (!stream.empty()) continue;
+      c.provenance = TMETER_PROVENANCE_UNAVAILABLE;
+      c.provenance_text = why;
+    }
+  }
+  for (const auto& [why, tensors] : reasons) {
+    const auto n = tensors.size();
+    context_.log->add(
+        TMETER_LOG_WARNING, "tmeter",
+        "the numbers of " + std::to_string(n) + (n == 1 ? " tensor, '" : " tensors, as of '") +
+            std::string((*tensors.begin())->name) + "', cannot be read: " + std::string(why));
+  }
+}
+
+void Engine::stream_tensors() {
+  if (tensor_uses_.empty() || !context_.tensors) return;
+  TensorStream stream(graph_, tensor_uses_, *context_.tensors, *context_.log);
+  stream.run(threads_);
+  stream.for_each([&](const TensorUse& use, const Tensor& tensor, void* state) {
+    const auto* a = use.analysis;
+    call_plugin(*use.plugin, "in '" + str(a->name) + "'",
+                [&](tmeter_call* c) { return a->emit(c, to_handle(&tensor), state, a->user); });
+  });
+  mark_unreadable(stream);
+}
+
+/// A file of weights alone has no operators: what is counted over them is not 0 but not there.
+void Engine::mark_without_graph() {
+  if (graph_.property("content") != "weights") return;
+  for (auto& c : results_.columns) {
+    if (c.axis != TMETER_AXIS_NODE && c.axis != TMETER_AXIS_MODULE_CALL) continue;
+    c.cells[TMETER_AXIS_MODULE].clear();
+    c.cells[TMETER_AXIS_MODULE_CALL].clear();
+    c.cells[TMETER_AXIS_MODEL] = {number_of_kind(TMETER_NUMBER_UNAVAILABLE)};
+    c.provenance = TMETER_PROVENANCE_UNAVAILABLE;
+    c.provenance_text = "the file holds weights only, no operators";
+  }
+}
+
 Results Engine::run() {
   configure();
+  stream_tensors();
   for (size_t i = 0; i < results_.columns.size(); ++i) require_metric(results_.columns[i].id);
   for (auto& pass : passes_) run_pass(pass);
+  mark_without_graph();
   fill_coverage();
   std::stable_sort(results_.findings.begin(), results_.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
@@ -304,6 +371,7 @@ const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wante
 }
 
 void Engine::fill_coverage() {
+  if (graph_.property("content") == "weights") return;  // nothing to cover
   const auto it =
       std::find_if(results_.columns.begin(), results_.columns.end(),
                    [](const Column& c) { return (c.flags & TMETER_METRIC_COVERAGE) != 0; });
@@ -374,12 +442,49 @@ void Engine::add_finding(const tmeter_finding& f, std::string_view plugin) {
   if (!frames_.empty()) throw Error(ErrorKind::kPlugin, "findings are for analyses, not handlers");
   if (f.rule.len == 0 || f.text.len == 0)
     throw Error(ErrorKind::kPlugin, "a finding needs a rule and a text");
-  for (size_t i = 0; i < f.target_count; ++i) {
-    if (f.targets[i].index >= axis_size(graph_, f.targets[i].axis))
-      throw Error(ErrorKind::kPlugin,
-                  "finding '" + str(f.rule) + "' is about a row that is not there");
-  }
+  for (size_t i = 0; i < f.target_count; ++i)
+    require_target(f.targets[i], "finding '" + str(f.rule) + "'");
   results_.findings.push_back(make_finding(f, plugin));
+}
+
+void Engine::require_target(const tmeter_target& target, std::string_view what) const {
+  if (target.index < axis_size(graph_, target.axis)) return;
+  throw Error(ErrorKind::kPlugin, std::string(what) + " is about a row that is not there");
+}
+
+void Engine::add_distribution(const tmeter_distribution& d, std::string_view plugin) {
+  const auto what = "distribution '" + str(d.id) + "'";
+  require_target(d.of, what);
+  if (d.id.len == 0 || d.bin_count == 0) throw Error(ErrorKind::kPlugin, what + " is empty");
+  const std::span edges(d.edges, d.bin_count + 1);
+  require_rising(edges, what);
+  results_.distributions.push_back({str(d.id),
+                                    str(d.title),
+                                    str(d.unit),
+                                    std::string(plugin),
+                                    d.of,
+                                    {edges.begin(), edges.end()},
+                                    {d.counts, d.counts + d.bin_count}});
+}
+
+void Engine::add_series(const tmeter_series& s, std::string_view plugin) {
+  const auto what = "series '" + str(s.id) + "'";
+  require_target(s.of, what);
+  if (s.id.len == 0 || s.point_count == 0) throw Error(ErrorKind::kPlugin, what + " is empty");
+  const std::span x(s.x, s.point_count), y(s.y, s.point_count);
+  require_rising(x, what);
+  if (!std::all_of(y.begin(), y.end(), [](double v) { return std::isfinite(v); }))
+    throw Error(ErrorKind::kPlugin, what + " has a point that is not finite");
+  results_.series.push_back({str(s.id),
+                             str(s.title),
+                             str(s.x_title),
+                             str(s.x_unit),
+                             str(s.y_title),
+                             str(s.y_unit),
+                             std::string(plugin),
+                             s.of,
+                             {x.begin(), x.end()},
+                             {y.begin(), y.end()}});
 }
 
 }  // namespace tmeter::core

@@ -1,13 +1,14 @@
 // The engine: runs the metrics of the chosen plugins over a graph.
 //
-// Order: configure → module handlers → node handlers (lazily, one metric may read another) →
-// analyses in the order of what they require → roll-ups → coverage. One engine serves one run; it
-// is used from one thread.
+// Order: configure → numbers inside tensors, streamed → module handlers → node handlers (lazily,
+// one metric may read another) → analyses in the order of what they require → roll-ups → coverage.
+// One engine serves one run; it is used from one thread.
 #pragma once
 #include <functional>
 
 #include "core/analysis/handlers.hpp"
 #include "core/analysis/results.hpp"
+#include "core/analysis/tensor_stream.hpp"
 
 namespace tmeter::core {
 
@@ -15,6 +16,13 @@ class Engine final : private ResultsAccess {
  public:
   Engine(const Graph& graph, const std::vector<Plugin*>& plugins, CallLog& log,
          const HardwareSource* hardware);
+
+  /// Makes `run` look at the numbers inside tensors too, with so many threads.
+  void read_tensors(const TensorBytes& tensors, unsigned threads) {
+    context_.tensors = &tensors;
+    threads_ = threads;
+    for (auto* p : plugins_) p->call.run = context_;
+  }
 
   /// Throws Error naming plugin, metric and node when something fails.
   Results run();
@@ -46,6 +54,10 @@ class Engine final : private ResultsAccess {
   void finish_column(size_t column);
   void run_pass(Pass& pass);
   void require_metric(const std::string& id);
+  void stream_tensors();
+  void mark_unreadable(const TensorStream& stream);
+  void mark_without_graph();
+  void require_target(const tmeter_target& target, std::string_view what) const;
   void fill_coverage();
   size_t column_index(std::string_view id) const;  // npos when absent
   Column& own_column(std::string_view id);
@@ -61,6 +73,8 @@ class Engine final : private ResultsAccess {
   void set_convention(std::string_view metric, std::string_view text) override;
   void set_provenance(std::string_view metric, int32_t provenance, std::string_view text) override;
   void add_finding(const tmeter_finding& finding, std::string_view plugin) override;
+  void add_distribution(const tmeter_distribution& d, std::string_view plugin) override;
+  void add_series(const tmeter_series& s, std::string_view plugin) override;
 
   const Graph& graph_;
   std::vector<Plugin*> plugins_;
@@ -68,6 +82,8 @@ class Engine final : private ResultsAccess {
   HandlerTable handlers_;
   Results results_;
   std::vector<Pass> passes_;
+  std::vector<TensorUse> tensor_uses_;
+  unsigned threads_ = 1;
   std::vector<std::vector<uint8_t>>
       node_state_;  // per column: 0 untouched, 1 being evaluated, 2 done
   std::vector<std::vector<bool>> covered_calls_;  // per column: answered by a module handler

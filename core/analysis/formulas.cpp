@@ -22,12 +22,12 @@ std::optional<int64_t> integer(const tmeter_number& n) {
 }
 
 /// The series that are fitted: one per metric and module, the model in place of the root.
-class Series {
+class FittedSeries {
  public:
   struct One {
     size_t metric, module;
   };
-  Series(const Graph& graph, const FormulaRequest& request) {
+  FittedSeries(const Graph& graph, const FormulaRequest& request) {
     std::vector<size_t> metrics;
     for (size_t i = 0; i < request.results.columns.size(); ++i) {
       const auto& c = request.results.columns[i];
@@ -79,7 +79,7 @@ std::vector<size_t> free_symbols(const Graph& graph, const std::set<size_t>& fix
 
 /// The model as a function of its free symbols. Everything is borrowed.
 Fittable function_of(OtherSizes& sizes, const std::vector<size_t>& symbols, Engine& engine,
-                     const Series& series, const std::function<bool(const Column&)>& wanted) {
+                     const FittedSeries& series, const std::function<bool(const Column&)>& wanted) {
   Fittable f;
   f.series = series.list().size();
   f.possible = [&](Fittable::Point point) {
@@ -99,7 +99,8 @@ Fittable function_of(OtherSizes& sizes, const std::vector<size_t>& symbols, Engi
 }
 
 std::vector<std::optional<Polynomial>> fit(Graph& graph, const std::vector<size_t>& symbols,
-                                           const Series& series, const FormulaRequest& request) {
+                                           const FittedSeries& series,
+                                           const FormulaRequest& request) {
   std::vector<SizeRange> ranges;
   for (const auto i : symbols) {
     const auto& s = graph.symbols()[i];
@@ -119,7 +120,7 @@ std::vector<std::optional<Polynomial>> fit(Graph& graph, const std::vector<size_
 Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
   Formulas out;
   const auto symbols = free_symbols(graph, request.fixed);
-  const Series series(graph, request);
+  const FittedSeries series(graph, request);
   if (symbols.empty() || series.list().empty()) return out;
   if (symbols.size() > kMaxSizes) {
     out.problem = std::to_string(symbols.size()) + " sizes are dynamic; formulas have at most " +

@@ -55,10 +55,27 @@ struct Finding {
   Finding& operator=(Finding&&) = default;
 };
 
+/// A histogram of something's values.
+struct Distribution {
+  std::string id, title, unit, plugin;
+  tmeter_target of{};
+  std::vector<double> edges;
+  std::vector<uint64_t> counts;
+};
+
+/// y over x.
+struct Series {
+  std::string id, title, x_title, x_unit, y_title, y_unit, plugin;
+  tmeter_target of{};
+  std::vector<double> x, y;
+};
+
 struct Results {
   std::vector<Column> columns;
   Coverage coverage;
   std::vector<Finding> findings;  // most severe first
+  std::vector<Distribution> distributions;
+  std::vector<Series> series;
 
   const Column* find(std::string_view id) const {
     for (const auto& c : columns) {

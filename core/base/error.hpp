@@ -8,12 +8,13 @@
 namespace tmeter::core {
 
 enum class ErrorKind {
-  kInternal = 1,   ///< a defect of ours
-  kUsage = 2,      ///< wrong options
-  kAssertion = 3,  ///< an --assert does not hold
-  kModel = 4,      ///< the model cannot be read
-  kPlugin = 5,     ///< a plugin failed or cannot be opened
-  kRun = 6,        ///< the model could not be run
+  kInternal = 1,       ///< a defect of ours
+  kUsage = 2,          ///< wrong options
+  kAssertion = 3,      ///< an --assert does not hold
+  kModel = 4,          ///< the model cannot be read
+  kPlugin = 5,         ///< a plugin failed or cannot be opened
+  kRun = 6,            ///< the model could not be run
+  kInterrupted = 130,  ///< Ctrl-C, as shells count it
 };
 
 class Error : public std::runtime_error {

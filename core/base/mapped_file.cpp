@@ -1,18 +1,73 @@
 #include "core/base/mapped_file.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 
 namespace tmeter::core {
+
+/// One mapping in the list the fault handler walks. Never freed, so that the handler may read the
+/// list at any moment; `size` is 0 once the mapping is gone.
+struct Guard {
+  const char* data;
+  std::atomic<size_t> size;
+  std::string message;
+  Guard* next;
+};
+
 namespace {
+
+std::atomic<Guard*> guards{nullptr};
+
+/// Only async-signal-safe calls here: see signal-safety(7).
+void on_fault(int signal, siginfo_t* info, void*) {
+  const auto at = reinterpret_cast<uintptr_t>(info->si_addr);
+  for (const Guard* g = guards.load(std::memory_order_acquire); g; g = g->next) {
+    const auto begin = reinterpret_cast<uintptr_t>(g->data);
+    if (at < begin || at - begin >= g->size.load(std::memory_order_relaxed)) continue;
+    const auto written = write(STDERR_FILENO, g->message.data(), g->message.size());
+    static_cast<void>(written);
+    _exit(static_cast<int>(ErrorKind::kModel));
+  }
+  ::signal(signal, SIG_DFL);  // not ours: as if we were not here, when the access is repeated
+}
+
+Guard* guard(const char* data, size_t size, const std::string& path) {
+  static const bool installed = [] {
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO;
+    return sigaction(SIGBUS, &action, nullptr) == 0;
+  }();
+  static_cast<void>(installed);
+  auto* g = new Guard{data, size,
+                      "tmeter: " + printable(path) +
+                          ": became shorter while it was read, or its disk failed; try again once "
+                          "it is completely written\n",
+                      guards.load()};
+  while (!guards.compare_exchange_weak(g->next, g)) {
+  }
+  return g;
+}
+
+constexpr size_t kPage = 4096;
+
+/// The pages that touch [offset, offset + size), as far as the file goes.
+std::pair<size_t, size_t> pages(size_t offset, size_t size, size_t file) {
+  const size_t begin = std::min(offset, file) / kPage * kPage;
+  return {begin, std::min(size + (offset - begin), file - begin)};
+}
 
 struct Descriptor {
   int fd;
@@ -42,8 +97,22 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   void* p = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.fd, 0);
   if (p == MAP_FAILED) refuse(path, std::string("cannot be mapped: ") + std::strerror(errno));
   data_ = static_cast<const char*>(p);
+  guard_ = guard(data_, size_, path);
 }
 
-MappedFile::~MappedFile() { munmap(const_cast<char*>(data_), size_); }
+MappedFile::~MappedFile() {
+  guard_->size = 0;
+  munmap(const_cast<char*>(data_), size_);
+}
+
+void MappedFile::expect(size_t offset, size_t size) const {
+  const auto [begin, length] = pages(offset, size, size_);
+  madvise(const_cast<char*>(data_) + begin, length, MADV_WILLNEED);
+}
+
+void MappedFile::release(size_t offset, size_t size) const {
+  const auto [begin, length] = pages(offset, size, size_);
+  madvise(const_cast<char*>(data_) + begin, length, MADV_DONTNEED);
+}
 
 }  // namespace tmeter::core

@@ -1,9 +1,15 @@
 // A file mapped read-only. Owner: whoever opened it; the bytes live as long as the object.
+//
+// A file that becomes shorter while it is mapped (or whose disk fails) makes reading fault. That
+// ends the program at once with a message and status 4, as for any other damaged file: nothing that
+// was computed from such a file is worth keeping, and reports are written only after reading.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace tmeter::core {
+
+struct Guard;  // what the fault handler knows of a mapping
 
 class MappedFile {
  public:
@@ -15,11 +21,16 @@ class MappedFile {
 
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return {data_, size_}; }
+  /// The bytes in [offset, offset + size) will soon be read: begin to fetch them.
+  void expect(size_t offset, size_t size) const;
+  /// They have been read: their pages need not stay in this process.
+  void release(size_t offset, size_t size) const;
 
  private:
   std::string path_;
   const char* data_ = nullptr;
   size_t size_ = 0;
+  Guard* guard_ = nullptr;
 };
 
 }  // namespace tmeter::core

@@ -127,6 +127,7 @@ GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   t.storage_offset = s.storage_offset;
   t.file_offset = s.file_offset;
   t.storage_bytes = s.storage_bytes;
+  t.file = s.file;
   t.trainable = s.trainable;
   t.owner = &owner;
   t.canonical = &t;

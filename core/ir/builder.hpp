@@ -22,6 +22,7 @@ struct TensorSpec {
   std::span<const int64_t> dims;
   std::optional<std::span<const int64_t>> strides;  // none: contiguous
   int64_t storage_offset = 0, file_offset = -1, storage_bytes = 0;
+  const MappedFile* file = nullptr;
   bool trainable = false;
 };
 

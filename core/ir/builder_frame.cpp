@@ -30,6 +30,7 @@ GraphBuilder::GraphBuilder(const Graph& frame) : GraphBuilder() {
     s.storage_offset = t.storage_offset;
     s.file_offset = t.file_offset;
     s.storage_bytes = t.storage_bytes;
+    s.file = t.file;
     s.trainable = t.trainable;
     tensor(s);
   }

@@ -18,6 +18,7 @@
 
 namespace tmeter::core {
 
+class MappedFile;
 struct Module;
 struct ModuleCall;
 struct Node;
@@ -64,6 +65,7 @@ struct Tensor {
   std::string_view name, storage_key;
   std::span<int64_t> dims, strides;
   int64_t numel = 0, storage_offset = 0, file_offset = -1, storage_bytes = 0;
+  const MappedFile* file = nullptr;  // of the bytes; null: the model file itself
   bool trainable = false;
   Module* owner = nullptr;
   const Tensor* canonical = nullptr;  // first of a tied group, or itself

@@ -1,8 +1,12 @@
 // tmeter.host.builder/1: the C door to core/ir's GraphBuilder.
+#include "core/base/checked.hpp"
+#include "core/base/text.hpp"
 #include "core/ir/builder.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
 #include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/source.hpp"
+#include "core/plugin_host/tensor_bytes.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -25,6 +29,25 @@ tmeter_status add_expr(tmeter_builder* b, int32_t op, const tmeter_id* operands,
   return make(b, out, [&](GraphBuilder& g) { return g.expr(op, {operands, operands + n}); });
 }
 
+/// Whoever reads the numbers later relies on this: they lie inside their storage, and that inside
+/// its file. Weightless files (no storage) are spared.
+void check_place(const TensorSpec& s, const MappedFile& file) {
+  if (s.file_offset < 0 || s.storage_bytes == 0) return;
+  const auto what = "tensor '" + printable(s.name) + "'";
+  if (s.storage_bytes < 0 ||
+      !range_fits(static_cast<uint64_t>(s.file_offset), static_cast<uint64_t>(s.storage_bytes),
+                  file.bytes().size())) {
+    throw Error(ErrorKind::kModel, what + " lies beyond the end of " + printable(file.path()) +
+                                       "; was it saved or downloaded completely?");
+  }
+  const auto end = elements_end(s);
+  const auto bytes = end ? checked_mul(*end, element_bytes(s.dtype)) : std::nullopt;
+  if (!bytes || *bytes > s.storage_bytes) {
+    throw Error(ErrorKind::kModel, what + " reaches beyond its storage of " +
+                                       std::to_string(s.storage_bytes) + " bytes");
+  }
+}
+
 tmeter_status add_tensor(tmeter_builder* b, const tmeter_tensor_desc* d, tmeter_id* out) {
   if (d->struct_size < sizeof(tmeter_tensor_desc)) return TMETER_INVALID_ARGUMENT;
   return make(b, out, [&](GraphBuilder& g) {
@@ -39,7 +62,9 @@ tmeter_status add_tensor(tmeter_builder* b, const tmeter_tensor_desc* d, tmeter_
     s.storage_offset = d->storage_offset;
     s.file_offset = d->file_offset;
     s.storage_bytes = d->storage_bytes;
+    s.file = d->source ? &d->source->file : nullptr;
     s.trainable = d->trainable != 0;
+    if (b->source) check_place(s, s.file ? *s.file : b->source->file);
     return g.tensor(s);
   });
 }

@@ -1,4 +1,5 @@
 // tmeter.host.call/1, tmeter.host.results/1 and tmeter.host.hardware/1: what a call offers.
+#include "core/base/interrupt.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/interfaces.hpp"
@@ -70,7 +71,7 @@ const tmeter_call_api* call_interface() {
       [](tmeter_call* c, int32_t level, tmeter_str message) {
         if (c->run.log) c->run.log->add(level, c->plugin_id, view(message));
       },
-      [](tmeter_call*) -> int32_t { return 0; },
+      [](tmeter_call*) -> int32_t { return Interrupt::requested(); },
       scratch,
       [](tmeter_call*, uint64_t, uint64_t, tmeter_str) {},
       [](tmeter_call* c, tmeter_str key, tmeter_str* out) {
@@ -125,6 +126,22 @@ const tmeter_findings_api* findings_interface() {
       sizeof(tmeter_findings_api), 0, [](tmeter_call* c, const tmeter_finding* f) {
         return guard_callback(c, [&]() -> tmeter_status {
           return results_of(c).add_finding(*f, c->plugin_id), TMETER_OK;
+        });
+      }};
+  return &api;
+}
+
+const tmeter_distributions_api* distributions_interface() {
+  static const tmeter_distributions_api api{
+      sizeof(tmeter_distributions_api), 0,
+      [](tmeter_call* c, const tmeter_distribution* d) {
+        return guard_callback(c, [&]() -> tmeter_status {
+          return results_of(c).add_distribution(*d, c->plugin_id), TMETER_OK;
+        });
+      },
+      [](tmeter_call* c, const tmeter_series* s) {
+        return guard_callback(c, [&]() -> tmeter_status {
+          return results_of(c).add_series(*s, c->plugin_id), TMETER_OK;
         });
       }};
   return &api;

@@ -1,8 +1,31 @@
 // tmeter.host.source/1 and tmeter.host.request/1: the file and the wishes a loader sees.
+#include <filesystem>
+
+#include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/source.hpp"
+
+const tmeter_source& tmeter_source::companion(std::string_view name) const {
+  using tmeter::core::Error, tmeter::core::ErrorKind, tmeter::core::printable;
+  constexpr size_t kMostFiles = 10'000;
+  const bool plain = !name.empty() && name != "." && name != ".." && name.size() <= 255 &&
+                     name.find('/') == name.npos && name.find('\0') == name.npos;
+  if (!plain) {
+    throw Error(ErrorKind::kModel, "names the file '" + printable(name) +
+                                       "', which is no plain file name in its own folder");
+  }
+  auto it = companions_.find(name);
+  if (it == companions_.end()) {
+    if (companions_.size() >= kMostFiles)
+      throw Error(ErrorKind::kModel, "is spread over more than 10,000 files, tmeter's limit");
+    const auto folder = std::filesystem::path(file.path()).parent_path();
+    auto opened = std::make_unique<tmeter_source>((folder / name).string());
+    it = companions_.emplace(name, std::move(opened)).first;
+  }
+  return *it->second;
+}
 
 namespace tmeter::core {
 namespace {
@@ -33,6 +56,12 @@ tmeter_status read(tmeter_call* call, const tmeter_source* s, size_t i, tmeter_b
       call, [&]() -> tmeter_status { return *out = to_bytes(s->archive->read(i)), TMETER_OK; });
 }
 
+tmeter_status companion(tmeter_call* call, const tmeter_source* s, tmeter_str name,
+                        const tmeter_source** out) {
+  return guard_callback(
+      call, [&]() -> tmeter_status { return *out = &s->companion(view(name)), TMETER_OK; });
+}
+
 tmeter_status input_at(const tmeter_request* r, size_t i, tmeter_input_spec* out) {
   if (i >= r->inputs.size() || out->struct_size < sizeof(tmeter_input_spec))
     return TMETER_INVALID_ARGUMENT;
@@ -53,7 +82,8 @@ const tmeter_source_api* source_interface() {
       [](const tmeter_source* s) { return s->archive ? s->archive->entries().size() : size_t{0}; },
       entry_at,
       find,
-      read};
+      read,
+      companion};
   return &api;
 }
 

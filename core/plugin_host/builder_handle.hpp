@@ -6,4 +6,5 @@
 struct tmeter_builder {
   tmeter::core::GraphBuilder builder;
   tmeter_call* call = nullptr;
+  const tmeter_source* source = nullptr;  // the model file; null when nothing is read from a file
 };

@@ -6,6 +6,7 @@
 namespace tmeter::core {
 
 void CallLog::add(int32_t level, std::string_view plugin, std::string_view message) {
+  const std::lock_guard lock(mutex_);
   if (level >= TMETER_LOG_WARNING) {
     if (std::find(warnings_.begin(), warnings_.end(), message) == warnings_.end())
       warnings_.emplace_back(message);
@@ -16,6 +17,7 @@ void CallLog::add(int32_t level, std::string_view plugin, std::string_view messa
 }
 
 void require_success(tmeter_call& call, tmeter_status status, std::string_view doing) {
+  if (status == TMETER_CANCELLED) throw Error(ErrorKind::kInterrupted, "interrupted");
   const bool explained = !call.error.empty();
   const std::string text = explained
                                ? call.error

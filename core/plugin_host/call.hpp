@@ -4,6 +4,7 @@
 #include <tmeter/abi/tmeter.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "core/config/hardware.hpp"
 #include "core/plugin_host/options.hpp"
+#include "core/plugin_host/tensor_bytes.hpp"
 
 namespace tmeter::core {
 
@@ -27,17 +29,22 @@ class ResultsAccess {
   virtual void set_provenance(std::string_view metric, int32_t provenance,
                               std::string_view text) = 0;
   virtual void add_finding(const tmeter_finding& finding, std::string_view plugin) = 0;
+  virtual void add_distribution(const tmeter_distribution& d, std::string_view plugin) = 0;
+  virtual void add_series(const tmeter_series& s, std::string_view plugin) = 0;
 };
 
 /// What plugins say while they work. Warnings are kept once each and become part of the report.
+/// Used from any thread; `warnings` once the work is done.
 class CallLog {
  public:
   explicit CallLog(int verbosity = 0) : verbosity_(verbosity) {}
+  int verbosity() const { return verbosity_; }
   void add(int32_t level, std::string_view plugin, std::string_view message);
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   int verbosity_;
+  std::mutex mutex_;
   std::vector<std::string> warnings_;
 };
 
@@ -46,6 +53,7 @@ struct RunContext {
   CallLog* log = nullptr;
   ResultsAccess* results = nullptr;
   const HardwareSource* hardware = nullptr;
+  const TensorBytes* tensors = nullptr;  // null: numbers inside tensors are not read
 };
 
 }  // namespace tmeter::core
@@ -57,6 +65,7 @@ struct tmeter_call {
   tmeter::core::RunContext run;
   std::string error;
   std::vector<std::unique_ptr<char[]>> scratch;
+  tmeter::core::ElementBuffer elements;  // of tensor_data.h's view
 };
 
 namespace tmeter::core {
@@ -88,6 +97,8 @@ tmeter_status guard_callback(tmeter_call* call, F&& f) noexcept {
         return TMETER_BAD_MODEL;
       case ErrorKind::kRun:
         return TMETER_CANNOT_RUN;
+      case ErrorKind::kInterrupted:
+        return TMETER_CANCELLED;
       default:
         return TMETER_INTERNAL;
     }

@@ -26,6 +26,8 @@ void add_plugin_host_interfaces() {
   add_interface(TMETER_HOST_CALL, call_interface());
   add_interface(TMETER_HOST_RESULTS, results_interface());
   add_interface(TMETER_HOST_FINDINGS, findings_interface());
+  add_interface(TMETER_HOST_DISTRIBUTIONS, distributions_interface());
+  add_interface(TMETER_HOST_TENSOR_DATA, tensor_data_interface());
   add_interface(TMETER_HOST_HARDWARE, hardware_interface());
   add_interface(TMETER_HOST_GRAPH, graph_interface());
   add_interface(TMETER_HOST_BUILDER, builder_interface());

@@ -20,6 +20,8 @@ const tmeter_host_v1* host_table();
 const tmeter_call_api* call_interface();
 const tmeter_results_api* results_interface();
 const tmeter_findings_api* findings_interface();
+const tmeter_distributions_api* distributions_interface();
+const tmeter_tensor_data_api* tensor_data_interface();
 const tmeter_hardware_api* hardware_interface();
 const tmeter_graph_api* graph_interface();
 const tmeter_builder_api* builder_interface();

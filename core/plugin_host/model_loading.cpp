@@ -93,6 +93,7 @@ constexpr std::array<Look, 8> kLooks{{
 void run_loader(const tmeter_loader& loader, Plugin& plugin, const tmeter_request& request,
                 tmeter_builder& builder, tmeter_status& status) {
   builder.call = &plugin.call;
+  builder.source = request.source;
   status = invoke(plugin.call, "while reading the model", [&](tmeter_call* call) {
     return loader.load(call, &request, &builder, loader.user);
   });

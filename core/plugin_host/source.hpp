@@ -3,6 +3,8 @@
 #pragma once
 #include <tmeter/abi/loader.h>
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,8 +31,14 @@ struct tmeter_source {
   explicit tmeter_source(const std::string& path) : file(path) {
     if (tmeter::core::ZipArchive::looks_like_zip(file.bytes())) archive.emplace(file.bytes());
   }
+  /// The file `name` in the folder of this one, opened once. Throws Error(kModel).
+  const tmeter_source& companion(std::string_view name) const;
+
   tmeter::core::MappedFile file;
   std::optional<tmeter::core::ZipArchive> archive;
+
+ private:
+  mutable std::map<std::string, std::unique_ptr<tmeter_source>, std::less<>> companions_;
 };
 
 struct tmeter_request {

@@ -76,6 +76,36 @@ tmeter_status finding_at(const tmeter_report* r, size_t i, tmeter_finding* out) 
   return TMETER_OK;
 }
 
+tmeter_status distribution_at(const tmeter_report* r, size_t i, tmeter_distribution* out) {
+  const auto& list = of(r).results.distributions;
+  if (i >= list.size() || out->struct_size < sizeof(tmeter_distribution))
+    return TMETER_INVALID_ARGUMENT;
+  const auto& d = list[i];
+  *out = {out->struct_size, 0,    to_abi(d.id),   to_abi(d.title),
+          to_abi(d.unit),   d.of, d.edges.data(), d.counts.data(),
+          d.counts.size()};
+  return TMETER_OK;
+}
+
+tmeter_status series_at(const tmeter_report* r, size_t i, tmeter_series* out) {
+  const auto& list = of(r).results.series;
+  if (i >= list.size() || out->struct_size < sizeof(tmeter_series)) return TMETER_INVALID_ARGUMENT;
+  const auto& s = list[i];
+  *out = {out->struct_size,
+          0,
+          to_abi(s.id),
+          to_abi(s.title),
+          to_abi(s.x_title),
+          to_abi(s.x_unit),
+          to_abi(s.y_title),
+          to_abi(s.y_unit),
+          s.of,
+          s.x.data(),
+          s.y.data(),
+          s.x.size()};
+  return TMETER_OK;
+}
+
 int32_t module_repeat(const tmeter_report* r, size_t module, size_t* window, size_t* times) {
   const auto& repeats = of(r).structure().repeats;
   if (module >= repeats.size() || repeats[module].times == 0) return 0;
@@ -168,7 +198,11 @@ const tmeter_report_api* report_interface() {
         const auto& points = of(r).sweep.points;
         return i < points.size() ? span(points[i]) : tmeter_i64_span{};
       },
-      sweep_total};
+      sweep_total,
+      [](const tmeter_report* r) { return of(r).results.distributions.size(); },
+      distribution_at,
+      [](const tmeter_report* r) { return of(r).results.series.size(); },
+      series_at};
   return &api;
 }
 

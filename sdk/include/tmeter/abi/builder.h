@@ -66,6 +66,7 @@ typedef struct tmeter_tensor_desc { /* growable */
   int64_t storage_bytes;  /* in the file; 0 for weightless files */
   int32_t trainable;
   int32_t reserved;
+  const tmeter_source *source; /* the file of `file_offset`; null: the model file itself */
 } tmeter_tensor_desc;
 
 typedef struct tmeter_arg { /* frozen */

@@ -47,7 +47,8 @@ enum {
 
 enum {
   TMETER_METRIC_DETAIL = 1u,  /* in JSON and on request; not a default column */
-  TMETER_METRIC_COVERAGE = 2u /* its counted / zero / unknown nodes are the report's coverage */
+  TMETER_METRIC_COVERAGE = 2u, /* its counted / zero / unknown nodes are the report's coverage */
+  TMETER_METRIC_TENSORS = 4u   /* a column of the table of tensors, not of the module tree */
 };
 
 typedef struct tmeter_metric_desc {

@@ -8,6 +8,7 @@
 #ifndef TMETER_ABI_REPORT_H
 #define TMETER_ABI_REPORT_H
 #include "base.h"
+#include "distribution.h"
 #include "finding.h"
 #include "metric.h"
 #ifdef __cplusplus
@@ -138,6 +139,13 @@ typedef struct tmeter_report_api { /* all [any] */
   tmeter_status(TMETER_ABI *sweep)(const tmeter_report *, tmeter_sweep *out);
   tmeter_i64_span(TMETER_ABI *sweep_point)(const tmeter_report *, size_t point);
   tmeter_number(TMETER_ABI *sweep_total)(const tmeter_report *, size_t point, size_t metric);
+
+  /* In the order in which plugins gave them. Texts and arrays live with the report. */
+  size_t(TMETER_ABI *distribution_count)(const tmeter_report *);
+  tmeter_status(TMETER_ABI *distribution_at)(const tmeter_report *, size_t,
+                                             tmeter_distribution *out);
+  size_t(TMETER_ABI *series_count)(const tmeter_report *);
+  tmeter_status(TMETER_ABI *series_at)(const tmeter_report *, size_t, tmeter_series *out);
 } tmeter_report_api;
 
 typedef struct tmeter_output_api {

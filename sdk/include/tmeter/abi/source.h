@@ -37,6 +37,13 @@ typedef struct tmeter_source_api {
   /* The entry's bytes: a view into the mapping when stored, else inflated into host memory
    * (at most 1 GiB an entry; more is TMETER_BAD_MODEL). At least 64 readable bytes follow. */
   tmeter_status(TMETER_ABI *read)(tmeter_call *, const tmeter_source *, size_t, tmeter_bytes *out);
+
+  /* Another file of the same model, in the same folder: a shard named by an index. `name` is a
+   * plain file name, without any '/'; everything else is TMETER_BAD_MODEL, as is a file that is
+   * missing or cannot be mapped. Asked again for the same name it gives the same source. What it
+   * returns lives as long as the graph. At most 10,000 files. */
+  tmeter_status(TMETER_ABI *companion)(tmeter_call *, const tmeter_source *, tmeter_str name,
+                                       const tmeter_source **out);
 } tmeter_source_api;
 
 #ifdef __cplusplus

@@ -5,6 +5,7 @@
 #include "base.h"
 #include "builder.h"
 #include "call.h"
+#include "distribution.h"
 #include "dtype.h"
 #include "entry.h"
 #include "finding.h"
@@ -17,4 +18,6 @@
 #include "report.h"
 #include "shape_rule.h"
 #include "source.h"
+#include "tensor_analysis.h"
+#include "tensor_data.h"
 #endif

@@ -57,54 +57,60 @@ inline const tmeter_host_v1*& host() {
 
 /// A host interface; throws when the host is too old to have it.
 template <class Api>
-const Api& interface_of(const Api*& cache, const char* id) {
-  if (!cache) {
-    const auto* h = host();
-    cache = h ? static_cast<const Api*>(h->get_interface(to_abi(id))) : nullptr;
-    if (!cache) throw Error(TMETER_INTERNAL, std::string("this host has no interface ") + id);
-  }
-  return *cache;
+const Api& interface_of(const char* id) {
+  const auto* h = host();
+  const auto* api = h ? static_cast<const Api*>(h->get_interface(to_abi(id))) : nullptr;
+  if (!api) throw Error(TMETER_INTERNAL, std::string("this host has no interface ") + id);
+  return *api;
 }
 
 inline const tmeter_call_api& call_api() {
-  static const tmeter_call_api* cache = nullptr;
-  return interface_of(cache, TMETER_HOST_CALL);
+  static const auto& api = interface_of<tmeter_call_api>(TMETER_HOST_CALL);
+  return api;
 }
 inline const tmeter_graph_api& graph_api() {
-  static const tmeter_graph_api* cache = nullptr;
-  return interface_of(cache, TMETER_HOST_GRAPH);
+  static const auto& api = interface_of<tmeter_graph_api>(TMETER_HOST_GRAPH);
+  return api;
 }
 inline const tmeter_builder_api& builder_api() {
-  static const tmeter_builder_api* cache = nullptr;
-  return interface_of(cache, TMETER_HOST_BUILDER);
+  static const auto& api = interface_of<tmeter_builder_api>(TMETER_HOST_BUILDER);
+  return api;
 }
 inline const tmeter_source_api& source_api() {
-  static const tmeter_source_api* cache = nullptr;
-  return interface_of(cache, TMETER_HOST_SOURCE);
+  static const auto& api = interface_of<tmeter_source_api>(TMETER_HOST_SOURCE);
+  return api;
 }
 inline const tmeter_request_api& request_api() {
-  static const tmeter_request_api* cache = nullptr;
-  return interface_of(cache, TMETER_HOST_REQUEST);
+  static const auto& api = interface_of<tmeter_request_api>(TMETER_HOST_REQUEST);
+  return api;
 }
 inline const tmeter_results_api& results_api() {
-  static const tmeter_results_api* cache = nullptr;
-  return interface_of(cache, TMETER_HOST_RESULTS);
+  static const auto& api = interface_of<tmeter_results_api>(TMETER_HOST_RESULTS);
+  return api;
 }
 inline const tmeter_findings_api& findings_api() {
-  static const tmeter_findings_api* cache = nullptr;
-  return interface_of(cache, TMETER_HOST_FINDINGS);
+  static const auto& api = interface_of<tmeter_findings_api>(TMETER_HOST_FINDINGS);
+  return api;
 }
 inline const tmeter_hardware_api& hardware_api() {
-  static const tmeter_hardware_api* cache = nullptr;
-  return interface_of(cache, TMETER_HOST_HARDWARE);
+  static const auto& api = interface_of<tmeter_hardware_api>(TMETER_HOST_HARDWARE);
+  return api;
+}
+inline const tmeter_tensor_data_api& tensor_data_api() {
+  static const auto& api = interface_of<tmeter_tensor_data_api>(TMETER_HOST_TENSOR_DATA);
+  return api;
+}
+inline const tmeter_distributions_api& distributions_api() {
+  static const auto& api = interface_of<tmeter_distributions_api>(TMETER_HOST_DISTRIBUTIONS);
+  return api;
 }
 inline const tmeter_report_api& report_api() {
-  static const tmeter_report_api* cache = nullptr;
-  return interface_of(cache, TMETER_HOST_REPORT);
+  static const auto& api = interface_of<tmeter_report_api>(TMETER_HOST_REPORT);
+  return api;
 }
 inline const tmeter_output_api& output_api() {
-  static const tmeter_output_api* cache = nullptr;
-  return interface_of(cache, TMETER_HOST_OUTPUT);
+  static const auto& api = interface_of<tmeter_output_api>(TMETER_HOST_OUTPUT);
+  return api;
 }
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 // Call: options, log, metrics and hardware as a plugin sees them while the host is inside it.
 #pragma once
 #include "count.hpp"
+#include "distribution.hpp"
 #include "finding.hpp"
 #include "graph.hpp"
 
@@ -65,6 +66,16 @@ class Call {
   void add(const Finding& finding) const {
     const auto f = finding.abi();
     check(detail::findings_api().add(h_, &f));
+  }
+
+  /// A histogram or a curve beside the figures; in analyses and in TensorAnalysis::emit.
+  void add(const Distribution& distribution) const {
+    const auto d = distribution.abi();
+    check(detail::distributions_api().add(h_, &d));
+  }
+  void add(const Series& series) const {
+    const auto s = series.abi();
+    check(detail::distributions_api().add_series(h_, &s));
   }
 
   // The hardware profile chosen with --hardware.

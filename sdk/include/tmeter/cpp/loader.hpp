@@ -41,6 +41,13 @@ class Source {
     check(detail::source_api().read(call_, h_, e.index, &b));
     return view(b);
   }
+  /// Another file of the same model in the same folder, by its plain name.
+  Source companion(std::string_view name) const {
+    const tmeter_source* other = nullptr;
+    check(detail::source_api().companion(call_, h_, to_abi(name), &other));
+    return {call_, other};
+  }
+  const tmeter_source* handle() const { return h_; }
 
  private:
   static std::string_view view(tmeter_bytes b) {

@@ -13,6 +13,7 @@
 #include "loader.hpp"
 #include "report.hpp"
 #include "shape_rule.hpp"
+#include "tensor_analysis.hpp"
 
 TMETER_SDK_BEGIN
 
@@ -110,6 +111,14 @@ class Registrar {
     auto& stored = analysis_functions_.emplace_back(std::move(f));
     analyses_.push_back({sizeof(tmeter_analysis), 0, to_abi(name), to_abi(required),
                          to_abi(produced), &Registrar::call_analysis, &stored});
+  }
+  /// `wants`: bool(const Tensor&, Call&); `make`: std::unique_ptr<TensorAnalysis>(const
+  /// TensorPart&, Call&), which may run on any thread. See tensor_analysis.hpp.
+  void tensor_analysis(std::string_view name, std::string_view produced,
+                       TensorAnalysisMaker::Wants wants, TensorAnalysisMaker::Make make) {
+    auto& stored = tensor_analysis_makers_.emplace_back(
+        TensorAnalysisMaker{std::move(wants), std::move(make)});
+    tensor_analyses_.push_back(detail::tensor_analysis_table(name, produced, &stored));
   }
   void loader(std::string_view name, std::string_view title, std::initializer_list<Match> matches,
               Load f) {
@@ -262,6 +271,7 @@ class Registrar {
   std::deque<Handler> op_functions_;
   std::deque<ModuleHandler> module_functions_;
   std::deque<Analysis> analysis_functions_;
+  std::deque<TensorAnalysisMaker> tensor_analysis_makers_;
   std::deque<Load> loader_functions_;
   std::deque<Propagate> propagate_functions_;
   std::deque<Write> write_functions_;
@@ -273,6 +283,7 @@ class Registrar {
   std::vector<tmeter_metric_desc> metrics_;
   std::vector<tmeter_option_desc> options_;
   std::vector<tmeter_analysis> analyses_;
+  std::vector<tmeter_tensor_analysis> tensor_analyses_;
   std::vector<tmeter_loader> loaders_;
   std::vector<tmeter_propagator> propagators_;
   std::vector<tmeter_writer> writers_;
@@ -284,6 +295,8 @@ inline const void* Registrar::capability(std::string_view id) {
     return table<tmeter_module_handlers, &Registrar::module_handlers_>();
   if (id == TMETER_CAP_OPTIONS) return table<tmeter_options, &Registrar::options_>();
   if (id == TMETER_CAP_ANALYSIS) return table<tmeter_analyses, &Registrar::analyses_>();
+  if (id == TMETER_CAP_TENSOR_ANALYSIS)
+    return table<tmeter_tensor_analyses, &Registrar::tensor_analyses_>();
   if (id == TMETER_CAP_SHAPE_RULE) return table<tmeter_shape_rules, &Registrar::shape_rules_>();
   if (id == TMETER_CAP_LOADER) return table<tmeter_loaders, &Registrar::loaders_>();
   if (id == TMETER_CAP_PROPAGATOR) return table<tmeter_propagators, &Registrar::propagators_>();

@@ -128,6 +128,25 @@ class Report {
     };
     return IndexRange<FindingView, decltype(at)>(api().finding_count(h_), at);
   }
+  /// As plugins gave them; see abi/distribution.h.
+  auto distributions() const {
+    auto at = [h = h_](size_t i) {
+      tmeter_distribution d{};
+      d.struct_size = sizeof d;
+      check(api().distribution_at(h, i, &d));
+      return d;
+    };
+    return IndexRange<tmeter_distribution, decltype(at)>(api().distribution_count(h_), at);
+  }
+  auto series() const {
+    auto at = [h = h_](size_t i) {
+      tmeter_series s{};
+      s.struct_size = sizeof s;
+      check(api().series_at(h, i, &s));
+      return s;
+    };
+    return IndexRange<tmeter_series, decltype(at)>(api().series_count(h_), at);
+  }
   /// "text", "kernel_size", "input_size", "output_size": see abi/report.h. Empty when there is
   /// none.
   std::string_view fact(const Module& m, std::string_view key) const {

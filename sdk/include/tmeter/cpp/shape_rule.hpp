@@ -102,8 +102,8 @@ class ShapeCall {
 namespace detail {
 
 inline const tmeter_shape_rules_api& shape_rules_api() {
-  static const tmeter_shape_rules_api* cache = nullptr;
-  return interface_of(cache, TMETER_HOST_SHAPE_RULES);
+  static const auto& api = interface_of<tmeter_shape_rules_api>(TMETER_HOST_SHAPE_RULES);
+  return api;
 }
 
 }  // namespace detail

@@ -1,0 +1,278 @@
+#include "core/analysis/tensor_stream.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <tuple>
+
+#include "core/base/error.hpp"
+#include "core/base/interrupt.hpp"
+#include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/handles.hpp"
+
+namespace tmeter::core {
+namespace {
+
+constexpr int32_t kMostPasses = 8;
+
+std::string doing(const TensorUse& use, const Tensor& t) {
+  return "in '" + str(use.analysis->name) + "' on tensor '" + std::string(t.name) + "'";
+}
+
+bool is_wanted(const TensorUse& use, const Tensor& t) {
+  const auto* a = use.analysis;
+  if (!a->wants) return true;
+  int32_t answer = 0;
+  invoke(use.plugin->call, doing(use, t), [&](tmeter_call* c) -> tmeter_status {
+    answer = a->wants(c, to_handle(&t), a->user);
+    return c->error.empty() ? TMETER_OK : TMETER_INTERNAL;
+  });
+  return answer != 0;
+}
+
+uint64_t bytes_of(const Tensor& t) {
+  return static_cast<uint64_t>(t.numel * element_bytes(t.dtype));
+}
+
+}  // namespace
+
+TensorStream::TensorStream(const Graph& graph, std::vector<TensorUse> uses,
+                           const TensorBytes& tensors, CallLog& log)
+    : uses_(std::move(uses)), tensors_(tensors), log_(log), progress_(log.verbosity() >= 0) {
+  for (const auto& t : graph.tensors()) {
+    if (t.canonical == &t) add_job(t);
+  }
+}
+
+void TensorStream::add_job(const Tensor& t) {
+  std::vector<size_t> wanting;
+  for (size_t i = 0; i < uses_.size(); ++i) {
+    if (is_wanted(uses_[i], t)) wanting.push_back(i);
+  }
+  if (wanting.empty()) return;
+  if (const auto why = tensors_.unavailable(t); !why.empty()) {
+    for (const auto i : wanting) unreadable_.push_back({&t, &uses_[i], why});
+    return;
+  }
+  jobs_.emplace_back(t).active = std::move(wanting);
+  total_ += bytes_of(t);
+}
+
+TensorStream::Worker TensorStream::make_worker() const {
+  Worker worker;
+  for (const auto& use : uses_) {
+    auto& call = worker.calls.emplace_back();
+    call.plugin_id = use.plugin->call.plugin_id;
+    call.options = use.plugin->call.options;
+    call.run.log = &log_;
+    call.run.tensors = &tensors_;
+  }
+  return worker;
+}
+
+void TensorStream::run(unsigned threads) {
+  if (jobs_.empty()) return;
+  int64_t parts = 0;
+  for (auto& job : jobs_) {
+    queue_.push_back({&job, 0});
+    parts += job.plan.part_count();
+  }
+  // By place in the file: disks like it.
+  std::sort(queue_.begin(), queue_.end(), [](const Span& a, const Span& b) {
+    const auto place = [](const Tensor& t) {
+      return std::tuple(t.file, t.file_offset, t.storage_offset, t.index);
+    };
+    return place(*a.job->tensor) < place(*b.job->tensor);
+  });
+  const auto count = static_cast<size_t>(
+      std::min<int64_t>(parts, std::max<int64_t>(static_cast<int64_t>(threads), 1)));
+  window_ = static_cast<int64_t>(count) * 2;
+  running_ = count;
+  const Interrupt interrupt;
+  std::vector<std::thread> pool;
+  for (size_t i = 0; i < count; ++i) pool.emplace_back([this] { work(); });
+  watch();
+  for (auto& t : pool) t.join();
+  progress_.clear();
+  if (Interrupt::requested())
+    throw Error(ErrorKind::kInterrupted,
+                "interrupted while the weights were read; nothing written");
+  if (error_) std::rethrow_exception(error_);
+}
+
+/// The main thread: shows how far it is, and passes Ctrl-C on.
+void TensorStream::watch() {
+  std::unique_lock lock(mutex_);
+  while (running_ > 0) {
+    changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return running_ == 0; });
+    progress_.update(streamed_, total_, "B");
+    if (Interrupt::requested()) {
+      stop_ = true;
+      changed_.notify_all();
+    }
+  }
+}
+
+void TensorStream::fail(std::exception_ptr error) {
+  const std::lock_guard lock(mutex_);
+  if (!error_) error_ = std::move(error);
+  stop_ = true;
+  changed_.notify_all();
+}
+
+void TensorStream::work() {
+  try {
+    auto worker = make_worker();
+    while (const auto item = take()) {
+      run_part(*item, worker);
+      const std::lock_guard lock(mutex_);
+      --busy_;
+      changed_.notify_all();
+    }
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  const std::lock_guard lock(mutex_);
+  --running_;
+  changed_.notify_all();
+}
+
+/// The next part, or nothing when all is done. A part waits while too many of its tensor that come
+/// before it are unmerged; those are being worked on, so it does not wait for ever.
+std::optional<TensorStream::Item> TensorStream::take() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (stop_) return std::nullopt;
+    if (queue_.empty() && busy_ == 0) return std::nullopt;
+    if (!queue_.empty() && queue_.front().next < queue_.front().job->merged_parts + window_) {
+      auto& span = queue_.front();
+      const Item item{span.job, span.next++};
+      if (span.next == span.job->plan.part_count()) queue_.pop_front();
+      ++busy_;
+      return item;
+    }
+    changed_.wait(lock);
+  }
+}
+
+tmeter_tensor_part TensorStream::describe(const Job& job, size_t use, int64_t first,
+                                          int64_t count) const {
+  const auto earlier = job.earlier.find(use);
+  return {sizeof(tmeter_tensor_part),
+          job.pass,
+          to_handle(job.tensor),
+          first,
+          count,
+          earlier == job.earlier.end() ? nullptr : earlier->second.get()};
+}
+
+void TensorStream::begin_part(const Item& item, Worker& worker, States& states) {
+  const auto& job = *item.job;
+  const int64_t begin = job.plan.part_begin(item.part), end = job.plan.part_end(item.part);
+  for (const auto i : job.active) {
+    const auto* a = uses_[i].analysis;
+    const auto part = describe(job, i, begin, end - begin);
+    auto& state = states.emplace_back(uses_[i]);
+    invoke(worker.calls[i], doing(uses_[i], *job.tensor),
+           [&](tmeter_call* c) { return a->begin(c, &part, state.slot(), a->user); });
+  }
+}
+
+void TensorStream::feed(const Item& item, Worker& worker, const States& states) {
+  const auto& job = *item.job;
+  const int64_t end = job.plan.part_end(item.part);
+  for (int64_t at = job.plan.part_begin(item.part); at < end && !stop_; at += job.plan.chunk) {
+    const int64_t count = std::min(job.plan.chunk, end - at);
+    const auto bytes = tensors_.view(*job.tensor, at, count, worker.buffer);
+    const tmeter_chunk chunk{sizeof(tmeter_chunk),
+                             0,
+                             at,
+                             count,
+                             {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}};
+    for (size_t k = 0; k < states.size(); ++k) {
+      const auto i = job.active[k];
+      const auto* a = uses_[i].analysis;
+      invoke(worker.calls[i], doing(uses_[i], *job.tensor),
+             [&](tmeter_call* c) { return a->chunk(c, states[k].get(), &chunk, a->user); });
+    }
+    streamed_ += bytes.size();
+  }
+}
+
+void TensorStream::run_part(const Item& item, Worker& worker) {
+  const auto& job = *item.job;
+  const int64_t begin = job.plan.part_begin(item.part), end = job.plan.part_end(item.part);
+  States states;
+  tensors_.expect(*job.tensor, begin, end - begin);
+  begin_part(item, worker, states);
+  feed(item, worker, states);
+  tensors_.release(*job.tensor, begin, end - begin);
+  if (!stop_) finish_part(item, worker, std::move(states));
+}
+
+void TensorStream::merge(Job& job, States& states, Worker& worker) {
+  if (job.merged_parts == 0) {
+    job.merged = std::move(states);
+    return;
+  }
+  for (size_t k = 0; k < states.size(); ++k) {
+    const auto i = job.active[k];
+    const auto* a = uses_[i].analysis;
+    invoke(worker.calls[i], doing(uses_[i], *job.tensor), [&](tmeter_call* c) {
+      return a->merge(c, job.merged[k].get(), states[k].get(), a->user);
+    });
+  }
+}
+
+void TensorStream::finish_part(const Item& item, Worker& worker, States states) {
+  auto& job = *item.job;
+  {
+    const std::lock_guard lock(job.mutex);
+    job.waiting.emplace(item.part, std::move(states));
+    for (auto it = job.waiting.begin(); it != job.waiting.end() && it->first == job.merged_parts;
+         it = job.waiting.begin()) {
+      merge(job, it->second, worker);
+      job.waiting.erase(it);
+      ++job.merged_parts;
+    }
+    if (job.merged_parts < job.plan.part_count()) return;
+  }
+  end_pass(job, worker);  // nobody else has a part of this tensor now
+}
+
+void TensorStream::end_pass(Job& job, Worker& worker) {
+  std::vector<size_t> again_list;
+  std::map<size_t, State> kept;
+  for (size_t k = 0; k < job.active.size(); ++k) {
+    const auto i = job.active[k];
+    const auto* a = uses_[i].analysis;
+    const auto whole = describe(job, i, 0, job.plan.numel);
+    int32_t again = 0;
+    invoke(worker.calls[i], doing(uses_[i], *job.tensor),
+           [&](tmeter_call* c) { return a->end(c, &whole, job.merged[k].get(), &again, a->user); });
+    if (again) again_list.push_back(i);
+    (again ? kept : job.done).emplace(i, std::move(job.merged[k]));
+  }
+  job.merged.clear();
+  job.earlier = std::move(kept);
+  if (again_list.empty()) return;
+  if (++job.pass >= kMostPasses) {
+    throw Error(ErrorKind::kPlugin, "plugin " + uses_[again_list[0]].plugin->manifest.id +
+                                        " wants more than 8 passes over a tensor");
+  }
+  job.active = std::move(again_list);
+  job.merged_parts = 0;
+  const std::lock_guard lock(mutex_);
+  total_ += bytes_of(*job.tensor);
+  queue_.push_front({&job, 0});
+  changed_.notify_all();
+}
+
+void TensorStream::for_each(
+    const std::function<void(const TensorUse&, const Tensor&, void* state)>& f) {
+  for (auto& job : jobs_) {
+    for (auto& [use, state] : job.done) f(uses_[use], *job.tensor, state.get());
+    job.done.clear();
+  }
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,132 @@
+// Streams the numbers of tensors through the analyses that want them (sdk abi/tensor_analysis.h):
+// a pool of threads takes parts in order, feeds each chunk to all analyses while it is in the
+// cache, and merges finished parts in order. Pages that were read are given back, and only a few
+// parts per thread are alive at a time, so that memory is bounded whatever the size of the file.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/analysis/tensor_plan.hpp"
+#include "core/base/progress.hpp"
+#include "core/plugin_host/registry.hpp"
+
+namespace tmeter::core {
+
+/// One analysis of a plugin that takes part.
+struct TensorUse {
+  Plugin* plugin;
+  const tmeter_tensor_analysis* analysis;
+};
+
+class TensorStream {
+ public:
+  /// Asks the analyses which tensors they want; streams nothing yet.
+  TensorStream(const Graph& graph, std::vector<TensorUse> uses, const TensorBytes& tensors,
+               CallLog& log);
+
+  /// Throws the first error of an analysis, or Error(kInterrupted) after Ctrl-C.
+  void run(unsigned threads);
+
+  /// After `run`, in the order of the tensors: every state, for the host to call `emit` with.
+  void for_each(const std::function<void(const TensorUse&, const Tensor&, void* state)>& f);
+
+  /// Tensors that were wanted but cannot be read.
+  struct Unreadable {
+    const Tensor* tensor;
+    const TensorUse* use;
+    std::string_view why;
+  };
+  const std::vector<Unreadable>& unreadable() const { return unreadable_; }
+  bool empty() const { return jobs_.empty(); }
+
+ private:
+  /// What an analysis knows so far; given back to it when dropped.
+  class State {
+   public:
+    State() = default;
+    explicit State(const TensorUse& use) : use_(&use) {}
+    State(State&& o) noexcept : use_(o.use_), p_(std::exchange(o.p_, nullptr)) {}
+    State& operator=(State&& o) noexcept {
+      std::swap(use_, o.use_), std::swap(p_, o.p_);
+      return *this;
+    }
+    ~State() {
+      if (p_) use_->analysis->release(p_, use_->analysis->user);
+    }
+    void* get() const { return p_; }
+    void** slot() { return &p_; }
+
+   private:
+    const TensorUse* use_ = nullptr;
+    void* p_ = nullptr;
+  };
+  /// One per use that is active in the pass.
+  using States = std::vector<State>;
+
+  /// A tensor on its way.
+  struct Job {
+    explicit Job(const Tensor& t) : tensor(&t), plan(t) {}
+    const Tensor* tensor;
+    TensorPlan plan;
+    int32_t pass = 0;
+    std::vector<size_t> active;             // uses that take part in this pass
+    std::map<size_t, State> earlier, done;  // by use: after the pass before; for ever
+    std::mutex mutex;                       // of what follows
+    std::map<int64_t, States> waiting;      // finished parts whose turn has not come
+    States merged;
+    std::atomic<int64_t> merged_parts{0};
+  };
+  struct Span {  // parts of a job nobody has taken yet
+    Job* job;
+    int64_t next;
+  };
+  struct Item {
+    Job* job;
+    int64_t part;
+  };
+  /// What one thread works with: a call for every use.
+  struct Worker {
+    std::deque<tmeter_call> calls;
+    ElementBuffer buffer;
+  };
+
+  void add_job(const Tensor& tensor);
+  Worker make_worker() const;
+  void work();
+  std::optional<Item> take();
+  void run_part(const Item& item, Worker& worker);
+  void begin_part(const Item& item, Worker& worker, States& states);
+  void feed(const Item& item, Worker& worker, const States& states);
+  void finish_part(const Item& item, Worker& worker, States states);
+  void merge(Job& job, States& states, Worker& worker);
+  void end_pass(Job& job, Worker& worker);
+  void fail(std::exception_ptr error);
+  void watch();
+  tmeter_tensor_part describe(const Job& job, size_t use, int64_t first, int64_t count) const;
+
+  std::vector<TensorUse> uses_;
+  const TensorBytes& tensors_;
+  CallLog& log_;
+  Progress progress_;
+  std::deque<Job> jobs_;  // in the order of the tensors
+  std::vector<Unreadable> unreadable_;
+  int64_t window_ = 0;  // parts of a tensor that may be alive at a time
+  uint64_t total_ = 0;
+  std::atomic<uint64_t> streamed_{0};  // bytes
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::deque<Span> queue_;
+  size_t busy_ = 0, running_ = 0;  // items being worked on, threads
+  std::exception_ptr error_;
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,31 @@
+#include "core/base/interrupt.hpp"
+
+#include <atomic>
+
+namespace tmeter::core {
+namespace {
+
+std::atomic<bool> asked{false};
+static_assert(std::atomic<bool>::is_always_lock_free);  // used in a signal handler
+
+void on_interrupt(int) { asked = true; }
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  asked = false;
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, &before_);
+  if (before_.sa_handler == SIG_IGN) sigaction(SIGINT, &before_, nullptr);  // started with nohup
+}
+
+Interrupt::~Interrupt() {
+  sigaction(SIGINT, &before_, nullptr);
+  asked = false;
+}
+
+bool Interrupt::requested() { return asked; }
+
+}  // namespace tmeter::core

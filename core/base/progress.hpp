@@ -1,0 +1,36 @@
+// One line on the terminal that says how far long work is: what is done, at which rate, and the
+// time left. Shown only on a terminal, and only for work that takes a second or more.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace tmeter::core {
+
+class Progress {
+ public:
+  /// `wanted`: false with --quiet. Writes to standard error.
+  explicit Progress(bool wanted);
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  bool shown() const { return shown_; }
+  /// `done` of `total` (0: unknown) in `unit`; "B" is scaled. Any thread.
+  void update(uint64_t done, uint64_t total, std::string_view unit);
+  /// Takes the line away again.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::mutex mutex_;
+  bool shown_, visible_ = false;
+  Clock::time_point start_, last_;
+};
+
+/// "1.31 of 2.60 GB, 5.12 GB/s, 1 s left"; `seconds` since the start.
+std::string progress_text(uint64_t done, uint64_t total, std::string_view unit, double seconds);
+
+}  // namespace tmeter::core
