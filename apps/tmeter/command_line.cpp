@@ -48,7 +48,7 @@ struct Options {
         "trust", "allow a TorchScript file that runs code while it is loaded");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
                        "text (default), json, …; to a file or to standard output")(
-        "by", text("WHAT"), "rows of the text report: module (default), operator, type")(
+        "by", text("WHAT"), "rows of the text report: module (default), operator, type, tensor")(
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
         "columns", text("A,B,..."), "metric ids to show")(
         "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
@@ -171,7 +171,7 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
   for (const char* key : {"by", "depth", "columns", "sort"}) {
     if (map.count(key)) out.view[key] = map[key].as<std::string>();
   }
-  if (map.count("by")) one_of("by", out.view["by"], {"module", "operator", "type"});
+  if (map.count("by")) one_of("by", out.view["by"], {"module", "operator", "type", "tensor"});
   if (map.count("depth")) {
     const auto& d = out.view["depth"];
     const bool number = !d.empty() && d.size() <= 4 && d.find_first_not_of("0123456789") == d.npos;

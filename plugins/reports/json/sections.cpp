@@ -142,6 +142,37 @@ Json findings(const tmeter::Report& report) {
   return list;
 }
 
+Json series(const tmeter::Report& report) {
+  const auto graph = report.graph();
+  Json list = Json::array();
+  for (const auto& s : report.series()) {
+    Json points = Json::array();
+    for (size_t i = 0; i < s.point_count; ++i) points.push_back({s.x[i], s.y[i]});
+    list.push_back(
+        {{"id", tmeter::to_view(s.id)},
+         {"title", tmeter::to_view(s.title)},
+         {"x", {{"title", tmeter::to_view(s.x_title)}, {"unit", tmeter::to_view(s.x_unit)}}},
+         {"y", {{"title", tmeter::to_view(s.y_title)}, {"unit", tmeter::to_view(s.y_unit)}}},
+         {"of", target(graph, s.of)},
+         {"points", std::move(points)}});
+  }
+  return list;
+}
+
+Json distributions(const tmeter::Report& report) {
+  const auto graph = report.graph();
+  Json list = Json::array();
+  for (const auto& d : report.distributions()) {
+    list.push_back({{"id", tmeter::to_view(d.id)},
+                    {"title", tmeter::to_view(d.title)},
+                    {"unit", tmeter::to_view(d.unit)},
+                    {"of", target(graph, d.of)},
+                    {"edges", std::vector<double>(d.edges, d.edges + d.bin_count + 1)},
+                    {"counts", std::vector<uint64_t>(d.counts, d.counts + d.bin_count)}});
+  }
+  return list;
+}
+
 Json config(const tmeter::Report& report) {
   Json object = Json::object();
   for (const auto& [key, value] : report.config()) object[std::string(key)] = value;

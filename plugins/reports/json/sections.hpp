@@ -10,6 +10,8 @@ Json symbols(const tmeter::Graph& graph);
 Json metrics(const tmeter::Report& report);
 Json totals(const tmeter::Report& report);
 Json coverage(const tmeter::Report& report);
+Json series(const tmeter::Report& report);
+Json distributions(const tmeter::Report& report);
 Json findings(const tmeter::Report& report);
 Json config(const tmeter::Report& report);
 Json warnings(const tmeter::Report& report);

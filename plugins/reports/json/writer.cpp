@@ -25,8 +25,8 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   rows.nodes();
   rows.tensors();
   stream.section_lines("findings", findings(report));
-  // No plugin interface fills these yet; they are part of the schema from the start.
-  for (const char* name : {"series", "distributions"}) stream.section(name, Json::array());
+  stream.section_lines("series", series(report));
+  stream.section_lines("distributions", distributions(report));
   stream.section_lines("config", config(report));
   stream.section_lines("warnings", warnings(report));
   stream.section_lines("plugins", plugins(report));

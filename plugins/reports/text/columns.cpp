@@ -63,6 +63,17 @@ std::optional<size_t> position(const std::vector<Metric>& metrics, std::string_v
   return static_cast<size_t>(it - metrics.begin());
 }
 
+/// A metric that is not shown yet is shown when rows are sorted by it.
+void choose_sort(const Report& report, const View& view, Columns& columns) {
+  const auto metric = find_metric(report, view.sort, "--sort");
+  auto& list = metric.of_tensors() ? columns.of_tensors : columns.shown;
+  auto& sort = metric.of_tensors() ? columns.sort_of_tensors : columns.sort;
+  sort = position(list, view.sort);
+  if (sort) return;
+  list.push_back(metric);
+  sort = list.size() - 1;
+}
+
 }  // namespace
 
 Columns choose_columns(const Report& report, const View& view) {
@@ -76,17 +87,12 @@ Columns choose_columns(const Report& report, const View& view) {
     if (m.axis() == TMETER_AXIS_MODEL && report.total(m).empty()) continue;  // nothing to say here
     const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
     auto& list = none                            ? columns.unavailable
+                 : m.of_tensors()                ? columns.of_tensors
                  : m.axis() == TMETER_AXIS_MODEL ? columns.facts
                                                  : columns.shown;
     if (!position(list, m.id())) list.push_back(m);
   }
-  if (!view.sort.empty()) {
-    columns.sort = position(columns.shown, view.sort);
-    if (!columns.sort) {
-      columns.shown.push_back(find_metric(report, view.sort, "--sort"));
-      columns.sort = columns.shown.size() - 1;
-    }
-  }
+  if (!view.sort.empty()) choose_sort(report, view, columns);
   columns.bar = choose_bar(columns);
   return columns;
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <tmeter/cpp/units.hpp>
 
+#include "flow.hpp"
+
 namespace text_report {
 namespace {
 
@@ -12,6 +14,7 @@ using tmeter::FindingView;
 using tmeter::Report;
 
 constexpr size_t kShownPerRule = 5;
+constexpr size_t kIndent = 2;
 
 struct Severity {
   std::string_view name;
@@ -38,6 +41,7 @@ std::string change_text(const Report& report, const tmeter_change& change) {
   return {};
 }
 
+// "info: activations peak at 30.6 MiB: evidence": what is merely worth knowing takes one line.
 Text line_of(const Report& report, const FindingView& finding) {
   const auto severity = severity_of(finding);
   Text line(std::string(severity.name) + ": ", severity.style);
@@ -52,13 +56,38 @@ Text line_of(const Report& report, const FindingView& finding) {
   return line;
 }
 
+// What asks for something to be done is a paragraph: what, on which evidence, with which effect,
+// how.
+void add_paragraph(const Report& report, const FindingView& finding, size_t width,
+                   std::vector<Text>& lines) {
+  const auto severity = severity_of(finding);
+  const Text head(std::string(severity.name) + ": ", severity.style);
+  for (auto& line : flow(Text(head).add(finding.text(), Style::kStrong), width, kIndent))
+    lines.push_back(std::move(line));
+  const size_t room = width > kIndent ? width - kIndent : width;
+  const auto put_below = [&](std::string_view mark, std::string_view text, Style style) {
+    if (text.empty()) return;
+    for (const auto& line : flow(Text(mark, Style::kQuiet).add(text, style), room, kIndent))
+      lines.push_back(Text().pad_to(kIndent).append(line));
+  };
+  put_below("", finding.evidence(), Style::kQuiet);
+  for (const auto& change : finding.changes()) put_below("", change_text(report, change), {});
+  put_below("→ ", finding.action(), Style::kPlain);
+}
+
 }  // namespace
 
-std::vector<Text> finding_lines(const Report& report) {
+std::vector<Text> finding_lines(const Report& report, size_t width) {
   std::map<std::string_view, size_t> seen;
   std::vector<Text> lines;
   for (const auto& finding : report.findings()) {
-    if (++seen[finding.rule()] <= kShownPerRule) lines.push_back(line_of(report, finding));
+    if (++seen[finding.rule()] > kShownPerRule) continue;
+    if (finding.severity() == TMETER_SEVERITY_INFO) {
+      for (auto& line : flow(line_of(report, finding), width, kIndent))
+        lines.push_back(std::move(line));
+    } else {
+      add_paragraph(report, finding, width, lines);
+    }
   }
   for (const auto& [rule, count] : seen) {
     if (count <= kShownPerRule) continue;

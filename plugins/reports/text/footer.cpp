@@ -151,7 +151,7 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   lines.put_right(timing(report));
   lines.put(unknown_line(report));
   lines.gap();
-  for (const auto& finding : finding_lines(report)) lines.put(finding);
+  lines.put(finding_lines(report, width));
   lines.gap();
   for (const auto& note : metric_notes(with_figures(report, columns, omissions))) lines.put(note);
   lines.put(tie_note(report.graph()));

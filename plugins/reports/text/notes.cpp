@@ -71,9 +71,10 @@ Text tie_note(const tmeter::Graph& graph) {
 
 std::vector<Text> metric_notes(const Columns& columns) {
   Notes conventions, provenance;
-  for (const auto* list : {&columns.shown, &columns.facts})
+  for (const auto* list : {&columns.shown, &columns.of_tensors, &columns.facts})
     for (const auto& m : *list) conventions.add(m, convention_note(m), Style::kQuiet);
-  for (const auto* list : {&columns.shown, &columns.facts, &columns.unavailable})
+  for (const auto* list :
+       {&columns.shown, &columns.of_tensors, &columns.facts, &columns.unavailable})
     for (const auto& m : *list) {
       const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
       provenance.add(m, provenance_note(m), none ? Style::kWarning : Style::kQuiet);

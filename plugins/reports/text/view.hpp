@@ -7,7 +7,7 @@
 
 namespace text_report {
 
-enum class By { kModule, kOperator, kType };
+enum class By { kModule, kOperator, kType, kTensor };
 
 struct View {
   By by = By::kModule;

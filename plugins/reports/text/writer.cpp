@@ -5,6 +5,7 @@
 #include "by_size.hpp"
 #include "footer.hpp"
 #include "header.hpp"
+#include "tensor_table.hpp"
 #include "trees.hpp"
 
 namespace text_report {
@@ -143,6 +144,27 @@ Shown show_sweep(const Report& report, const Columns& columns, const View& view,
   return out;
 }
 
+struct ShownTensors {
+  std::vector<Text> lines;
+  std::vector<tmeter::Metric> no_room;
+};
+
+ShownTensors show_tensors(const Report& report, const Columns& columns, const View& view,
+                          size_t terminal) {
+  ShownTensors out;
+  if (!has_tensor_table(report, columns, view)) return out;
+  const auto made = tensor_table(report, columns, view);
+  auto drawn = draw(made.table, terminal);
+  out.lines = std::move(drawn.lines);
+  if (made.hidden > 0) {
+    out.lines.push_back(
+        Text("… " + std::to_string(made.hidden) + " more tensors: --by tensor", Style::kQuiet));
+  }
+  for (const size_t c : drawn.left_out)
+    if (c >= 1 && c <= columns.of_tensors.size()) out.no_room.push_back(columns.of_tensors[c - 1]);
+  return out;
+}
+
 }  // namespace
 
 void write(const Report& report, tmeter::Output& out) {
@@ -150,8 +172,13 @@ void write(const Report& report, tmeter::Output& out) {
   const Columns columns = choose_columns(report, view);
   const auto terminal = static_cast<size_t>(std::max(0, out.columns()));
   const size_t text_width = terminal ? std::min(terminal, kTextWidth) : kTextWidth;
-  const auto shown = has_sweep(report) ? show_sweep(report, columns, view, terminal)
-                                       : show_tree(report, columns, view, terminal);
+  const bool tree = view.by != By::kTensor;
+  auto shown = has_sweep(report) ? show_sweep(report, columns, view, terminal)
+               : tree            ? show_tree(report, columns, view, terminal)
+                                 : Shown{{}, {}, {{}, {}, terminal}};
+  const auto tensors = show_tensors(report, columns, view, terminal);
+  auto& no_room = shown.omissions.no_room;
+  no_room.insert(no_room.end(), tensors.no_room.begin(), tensors.no_room.end());
 
   const bool color = out.color();
   std::string text;
@@ -161,6 +188,8 @@ void write(const Report& report, tmeter::Output& out) {
   add(header(report, text_width));
   text += '\n';
   add(shown.lines);
+  if (!shown.lines.empty() && !tensors.lines.empty()) text += '\n';
+  add(tensors.lines);
   text += '\n';
   add(footer(report, columns, shown.tree, shown.omissions, view, text_width));
   out.write(text);

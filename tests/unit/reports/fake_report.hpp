@@ -129,6 +129,8 @@ struct tmeter_graph {
   std::vector<std::pair<std::string, uint64_t>> unknown_ops;
   std::vector<std::string> warnings;
   std::deque<tmeter::Finding> findings;
+  std::deque<tmeter::Distribution> distributions;
+  std::deque<tmeter::Series> series;
   std::string finding_plugin = "org.test.one";
   std::map<size_t, std::pair<size_t, size_t>> repeats;  // module → window, times
   std::vector<fake::Formula> formulas;
@@ -326,6 +328,16 @@ inline const tmeter_report_api& report_api() {
       return TMETER_OK;
     };
     a.finding_plugin = [](R, size_t) { return str(current()->finding_plugin); };
+    a.distribution_count = [](R) { return current()->distributions.size(); };
+    a.distribution_at = [](R, size_t i, tmeter_distribution* out) -> tmeter_status {
+      *out = current()->distributions.at(i).abi();
+      return TMETER_OK;
+    };
+    a.series_count = [](R) { return current()->series.size(); };
+    a.series_at = [](R, size_t i, tmeter_series* out) -> tmeter_status {
+      *out = current()->series.at(i).abi();
+      return TMETER_OK;
+    };
     a.module_fact = [](R, size_t i, tmeter_str key) {
       return lookup(current()->modules.at(i).facts, key);
     };

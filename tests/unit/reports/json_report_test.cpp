@@ -56,6 +56,23 @@ TEST_F(JsonReport, SaysWhatItIsAndWhatWasAnalysed) {
   EXPECT_EQ(report["coverage"], nullptr);
 }
 
+TEST_F(JsonReport, HistogramsAndCurvesNameWhatTheyAreOf) {
+  r.distributions.push_back(
+      {"values", "values", "", tmeter::target_of(tmeter::Tensor(weight)), {0, 0.5, 1}, {3, 4}});
+  r.series.push_back(
+      {"pruning", "pruning", "share", "", "loss", "", tmeter::kWholeModel, {0, 1}, {0, 0.5}});
+  const auto report = write();
+  EXPECT_EQ(report["distributions"], Json::array({{{"id", "values"},
+                                                   {"title", "values"},
+                                                   {"unit", ""},
+                                                   {"of", {{"tensor", "conv.weight"}}},
+                                                   {"edges", {0.0, 0.5, 1.0}},
+                                                   {"counts", {3, 4}}}}));
+  EXPECT_EQ(report["series"][0]["of"], Json::object());
+  EXPECT_EQ(report["series"][0]["x"], Json({{"title", "share"}, {"unit", ""}}));
+  EXPECT_EQ(report["series"][0]["points"], Json::parse("[[0, 0], [1, 0.5]]"));
+}
+
 TEST_F(JsonReport, LargeCountsStayExactIntegers) {
   constexpr int64_t kBeyondDouble = 9007199254740993;  // 2^53 + 1
   r.set(macs, TMETER_AXIS_MODEL, 0, fake::integer(kBeyondDouble));

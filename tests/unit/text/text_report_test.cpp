@@ -340,11 +340,74 @@ TEST_F(TextReport, FindingsComeWithEvidenceGainAndAction) {
   f.action = "model.half()";
   f.changes = {{"params", 4000, 2000}};
   r.findings.push_back(f);
-  EXPECT_NE(line_with({"advice: weights fit 16 bits: SQNR 52 dB; params 4.00 K → 2.00 K – "
-                       "model.half()"}),
-            "");
+  // A paragraph: what, on which evidence, with which effect, how.
+  const auto report = write();
+  const auto at = report.find("advice: weights fit 16 bits\n");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(report.substr(at, report.find("→ model.half()") - at),
+            "advice: weights fit 16 bits\n  SQNR 52 dB\n  params 4.00 K → 2.00 K\n  ");
   for (int i = 0; i < 6; ++i) r.findings.push_back(f);
   EXPECT_NE(line_with({"… 2 more of store-half"}), "");
+}
+
+TEST_F(TextReport, WhatIsMerelyWorthKnowingTakesOneLine) {
+  tmeter::Finding f;
+  f.rule = "memory-peak";
+  f.text = "activations peak at 2 MiB";
+  f.evidence = "stem";
+  r.findings.push_back(f);
+  EXPECT_NE(line_with({"info: activations peak at 2 MiB: stem"}), "");
+}
+
+// Three tensors with a figure each and histograms, the tied one shown once.
+class TextTensors : public TextReport {
+ protected:
+  TextTensors() {
+    r.tensor(block0, "bias", {7});
+    mean = r.metric({.id = "mean",
+                     .title = "mean",
+                     .unit_kind = TMETER_UNIT_OTHER,
+                     .axis = TMETER_AXIS_TENSOR,
+                     .flags = TMETER_METRIC_TENSORS});
+    r.set(mean, TMETER_AXIS_MODEL, 0, fake::real(0.25));
+    r.set(mean, TMETER_AXIS_TENSOR, 0, fake::real(0.0123));
+    r.set(mean, TMETER_AXIS_TENSOR, 2, fake::real(-3));
+    r.distributions.push_back(
+        {"values", "values", "", {TMETER_AXIS_TENSOR, 0, 0}, {0, 1, 2, 3, 4}, {8, 0, 4, 1}});
+  }
+  size_t mean;
+};
+
+TEST_F(TextTensors, AreATableOfTheirOwnHeaviestFirst) {
+  const auto report = write();
+  EXPECT_NE(line_with({"2 tensors", "115", "0.25"}), "");
+  const auto weight = line_with({"stem.weight", "f32[4, 3, 3, 3]", "108", "0.0123", "█ ▄▁"});
+  const auto bias = line_with({"blocks.0.bias", "f32[7]", "-3"});
+  ASSERT_NE(weight, "");
+  ASSERT_NE(bias, "");
+  EXPECT_LT(report.find(weight), report.find(bias));
+  EXPECT_EQ(line_with({"head.weight", "f32"}), "");  // tied: the numbers are those of stem.weight
+  EXPECT_EQ(line_with({"Net", "0.25"}), "");         // not a column of the module tree
+}
+
+TEST_F(TextTensors, CanBeSortedAndShownAlone) {
+  r.views["sort"] = "mean";
+  auto report = write();
+  EXPECT_LT(report.find("f32[4, 3, 3, 3]"), report.find("f32[7]"));
+  r.set(mean, TMETER_AXIS_TENSOR, 2, fake::real(3));
+  report = write();
+  EXPECT_GT(report.find("f32[4, 3, 3, 3]"), report.find("f32[7]"));
+  EXPECT_NE(report.find("ModuleList"), std::string::npos);
+  r.views["by"] = "tensor";
+  EXPECT_EQ(write().find("ModuleList"), std::string::npos);
+}
+
+TEST_F(TextTensors, OfManyTheFirstAreShownAndTheRestCounted) {
+  for (int i = 0; i < 30; ++i) r.tensor(head, "extra" + std::to_string(i), {1});
+  EXPECT_NE(line_with({"… 12 more tensors: --by tensor"}), "");
+  r.views["by"] = "tensor";
+  EXPECT_EQ(write().find("more tensors"), std::string::npos);
+  EXPECT_NE(line_with({"head.extra29"}), "");
 }
 
 TEST_F(TextReport, AnEmptyReportIsStillAReport) {

@@ -17,6 +17,8 @@ class Metric {
   int32_t aggregation() const { return info_.aggregation; }
   int32_t better() const { return info_.better; }
   bool detail() const { return (info_.flags & TMETER_METRIC_DETAIL) != 0; }
+  /// A column of the table of tensors, not of the module tree.
+  bool of_tensors() const { return (info_.flags & TMETER_METRIC_TENSORS) != 0; }
   int32_t provenance() const { return info_.provenance; }
   std::string_view provenance_text() const { return to_view(info_.provenance_text); }
   std::string_view convention() const { return to_view(info_.convention); }

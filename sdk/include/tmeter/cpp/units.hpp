@@ -32,6 +32,14 @@ inline std::string short_number(double v, bool whole) {
   return format_real(v != 0 && std::fabs(v) < 0.005 ? "%.2g" : "%.2f", v);
 }
 
+/// Numbers of any size that have no prefixes: whole ones as they are, else two decimals, or three
+/// digits where those would say too little or too much.
+inline std::string significant(double v) {
+  const double size = std::fabs(v);
+  if (v == std::floor(v) && size < 1e7) return short_number(v, true);
+  return format_real(size >= 1 && size < 1e5 ? "%.2f" : "%.3g", v);
+}
+
 /// Where two decimals would round up to a full `step`: 999.995 reads as 1.00 of the next unit.
 constexpr double rounds_to(double step) { return step - 0.005; }
 
@@ -94,7 +102,7 @@ inline Scaled scaled(double v, int32_t unit_kind, std::string_view unit) {
   }
   const std::string name(unit);
   if (detail::is_rate(unit)) return detail::scale_up(v, 1000, detail::kCountPrefixes, name);
-  return {detail::short_number(v, v == std::floor(v)), name};
+  return {detail::significant(v), name};
 }
 
 /// "25,557,032": exact, with a comma at every third digit.
