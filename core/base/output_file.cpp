@@ -13,6 +13,18 @@
 
 namespace tmeter::core {
 
+ErrorKind write_failure(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EIO:
+      return ErrorKind::kModel;
+    default:
+      return ErrorKind::kUsage;
+  }
+}
+
 OutputFile::OutputFile(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
   struct stat info {};
   if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
@@ -52,7 +64,8 @@ void OutputFile::commit() {
 }
 
 void OutputFile::fail(const std::string& what) {
-  throw Error(ErrorKind::kUsage, "report file " + path_ + " " + what + ": " + std::strerror(errno));
+  throw Error(write_failure(errno),
+              "report file " + path_ + " " + what + ": " + std::strerror(errno));
 }
 
 }  // namespace tmeter::core

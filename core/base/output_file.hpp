@@ -4,7 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/error.hpp"
+
 namespace tmeter::core {
+
+/// What a failed write means to the user: a full or failing disk is status 4, as for an input that
+/// cannot be read; anything else (no such folder, no permission) is wrong usage.
+ErrorKind write_failure(int error_number);
 
 class OutputFile {
  public:
@@ -14,7 +20,7 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Throws Error(kUsage) when the disk is full or the write fails.
+  /// Both throw Error(write_failure(…)).
   void write(std::string_view bytes);
   void commit();
 

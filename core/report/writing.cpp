@@ -32,7 +32,7 @@ void write_stdout(std::string_view bytes) {
     const ssize_t n = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0)
-      throw Error(ErrorKind::kUsage,
+      throw Error(write_failure(errno),
                   std::string("standard output cannot be written: ") + std::strerror(errno));
     bytes.remove_prefix(static_cast<size_t>(n));
   }

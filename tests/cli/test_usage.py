@@ -1,9 +1,12 @@
 """What a user meets at the command line: help, mistakes, exit statuses, output files."""
 import json
 import os
+import resource
+import signal
+import subprocess
 import unittest
 
-from support import MODELS, CliTest, main, report, tmeter
+from support import MODELS, TMETER, CliTest, main, report, tmeter
 
 RESNET = MODELS / "resnet50.pt2"
 
@@ -85,11 +88,23 @@ class Reports(CliTest):
 
     def test_full_disk_is_told(self):
         with open("/dev/full", "w") as full:
-            import subprocess
-            from support import TMETER
             done = subprocess.run([TMETER, str(RESNET)], stdout=full, stderr=subprocess.PIPE, text=True)
-        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.returncode, 4)
         self.assertIn("No space left", done.stderr)
+
+    def test_full_disk_keeps_the_old_report_and_leaves_nothing_else(self):
+        path = self.file("r.json", "old")
+
+        def no_room():  # what a full disk is to write(2), without needing one
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        done = subprocess.run([TMETER, RESNET, "--report", f"json={path}"], capture_output=True, text=True,
+                              preexec_fn=no_room, restore_signals=False)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("cannot be written completely", done.stderr)
+        self.assertEqual(path.read_text(), "old")
+        self.assertEqual([p.name for p in self.folder.iterdir()], ["r.json"])
 
     def test_several_reports_at_once(self):
         path = self.folder / "r.json"
