@@ -25,7 +25,7 @@ ONLY_IN = {
     "boost/dll": ["core/plugin_host"],
     "boost/program_options": ["apps/tmeter"],
     "toml++": ["core/config"],
-    "simdjson": ["plugins/loaders/pt2"],
+    "simdjson": ["plugins/loaders"],
     "torch/": ["plugins/torch_backend"],
     "ATen/": ["plugins/torch_backend"],
     "c10/": ["plugins/torch_backend"],

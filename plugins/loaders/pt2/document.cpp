@@ -5,32 +5,6 @@
 #include "non_finite.hpp"
 
 namespace pt2 {
-namespace {
-
-std::string explain(simdjson::error_code code) {
-  switch (code) {
-    case simdjson::DEPTH_ERROR:
-      return "it is nested more than 1,024 levels deep";
-    case simdjson::CAPACITY:
-      return "it is larger than 4 GiB";
-    case simdjson::EMPTY:
-      return "it is empty";
-    case simdjson::UNCLOSED_STRING:
-      return "a text has no end (truncated?)";
-    case simdjson::TAPE_ERROR:
-      return "its commas, brackets or keys do not fit together (truncated?)";
-    case simdjson::UTF8_ERROR:
-      return "it is not UTF-8";
-    default: {
-      std::string text = simdjson::error_message(code);
-      while (text.ends_with('.')) text.pop_back();
-      return text;
-    }
-  }
-}
-
-}  // namespace
-
 Document::Document(std::string_view bytes) { root_ = as_object(parse(bytes)); }
 
 /// Large documents fill tens of megabytes of tape and texts; with huge pages the kernel hands them

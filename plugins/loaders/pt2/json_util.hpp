@@ -1,105 +1,30 @@
-// Typed access to the parsed JSON: each mismatch becomes a BadFile that says what was expected and
-// what stands there. Keys that nobody asks for are ignored, so newer minor versions stay readable.
+// Typed access to the parsed JSON, as all JSON readers here have it (common/json_util.hpp), and the
+// tagged unions of torch's schema.
 #pragma once
-#include <simdjson.h>
-
-#include <optional>
-
+#include "../common/json_util.hpp"
 #include "bad_file.hpp"
 
 namespace pt2 {
 
-namespace json = simdjson::dom;
+namespace json = loading::json;
 
-inline std::string_view type_name(json::element e) {
-  switch (e.type()) {
-    case json::element_type::ARRAY:
-      return "a list";
-    case json::element_type::OBJECT:
-      return "an object";
-    case json::element_type::STRING:
-      return "a text";
-    case json::element_type::BOOL:
-      return "true or false";
-    case json::element_type::NULL_VALUE:
-      return "null";
-    default:
-      return "a number";
-  }
-}
-
-[[noreturn]] inline void wrong_type(json::element found, std::string_view expected) {
-  throw BadFile("expected " + std::string(expected) + ", found " + std::string(type_name(found)));
-}
-
-template <class T>
-T as(json::element e, std::string_view expected) {
-  T value{};
-  if (e.get(value) != simdjson::SUCCESS) wrong_type(e, expected);
-  return value;
-}
-
-inline std::string_view as_text(json::element e) { return as<std::string_view>(e, "a text"); }
-inline int64_t as_integer(json::element e) { return as<int64_t>(e, "a 64-bit integer"); }
-inline bool as_bool(json::element e) { return as<bool>(e, "true or false"); }
-inline json::object as_object(json::element e) { return as<json::object>(e, "an object"); }
-inline json::array as_array(json::element e) { return as<json::array>(e, "a list"); }
-
-/// Whether a key is this one. The literal's length is a constant, which makes it an instruction or
-/// two; there are a hundred such comparisons to a node.
-template <size_t N>
-bool is(std::string_view key, const char (&literal)[N]) {
-  return key.size() == N - 1 && __builtin_memcmp(key.data(), literal, N - 1) == 0;
-}
-
-// Members are asked for by literals, or by a text where the key is not known before.
-
-inline std::optional<json::element> find(json::object o, std::string_view key) {
-  json::element value;
-  if (o.at_key(key).get(value) != simdjson::SUCCESS) return std::nullopt;
-  return value;
-}
-template <size_t N>
-std::optional<json::element> find(json::object o, const char (&key)[N]) {
-  for (const auto field : o)
-    if (is(field.key, key)) return field.value;
-  return std::nullopt;
-}
-
-/// Absent and null are the same: older versions leave out what newer ones write as null.
-template <class Key>
-std::optional<json::element> find_set(json::object o, const Key& key) {
-  const auto value = find(o, key);
-  return value && !value->is_null() ? value : std::nullopt;
-}
-
-template <class Key>
-json::element member(json::object o, const Key& key) {
-  const auto value = find(o, key);
-  if (!value) throw BadFile("there is no " + in_quotes(key));
-  return *value;
-}
-
-/// Runs `read` on a member; its complaints carry the key.
-template <class Key, class Read>
-decltype(auto) read_member(json::object o, const Key& key, Read&& read) {
-  const json::element value = member(o, key);
-  return within([&] { return std::string_view(key); },
-                [&]() -> decltype(auto) { return read(value); });
-}
-
-template <class Key>
-json::object object_member(json::object o, const Key& key) {
-  return read_member(o, key, as_object);
-}
-template <class Key>
-json::array array_member(json::object o, const Key& key) {
-  return read_member(o, key, as_array);
-}
-template <class Key>
-std::string_view text_member(json::object o, const Key& key) {
-  return read_member(o, key, as_text);
-}
+using loading::array_member;
+using loading::as;
+using loading::as_array;
+using loading::as_bool;
+using loading::as_integer;
+using loading::as_object;
+using loading::as_text;
+using loading::explain;
+using loading::find;
+using loading::find_set;
+using loading::is;
+using loading::member;
+using loading::object_member;
+using loading::read_member;
+using loading::text_member;
+using loading::type_name;
+using loading::wrong_type;
 
 /// A tagged union as torch writes it: an object with the one key that names the alternative.
 struct Tagged {

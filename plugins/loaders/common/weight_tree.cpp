@@ -1,0 +1,58 @@
+#include "weight_tree.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "bad_file.hpp"
+#include "utf8.hpp"
+
+namespace loading {
+namespace {
+
+constexpr size_t kLongestName = 64 * 1024;
+
+// nn.BatchNorm*, nn.InstanceNorm*; Swin; GPT-2's causal mask; rotary embeddings.
+constexpr std::array<std::string_view, 9> kBufferNames{
+    "running_mean",          "running_var",  "num_batches_tracked",
+    "relative_coords_table", "position_ids", "relative_position_index",
+    "masked_bias",           "inv_freq",     "token_type_ids"};
+
+}  // namespace
+
+bool is_buffer(std::string_view name, tmeter::DType dtype) {
+  if (dtype.id() == TMETER_DTYPE_BOOL || dtype.id() == TMETER_DTYPE_INT64) return true;
+  const auto last = name.substr(name.rfind('.') + 1);
+  return std::find(kBufferNames.begin(), kBufferNames.end(), last) != kBufferNames.end();
+}
+
+void check_name(std::string_view name) {
+  if (name.size() > kLongestName)
+    throw BadFile("a tensor has a name of " + std::to_string(name.size()) + " bytes");
+  if (!is_utf8(name)) throw BadFile("the name of a tensor is not UTF-8");
+}
+
+tmeter_id WeightTree::owner_of(std::string_view tensor_name) {
+  tmeter_id module = root_;
+  size_t begin = 0;
+  for (size_t dot; (dot = tensor_name.find('.', begin)) != std::string_view::npos; begin = dot + 1)
+    module = child(module, tensor_name.substr(begin, dot - begin));
+  return module;
+}
+
+tmeter_id WeightTree::child(tmeter_id parent, std::string_view name) {
+  const auto [it, added] = children_.try_emplace({parent, std::string(name)}, 0);
+  if (added) it->second = graph_.module(parent, name, "");
+  return it->second;
+}
+
+void WeightTree::add(tmeter_tensor_desc tensor) {
+  const auto name = tmeter::to_view(tensor.name);
+  check_name(name);
+  tensor.owner = owner_of(name);
+  const bool buffer = is_buffer(name, tmeter::DType(tensor.dtype));
+  tensor.kind = buffer ? TMETER_TENSOR_BUFFER : TMETER_TENSOR_PARAMETER;
+  tensor.trainable = !buffer;
+  graph_.tensor(tensor);
+}
+
+}  // namespace loading
