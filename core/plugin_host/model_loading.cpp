@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 
 #include "core/base/error.hpp"
@@ -35,12 +36,24 @@ bool begins_with_hex(std::string_view bytes, std::string_view hex) {
   return true;
 }
 
+/// "OFFSET:HEX": these bytes lie there.
+bool has_bytes_at(std::string_view bytes, std::string_view place) {
+  const auto colon = place.find(':');
+  size_t offset = 0;
+  const auto end = place.data() + std::min(colon, place.size());
+  const auto parsed = std::from_chars(place.data(), end, offset);
+  if (colon == std::string_view::npos || parsed.ec != std::errc() || parsed.ptr != end)
+    return false;
+  return offset <= bytes.size() && begins_with_hex(bytes.substr(offset), place.substr(colon + 1));
+}
+
 bool holds(std::string_view condition, const tmeter_source& source) {
   const auto colon = condition.find(':');
   const auto kind = condition.substr(0, colon), what = condition.substr(colon + 1);
   if (kind == "zip") return any_entry_matches(source, what);
   if (kind == "!zip") return !any_entry_matches(source, what);
   if (kind == "magic") return begins_with_hex(source.file.bytes(), what);
+  if (kind == "at") return has_bytes_at(source.file.bytes(), what);
   if (kind == "name")
     return glob_match(what, std::filesystem::path(source.file.path()).filename().string());
   return false;

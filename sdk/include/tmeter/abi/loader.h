@@ -8,6 +8,7 @@
  * A match is a list of conditions separated by spaces, all of which must hold:
  *   zip:GLOB     some archive entry matches (`*` also crosses '/')     !zip:GLOB  none does
  *   magic:HEX    the file begins with these bytes                      name:GLOB  the file name
+ *   at:N:HEX     these bytes lie at byte N (decimal) of the file
  */
 #ifndef TMETER_ABI_LOADER_H
 #define TMETER_ABI_LOADER_H
