@@ -1,0 +1,159 @@
+#include "header.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "../common/weight_tree.hpp"
+#include "dtypes.hpp"
+
+namespace safetensors {
+namespace {
+
+using loading::BadFile;
+using loading::in_quotes;
+namespace json = loading::json;
+
+constexpr size_t kLengthBytes = 8;
+constexpr uint64_t kLongestHeader = 100'000'000;  // as in the reference implementation
+
+uint64_t length_of(std::string_view file) {
+  uint64_t length = 0;
+  std::memcpy(&length, file.data(), kLengthBytes);  // little-endian, as we are
+  return length;
+}
+
+std::string_view header_of(std::string_view file) {
+  if (file.size() < kLengthBytes)
+    throw BadFile("it has " + std::to_string(file.size()) +
+                  " bytes, less than the length of a header");
+  const auto length = length_of(file);
+  const auto rest = file.size() - kLengthBytes;
+  if (length > kLongestHeader || length > rest)
+    throw BadFile("it claims a header of " + std::to_string(length) + " bytes; " +
+                  (length > rest ? "the file has " + std::to_string(rest) + " behind it"
+                                 : "at most 100 MB are accepted") +
+                  " (truncated?)");
+  const auto header = file.substr(kLengthBytes, length);
+  if (!header.starts_with('{')) throw BadFile("its header does not begin with '{'");
+  return header;
+}
+
+json::object parse(json::parser& parser, std::string_view header) {
+  json::element root;
+  // Parsed from a copy: simdjson wants readable bytes behind it, a file ends where it ends.
+  if (const auto error = parser.parse(header.data(), header.size(), true).get(root))
+    throw BadFile("its header is not valid JSON: " + loading::explain(error));
+  return loading::as_object(root);
+}
+
+int64_t as_size(json::element e) {
+  const auto value = loading::as_integer(e);
+  if (value < 0) throw BadFile("it holds the negative " + std::to_string(value));
+  return value;
+}
+
+/// Bits of all elements; throws when they do not fit 63 bits.
+int64_t bits_of(const StoredTensor& t, const ElementType& type) {
+  int64_t bits = type.bits;
+  for (const auto d : t.dims)
+    if (__builtin_mul_overflow(bits, d, &bits))
+      throw BadFile("its shape has more elements than any file");
+  return bits;
+}
+
+/// Two 4-bit floats are one element of torch's type, along the last dim.
+void use_torch_type(StoredTensor& t, const ElementType& type) {
+  t.dtype = type.dtype;
+  if (type.per_item == 1) return;
+  if (t.dims.empty() || t.dims.back() % type.per_item != 0) {
+    t.dtype = TMETER_DTYPE_UNDEFINED;
+  } else {
+    t.dims.back() /= type.per_item;
+  }
+}
+
+}  // namespace
+
+bool Header::plausible(std::string_view file) {
+  return file.size() > kLengthBytes && file[kLengthBytes] == '{' &&
+         length_of(file) <= std::min<uint64_t>(kLongestHeader, file.size() - kLengthBytes);
+}
+
+Header::Header(std::string_view file) {
+  const auto header = header_of(file);
+  const auto data = static_cast<int64_t>(kLengthBytes + header.size());
+  const auto file_size = static_cast<int64_t>(file.size());
+  for (const auto field : parse(parser_, header)) {
+    if (field.key == "__metadata__") {
+      read_metadata(field.value);
+      continue;
+    }
+    loading::check_name(field.key);
+    loading::within(
+        [&] { return "tensor " + in_quotes(field.key); },
+        [&] {
+          tensors_.push_back(read_tensor(loading::as_object(field.value), data, file_size));
+          tensors_.back().name = field.key;
+        });
+  }
+  check_layout(data, file_size);
+}
+
+void Header::read_metadata(json::element metadata) {
+  for (const auto field : loading::as_object(metadata)) {
+    const auto text = loading::as_text(field.value);
+    if (field.key == "format") format_ = text;
+  }
+}
+
+StoredTensor Header::read_tensor(json::object fields, int64_t data, int64_t file_size) const {
+  StoredTensor t;
+  const auto name = loading::text_member(fields, "dtype");
+  const auto* type = element_type(name);
+  if (!type) throw BadFile("it has the unknown element type " + in_quotes(name));
+  for (const json::element d : loading::array_member(fields, "shape")) t.dims.push_back(as_size(d));
+  const auto offsets = loading::array_member(fields, "data_offsets");
+  if (offsets.size() != 2) throw BadFile("data_offsets has not two numbers");
+  t.begin = as_size(offsets.at(0).value());
+  t.end = as_size(offsets.at(1).value());
+  if (t.end < t.begin || t.end > file_size - data)
+    throw BadFile("its bytes " + std::to_string(t.begin) + " to " + std::to_string(t.end) +
+                  " are not in the file, which has " + std::to_string(file_size - data) +
+                  " behind its header (truncated?)");
+  const int64_t bits = bits_of(t, *type);
+  if (bits % 8 != 0 || bits / 8 != t.end - t.begin)
+    throw BadFile("its shape needs " + std::to_string(bits / 8) + " bytes, its data_offsets hold " +
+                  std::to_string(t.end - t.begin));
+  t.begin += data;
+  t.end += data;
+  use_torch_type(t, *type);
+  return t;
+}
+
+/// Each byte behind the header belongs to one tensor: what is hidden between tensors, or shared by
+/// two, makes a file that different readers see differently.
+void Header::check_layout(int64_t data, int64_t file_size) const {
+  std::vector<const StoredTensor*> by_place, by_name;
+  for (const auto& t : tensors_) by_place.push_back(&t);
+  by_name = by_place;
+  std::sort(by_name.begin(), by_name.end(), [](auto* a, auto* b) { return a->name < b->name; });
+  for (size_t i = 1; i < by_name.size(); ++i)
+    if (by_name[i]->name == by_name[i - 1]->name)
+      throw BadFile("tensor " + in_quotes(by_name[i]->name) + " is there twice");
+  std::sort(by_place.begin(), by_place.end(), [](auto* a, auto* b) {
+    return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
+  });
+  int64_t end = data;
+  for (const auto* t : by_place) {
+    if (t->begin != end)
+      throw BadFile("tensor " + in_quotes(t->name) +
+                    (t->begin < end
+                         ? " overlaps another one"
+                         : " lies behind a gap of " + std::to_string(t->begin - end) + " bytes"));
+    end = t->end;
+  }
+  if (end != file_size)
+    throw BadFile(std::to_string(file_size - end) + " bytes behind the last tensor belong to none");
+}
+
+}  // namespace safetensors

@@ -1,0 +1,49 @@
+// The header of a safetensors file: a table of names, types, shapes and places in front of the raw
+// bytes. Format: https://github.com/huggingface/safetensors#format
+//
+//   8 bytes   N, little-endian
+//   N bytes   JSON: {"__metadata__": {text: text}, NAME: {"dtype", "shape", "data_offsets"}, …}
+//   the rest  the elements of all tensors, without gaps
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../common/json_util.hpp"
+
+namespace safetensors {
+
+struct StoredTensor {
+  std::string_view name;
+  int32_t dtype = 0;
+  std::vector<int64_t> dims;
+  int64_t begin = 0, end = 0;  // bytes of the file
+};
+
+class Header {
+ public:
+  /// Whether the file begins like one: a length that fits and a '{'.
+  static bool plausible(std::string_view file);
+
+  /// Throws BadFile for everything that safetensors' own reader refuses.
+  explicit Header(std::string_view file);
+  Header(const Header&) = delete;  // the texts live in the parser
+  Header& operator=(const Header&) = delete;
+
+  /// In the order of the file.
+  const std::vector<StoredTensor>& tensors() const { return tensors_; }
+  /// "pt" when PyTorch's writer made it; empty when the file does not say.
+  std::string_view format() const { return format_; }
+
+ private:
+  void read_metadata(loading::json::element metadata);
+  StoredTensor read_tensor(loading::json::object fields, int64_t data, int64_t file_size) const;
+  void check_layout(int64_t data, int64_t file_size) const;
+
+  loading::json::parser parser_;
+  std::vector<StoredTensor> tensors_;
+  std::string_view format_;
+};
+
+}  // namespace safetensors

@@ -1,0 +1,124 @@
+// The loader of safetensors files: one file, or several with an index. Weights are not read.
+#include <algorithm>
+#include <deque>
+#include <tmeter/cpp/plugin.hpp>
+
+#include "../common/natural_order.hpp"
+#include "../common/shard_index.hpp"
+#include "../common/weight_tree.hpp"
+#include "header.hpp"
+
+namespace safetensors {
+namespace {
+
+using loading::BadFile;
+using loading::ShardIndex;
+
+/// Not ours, for the next loader.
+[[noreturn]] void pass_on() { throw tmeter::Error(TMETER_UNSUPPORTED, "no safetensors file"); }
+
+class Load {
+ public:
+  Load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call)
+      : source_(request.source()), graph_(graph), call_(call) {}
+
+  void run() {
+    if (!source_.bytes().starts_with('{')) {
+      const bool named = source_.path().ends_with(".safetensors");
+      if (!named && !Header::plausible(source_.bytes())) pass_on();
+      read_file(source_.bytes(), nullptr);
+      return push("safetensors");
+    }
+    const auto index = ShardIndex::read(source_.bytes());
+    if (!index) pass_on();
+    // Whether the shards are ours or checkpoints is decided by what is in them.
+    if (!Header::plausible(source_.companion(index->shards().front().file).bytes())) pass_on();
+    for (const auto& shard : index->shards()) read_shard(shard);
+    push("safetensors (" + std::to_string(headers_.size()) + " files)");
+  }
+
+ private:
+  struct Found {
+    const StoredTensor* tensor;
+    const tmeter_source* file;  // null: the model file
+  };
+
+  void read_shard(const loading::Shard& shard) {
+    if (call_.cancelled()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
+    loading::within([&] { return "shard " + loading::in_quotes(shard.file); },
+                    [&] {
+                      const auto file = source_.companion(shard.file);
+                      loading::check_shard(shard, read_file(file.bytes(), file.handle()));
+                    });
+  }
+
+  /// The names of the file's tensors.
+  std::vector<std::string_view> read_file(std::string_view bytes, const tmeter_source* file) {
+    std::vector<std::string_view> names;
+    for (const auto& t : headers_.emplace_back(bytes).tensors()) {
+      tensors_.push_back({&t, file});
+      names.push_back(t.name);
+    }
+    return names;
+  }
+
+  /// The writers sort by type and text; what is read is shown in the order of its layers.
+  void push(const std::string& format) {
+    std::sort(tensors_.begin(), tensors_.end(), [](const Found& a, const Found& b) {
+      return loading::natural_less(a.tensor->name, b.tensor->name);
+    });
+    loading::WeightTree tree(graph_);
+    size_t without_type = 0;
+    for (const auto& [t, file] : tensors_) {
+      tmeter_tensor_desc d{};
+      d.name = tmeter::to_abi(t->name);
+      d.dtype = t->dtype;
+      d.dims = t->dims.data();
+      d.rank = t->dims.size();
+      d.file_offset = t->begin;
+      d.storage_bytes = t->end - t->begin;
+      d.source = file;
+      tree.add(d);
+      without_type += t->dtype == TMETER_DTYPE_UNDEFINED;
+    }
+    graph_.property("format", format);
+    graph_.property("content", "weights");
+    if (headers_.front().format() == "pt") graph_.property("producer", "PyTorch");
+    if (without_type > 0)
+      call_.warn(std::to_string(without_type) +
+                 " tensors have element types that torch does not know (F6, or F4 of odd size): "
+                 "their numbers are not looked at");
+  }
+
+  tmeter::Source source_;
+  tmeter::GraphBuilder& graph_;
+  tmeter::Call& call_;
+  std::deque<Header> headers_;  // what the tensors' names live in
+  std::vector<Found> tensors_;
+};
+
+void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call) {
+  try {
+    Load(request, graph, call).run();
+  } catch (const BadFile& e) {
+    const std::string advice =
+        e.advice().empty() ? "the file is damaged; save or download it again" : e.advice();
+    throw tmeter::Error(TMETER_BAD_MODEL, std::string(e.what()) + "; " + advice);
+  }
+}
+
+}  // namespace
+}  // namespace safetensors
+
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.safetensors",
+        .version = "1.0.0",
+        .description = "Reads safetensors files, also sharded ones, weights left unread",
+    }),
+    [](tmeter::Registrar& r) {
+      // "{" behind the length of the header; the index of shards.
+      r.loader("safetensors", "safetensors file",
+               {{"at:8:7b", 50}, {"name:*.safetensors", 40}, {"magic:7b name:*.index.json", 60}},
+               safetensors::load);
+    })
