@@ -19,7 +19,7 @@ struct DTypeInfo {
 
 /// Source of ids and sizes: c10/core/ScalarType.h of torch 2.15. Sub-byte UINT1…7 and INT1…7 take a
 /// whole byte in storage; the x2/x4 types hold several numbers in one element.
-inline constexpr std::array<DTypeInfo, 46> kDTypes{{
+inline constexpr std::array<DTypeInfo, 47> kDTypes{{
     {0, "uint8", "u8", 8, DTypeClass::kInt},
     {1, "int8", "i8", 8, DTypeClass::kInt},
     {2, "int16", "i16", 16, DTypeClass::kInt},
@@ -66,6 +66,7 @@ inline constexpr std::array<DTypeInfo, 46> kDTypes{{
     {43, "int7", "i7", 8, DTypeClass::kInt},
     {44, "float8_e8m0fnu", "f8e8m0", 8, DTypeClass::kFloat},
     {45, "float4_e2m1fn_x2", "f4x2", 8, DTypeClass::kFloat},
+    {46, "bcomplex32", "bc32", 32, DTypeClass::kComplex},
 }};
 
 class DType {
