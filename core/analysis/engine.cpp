@@ -331,7 +331,7 @@ void Engine::mark_without_graph() {
     c.cells[TMETER_AXIS_MODULE_CALL].clear();
     c.cells[TMETER_AXIS_MODEL] = {number_of_kind(TMETER_NUMBER_UNAVAILABLE)};
     c.provenance = TMETER_PROVENANCE_UNAVAILABLE;
-    c.provenance_text = "the file holds weights only, no operators";
+    c.provenance_text = "the file holds weights only; a .pt2 or TorchScript file has the operators";
   }
 }
 

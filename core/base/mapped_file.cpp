@@ -36,6 +36,8 @@ void on_fault(int signal, siginfo_t* info, void*) {
   for (const Guard* g = guards.load(std::memory_order_acquire); g; g = g->next) {
     const auto begin = reinterpret_cast<uintptr_t>(g->data);
     if (at < begin || at - begin >= g->size.load(std::memory_order_relaxed)) continue;
+    static std::atomic_flag told = ATOMIC_FLAG_INIT;
+    while (told.test_and_set()) pause();  // another thread is ending the program
     const auto written = write(STDERR_FILENO, g->message.data(), g->message.size());
     static_cast<void>(written);
     _exit(static_cast<int>(ErrorKind::kModel));

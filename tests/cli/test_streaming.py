@@ -1,0 +1,130 @@
+"""The numbers inside tensors, seen by a stranger's plugin: what streaming promises its users."""
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import termios
+
+from support import MODELS, SOURCE, TMETER, CliTest, main, report, tmeter
+
+MIB = 1 << 20
+
+
+def safetensors(tensors):
+    """The bytes of a safetensors file of float32 tensors: name → (shape, bytes)."""
+    data = b"".join(content for _, content in tensors.values())
+    return header({name: (shape, len(content)) for name, (shape, content) in tensors.items()}) + data
+
+
+def header(tensors):
+    """name → (shape, bytes)"""
+    entries, at = {}, 0
+    for name, (shape, size) in tensors.items():
+        entries[name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(entries).encode()
+    return struct.pack("<Q", len(text)) + text
+
+
+class Streaming(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        import tempfile
+        cls.built = tempfile.TemporaryDirectory(prefix="tmeter-zeros-")
+        cls.addClassCleanup(cls.built.cleanup)
+        cls.plugin = f"{cls.built.name}/zeros.tmeter"
+        subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", SOURCE / "sdk" / "include",
+                        "-o", cls.plugin, SOURCE / "tests" / "cli" / "zeros_plugin.cpp"], check=True)
+
+    def model(self, mebibytes=2):
+        """`big` alternates between 0 and 1; `small` is [0, 2, 0, 3]; `ids` are no floats."""
+        big = struct.pack("<ff", 0, 1) * (mebibytes * MIB // 8)
+        small = struct.pack("<4f", 0, 2, 0, 3)
+        return self.file("m.safetensors", safetensors({"big": ([mebibytes, MIB // 4], big), "small": ([4], small)}))
+
+    def zeros(self, *arguments, **kwargs):
+        return tmeter(*arguments, "--plugins=zeros", "--plugin", self.plugin, **kwargs)
+
+    def test_every_element_is_seen_and_threads_change_nothing(self):
+        path = self.model(40)
+        seen = []
+        for threads in (1, 2, 7):
+            document = report(path, "--plugins=zeros", "--plugin", self.plugin, "--threads", threads)
+            seen.append({t["name"]: t["values"]["zeros"] for t in document["tensors"]})
+        self.assertEqual(seen, [{"big": 40 * MIB // 8, "small": 2}] * 3)
+
+    def test_the_text_report_has_a_table_of_tensors(self):
+        done = self.zeros(self.model())
+        self.assertRegex(done.stdout, r"big +f32\[2, 262144\] +524.29 K +262.14 K")
+        alone = self.zeros(self.model(), "--by", "tensor", "--raw").stdout
+        self.assertRegex(alone, r"small +f32\[4\] +4 +2")
+        self.assertNotIn("share of", alone)
+
+    def test_no_weight_is_read_unless_a_plugin_wants_to(self):
+        """4 GiB of weights that are not there: sparse, and gone from memory."""
+        path = self.file("sparse.safetensors", header({"w": ([1 << 30], 4 << 30)}))
+        os.truncate(path, path.stat().st_size + (4 << 30))
+        done = subprocess.run(["/usr/bin/env", "python3", "-c",
+                               "import resource,subprocess,sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
+                               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)",
+                               TMETER, str(path)], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(int(done.stdout), 50_000)  # KiB
+
+    def test_a_file_without_weights_says_so_instead_of_a_number(self):
+        document = report(MODELS / "resnet50.pt2", "--plugins=zeros", "--plugin", self.plugin)
+        self.assertIsNone(document["totals"]["zeros"])
+        self.assertIn("zeros", document["tensors"][0]["unavailable"])
+        self.assertIn("saved without weights", " ".join(document["warnings"]))
+
+    def test_ctrl_c_ends_cleanly(self):
+        out = self.folder / "r.json"
+        self.assert_refused(130, ["interrupted"], self.model(40), "--plugins=zeros", "--plugin", self.plugin,
+                            "--report", f"json={out}", env={"ZEROS_MEANWHILE": "interrupt"})
+        self.assertFalse(out.exists())
+
+    def test_a_file_that_shrinks_while_it_is_read(self):
+        path, out = self.model(40), self.folder / "r.json"
+        self.assert_refused(4, ["m.safetensors", "became shorter"], path, "--plugins=zeros", "--plugin", self.plugin,
+                            "--report", f"json={out}", env={"ZEROS_MEANWHILE": f"cut {path}"})
+        self.assertFalse(out.exists())
+
+    def test_a_plugin_that_fails_is_named_with_the_tensor(self):
+        self.assert_refused(5, ["com.acme.zeros", "big", "has had enough"], self.model(40), "--plugins=zeros", "--plugin",
+                            self.plugin, env={"ZEROS_MEANWHILE": "fail"})
+
+    def test_threads_must_be_a_number(self):
+        self.assert_refused(2, ["--threads many", "1 to 1024"], self.model(), "--threads", "many")
+
+    def progress(self, *arguments):
+        """What a terminal sees on standard error of a run that takes more than a second."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 25, 80, 0, 0))
+        process = subprocess.Popen([TMETER, self.model(20), "--plugins=zeros", "--plugin", self.plugin, "--threads", "1", *arguments],
+                                   stdout=subprocess.DEVNULL, stderr=theirs, env={**os.environ, "ZEROS_MEANWHILE": "slow"})
+        os.close(theirs)
+        seen = b""
+        try:
+            while piece := os.read(ours, 4096):
+                seen += piece
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(), 0)
+        return seen.decode()
+
+    def test_a_terminal_sees_progress_which_goes_away_again(self):
+        seen = self.progress()
+        self.assertRegex(seen, r"\d+\.\d\d of 20\.97 MB, \d+\.\d\d MB/s, \d+ s left")
+        self.assertTrue(seen.endswith("\r\x1b[K"), repr(seen[-40:]))
+        self.assertEqual(self.progress("--quiet"), "")
+
+    def test_no_progress_where_there_is_no_terminal(self):
+        done = self.zeros(self.model(20), "--threads", "1", env={"ZEROS_MEANWHILE": "slow"})
+        self.assertEqual(done.stderr, "")
+
+
+if __name__ == "__main__":
+    main()
