@@ -46,12 +46,22 @@ tmeter_id WeightTree::child(tmeter_id parent, std::string_view name) {
 }
 
 void WeightTree::add(tmeter_tensor_desc tensor) {
+  if (!is_buffer(tmeter::to_view(tensor.name), tmeter::DType(tensor.dtype)))
+    return add_parameter(tensor, true);
+  tensor.kind = TMETER_TENSOR_BUFFER;
+  push(tensor);
+}
+
+void WeightTree::add_parameter(tmeter_tensor_desc tensor, bool trainable) {
+  tensor.kind = TMETER_TENSOR_PARAMETER;
+  tensor.trainable = trainable;
+  push(tensor);
+}
+
+void WeightTree::push(tmeter_tensor_desc& tensor) {
   const auto name = tmeter::to_view(tensor.name);
   check_name(name);
   tensor.owner = owner_of(name);
-  const bool buffer = is_buffer(name, tmeter::DType(tensor.dtype));
-  tensor.kind = buffer ? TMETER_TENSOR_BUFFER : TMETER_TENSOR_PARAMETER;
-  tensor.trainable = !buffer;
   graph_.tensor(tensor);
 }
 

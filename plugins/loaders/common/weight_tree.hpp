@@ -19,12 +19,14 @@ class WeightTree {
   /// Adds the tensor under its name, owned by the module its name says, as parameter or buffer
   /// (is_buffer). A parameter is trainable: these files do not tell otherwise.
   void add(tmeter_tensor_desc tensor);
-
-  /// The module that owns a tensor of this name, made together with all above it.
-  tmeter_id owner_of(std::string_view tensor_name);
+  /// The same for one that the file says is a parameter.
+  void add_parameter(tmeter_tensor_desc tensor, bool trainable);
 
  private:
+  /// The module that owns a tensor of this name, made together with all above it.
+  tmeter_id owner_of(std::string_view tensor_name);
   tmeter_id child(tmeter_id parent, std::string_view name);
+  void push(tmeter_tensor_desc& tensor);
 
   tmeter::GraphBuilder& graph_;
   tmeter_id root_;

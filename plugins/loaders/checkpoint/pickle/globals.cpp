@@ -1,0 +1,258 @@
+#include "globals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace checkpoint {
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+bool has(Names names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Modules no part of which a checkpoint may name: they reach files, processes, the network, other
+// code or the interpreter itself.
+constexpr std::array<std::string_view, 64> kRefusedModules{"os",
+                                                           "posix",
+                                                           "nt",
+                                                           "posixpath",
+                                                           "ntpath",
+                                                           "genericpath",
+                                                           "sys",
+                                                           "subprocess",
+                                                           "popen2",
+                                                           "shutil",
+                                                           "socket",
+                                                           "ssl",
+                                                           "socketserver",
+                                                           "http",
+                                                           "httplib",
+                                                           "urllib",
+                                                           "urllib2",
+                                                           "requests",
+                                                           "ftplib",
+                                                           "smtplib",
+                                                           "telnetlib",
+                                                           "runpy",
+                                                           "importlib",
+                                                           "imp",
+                                                           "pkgutil",
+                                                           "zipimport",
+                                                           "pickle",
+                                                           "_pickle",
+                                                           "cPickle",
+                                                           "pickletools",
+                                                           "dill",
+                                                           "cloudpickle",
+                                                           "joblib",
+                                                           "shelve",
+                                                           "marshal",
+                                                           "ctypes",
+                                                           "_ctypes",
+                                                           "cffi",
+                                                           "codeop",
+                                                           "types",
+                                                           "inspect",
+                                                           "gc",
+                                                           "pty",
+                                                           "tty",
+                                                           "webbrowser",
+                                                           "asyncio",
+                                                           "threading",
+                                                           "_thread",
+                                                           "multiprocessing",
+                                                           "concurrent",
+                                                           "signal",
+                                                           "tempfile",
+                                                           "fileinput",
+                                                           "io",
+                                                           "_io",
+                                                           "operator",
+                                                           "_operator",
+                                                           "pdb",
+                                                           "bdb",
+                                                           "timeit",
+                                                           "cProfile",
+                                                           "ensurepip",
+                                                           "pip",
+                                                           "setuptools"};
+
+// Functions of other modules that run code, load it or open files.
+constexpr std::array<std::string_view, 38> kRefusedNames{
+    "builtins.eval",
+    "builtins.exec",
+    "builtins.execfile",
+    "builtins.compile",
+    "builtins.open",
+    "builtins.file",
+    "builtins.getattr",
+    "builtins.setattr",
+    "builtins.delattr",
+    "builtins.__import__",
+    "builtins.__build_class__",
+    "builtins.apply",
+    "builtins.input",
+    "builtins.raw_input",
+    "builtins.breakpoint",
+    "builtins.globals",
+    "builtins.locals",
+    "builtins.vars",
+    "builtins.dir",
+    "builtins.map",
+    "builtins.filter",
+    "builtins.reduce",
+    "builtins.memoryview",
+    "builtins.type",
+    "builtins.super",
+    "builtins.help",
+    "builtins.exit",
+    "builtins.quit",
+    "functools.reduce",
+    "itertools.starmap",
+    "torch.load",
+    "torch.save",
+    "torch.serialization.load",
+    "torch.storage._load_from_bytes",
+    "torch.jit.load",
+    "torch.ops.load_library",
+    "torch.classes.load_library",
+    "torch.fx.graph_module.reduce_graph_module",
+};
+constexpr std::array<std::string_view, 7> kRefusedParts{"torch.hub.",
+                                                        "torch.utils.cpp_extension.",
+                                                        "torch.package.",
+                                                        "torch.multiprocessing.",
+                                                        "torch.distributed.rpc.",
+                                                        "numpy.testing.",
+                                                        "numpy.f2py."};
+
+// What may be called. Each only builds a value from its arguments.
+constexpr std::array<std::string_view, 58> kCallable{
+    "collections.OrderedDict",
+    "collections.Counter",
+    "collections.defaultdict",
+    "collections.deque",
+    "builtins.dict",
+    "builtins.list",
+    "builtins.tuple",
+    "builtins.set",
+    "builtins.frozenset",
+    "builtins.bytearray",
+    "builtins.bytes",
+    "builtins.complex",
+    "builtins.int",
+    "builtins.float",
+    "builtins.bool",
+    "builtins.str",
+    "builtins.slice",
+    "builtins.range",
+    "builtins.xrange",
+    "builtins.object",
+    "copyreg._reconstructor",
+    "_codecs.encode",
+    "functools.partial",
+    "argparse.Namespace",
+    "types.SimpleNamespace",
+    "datetime.date",
+    "datetime.datetime",
+    "datetime.time",
+    "datetime.timedelta",
+    "datetime.timezone",
+    "decimal.Decimal",
+    "fractions.Fraction",
+    "uuid.UUID",
+    "pathlib.Path",
+    "pathlib.PosixPath",
+    "pathlib.PurePosixPath",
+    "pathlib.WindowsPath",
+    "pathlib.PureWindowsPath",
+    "pathlib._local.PosixPath",
+    "pathlib._local.WindowsPath",
+    "numpy.dtype",
+    "numpy.core.multiarray.scalar",
+    "numpy.core.multiarray._reconstruct",
+    "numpy._core.multiarray.scalar",
+    "numpy._core.multiarray._reconstruct",
+    "numpy._core.numeric._frombuffer",
+    "numpy.core.numeric._frombuffer",
+    "torch.Size",
+    "torch.device",
+    "torch.Generator",
+    "torch.serialization._get_layout",
+    "torch.nn.parameter.Parameter",
+    "torch.nn.parameter.Buffer",
+    "torch.autograd.variable.Variable",
+    "torch._tensor._rebuild_from_type",
+    "torch._tensor._rebuild_from_type_v2",
+    "torch.tensor._rebuild_from_type",
+    "torch.tensor._rebuild_from_type_v2",
+};
+// The functions of torch/_utils.py that put tensors together.
+constexpr std::string_view kRebuild = "torch._utils._rebuild_";
+
+struct Renamed {
+  std::string_view old, now;
+};
+constexpr std::array<Renamed, 2> kRenamedModules{
+    {{"__builtin__", "builtins"}, {"copy_reg", "copyreg"}}};
+
+/// Whether the dotted name leads through a refused module: "os.system", but also the attribute path
+/// "torch.serialization" + "os.system" that newer protocols allow.
+bool reaches_refused_module(std::string_view global) {
+  if (has(kRefusedModules, global.substr(0, global.find('.')))) return true;
+  // Behind a first component that is harmless only these give the interpreter away.
+  constexpr std::array<std::string_view, 10> kAnywhere{"os",
+                                                       "sys",
+                                                       "posix",
+                                                       "nt",
+                                                       "subprocess",
+                                                       "builtins",
+                                                       "__builtins__",
+                                                       "__globals__",
+                                                       "__subclasses__",
+                                                       "__getattribute__"};
+  for (size_t dot = global.find('.'); dot != std::string_view::npos;
+       dot = global.find('.', dot + 1))
+    if (const auto rest = global.substr(dot + 1); has(kAnywhere, rest.substr(0, rest.find('.'))))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+std::string global_name(std::string_view module, std::string_view name) {
+  for (const auto& [old, now] : kRenamedModules)
+    if (module == old) module = now;
+  return std::string(module) + "." + std::string(name);
+}
+
+Trust trust(std::string_view global) {
+  const bool rebuild =
+      global.starts_with(kRebuild) && global.find('.', kRebuild.size()) == std::string_view::npos;
+  if (rebuild || has(kCallable, global)) return Trust::kCall;
+  const bool part = std::any_of(kRefusedParts.begin(), kRefusedParts.end(),
+                                [&](auto p) { return global.starts_with(p); });
+  if (part || has(kRefusedNames, global) || reaches_refused_module(global)) return Trust::kRefuse;
+  return Trust::kMention;
+}
+
+bool is_dict_type(std::string_view global) {
+  constexpr std::array<std::string_view, 4> kDicts{"collections.OrderedDict", "collections.Counter",
+                                                   "collections.defaultdict", "builtins.dict"};
+  return has(kDicts, global);
+}
+
+bool is_list_type(std::string_view global) {
+  constexpr std::array<std::string_view, 2> kLists{"builtins.list", "collections.deque"};
+  return has(kLists, global);
+}
+
+bool is_set_type(std::string_view global) {
+  constexpr std::array<std::string_view, 2> kSets{"builtins.set", "builtins.frozenset"};
+  return has(kSets, global);
+}
+
+}  // namespace checkpoint

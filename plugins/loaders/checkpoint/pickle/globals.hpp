@@ -1,0 +1,29 @@
+// Which names a pickle may mention, and what it may do with them.
+//
+// Python's unpickler imports every name it meets and calls what it is told to call; that is how a
+// checkpoint runs a command. Here names are only compared with this table:
+//
+//   refuse     naming it is reason enough: no model needs os.system
+//   call       calling it (REDUCE) makes data and nothing else: OrderedDict, torch.Size, …
+//   mention    anything else: may be named, and may be the class of an object that is made without
+//              calling its constructor (NEWOBJ, as whole modules are saved); may not be called
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace checkpoint {
+
+enum class Trust { kRefuse, kMention, kCall };
+
+/// "collections" and "OrderedDict" → "collections.OrderedDict". The modules that Python renamed get
+/// today's names, as pickles of protocol 2 hold the old ones ("__builtin__" → "builtins").
+std::string global_name(std::string_view module, std::string_view name);
+
+Trust trust(std::string_view global);
+
+/// Containers that fill up with SETITEM or APPEND after they were called for.
+bool is_dict_type(std::string_view global);
+bool is_list_type(std::string_view global);
+bool is_set_type(std::string_view global);
+
+}  // namespace checkpoint

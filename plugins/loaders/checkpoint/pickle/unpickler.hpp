@@ -1,0 +1,133 @@
+// Reads one pickle into plain data. Never calls anything and never looks a name up.
+//
+// Knows the opcodes that torch.save writes with protocols 1 to 5, and refuses the others by name.
+// Bounded: values, references, memo and texts have limits, nothing recurses, and every opcode
+// consumes at least a byte of the file.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "value.hpp"
+
+namespace checkpoint {
+
+namespace limits {
+inline constexpr size_t kValues = 10'000'000;      // of one file
+inline constexpr size_t kReferences = 60'000'000;  // pushes onto the stack, of one pickle
+inline constexpr size_t kMemoGap = 256;            // how far memo numbers may run ahead
+inline constexpr size_t kLongestLine = 4'096;      // names of classes, integers in decimal
+}  // namespace limits
+
+struct Pickle {
+  const Value* root;
+  size_t end;                          // of the pickle in `data`
+  std::vector<const Value*> storages;  // every reference to a tensor's memory, in order
+};
+
+class Unpickler {
+ public:
+  /// `data` must outlive the arena's values; `place` begins every complaint ("data.pkl"), and
+  /// `first_byte` is what the file calls data[0].
+  Unpickler(std::string_view data, std::string place, uint64_t first_byte, Arena& arena);
+
+  /// Throws loading::BadFile.
+  Pickle run();
+
+ private:
+  struct Operand {
+    uint64_t number = 0;
+    std::string_view bytes, second;
+  };
+  struct Opcode;
+  enum class Form : uint8_t;
+  static const Opcode* find(uint8_t code);
+
+  [[noreturn]] void refuse(const std::string& what) const;
+  [[noreturn]] void refuse_global(const Value& global, std::string_view what) const;
+
+  std::string_view take(uint64_t bytes);
+  uint64_t number(size_t bytes);
+  std::string_view line();
+  Operand operand(Form form);
+
+  size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
+  Value* make(Kind kind);
+  Value* make_int(int64_t integer);
+  void push(const Value* value);
+  void push_text(Kind kind, std::string_view text);
+  const Value* pop();
+  const Value* top() const;
+  std::vector<const Value*> pop_to_mark();
+  /// The container that items are added to: what is on top of the stack may grow.
+  Items& growing(Kind kind, std::string_view adding);
+
+  void op_none(const Operand&);
+  void op_true(const Operand&);
+  void op_false(const Operand&);
+  void op_unsigned(const Operand&);
+  void op_signed(const Operand&);
+  void op_long(const Operand&);
+  void op_decimal(const Operand&);
+  void op_float(const Operand&);
+  void op_text(const Operand&);
+  void op_bytes(const Operand&);
+  void op_empty_list(const Operand&);
+  void op_empty_dict(const Operand&);
+  void op_empty_set(const Operand&);
+  void op_empty_tuple(const Operand&);
+  void op_tuple(const Operand&);
+  void op_tuple1(const Operand&);
+  void op_tuple2(const Operand&);
+  void op_tuple3(const Operand&);
+  void op_frozenset(const Operand&);
+  void op_append(const Operand&);
+  void op_appends(const Operand&);
+  void op_set_item(const Operand&);
+  void op_set_items(const Operand&);
+  void op_add_items(const Operand&);
+  void op_mark(const Operand&);
+  void op_pop(const Operand&);
+  void op_pop_mark(const Operand&);
+  void op_dup(const Operand&);
+  void op_put(const Operand&);
+  void op_memoize(const Operand&);
+  void op_get(const Operand&);
+  void op_global(const Operand&);
+  void op_stack_global(const Operand&);
+  void op_reduce(const Operand&);
+  void op_new_object(const Operand&);
+  void op_new_object_ex(const Operand&);
+  void op_build(const Operand&);
+  void op_persistent_id(const Operand&);
+  void op_nothing(const Operand&);
+  void op_frame(const Operand&);
+
+  void push_tuple(size_t count);
+  void push_global(std::string_view module, std::string_view name);
+  void put(uint64_t index);
+  void set_items(Items& into, const std::vector<const Value*>& items);
+  const Value* called(const Value& function, const Value& arguments);
+  const Value* object(const Value& type, const Value& arguments);
+  const Value* dict_of(const Value& type, const Value& arguments);
+  const Value* sequence_of(Kind kind, const Value& type, const Value& arguments);
+  const Value* reconstructed(const Value& arguments);
+
+  std::string_view data_;
+  std::string place_;
+  uint64_t first_byte_;
+  Arena& arena_;
+  size_t at_ = 0, opcode_at_ = 0;
+  size_t references_ = 0;
+  std::vector<const Value*> storages_;
+  std::vector<const Value*> stack_;
+  std::vector<size_t> marks_;
+  std::vector<const Value*> memo_;
+  // Shared, as they are most of what a pickle holds.
+  const Value *none_, *true_, *false_, *empty_;
+  std::array<const Value*, 256> small_{};
+};
+
+}  // namespace checkpoint

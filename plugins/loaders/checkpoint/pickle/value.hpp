@@ -1,0 +1,92 @@
+// What a pickle says, as plain data. Nothing here was ever called or looked up: a class is its
+// name, a call is the name of the function and its arguments.
+//
+// Values live in an Arena and point at each other freely, also in circles and at the same value
+// many times: whoever walks them remembers what it has seen.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace checkpoint {
+
+struct Value;
+
+/// A container's content; texts and numbers have none.
+struct Items {
+  std::vector<const Value*> list;                            // of a list, tuple or set
+  std::vector<std::pair<const Value*, const Value*>> pairs;  // of a dict, in order
+  const Value* callable = nullptr;                           // of an object: class or function
+  const Value* arguments = nullptr;                          // … and what it was given, a tuple
+  const Value* state = nullptr;                              // … and what BUILD gave it, or null
+};
+
+enum class Kind : uint8_t {
+  kNone,
+  kBool,
+  kInt,
+  kBigInt,  // does not fit 64 bits
+  kFloat,
+  kText,
+  kBytes,
+  kList,
+  kTuple,
+  kDict,
+  kSet,
+  kGlobal,   // the name of a class or function, "torch.nn.modules.conv.Conv2d"
+  kObject,   // what a class or function on the allow-list would return (`items->callable`)
+  kStorage,  // a reference to a tensor's memory: `items->list` is its persistent id
+};
+
+struct Value {
+  Kind kind = Kind::kNone;
+  uint64_t at = 0;  // byte of the pickle
+  union {
+    int64_t integer = 0;  // bool, int
+    double real;
+    Items* items;
+  };
+  std::string_view text;  // text, bytes, global, the digits of a big integer
+
+  bool is(Kind k) const { return kind == k; }
+  bool is_text(std::string_view t) const { return kind == Kind::kText && text == t; }
+  bool is_global(std::string_view name) const { return kind == Kind::kGlobal && text == name; }
+  /// Whether it is what the class or function `name` returns.
+  bool is_object_of(std::string_view name) const {
+    return kind == Kind::kObject && items->callable->text == name;
+  }
+  const std::vector<const Value*>& list() const { return items->list; }
+  /// The value of a dict's text key, the last one if it was set twice; null when there is none.
+  const Value* find(std::string_view key) const;
+};
+
+inline const Value* Value::find(std::string_view key) const {
+  if (kind != Kind::kDict) return nullptr;
+  for (auto it = items->pairs.rbegin(); it != items->pairs.rend(); ++it)
+    if (it->first->is_text(key)) return it->second;
+  return nullptr;
+}
+
+/// Owner of all values of a file. Freed at once, whatever they point at.
+class Arena {
+ public:
+  size_t size() const { return values_.size(); }
+  Value* make(Kind kind, uint64_t at) {
+    auto& v = values_.emplace_back();
+    v.kind = kind;
+    v.at = at;
+    if (kind >= Kind::kList && kind != Kind::kGlobal) v.items = &items_.emplace_back();
+    return &v;
+  }
+  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+
+ private:
+  std::deque<Value> values_;
+  std::deque<Items> items_;
+  std::deque<std::string> texts_;
+};
+
+}  // namespace checkpoint

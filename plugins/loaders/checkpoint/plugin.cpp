@@ -1,0 +1,147 @@
+// The loader of what torch.save writes: state_dicts, training checkpoints, whole modules. Nothing
+// in the file is ever run, and weights are not read.
+#include <tmeter/cpp/plugin.hpp>
+
+#include "../common/bad_file.hpp"
+#include "../common/shard_index.hpp"
+#include "choice.hpp"
+#include "container.hpp"
+#include "modules.hpp"
+
+namespace checkpoint {
+namespace {
+
+using loading::BadFile;
+using loading::ShardIndex;
+
+/// Not ours, for the next loader.
+[[noreturn]] void pass_on() { throw tmeter::Error(TMETER_UNSUPPORTED, "no checkpoint"); }
+
+/// "a, b, c and 4 more"
+std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t kNamed = 5;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kNamed); ++i)
+    text += (i ? ", " : "") + (names[i].empty() ? "everything (.)" : names[i]);
+  if (names.size() > kNamed) text += " and " + std::to_string(names.size() - kNamed) + " more";
+  return text;
+}
+
+class Load {
+ public:
+  Load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call)
+      : source_(request.source()), graph_(graph), call_(call), key_(call.option_text("key")) {}
+
+  void run() {
+    if (source_.bytes().starts_with('{')) return read_index();
+    const auto saved = read_saved(source_);
+    const auto choice = choose(*saved->root, key_);
+    Tensors tensors(*saved->storages);
+    Describer describer;
+    choice.chosen.is_module ? push_module(*choice.chosen.value, tensors, describer)
+                            : push_dict(*choice.chosen.value, tensors, describer);
+    set_properties(saved->format);
+    say_choice(choice);
+    say_notes(tensors, describer);
+  }
+
+ private:
+  void push_module(const Value& module, Tensors& tensors, Describer& describer) {
+    ModulePusher(graph_, tensors, describer).push(module);
+    const auto type = module.items->callable->text;
+    graph_.property("name", type.substr(type.rfind('.') + 1));
+  }
+
+  void push_dict(const Value& dict, Tensors& tensors, Describer& describer) {
+    loading::WeightTree tree(graph_);
+    if (push_state_dict(dict, !key_.empty(), tensors, describer, tree).empty())
+      throw tmeter::Error(TMETER_BAD_USAGE, "--set checkpoint.key=" + std::string(key_) +
+                                                ": there are no tensors in that part");
+  }
+
+  void read_index() {
+    const auto index = ShardIndex::read(source_.bytes());
+    if (!index || !looks_saved(source_.companion(index->shards().front().file))) pass_on();
+    loading::WeightTree tree(graph_);
+    std::string format;
+    for (const auto& shard : index->shards()) {
+      if (call_.cancelled()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
+      loading::within([&] { return "shard " + loading::in_quotes(shard.file); },
+                      [&] { format = read_shard(shard, tree); });
+    }
+    set_properties(format + ", " + std::to_string(index->shards().size()) + " files");
+  }
+
+  std::string read_shard(const loading::Shard& shard, loading::WeightTree& tree) {
+    const auto file = source_.companion(shard.file);
+    const auto saved = read_saved(file);
+    Tensors tensors(*saved->storages);
+    Describer describer(file.handle(), shard.file);
+    const auto names = push_state_dict(*saved->root, false, tensors, describer, tree);
+    loading::check_shard(shard, {names.begin(), names.end()});
+    say_notes(tensors, describer);
+    return saved->format;
+  }
+
+  void set_properties(const std::string& format) {
+    graph_.property("format", format);
+    graph_.property("content", "weights");
+  }
+
+  void say_choice(const Choice& choice) {
+    if (!choice.chosen.path.empty()) graph_.property("part", choice.chosen.path);
+    if (choice.others.empty()) return;
+    call_.warn("the checkpoint holds several parts with tensors: shown is " +
+               listed({choice.chosen.path}) + ", not " + listed(choice.others) +
+               "; choose with --set checkpoint.key=…");
+  }
+
+  void say_notes(const Tensors& tensors, const Describer& describer) {
+    if (!tensors.in_parts().empty())
+      call_.warn("shown as the tensors they are made of: " + listed(tensors.in_parts()));
+    if (describer.without_type() > 0)
+      call_.warn(std::to_string(describer.without_type()) +
+                 " tensors are of element types that tmeter does not know: their bytes are not "
+                 "counted and their numbers not looked at");
+  }
+
+  tmeter::Source source_;
+  tmeter::GraphBuilder& graph_;
+  tmeter::Call& call_;
+  std::string_view key_;
+};
+
+void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call) {
+  try {
+    Load(request, graph, call).run();
+  } catch (const BadFile& e) {
+    const std::string advice = e.advice().empty()
+                                   ? "the file is damaged or hostile; save or download it again"
+                                   : e.advice();
+    throw tmeter::Error(TMETER_BAD_MODEL, std::string(e.what()) + "; " + advice);
+  }
+}
+
+}  // namespace
+}  // namespace checkpoint
+
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.checkpoint",
+        .version = "1.0.0",
+        .description = "Reads what torch.save writes, running nothing of it, weights left unread",
+    }),
+    [](tmeter::Registrar& r) {
+      r.option({.key = "key",
+                .text = "which part of a checkpoint is the model: model.ema; default: by rule; "
+                        ". is everything"});
+      // The pickle of protocols 2 to 5 begins with 0x80, that of protocol 1 with the digits of
+      // torch.save's magic number.
+      r.loader("checkpoint", "torch.save checkpoint",
+               {{"zip:*/data.pkl !zip:*/code/* !zip:*/constants.pkl", 60},
+                {"zip:data.pkl !zip:code/* !zip:constants.pkl", 60},
+                {"magic:80", 30},
+                {"magic:4c31313935343730333731343630333838", 30},
+                {"magic:7b name:*.index.json", 50}},
+               checkpoint::load);
+    })

@@ -1,0 +1,34 @@
+// Shows a state_dict: tensors under their dotted names.
+#pragma once
+#include <tmeter/cpp/plugin.hpp>
+
+#include "../common/weight_tree.hpp"
+#include "tensors.hpp"
+
+namespace checkpoint {
+
+/// Describes tensors for the host.
+class Describer {
+ public:
+  Describer() = default;
+  /// Of a shard. Shards number their storages alike: `name` tells them apart.
+  Describer(const tmeter_source* shard, std::string_view name) : shard_(shard), prefix_(name) {
+    prefix_ += "/";
+  }
+
+  /// Good until the next call; kind and owner are left to set.
+  tmeter_tensor_desc describe(const std::string& name, const Tensor& tensor);
+  size_t without_type() const { return without_type_; }
+
+ private:
+  const tmeter_source* shard_ = nullptr;
+  std::string prefix_, key_;
+  size_t without_type_ = 0;
+};
+
+/// The tensors in a dict and in the dicts inside it; what optimizers keep only if `everything` is
+/// wanted. Returns their names.
+std::vector<std::string> push_state_dict(const Value& dict, bool everything, Tensors& tensors,
+                                         Describer& describer, loading::WeightTree& tree);
+
+}  // namespace checkpoint

@@ -1,0 +1,73 @@
+// Where the memory behind tensors lies in the file.
+//
+//   zip      each storage is a record of its own, NAME/data/KEY
+//   legacy   all of them follow the pickles: the number of elements, then the elements
+#pragma once
+#include <string>
+#include <string_view>
+#include <tmeter/cpp/plugin.hpp>
+#include <unordered_map>
+
+#include "pickle/value.hpp"
+
+namespace checkpoint {
+
+/// A tensor's memory, as its pickle refers to it and as it was found.
+struct Storage {
+  std::string key;           // equal for tensors that share memory
+  tmeter::DType dtype;       // of the elements `numel` counts
+  int64_t bytes = 0;         // as declared; what the file has is as much or more
+  int64_t file_offset = -1;  // of the first byte; -1 when the bytes do not lie there as they are
+  bool in_file = false;
+};
+
+class Storages {
+ public:
+  virtual ~Storages() = default;
+  /// `reference` is of Kind::kStorage. Throws BadFile when it does not fit what the file has.
+  Storage find(const Value& reference);
+
+ protected:
+  struct Place {
+    int64_t bytes = 0, file_offset = -1;
+  };
+  virtual Place place(std::string_view key) = 0;
+};
+
+/// Records of the archive. `folder`: "NAME/", or "" when re-zipped without.
+class ZipStorages : public Storages {
+ public:
+  ZipStorages(const tmeter::Source& source, std::string folder)
+      : source_(source), folder_(std::move(folder)) {}
+
+ private:
+  Place place(std::string_view key) override;
+  tmeter::Source source_;
+  std::string folder_;
+};
+
+/// Places read from the file beforehand.
+class LegacyStorages : public Storages {
+ public:
+  /// Elements of one storage as the pickle declares them; the first reference to it counts.
+  void declare(std::string_view key, tmeter::DType dtype);
+  /// Reads the storages that `keys`, a list, names in this order, from `at` on.
+  void locate(const Value& keys, std::string_view file, size_t at);
+
+ private:
+  Place place(std::string_view key) override;
+  std::unordered_map<std::string, tmeter::DType> declared_;
+  std::unordered_map<std::string, Place> places_;
+};
+
+/// The pieces of a persistent id: ("storage", type, key, location, numel[, view]).
+struct StorageId {
+  std::string key;
+  tmeter::DType dtype;
+  int64_t numel = 0;
+  int64_t view_offset = 0;  // elements; views of old files begin inside another storage
+};
+/// Throws BadFile when it is none.
+StorageId storage_id(const Value& reference);
+
+}  // namespace checkpoint

@@ -1,0 +1,67 @@
+// Tensors as pickles describe them: a call of one of torch's _rebuild_… functions
+// (torch/_utils.py, torch/_tensor.py of torch 2.15 and what older versions called them).
+//
+// Some are made of several: a sparse tensor of indices and values, a quantized one of torchao of
+// packed integers and scales. Their parts are tensors of their own here, "weight.values", since it
+// is the parts that lie in the file.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storages.hpp"
+
+namespace checkpoint {
+
+struct Tensor {
+  tmeter::DType dtype;
+  std::vector<int64_t> dims, strides;
+  std::optional<Storage> storage;  // none: saved without memory, as on the meta device
+  int64_t storage_offset = 0;      // elements
+  bool requires_grad = false;
+  bool is_parameter = false;  // it says that it is one; if not, it may still be one
+};
+
+class Tensors {
+ public:
+  explicit Tensors(Storages& storages) : storages_(storages) {}
+
+  static bool is_tensor(const Value& value);
+
+  /// Calls `visit` for the tensor or its parts. Throws BadFile when it cannot be.
+  using Visit = std::function<void(const std::string& name, const Tensor&)>;
+  void read(const Value& value, const std::string& name, const Visit& visit);
+
+  /// Tensors that were shown as their parts, "weight (torch.sparse_coo)".
+  const std::vector<std::string>& in_parts() const { return in_parts_; }
+
+ private:
+  struct Call;
+  struct Function;
+  static const Function* find(std::string_view global);
+
+  void read_call(const Call& call);
+  void plain(const Call& call);
+  void with_dtype(const Call& call);
+  void quantized(const Call& call);
+  void without_storage(const Call& call);
+  void parameter(const Call& call);
+  void old_parameter(const Call& call);
+  void from_type(const Call& call);
+  void wrapper(const Call& call);
+  void sparse(const Call& call);
+  void nested(const Call& call);
+  void from_cpu_tensor(const Call& call);
+  void from_array(const Call& call);
+
+  Tensor described(const Call& call) const;
+  void read_part(const Call& call, const Value* value, std::string_view part);
+  void emit(const Call& call, const Tensor& tensor) const;
+
+  Storages& storages_;
+  std::vector<std::string> in_parts_;
+  size_t parts_ = 0;
+};
+
+}  // namespace checkpoint
