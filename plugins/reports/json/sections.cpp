@@ -63,6 +63,7 @@ Json model(const tmeter::Report& report) {
           {"file", text_or_null(report.property("model.file"))},
           {"format", text_or_null(graph.property("format"))},
           {"producer", text_or_null(graph.property("producer"))},
+          {"part", text_or_null(graph.property("part"))},
           {"size", parsed<int64_t>(report.property("model.size"))}};
 }
 

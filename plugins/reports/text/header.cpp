@@ -65,6 +65,8 @@ std::vector<Text> header(const Report& report, size_t width) {
   const size_t indent = std::min(first.width(), kWidestIndent);
   std::vector<Text> items{first.append(file_item(report))};
   if (auto format = format_item(report); !format.empty()) items.push_back(std::move(format));
+  if (const auto part = report.graph().property("part"); !part.empty())
+    items.push_back(Text("part ", Style::kQuiet).add(part));
   auto inputs = input_items(report.graph());
   auto all = items;
   all.insert(all.end(), inputs.begin(), inputs.end());

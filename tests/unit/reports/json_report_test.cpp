@@ -50,6 +50,7 @@ TEST_F(JsonReport, SaysWhatItIsAndWhatWasAnalysed) {
                                    {"file", nullptr},
                                    {"format", "torch.export"},
                                    {"producer", nullptr},
+                                   {"part", nullptr},
                                    {"size", 2048}}));
   EXPECT_EQ(report["timing"]["analysis_seconds"], 0.5);
   EXPECT_EQ(report["hardware"], nullptr);

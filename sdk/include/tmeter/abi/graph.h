@@ -50,8 +50,8 @@ typedef struct tmeter_graph_api {
   uint32_t reserved;
 
   /* graph ------------------------------------------------------------------------------------ */
-  /* Facts by key, empty when absent: "name" (class of the model), "format" ("torch.export",
-   * "TorchScript, traced"), "producer" ("torch 2.15.0"), "file". */
+  /* Facts by key, empty when absent: "name" (class of the model), "format" ("torch.export"), "file",
+   * "producer" ("torch 2.15.0"), "content" ("weights": no operators), "part" (of a checkpoint). */
   tmeter_str(TMETER_ABI *property)(const tmeter_graph *, tmeter_str key);
   size_t(TMETER_ABI *node_count)(const tmeter_graph *);
   const tmeter_node *(TMETER_ABI *node_at)(const tmeter_graph *, size_t);
