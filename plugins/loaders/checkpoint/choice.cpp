@@ -51,7 +51,8 @@ void each_member(const Value& value, F&& f) {
   if (dict->is(Kind::kDict)) {
     for (const auto& [key, item] : dict->items->pairs) {
       if (key->is(Kind::kInt)) f(number(key->integer), *item);
-      if (key->is(Kind::kText) && key->text.size() <= kLongestKey) f(key->text, *item);
+      if (key->is(Kind::kText) && key->text.size() <= kLongestKey && loading::is_utf8(key->text))
+        f(key->text, *item);
     }
   }
   if (dict->is(Kind::kList) || dict->is(Kind::kTuple))

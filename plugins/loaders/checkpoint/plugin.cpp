@@ -40,7 +40,8 @@ class Load {
     Describer describer;
     choice.chosen.is_module ? push_module(*choice.chosen.value, tensors, describer)
                             : push_dict(*choice.chosen.value, tensors, describer);
-    set_properties(saved->format);
+    const auto& part = choice.chosen.path;
+    set_properties(part.empty() ? saved->format : saved->format + ", " + part);
     say_choice(choice);
     say_notes(tensors, describer);
   }
@@ -89,7 +90,6 @@ class Load {
   }
 
   void say_choice(const Choice& choice) {
-    if (!choice.chosen.path.empty()) graph_.property("part", choice.chosen.path);
     if (choice.others.empty()) return;
     call_.warn("the checkpoint holds several parts with tensors: shown is " +
                listed({choice.chosen.path}) + ", not " + listed(choice.others) +

@@ -3,10 +3,13 @@
 // Whoever finds the fault says what it is; every level above adds where, by running its part in
 // `within`. The plugin's outermost function turns it into a tmeter::Error. Needs no host.
 #pragma once
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "utf8.hpp"
 
 namespace loading {
 
@@ -21,7 +24,8 @@ class BadFile : public std::runtime_error {
   std::string advice_;
 };
 
-/// Text from the file as it may stand in a message: quoted, cut short, control characters replaced.
+/// Text from the file as it may stand in a message: quoted, cut short, control characters and
+/// broken UTF-8 replaced.
 inline std::string in_quotes(std::string_view text) {
   constexpr size_t kLongest = 80;
   std::string out = "'";
@@ -31,8 +35,11 @@ inline std::string in_quotes(std::string_view text) {
   if (text.size() > kLongest) {
     while (out.size() > 1 && (static_cast<unsigned char>(text[out.size() - 1]) & 0xc0) == 0x80)
       out.pop_back();
-    out += "…";
   }
+  if (!is_utf8(out))
+    std::replace_if(
+        out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  if (text.size() > kLongest) out += "…";
   return out + "'";
 }
 

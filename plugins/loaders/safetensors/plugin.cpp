@@ -23,9 +23,10 @@ class Load {
       : source_(request.source()), graph_(graph), call_(call) {}
 
   void run() {
-    if (!source_.bytes().starts_with('{')) {
-      const bool named = source_.path().ends_with(".safetensors");
-      if (!named && !Header::plausible(source_.bytes())) pass_on();
+    const bool plausible = Header::plausible(source_.bytes());
+    // A header of 123 bytes makes a file that begins with '{', too.
+    if (plausible || !source_.bytes().starts_with('{')) {
+      if (!plausible && !source_.path().ends_with(".safetensors")) pass_on();
       read_file(source_.bytes(), nullptr);
       return push("safetensors");
     }

@@ -303,6 +303,8 @@ void Unpickler::op_set_items(const Operand&) {
 
 void Unpickler::push_global(std::string_view module, std::string_view name) {
   if (module.size() + name.size() > limits::kLongestLine) refuse("the name of a class is too long");
+  if (!loading::is_utf8(module) || !loading::is_utf8(name))
+    refuse("the name of a class is not UTF-8");
   auto* v = make(Kind::kGlobal);
   v->text = arena_.keep(global_name(module, name));
   if (trust(v->text) == Trust::kRefuse) refuse_global(*v, "refers to");
