@@ -78,16 +78,20 @@ struct Look {
   const char* conditions;
   const char* what;
 };
-constexpr std::array<Look, 8> kLooks{{
-    {"zip:*/data.pkl !zip:*/code/*",
-     "a checkpoint (torch.save of weights): it has no graph to analyse; export the model with "
-     "torch.export.save"},
+constexpr std::array<Look, 12> kLooks{{
+    {"zip:*data.pkl !zip:*code/*",
+     "a checkpoint (torch.save), which the plugin checkpoint reads; it is not installed"},
     {"magic:80",
-     "a pickle (an old torch.save file?): it has no graph to analyse; export the model with "
-     "torch.export.save"},
-    {"name:*.safetensors", "a safetensors file: weights only, no graph to analyse"},
+     "a pickle (an old torch.save file?), which the plugin checkpoint reads; it is not installed"},
+    {"at:8:7b name:*.safetensors",
+     "a safetensors file, which the plugin safetensors reads; it is not installed"},
+    {"magic:7b name:*.index.json", "no index of a sharded model: it has no weight_map"},
+    {"magic:7b", "a JSON file"},
+    {"at:257:7573746172",
+     "a tar archive (torch.save before 2017?); load it with PyTorch and save it again"},
     {"magic:47475546", "a GGUF file"},
     {"magic:894844460d0a1a0a", "an HDF5 file (Keras?)"},
+    {"magic:934e554d5059", "a NumPy file"},
     {"name:*.onnx", "an ONNX model; tmeter reads PyTorch's own formats"},
     {"zip:*", "a ZIP archive, but not one that PyTorch wrote"},
     {"name:*", "no PyTorch model file (it is neither a ZIP archive nor a known weight format)"},
@@ -96,9 +100,11 @@ constexpr std::array<Look, 8> kLooks{{
 [[noreturn]] void refuse_unknown(const tmeter_source& source) {
   for (const auto& look : kLooks) {
     if (!conditions_hold(look.conditions, source)) continue;
-    throw Error(ErrorKind::kModel,
-                source.file.path() + ": this is " + look.what +
-                    ". tmeter reads torch.export archives (.pt2) and TorchScript files (.pt).");
+    throw Error(
+        ErrorKind::kModel,
+        source.file.path() + ": this is " + look.what +
+            ". tmeter reads torch.export archives (.pt2), TorchScript files, checkpoints of "
+            "torch.save and safetensors files.");
   }
   throw Error(ErrorKind::kInternal, "no description fits the file");
 }
