@@ -123,6 +123,8 @@ struct Shown {
 Shown show_tree(const Report& report, const Columns& columns, const View& view, size_t terminal) {
   Shown out{{}, make_tree(report, columns, view), {{}, {}, terminal}};
   const auto kept = worth_showing(report, out.tree, columns, view);
+  const bool bare = kept.empty() && columns.facts_of_modules.empty();
+  if (bare && has_tensor_table(report, columns, view)) return {{}, {}, {{}, {}, terminal}};
   const auto tree_lines = flatten(out.tree.root);
   auto table = draw(TableMaker(report, columns, view).make(tree_lines, kept), terminal);
   out.lines = std::move(table.lines);

@@ -402,6 +402,12 @@ TEST_F(TextTensors, CanBeSortedAndShownAlone) {
   EXPECT_EQ(write().find("ModuleList"), std::string::npos);
 }
 
+TEST_F(TextTensors, AModuleTreeWithoutAnyFigureIsLeftOut) {
+  r.cells.clear();
+  r.set(mean, TMETER_AXIS_TENSOR, 0, fake::real(0.5));
+  EXPECT_EQ(write().find("ModuleList"), std::string::npos);
+}
+
 TEST_F(TextTensors, OfManyTheFirstAreShownAndTheRestCounted) {
   for (int i = 0; i < 30; ++i) r.tensor(head, "extra" + std::to_string(i), {1});
   EXPECT_NE(line_with({"… 12 more tensors: --by tensor"}), "");
