@@ -252,6 +252,7 @@ void TensorStream::end_pass(Job& job, Worker& worker) {
     if (again) again_list.push_back(i);
     (again ? kept : job.done).emplace(i, std::move(job.merged[k]));
   }
+  tensors_.release(*job.tensor, 0, job.plan.numel);  // what `end` has read again
   job.merged.clear();
   job.earlier = std::move(kept);
   if (again_list.empty()) return;
