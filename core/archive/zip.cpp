@@ -86,6 +86,20 @@ void check_sizes(const ZipEntry& e) {
   }
 }
 
+/// A local header may leave sizes to the descriptor behind the content (flag 3, or zero) or to its
+/// ZIP64 field; where it gives them, other readers go by them.
+void check_local_sizes(std::string_view file, uint64_t header, const ZipEntry& e) {
+  constexpr uint16_t kInDescriptor = 8;
+  constexpr uint32_t kInZip64 = 0xffffffffu;
+  if (get<uint16_t>(file, header + 6) & kInDescriptor) return;
+  const auto differs = [&](uint64_t at, uint64_t size) {
+    const auto local = get<uint32_t>(file, header + at);
+    return local != 0 && local != kInZip64 && local != size;
+  };
+  if (differs(18, e.compressed_size) || differs(22, e.size))
+    damaged("entry '" + printable(e.name, 80) + "' has another size in its local header");
+}
+
 /// Reads the central entry at `at`, checks it against its local header, and moves `at` behind it.
 ZipEntry read_entry(std::string_view file, uint64_t& at, uint64_t end, uint64_t& header) {
   if (!range_fits(at, kCentralSize, end) || get<uint32_t>(file, at) != kCentralHeader) {
@@ -124,6 +138,7 @@ ZipEntry read_entry(std::string_view file, uint64_t& at, uint64_t end, uint64_t&
             " bytes, beyond the end of the file");
   }
   check_sizes(e);
+  check_local_sizes(file, header, e);
   return e;
 }
 
@@ -169,6 +184,8 @@ ZipArchive::ZipArchive(std::string_view file) : file_(file) {
   for (size_t i = 1; i < ranges.size(); ++i) {
     if (ranges[i].first < ranges[i - 1].second) damaged("two of its entries overlap");
   }
+  if (!ranges.empty() && ranges.back().second > directory.offset)
+    damaged("its last entry reaches into the directory");
 }
 
 std::optional<size_t> ZipArchive::find(std::string_view name) const {

@@ -48,6 +48,16 @@ TEST(Zip, StoredEntryThatLiesAboutItsSizeIsRefused) {
   expect_damaged(ZipWriter::make({{"a", "xyz", 2, 3}}), "lies about its size");
 }
 
+TEST(Zip, EntryWithAnotherSizeInItsLocalHeaderIsRefused) {
+  expect_damaged(ZipWriter::make({{"a", "xyz", 2, 2}, {"b", "x"}}), "another size");
+}
+
+TEST(Zip, EntryThatReachesIntoTheDirectoryIsRefused) {
+  auto items = std::vector<testing::ZipItem>{{"a", "x", 20, 20}};
+  items[0].flags = 8;  // its sizes stand behind the content
+  expect_damaged(ZipWriter::make(items), "reaches into the directory");
+}
+
 TEST(Zip, DeflateBombSizeIsRefusedBeforeInflating) {
   auto items = std::vector<testing::ZipItem>{{"bomb", "x", 0x7fffffff, 1}};
   items[0].method = 8;
