@@ -37,8 +37,11 @@ std::string joined(const std::string& path, std::string_view key) {
   return path.empty() ? std::string(key) : path + "." + std::string(key);
 }
 
+/// Whether a user could be told the key, and write it.
+bool is_usable(std::string_view key) { return key.size() <= kLongestKey && loading::is_utf8(key); }
+
 /// Calls f(key, value) for what can be looked into: entries of a dict or list, attributes of an
-/// object. What has no short key has none at all.
+/// object. Keys that are not usable are empty.
 template <class F>
 void each_member(const Value& value, F&& f) {
   char digits[24];
@@ -51,8 +54,7 @@ void each_member(const Value& value, F&& f) {
   if (dict->is(Kind::kDict)) {
     for (const auto& [key, item] : dict->items->pairs) {
       if (key->is(Kind::kInt)) f(number(key->integer), *item);
-      if (key->is(Kind::kText) && key->text.size() <= kLongestKey && loading::is_utf8(key->text))
-        f(key->text, *item);
+      if (key->is(Kind::kText)) f(is_usable(key->text) ? key->text : std::string_view(), *item);
     }
   }
   if (dict->is(Kind::kList) || dict->is(Kind::kTuple))

@@ -1,0 +1,97 @@
+// The header of safetensors files, and the order in which their tensors are shown.
+#include "../safetensors/header.hpp"
+
+#include <gtest/gtest.h>
+#include <tmeter/abi/dtype.h>
+
+#include <random>
+
+#include "natural_order.hpp"
+#include "utf8.hpp"
+
+namespace safetensors {
+namespace {
+
+using namespace std::string_literals;
+
+std::string file(std::string_view header, size_t data) {
+  std::string out;
+  for (size_t i = 0; i < 8; ++i) out += static_cast<char>(header.size() >> (8 * i) & 0xff);
+  return out + std::string(header) + std::string(data, '\0');
+}
+
+std::string complaint(const std::string& bytes) {
+  try {
+    const Header header{bytes};
+  } catch (const loading::BadFile& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+const auto kGood = file(
+    R"({"__metadata__":{"format":"pt"},"a.b":{"dtype":"BF16","shape":[2,3],"data_offsets":[4,16]},)"
+    R"("c":{"dtype":"F4","shape":[8],"data_offsets":[0,4]}})",
+    16);
+
+TEST(SafetensorsHeader, SaysWhereEachTensorLies) {
+  const Header h(kGood);
+  EXPECT_EQ(h.format(), "pt");
+  ASSERT_EQ(h.tensors().size(), 2u);
+  const auto& t = h.tensors()[0];
+  EXPECT_EQ(t.name, "a.b");
+  EXPECT_EQ(t.dtype, TMETER_DTYPE_BFLOAT16);
+  EXPECT_EQ(t.dims, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(t.end, static_cast<int64_t>(kGood.size()));
+  EXPECT_EQ(t.end - t.begin, 12);
+}
+
+TEST(SafetensorsHeader, TwoFourBitFloatsAreOneElementOfTorch) {
+  const Header h(kGood);
+  EXPECT_EQ(h.tensors()[1].dtype, TMETER_DTYPE_FLOAT4_E2M1FN_X2);
+  EXPECT_EQ(h.tensors()[1].dims, (std::vector<int64_t>{4}));
+}
+
+TEST(SafetensorsHeader, EmptyTensorsBetweenOthersAreNoOverlap) {
+  EXPECT_EQ(complaint(file(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                           R"("b":{"dtype":"F32","shape":[0,9],"data_offsets":[4,4]},)"
+                           R"("c":{"dtype":"U8","shape":[],"data_offsets":[4,5]}})",
+                           5)),
+            "accepted");
+}
+
+TEST(SafetensorsHeader, TruncationAtEveryByteIsAClearError) {
+  for (size_t size = 0; size < kGood.size(); ++size)
+    EXPECT_NE(complaint(kGood.substr(0, size)), "accepted") << size;
+}
+
+TEST(SafetensorsHeader, AnyByteAnywhereIsReadOrRefused) {
+  for (size_t at = 0; at < kGood.size(); ++at) {
+    for (int byte = 0; byte < 256; ++byte) {
+      auto changed = kGood;
+      changed[at] = static_cast<char>(byte);
+      EXPECT_FALSE(complaint(changed).empty());
+    }
+  }
+}
+
+TEST(NaturalOrder, LayersStandInTheirOrder) {
+  using loading::natural_less;
+  EXPECT_TRUE(natural_less("layers.2.w", "layers.10.w"));
+  EXPECT_FALSE(natural_less("layers.10.w", "layers.2.w"));
+  EXPECT_TRUE(natural_less("a", "a.b"));
+  EXPECT_TRUE(natural_less("x.bias", "x.weight"));
+  EXPECT_FALSE(natural_less("h.1", "h.1"));
+  EXPECT_NE(natural_less("h.01", "h.1"), natural_less("h.1", "h.01"));
+  EXPECT_TRUE(natural_less("w99999999999999999999", "w100000000000000000000"));
+}
+
+TEST(Utf8, BrokenSequencesAreFound) {
+  for (const char* good : {"", "layer.é", "中文", "𝛂"}) EXPECT_TRUE(loading::is_utf8(good)) << good;
+  for (const auto& bad : {"\xff"s, "\xc3"s, "\xc0\x80"s, "\xed\xa0\x80"s, "\xf4\x90\x80\x80"s,
+                          "\xe0\x80\x80"s, "a\x80"s, "\xf0\x8f\xbf\xbf"s, "\xe4\xb8"s})
+    EXPECT_FALSE(loading::is_utf8(bad));
+}
+
+}  // namespace
+}  // namespace safetensors
