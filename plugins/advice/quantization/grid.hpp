@@ -1,0 +1,66 @@
+// From the range of the numbers that share a scale to the grid they are rounded to.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cfloat>
+#include <cmath>
+
+#include "kernels.hpp"
+#include "levels.hpp"
+
+namespace quantization {
+
+/// Smallest and largest of some numbers and zero.
+struct Range {
+  float lo = 0, hi = 0;
+  float largest() const { return std::max(-lo, hi); }
+  void take(const Range& o) { lo = std::min(lo, o.lo), hi = std::max(hi, o.hi); }
+};
+
+/// Step and zero point of PyTorch's MinMaxObserver (per_tensor_affine, per_tensor_symmetric) and of
+/// torchao's choose_qparams_affine (ASYMMETRIC, SYMMETRIC): b bits hold -2^(b-1) … 2^(b-1) - 1, and
+/// the symmetric step is absmax / ((2^b - 1) / 2), so that all 2^b codes are used and the largest
+/// number may be half a step off. `unit` is what errors are measured in.
+inline IntegerGroup integer_grid(const Range& r, int bits, bool symmetric, float unit) {
+  const float codes = static_cast<float>((1 << bits) - 1);
+  const float least = -static_cast<float>(1 << (bits - 1)), most = least + codes;
+  const float step =
+      std::max(symmetric ? r.largest() / (codes / 2) : r.hi / codes - r.lo / codes, FLT_MIN);
+  const float zero = symmetric ? 0.f : std::clamp(least - std::nearbyint(r.lo / step), least, most);
+  const float relative = step / unit;
+  return {1.f / step, least - zero, most - zero, relative * relative};
+}
+
+/// The power of two at or below v; 2^-126 for smaller v.
+inline float binade(float v) {
+  const uint32_t exponent = std::bit_cast<uint32_t>(std::max(v, FLT_MIN)) & 0x7f800000u;
+  return std::bit_cast<float>(exponent);
+}
+
+/// fp8: scale = absmax / largest, as torchao's Float8Tensor. A format with few exponents in small
+/// blocks is MX: scale = 2^(floor(log2 absmax) - largest exponent of the format), a power of two
+/// (OCP Microscaling Formats 1.0, 6.3). NF4: absmax.
+inline LevelGroup level_grid(const Range& r, const Scheme& s, float unit) {
+  const bool shared_exponent = s.grid == Grid::kFloat && s.scope == Scope::kGroup;
+  const float scale = s.grid == Grid::kNormal ? r.largest()
+                      : shared_exponent       ? binade(r.largest()) / binade(s.format.largest)
+                                              : r.largest() / s.format.largest;
+  const float usable = std::max(scale, FLT_MIN);
+  return {1.f / usable, usable / unit};
+}
+
+/// A cast has no scale. Numbers are brought near 1 by a power of two, and the format with them, so
+/// that neither their squares nor the rounding leave the range of float.
+struct Cast {
+  LevelGroup group;
+  FloatFormat format;
+};
+inline Cast cast_grid(float largest, FloatFormat format, float unit) {
+  const float scale = std::min(binade(largest), power_of_two(126));
+  const int exponent = std::ilogb(scale);
+  format.min_exponent = std::max(format.min_exponent - exponent, -126);
+  format.largest = std::min(format.largest / scale, 4.f);
+  return {{1.f / scale, scale / unit}, format};
+}
+
+}  // namespace quantization

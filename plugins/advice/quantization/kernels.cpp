@@ -1,0 +1,173 @@
+// Compiled once per instruction set (foreach_target.h); the best one is chosen at run time.
+#include "kernels.hpp"
+
+#include "levels.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace quantization {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<float, kAlign>;
+using V = hn::Vec<D>;
+
+/// Σ f(v)² over [begin, end), end - begin a multiple of 32. Two sums, as each waits for the last.
+template <class F>
+HWY_INLINE V squares(D d, const float* x, size_t begin, size_t end, F f) {
+  const size_t lanes = hn::Lanes(d);
+  V even = hn::Zero(d), odd = hn::Zero(d);
+  size_t i = begin;
+  for (; i + 2 * lanes <= end; i += 2 * lanes) {
+    const V a = f(hn::LoadU(d, x + i)), b = f(hn::LoadU(d, x + i + lanes));
+    even = hn::MulAdd(a, a, even);
+    odd = hn::MulAdd(b, b, odd);
+  }
+  if (i < end) {
+    const V a = f(hn::LoadU(d, x + i));
+    even = hn::MulAdd(a, a, even);
+  }
+  return hn::Add(even, odd);
+}
+
+HWY_INLINE double total(D d, V v) { return double{hn::GetLane(hn::SumOfLanes(d, v))}; }
+
+uint32_t RangesOf(const float* x, size_t n, float* lo, float* hi) {
+  const D d;
+  const hn::RebindToUnsigned<D> du;
+  const size_t lanes = hn::Lanes(d);
+  auto bits = hn::Zero(du);
+  const auto magnitude = hn::Set(du, 0x7fffffffu);
+  for (size_t g = 0; g * kAlign < n; ++g) {
+    V least = hn::Zero(d), most = hn::Zero(d);
+    for (size_t i = g * kAlign; i < (g + 1) * kAlign; i += lanes) {
+      const V v = hn::LoadU(d, x + i);
+      least = hn::Min(least, v);
+      most = hn::Max(most, v);
+      bits = hn::Max(bits, hn::And(hn::BitCast(du, v), magnitude));
+    }
+    lo[g] = hn::GetLane(hn::MinOfLanes(d, least));
+    hi[g] = hn::GetLane(hn::MaxOfLanes(d, most));
+  }
+  return hn::GetLane(hn::MaxOfLanes(du, bits));
+}
+
+double PowerOf(const float* x, size_t n, float unit) {
+  const D d;
+  const V u = hn::Set(d, unit);
+  return total(d, squares(d, x, 0, n, [&](V v) HWY_ATTR { return hn::Mul(v, u); }));
+}
+
+double IntegerError(const float* x, size_t n, size_t group, const IntegerGroup* g) {
+  const D d;
+  V sum = hn::Zero(d);
+  for (size_t begin = 0; begin < n; begin += group, ++g) {
+    const V inverse = hn::Set(d, g->inverse_step), lo = hn::Set(d, g->lo), hi = hn::Set(d, g->hi);
+    const size_t end = begin + group < n ? begin + group : n;
+    const V errors = squares(d, x, begin, end, [&](V v) HWY_ATTR {
+      const V t = hn::Mul(v, inverse);
+      return hn::Sub(t, hn::Min(hn::Max(hn::Round(t), lo), hi));
+    });
+    sum = hn::MulAdd(errors, hn::Set(d, g->weight), sum);
+  }
+  return total(d, sum);
+}
+
+/// Rounds to `mantissa` bits, half to even: adding and taking away 1.5 · 2^(23 - mantissa) times
+/// the power of two below |t| leaves just those bits.
+double FloatError(const float* x, size_t n, size_t group, const LevelGroup* g,
+                  const FloatFormat& format) {
+  const D d;
+  const hn::RebindToUnsigned<D> du;
+  const V exponent = hn::BitCast(d, hn::Set(du, 0x7f800000u));
+  const V smallest = hn::Set(d, power_of_two(format.min_exponent));
+  const V shift = hn::Set(d, 1.5f * power_of_two(23 - format.mantissa));
+  const V largest = hn::Set(d, format.largest);
+  V sum = hn::Zero(d);
+  for (size_t begin = 0; begin < n; begin += group, ++g) {
+    const V inverse = hn::Set(d, g->inverse), unit = hn::Set(d, g->unit);
+    const size_t end = begin + group < n ? begin + group : n;
+    const V errors = squares(d, x, begin, end, [&](V v) HWY_ATTR {
+      const V t = hn::Mul(v, inverse);
+      const V inside = hn::Min(hn::Max(t, hn::Neg(largest)), largest);
+      const V magic = hn::Mul(hn::Max(hn::And(inside, exponent), smallest), shift);
+      return hn::Mul(hn::Sub(t, hn::Sub(hn::Add(inside, magic), magic)), unit);
+    });
+    sum = hn::Add(sum, errors);
+  }
+  return total(d, sum);
+}
+
+double NormalError(const float* x, size_t n, size_t group, const LevelGroup* g) {
+  const D d;
+  V sum = hn::Zero(d);
+  for (size_t begin = 0; begin < n; begin += group, ++g) {
+    const V inverse = hn::Set(d, g->inverse), unit = hn::Set(d, g->unit);
+    const size_t end = begin + group < n ? begin + group : n;
+    const V errors = squares(d, x, begin, end, [&](V v) HWY_ATTR {
+      const V t = hn::Mul(v, inverse);
+      V level = hn::Set(d, kNormalLevels[0]);  // climbs a step at every boundary below t
+      for (size_t i = 0; i + 1 < kNormalLevels.size(); ++i) {
+        const V step = hn::Set(d, kNormalLevels[i + 1] - kNormalLevels[i]);
+        level = hn::Add(level, hn::IfThenElseZero(hn::Gt(t, hn::Set(d, kNormalBounds[i])), step));
+      }
+      return hn::Mul(hn::Sub(t, level), unit);
+    });
+    sum = hn::Add(sum, errors);
+  }
+  return total(d, sum);
+}
+
+void KeepLargest(const float* x, size_t n, float* into) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(hn::Max(hn::LoadU(d, into + i), hn::Abs(hn::LoadU(d, x + i))), d, into + i);
+  for (; i < n; ++i) {
+    const float magnitude = x[i] < 0 ? -x[i] : x[i];
+    if (magnitude > into[i]) into[i] = magnitude;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace quantization
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace quantization {
+
+HWY_EXPORT(RangesOf);
+HWY_EXPORT(PowerOf);
+HWY_EXPORT(IntegerError);
+HWY_EXPORT(FloatError);
+HWY_EXPORT(NormalError);
+HWY_EXPORT(KeepLargest);
+
+uint32_t ranges(const float* x, size_t n, float* lo, float* hi) {
+  return HWY_DYNAMIC_DISPATCH(RangesOf)(x, n, lo, hi);
+}
+double power(const float* x, size_t n, float unit) {
+  return HWY_DYNAMIC_DISPATCH(PowerOf)(x, n, unit);
+}
+double integer_error(const float* x, size_t n, size_t group, const IntegerGroup* groups) {
+  return HWY_DYNAMIC_DISPATCH(IntegerError)(x, n, group, groups);
+}
+double float_error(const float* x, size_t n, size_t group, const LevelGroup* groups,
+                   const FloatFormat& format) {
+  return HWY_DYNAMIC_DISPATCH(FloatError)(x, n, group, groups, format);
+}
+double normal_error(const float* x, size_t n, size_t group, const LevelGroup* groups) {
+  return HWY_DYNAMIC_DISPATCH(NormalError)(x, n, group, groups);
+}
+void keep_largest(const float* x, size_t n, float* into) {
+  HWY_DYNAMIC_DISPATCH(KeepLargest)(x, n, into);
+}
+
+}  // namespace quantization
+#endif

@@ -1,0 +1,43 @@
+// The inner loops: squared errors of rounding to a grid, over rows padded with zeros to a multiple
+// of 32 elements. Padding costs nothing: every grid has zero. Vectorised with run-time dispatch.
+//
+// Errors are summed as float within a call: pass at most kPiece elements at a time.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "schemes.hpp"
+
+namespace quantization {
+
+inline constexpr size_t kAlign = 32;    // elements: the smallest group
+inline constexpr size_t kPiece = 4096;  // elements a call may take; a multiple of every group
+
+/// One group on an integer grid: error = (x/step - clamp(round(x/step), lo, hi))² · weight, where
+/// lo and hi have the zero point taken off.
+struct IntegerGroup {
+  float inverse_step, lo, hi, weight;
+};
+
+/// One group on another grid: error = ((x·inverse - level) · unit)².
+struct LevelGroup {
+  float inverse, unit;
+};
+
+/// Smallest and largest of each 32 elements, with zero; the largest magnitude as bits, from which
+/// infinities and NaN are seen (0x7f800000 and above).
+uint32_t ranges(const float* x, size_t n, float* lo, float* hi);
+
+/// Σ (x · unit)²
+double power(const float* x, size_t n, float unit);
+
+// Groups of `group` elements, a multiple of 32; the last may be shorter.
+double integer_error(const float* x, size_t n, size_t group, const IntegerGroup* groups);
+double float_error(const float* x, size_t n, size_t group, const LevelGroup* groups,
+                   const FloatFormat& format);
+double normal_error(const float* x, size_t n, size_t group, const LevelGroup* groups);
+
+/// into[i] = max(into[i], |x[i]|)
+void keep_largest(const float* x, size_t n, float* into);
+
+}  // namespace quantization

@@ -1,0 +1,80 @@
+// The two passes over a weight. The first gives its range, the largest magnitude of every row and
+// column, and the errors of all schemes whose scales come from a row; the second those of the
+// schemes whose scale comes from more than can be seen at once.
+#pragma once
+#include "fragments.hpp"
+#include "layout.hpp"
+#include "meter.hpp"
+
+#pragma GCC visibility push(hidden)
+namespace quantization {
+
+class FirstPass {
+ public:
+  /// For elements from `first` on.
+  FirstPass(const Layout& layout, int64_t first);
+
+  void add(int64_t first, std::span<const uint8_t> bytes);
+  /// `next` saw the elements that follow.
+  void merge(const FirstPass& next);
+  /// Works out columns; gives back memory.
+  void finish();
+
+  const Layout& layout() const { return layout_; }
+  bool finite() const { return finite_; }
+  const Range& range() const { return range_; }
+  const Sums& sums() const { return sums_; }
+  /// By channel; empty when channels are rows, whose errors are in `sums` already.
+  const std::vector<Range>& channels() const { return channels_; }
+  /// Largest magnitudes by index of dim 0 and dim 1. Columns are empty for rows above 4 MiB.
+  const std::vector<float>& rows() const { return rows_; }
+  const std::vector<float>& columns() const { return columns_; }
+
+ private:
+  void add_row(std::span<const uint8_t> bytes);
+  void add_split(int64_t first, std::span<const uint8_t> bytes);
+  void add_whole(std::span<const float> x);
+  void keep_channels(int64_t first, std::span<const float> x);
+
+  Layout layout_;
+  int64_t first_row_;
+  bool finite_ = true;
+  Range range_;
+  Sums sums_;
+  Meter meter_;
+  std::vector<float> buffer_;
+  std::vector<float> rows_, columns_, positions_;  // positions: of a row
+  std::vector<Range> channels_;
+  Fragments fragments_;
+};
+
+class SecondPass {
+ public:
+  /// Keeps references: `first` outlives it.
+  explicit SecondPass(const FirstPass& first) : first_(&first) {}
+  void add(int64_t first, std::span<const uint8_t> bytes);
+  void merge(const SecondPass& next) { sums_.add(next.sums_); }
+  const Sums& sums() const { return sums_; }
+
+ private:
+  const FirstPass* first_;
+  Sums sums_;
+  Meter meter_;
+  std::vector<float> buffer_;
+};
+
+/// What is known of a weight in the end.
+struct Figures {
+  bool finite = true;
+  bool zero = false;  // nothing but zeros
+  /// dB by scheme; infinite: nothing is lost; NaN: not to be told (too large for the format).
+  std::array<double, kSchemeCount> sqnr{};
+};
+
+Figures figures_of(const FirstPass& first, const Sums& all);
+
+/// ‖x - q‖ / ‖x‖ from an SQNR in dB.
+double relative_error(double sqnr);
+
+}  // namespace quantization
+#pragma GCC visibility pop

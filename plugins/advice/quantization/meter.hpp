@@ -1,0 +1,45 @@
+// What rounding to every scheme does to runs of numbers: sums of squares of numbers and errors.
+#pragma once
+#include <array>
+#include <vector>
+
+#include "grid.hpp"
+
+namespace quantization {
+
+struct Sums {
+  double power = 0;                          // Σ x²
+  std::array<double, kSchemeCount> error{};  // Σ (x - q)²
+
+  void add(const Sums& o) {
+    power += o.power;
+    for (size_t i = 0; i < kSchemeCount; ++i) error[i] += o.error[i];
+  }
+};
+
+constexpr size_t padded(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+
+class Meter {
+ public:
+  /// Looks at x[0, n), which begins at a group's first element. x is followed by zeros up to
+  /// padded(n). False when there is an infinity or NaN: then nothing below may be asked.
+  bool look_at(const float* x, size_t n);
+  const Range& range() const { return range_; }
+  /// The same without looking: for `scaled` alone.
+  void view(const float* x, size_t n) { x_ = x, n_ = padded(n); }
+
+  /// Adds power, casts and all schemes with groups.
+  void groups(Sums& into) const;
+  /// Adds the schemes of a scope whose scale comes from `range`, which holds all that is looked at.
+  void scaled(Scope scope, const Range& range, Sums& into) const;
+
+ private:
+  double group_error(const Scheme& s, size_t begin, size_t n) const;
+
+  const float* x_ = nullptr;
+  size_t n_ = 0;  // padded
+  Range range_;
+  std::vector<float> lo_, hi_;  // of each 32 elements
+};
+
+}  // namespace quantization

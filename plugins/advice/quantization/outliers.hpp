@@ -1,0 +1,17 @@
+// Channels whose largest weight stands out: they take the range away from all that share a scale
+// with them.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace quantization {
+
+struct Outlier {
+  size_t index;
+  double ratio;  // its largest magnitude over the median of all channels'
+};
+
+/// Those at least `ratio` times the median, the largest first. None when half the channels are 0.
+std::vector<Outlier> outliers_in(const std::vector<float>& largest, double ratio);
+
+}  // namespace quantization

@@ -1,0 +1,41 @@
+// Which scheme each weight gets: the fewest bytes that keep the error budget.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "measure.hpp"
+
+#pragma GCC visibility push(hidden)
+namespace quantization {
+
+/// One weight, when all is measured.
+struct Weight {
+  std::string name;
+  size_t tensor = 0;  // index in the graph
+  Layout layout;
+  Figures figures;
+  std::string_view sensitive;  // why it gets at least 8 bits; empty: it need not
+  bool matrix() const { return layout.dims.size() == 2; }
+};
+
+struct Choice {
+  std::optional<size_t> scheme;  // empty: stays as it is
+  int64_t bytes = 0;
+  double bits(const Weight& w) const {
+    return 8.0 * static_cast<double>(bytes) / static_cast<double>(w.layout.elements);
+  }
+};
+
+/// What may be planned: positions in kSchemes.
+struct Rules {
+  std::vector<size_t> allowed;
+  double least_sqnr = 0;  // dB
+};
+
+/// Kernels for groups of weights exist for matrix products alone, so weights of other rank get
+/// schemes per tensor or channel. Of equal bytes the better SQNR wins, then the first allowed.
+Choice choose(const Weight& weight, const Rules& rules);
+
+}  // namespace quantization
+#pragma GCC visibility pop
