@@ -1,0 +1,55 @@
+// What whole filters, input channels and patterns of two in four carry.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace pruning {
+
+/// A weight in rows, the slices of dim 0. Filters are dim 0, inputs dim 1; for transposed
+/// convolutions the other way round.
+struct Shape {
+  std::vector<int64_t> dims;
+  bool transposed = false;
+  int64_t rows = 0, row = 0;       // row: elements of one
+  int64_t columns = 0, inner = 0;  // dim 1; elements of a row that share one index of it
+
+  /// Groups of four along the inputs, as NVIDIA's ASP (apex, sparse_masklib.py) cuts them: along
+  /// dim 1 of a matrix, along the input channels of a convolution, permute(2, 3, 0, 1).
+  bool has_fours() const { return !transposed && columns > 0 && columns % 4 == 0; }
+};
+/// Rank at least 2 and no empty dim.
+Shape shape_of(std::span<const int64_t> dims, bool transposed);
+
+class Structure {
+ public:
+  Structure(const Shape& shape, int64_t first, bool whole_rows);
+
+  /// Elements from `first` of the tensor on; whole rows unless said otherwise.
+  void add(int64_t first, std::span<const float> x);
+  void merge(const Structure& next);
+
+  /// L2 norms by index of dim 0 and dim 1; columns are empty where rows were split.
+  std::vector<double> row_norms() const;
+  std::vector<double> column_norms() const;
+  /// Share of Σx² that stays when the two largest of each four stay; empty where rows cannot be cut
+  /// into fours.
+  std::optional<double> kept_by_two_of_four() const;
+
+ private:
+  void add_row(size_t row, const float* x);
+
+  Shape shape_;
+  int64_t first_row_;
+  bool whole_rows_;
+  double power_ = 0, kept_ = 0;
+  std::vector<double> rows_, columns_;
+};
+
+/// Filters that carry nothing: norm 0, or below a millionth of the median.
+std::vector<size_t> dead_in(const std::vector<double>& norms);
+/// Share of the filters, without dead ones, whose norm is below a tenth of the median.
+double low_share(const std::vector<double>& norms);
+
+}  // namespace pruning
