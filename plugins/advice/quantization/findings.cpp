@@ -1,0 +1,263 @@
+#include "findings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "how_to.hpp"
+#include "savings.hpp"
+#include "text.hpp"
+
+namespace quantization {
+namespace {
+
+using tmeter::Call;
+using tmeter::Finding;
+using Picked = std::vector<const Report*>;
+
+constexpr size_t kNamed = 5;  // names in a sentence
+
+template <class F>
+Picked pick(const Collection& reports, F f) {
+  Picked out;
+  for (size_t i = 0; i < reports.size(); ++i)
+    if (f(reports[i], i)) out.push_back(&reports[i]);
+  return out;
+}
+
+/// Adds targets and names: "a.weight, b.weight and 3 more".
+std::string names(const Picked& picked, Finding& finding) {
+  for (const auto* r : picked) finding.about(r->tensor);
+  return listed(picked.size(), kNamed, [&](size_t i) { return picked[i]->weight.name; });
+}
+
+double best_sqnr(const Weight& w, const Rules& rules) {
+  double best = -INFINITY;
+  for (const auto i : rules.allowed) best = std::fmax(best, w.figures.sqnr[i]);
+  return best;
+}
+
+/// "int8 per channel: 20 tensors, 95.4 % of the weights"
+std::string shares_text(const Collection& reports, const Plan& plan) {
+  struct Share {
+    size_t tensors = 0;
+    double elements = 0;
+  };
+  std::map<std::optional<size_t>, Share> shares;
+  double all = static_cast<double>(plan.others);
+  for (size_t i = 0; i < reports.size(); ++i) {
+    auto& s = shares[plan.choices[i].scheme];
+    ++s.tensors;
+    s.elements += static_cast<double>(reports[i].weight.layout.elements);
+    all += static_cast<double>(reports[i].weight.layout.elements);
+  }
+  std::string out;
+  for (const auto& [scheme, s] : shares) {
+    const std::string title =
+        scheme ? std::string(kSchemes[*scheme].title) : std::string("weights as they are");
+    out += title + ": " + count_of(s.tensors, "tensor") + ", " + percent(s.elements, all) + "; ";
+  }
+  out += "not quantized by rule (norms, biases): " + percent(static_cast<double>(plan.others), all);
+  return out;
+}
+
+std::string worst_text(const Collection& reports, const Plan& plan) {
+  const Report* worst = nullptr;
+  double least = INFINITY;
+  for (size_t i = 0; i < reports.size(); ++i) {
+    if (!plan.choices[i].scheme) continue;
+    const double v = reports[i].weight.figures.sqnr[*plan.choices[i].scheme];
+    if (v < least) least = v, worst = &reports[i];
+  }
+  return worst ? "; lowest SQNR " + decibels(least) + " (" + worst->weight.name + ")" : "";
+}
+
+/// The calls of the schemes that are used, and what they leave out.
+std::string steps(const Collection& reports, const Plan& plan) {
+  std::vector<size_t> used;
+  bool others = false;  // not matrices
+  for (size_t i = 0; i < reports.size(); ++i) {
+    const auto& scheme = plan.choices[i].scheme;
+    if (!scheme) continue;
+    if (std::find(used.begin(), used.end(), *scheme) == used.end()) used.push_back(*scheme);
+    others = others || (!reports[i].weight.matrix() && kSchemes[*scheme].bits < 16);
+  }
+  std::string out = "with torchao, per layer by FqnToConfig: ";
+  out += listed(used.size(), used.size(), [&](size_t i) {
+    return std::string(kSchemes[used[i]].id) + " is " + how_to(kSchemes[used[i]]);
+  });
+  if (others)
+    out +=
+        "; convolutions: torchao.quantization.pt2e, prepare_pt2e and convert_pt2e, int8 per "
+        "channel";
+  return out + "; measure the accuracy afterwards, SQNR does not tell it";
+}
+
+void say_plan(const Collection& reports, const Plan& plan, const Settings& settings,
+              const tmeter::Graph& graph, Call& call) {
+  Finding f;
+  f.rule = "quantization-plan";
+  const auto budget = decibels(settings.rules.least_sqnr);
+  if (plan.bytes_after >= plan.bytes_before) {
+    f.text = "no allowed scheme makes these weights smaller at " + budget + " or more";
+    f.evidence = count_of(reports.size(), "weight") + " tried";
+    return call.add(f);
+  }
+  const auto before = static_cast<double>(plan.bytes_before);
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.text = "the parameters fit in " + bytes_text(static_cast<double>(plan.bytes_after)) +
+           " instead of " + bytes_text(before) + ", every weight with an SQNR of at least " +
+           budget;
+  f.evidence = shares_text(reports, plan) + worst_text(reports, plan);
+  for (const double other : {30.0, 40.0}) {
+    if (other <= settings.rules.least_sqnr) continue;
+    auto rules = settings.rules;
+    rules.least_sqnr = other;
+    f.evidence += "; at " + decibels(other) + " " +
+                  bytes_text(static_cast<double>(plan_of(graph, reports, rules).bytes_after));
+  }
+  f.action = steps(reports, plan);
+  f.changes.push_back({"param_bytes", before, static_cast<double>(plan.bytes_after)});
+  call.add(f);
+}
+
+void say_kept(const Collection& reports, const Plan& plan, const Settings& settings, Call& call) {
+  const auto kept = pick(reports, [&](const Report& r, size_t i) {
+    const auto& figures = r.weight.figures;
+    return !plan.choices[i].scheme && figures.finite && !figures.zero &&
+           !(best_sqnr(r.weight, settings.rules) >= settings.rules.least_sqnr);
+  });
+  if (kept.empty()) return;
+  Finding f;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "keep-precision";
+  f.text = count_of(kept.size(), "weight") + " must stay as stored: " + names(kept, f);
+  f.evidence = "no allowed scheme reaches " + decibels(settings.rules.least_sqnr) + ": best " +
+               listed(kept.size(), kNamed, [&](size_t i) {
+                 return decibels(best_sqnr(kept[i]->weight, settings.rules));
+               });
+  f.action =
+      "leave these modules out (filter_fn of quantize_, or None in FqnToConfig), or allow more "
+      "schemes with --set quantization-advice.schemes=";
+  call.add(f);
+}
+
+void say_rules(const Collection& reports, const Plan& plan, Call& call) {
+  const auto kept =
+      pick(reports, [](const Report& r, size_t) { return !r.weight.sensitive.empty(); });
+  if (kept.empty() && plan.others == 0) return;
+  Finding f;
+  f.rule = "keep-precision-by-rule";
+  f.text = "first and last layers get at least 8 bits, norms and biases stay as they are";
+  f.evidence = listed(kept.size(), kNamed, [&](size_t i) {
+    return kept[i]->weight.name + " (" + std::string(kept[i]->weight.sensitive) + ")";
+  });
+  for (const auto* r : kept) f.about(r->tensor);
+  if (plan.others)
+    f.evidence += (f.evidence.empty() ? "" : "; ") + std::string("parameters of rank 0 and 1: ") +
+                  bytes_text(static_cast<double>(plan.other_bytes));
+  f.action =
+      "a rule of the field, not a measurement: what enters and leaves a network has nothing to "
+      "average errors out; --set quantization-advice.protect=false treats all weights alike";
+  call.add(f);
+}
+
+/// "fc1.weight, input channels 7 (12.4 ×), 3 (6.1 ×)"
+std::string outlier_text(const Report& r) {
+  std::string out = r.weight.name;
+  for (const auto& [title, channels] :
+       {std::pair{", output channels ", &r.outputs}, {", input channels ", &r.inputs}}) {
+    if (channels->empty()) continue;
+    out += title + listed(channels->size(), 3, [&](size_t i) {
+             return std::to_string((*channels)[i].index) +
+                    tmeter::detail::format_real(" (%.1f ×)", (*channels)[i].ratio);
+           });
+  }
+  const auto& sqnr = r.weight.figures.sqnr;
+  return out + ": int4 " + decibels(sqnr[*scheme_at("int4_channel")]) + " per channel, " +
+         decibels(sqnr[*scheme_at("int4_group32")]) + " in groups of 32";
+}
+
+void say_outliers(const Collection& reports, const Settings& settings, Call& call) {
+  auto found = pick(
+      reports, [](const Report& r, size_t) { return !r.outputs.empty() || !r.inputs.empty(); });
+  if (found.empty()) return;
+  const auto worst = [](const Report* r) {
+    return std::max(r->outputs.empty() ? 0 : r->outputs[0].ratio,
+                    r->inputs.empty() ? 0 : r->inputs[0].ratio);
+  };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const Report* a, const Report* b) { return worst(a) > worst(b); });
+  Finding f;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "outlier-channels";
+  f.text = count_of(found.size(), "weight") + " have channels whose largest weight is at least " +
+           tmeter::detail::format_real("%g", settings.outlier_ratio) +
+           " × the median channel's: " + names(found, f);
+  f.evidence = listed(found.size(), kNamed, [&](size_t i) { return outlier_text(*found[i]); });
+  f.action =
+      "output channels: scales per channel or group keep them apart; input channels: small groups, "
+      "or move their scale into the layer before (SmoothQuant, AWQ) before quantizing";
+  call.add(f);
+}
+
+void say_broken(const Collection& reports, Call& call) {
+  const auto broken =
+      pick(reports, [](const Report& r, size_t) { return !r.weight.figures.finite; });
+  if (!broken.empty()) {
+    Finding f;
+    f.severity = TMETER_SEVERITY_ERROR;
+    f.rule = "weights-not-finite";
+    f.text = count_of(broken.size(), "weight") + " hold NaN or infinity: " + names(broken, f);
+    f.evidence = "nothing was worked out for them";
+    f.action = "go back to a checkpoint before training diverged; torch.isfinite finds the place";
+    call.add(f);
+  }
+  const auto half = *scheme_at("fp16");
+  const auto large = pick(reports, [&](const Report& r, size_t) {
+    return r.weight.figures.finite && !r.weight.figures.zero &&
+           std::isnan(r.weight.figures.sqnr[half]);
+  });
+  if (large.empty()) return;
+  Finding f;
+  f.severity = TMETER_SEVERITY_WARNING;
+  f.rule = "beyond-float16";
+  f.text = count_of(large.size(), "weight") + " cannot be cast to float16: " + names(large, f);
+  f.evidence = "numbers of 65,520 or more become infinite";
+  f.action = "use bfloat16";
+  call.add(f);
+}
+
+}  // namespace
+
+Plan plan_of(const tmeter::Graph& graph, const Collection& reports, const Rules& rules) {
+  Plan plan;
+  std::vector<bool> planned(graph.tensors().size());
+  for (const auto& r : reports) {
+    const auto choice = choose(r.weight, rules);
+    planned[r.weight.tensor] = true;
+    plan.bytes_before += r.weight.layout.bytes();
+    plan.bytes_after += choice.bytes;
+    plan.choices.push_back(choice);
+  }
+  for (const auto& t : graph.tensors()) {
+    if (!t.is_parameter() || t.is_tied() || planned[t.index()]) continue;
+    plan.bytes_before += t.bytes().value();
+    plan.bytes_after += t.bytes().value();
+    plan.others += t.numel().value();
+    plan.other_bytes += t.bytes().value();
+  }
+  return plan;
+}
+
+void say(const Collection& reports, const Plan& plan, const Settings& settings,
+         const tmeter::Graph& graph, Call& call) {
+  say_broken(reports, call);
+  say_plan(reports, plan, settings, graph, call);
+  say_savings(plan, call);
+  say_kept(reports, plan, settings, call);
+  say_rules(reports, plan, call);
+  say_outliers(reports, settings, call);
+}
+
+}  // namespace quantization

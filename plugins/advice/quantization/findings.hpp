@@ -1,0 +1,27 @@
+// What is said in words: the plan with its bytes, what stays as it is and why, channels that stand
+// out, and weights that are no numbers.
+#pragma once
+#include "state.hpp"
+
+#pragma GCC visibility push(hidden)
+namespace quantization {
+
+struct Settings {
+  Rules rules;
+  double outlier_ratio = 0;
+};
+
+/// One choice for each of `reports`.
+struct Plan {
+  std::vector<Choice> choices;
+  int64_t bytes_before = 0, bytes_after = 0;  // of all parameters, tied ones once
+  int64_t others = 0, other_bytes = 0;        // parameters that are no weights
+};
+
+Plan plan_of(const tmeter::Graph& graph, const Collection& reports, const Rules& rules);
+
+void say(const Collection& reports, const Plan& plan, const Settings& settings,
+         const tmeter::Graph& graph, tmeter::Call& call);
+
+}  // namespace quantization
+#pragma GCC visibility pop

@@ -1,0 +1,26 @@
+// Numbers and lists of names as findings write them.
+#pragma once
+#include <functional>
+#include <string>
+#include <tmeter/cpp/units.hpp>
+
+namespace quantization {
+
+inline std::string bytes_text(double v) { return tmeter::scaled(v, TMETER_UNIT_BYTE, "B").text(); }
+inline std::string decibels(double v) { return tmeter::detail::format_real("%.1f dB", v); }
+inline std::string percent(double part, double whole) {
+  return tmeter::detail::format_real("%.1f %%", whole > 0 ? 100 * part / whole : 0);
+}
+inline std::string count_of(size_t n, const char* thing) {
+  return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
+}
+
+/// "a, b, c and 7 more"
+inline std::string listed(size_t n, size_t most, const std::function<std::string(size_t)>& item) {
+  std::string out;
+  for (size_t i = 0; i < n && i < most; ++i) out += (i ? ", " : "") + item(i);
+  if (n > most) out += " and " + std::to_string(n - most) + " more";
+  return out;
+}
+
+}  // namespace quantization
