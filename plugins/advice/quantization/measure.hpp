@@ -54,6 +54,8 @@ class SecondPass {
   explicit SecondPass(const FirstPass& first) : first_(&first) {}
   void add(int64_t first, std::span<const uint8_t> bytes);
   void merge(const SecondPass& next) { sums_.add(next.sums_); }
+  /// Gives back memory.
+  void finish() { buffer_ = {}; }
   const Sums& sums() const { return sums_; }
 
  private:

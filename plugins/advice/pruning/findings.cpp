@@ -1,0 +1,228 @@
+#include "findings.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "head_findings.hpp"
+#include "text.hpp"
+#include "work.hpp"
+
+namespace pruning {
+namespace {
+
+using tmeter::Call;
+using tmeter::Finding;
+using Picked = std::vector<const Weight*>;
+
+constexpr size_t kNamed = 5;
+
+template <class F>
+Picked pick(const Collection& seen, F f) {
+  Picked out;
+  for (const auto& w : seen.weights)
+    if (f(w)) out.push_back(&w);
+  return out;
+}
+
+std::string names(const Picked& picked, Finding& finding) {
+  for (const auto* w : picked) finding.about(w->tensor);
+  return listed(picked.size(), kNamed, [&](size_t i) { return picked[i]->name; });
+}
+
+/// What the model has in all, and what following an advice takes from it.
+struct Totals {
+  double bytes = 0, macs = 0;
+  std::vector<double> by_tensor;  // MACs; empty without operators
+
+  double macs_of(const Weight& w) const {
+    return by_tensor.empty() ? 0 : by_tensor[w.tensor.index()];
+  }
+  void add_changes(Finding& f, double fewer_bytes, double fewer_macs) const {
+    if (fewer_bytes > 0) f.changes.push_back({"param_bytes", bytes, bytes - fewer_bytes});
+    if (fewer_macs > 0) f.changes.push_back({"macs", macs, macs - fewer_macs});
+  }
+};
+
+Totals totals_of(const tmeter::Graph& graph, const Call& call) {
+  Totals t;
+  for (const auto& tensor : graph.tensors())
+    if (tensor.is_parameter() && !tensor.is_tied())
+      t.bytes += static_cast<double>(tensor.bytes().value());
+  t.by_tensor = macs_by_tensor(graph, call);
+  if (!t.by_tensor.empty()) t.macs = call.read("macs", TMETER_AXIS_MODEL, 0).real();
+  return t;
+}
+
+void say_magnitudes(const Collection& seen, const Curve& all, const Settings& settings,
+                    Call& call) {
+  const double share = share_at(all, settings.max_loss);
+  double threshold = 0;
+  for (const auto& p : all)
+    if (p.share <= share + 1e-9) threshold = p.threshold;
+  auto ranked = pick(seen, [](const Weight& w) { return w.finite && w.power > 0; });
+  if (ranked.empty()) return;
+  const auto below = [&](const Weight* w) { return share_below(w->curve, threshold); };
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [&](const Weight* a, const Weight* b) { return below(a) > below(b); });
+  Finding f;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "prunable-weights";
+  f.text = "the smallest " + percent(share) + " of the weights hold " + percent(settings.max_loss) +
+           " of the L2 norm: that many can be set to zero at that loss";
+  f.evidence = "ranked over all weights: 50 % at a loss of " + percent(loss_at(all, 0.5)) +
+               ", 90 % at " + percent(loss_at(all, 0.9)) + "; most in " +
+               listed(ranked.size(), 3, [&](size_t i) {
+                 return ranked[i]->name + " (" + percent(below(ranked[i])) + ")";
+               });
+  const auto* least = ranked.back();
+  if (ranked.size() > 3)
+    f.evidence += "; least in " + least->name + " (" + percent(below(least)) + ")";
+  f.action =
+      "torch.nn.utils.prune.global_unstructured([(module, \"weight\"), …], "
+      "pruning_method=prune.L1Unstructured, amount=" +
+      tmeter::detail::format_real("%.2f", share) +
+      "), fine-tune, prune.remove; zeros take as long and as many bytes as other numbers until "
+      "they "
+      "are stored sparse or compressed";
+  call.add(f);
+}
+
+void say_dead(const Collection& seen, const Totals& totals, Call& call) {
+  const auto found = pick(seen, [](const Weight& w) {
+    return !w.dead.empty() && static_cast<int64_t>(w.dead.size()) < w.filters();
+  });
+  if (found.empty()) return;
+  Finding f;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "dead-filters";
+  size_t filters = 0;
+  double bytes = 0, macs = 0;
+  for (const auto* w : found) {
+    const double part = static_cast<double>(w->dead.size()) / static_cast<double>(w->filters());
+    filters += w->dead.size();
+    bytes += part * static_cast<double>(w->tensor.bytes().value());
+    macs += part * totals.macs_of(*w);
+  }
+  f.text = count_of(filters, "filter") + " in " + names(found, f) + " carry nothing";
+  f.evidence = listed(found.size(), kNamed, [&](size_t i) {
+    const auto& w = *found[i];
+    return w.name + ": " +
+           listed(w.dead.size(), 8, [&](size_t k) { return std::to_string(w.dead[k]); }) + " of " +
+           std::to_string(w.filters());
+  });
+  f.evidence += "; their L2 norm is 0, or below a millionth of the median filter's";
+  f.action =
+      "build the layer with fewer outputs, and what reads it with fewer inputs (a bias that is "
+      "left "
+      "is a constant: add it to the next layer's); the inputs saved there come on top";
+  totals.add_changes(f, bytes, macs);
+  call.add(f);
+}
+
+void say_low(const Collection& seen, Call& call) {
+  auto found = pick(seen, [](const Weight& w) { return w.finite && w.low >= 0.05; });
+  if (found.empty()) return;
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Weight* a, const Weight* b) { return a->low > b->low; });
+  Finding f;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "weak-filters";
+  f.text = count_of(found.size(), "weight") + " have filters that carry little: " + names(found, f);
+  f.evidence = listed(found.size(), kNamed,
+                      [&](size_t i) { return found[i]->name + " " + percent(found[i]->low); });
+  f.evidence += " of the filters have less than a tenth of the median norm";
+  f.action =
+      "torch.nn.utils.prune.ln_structured(module, \"weight\", amount=…, n=2, dim=0), fine-tune, "
+      "then build the layers smaller";
+  call.add(f);
+}
+
+/// Two numbers of each four, and two bits each for where they were (PyTorch, semi-structured
+/// sparsity): the bytes of a matrix become (2 · bits + 4) / (4 · bits) of what they were.
+double bytes_saved_by_fours(const Weight& w) {
+  const double bits = 8.0 * static_cast<double>(w.tensor.dtype().bytes());
+  return static_cast<double>(w.tensor.bytes().value()) * (1 - (2 * bits + 4) / (4 * bits));
+}
+
+void say_fours(const Collection& seen, const Totals& totals, Call& call) {
+  auto found = pick(seen, [](const Weight& w) {
+    return w.kept_2_4 && w.shape.dims.size() == 2 && w.shape.rows >= 32 && w.shape.columns >= 64;
+  });
+  if (found.empty()) return;
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Weight* a, const Weight* b) { return *a->kept_2_4 > *b->kept_2_4; });
+  Finding f;
+  f.rule = "two-of-four";
+  double power = 0, kept = 0, half = 0, bytes = 0, macs = 0;
+  for (const auto* w : found) {
+    power += w->power;
+    kept += w->power * *w->kept_2_4;
+    half += w->power * w->unstructured_50();
+    bytes += bytes_saved_by_fours(*w);
+    macs += totals.macs_of(*w) / 2;
+    f.about(w->tensor);
+  }
+  const auto each = [](const Weight& w) { return w.name + " " + percent(*w.kept_2_4); };
+  f.text = "2:4 sparsity would keep " + percent(kept / power) + " of Σx² in " +
+           count_of(found.size(), "matrix weight") + "; the best half of each keeps " +
+           percent(half / power);
+  f.evidence = "suited best: " + listed(found.size(), 3, [&](size_t i) { return each(*found[i]); });
+  if (found.size() > 3) f.evidence += "; worst: " + each(*found.back());
+  f.action =
+      "mask with torch.ao.pruning.WeightNormSparsifier(sparsity_level=1.0, sparse_block_shape=(1, "
+      "4), zeros_per_block=2), fine-tune, then torch.sparse.to_sparse_semi_structured(weight): "
+      "NVIDIA GPUs from Ampere on, float16, bfloat16 or int8";
+  totals.add_changes(f, bytes, macs);
+  call.add(f);
+}
+
+void say_broken(const Collection& seen, Call& call) {
+  const auto broken = pick(seen, [](const Weight& w) { return !w.finite; });
+  if (broken.empty()) return;
+  Finding f;
+  f.severity = TMETER_SEVERITY_ERROR;
+  f.rule = "weights-not-finite";
+  f.text = count_of(broken.size(), "weight") + " hold NaN or infinity: " + names(broken, f);
+  f.evidence = "left out of all that is said of pruning";
+  f.action = "go back to a checkpoint before training diverged; torch.isfinite finds the place";
+  call.add(f);
+}
+
+void add_curve(const Curve& all, Call& call) {
+  tmeter::Series s;
+  s.id = "pruning";
+  s.title = "loss by pruned share, ranked over all weights";
+  s.x_title = "pruned share";
+  s.y_title = "loss of L2 norm";
+  for (const auto& p : all) s.x.push_back(p.share), s.y.push_back(p.loss);
+  call.add(s);
+}
+
+}  // namespace
+
+double share_at(const Curve& curve, double loss) {
+  Point before{0, 0, 0};
+  for (const auto& p : curve) {
+    if (p.loss > loss)
+      return before.share +
+             (p.share - before.share) * (loss - before.loss) / (p.loss - before.loss);
+    before = p;
+  }
+  return before.share;
+}
+
+void say(const Collection& seen, const Settings& settings, const tmeter::Graph& graph, Call& call) {
+  say_broken(seen, call);
+  if (seen.all.count() > 0 && seen.all.power() > 0) {
+    const auto all = seen.all.curve();
+    add_curve(all, call);
+    say_magnitudes(seen, all, settings, call);
+  }
+  const auto totals = totals_of(graph, call);
+  say_dead(seen, totals, call);
+  say_low(seen, call);
+  say_heads(seen, settings.head_size, call);
+  say_fours(seen, totals, call);
+}
+
+}  // namespace pruning

@@ -1,0 +1,50 @@
+// The tensor analysis: one pass over a weight, its figures, and what the findings need of it.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <tmeter/cpp/plugin.hpp>
+
+#include "magnitudes.hpp"
+#include "structure.hpp"
+
+#pragma GCC visibility push(hidden)
+namespace pruning {
+
+/// A weight, when it has been seen.
+struct Weight {
+  tmeter::Tensor tensor;
+  std::string name;
+  Shape shape;
+  bool finite = true;
+  int64_t elements = 0;
+  double power = 0;  // Σ x²
+  Curve curve{};
+  std::optional<double> kept_2_4;
+  std::vector<size_t> dead;  // filters
+  double low = 0;            // share of filters with little norm
+  /// L2 norms; kept for projections of attention alone, to add them up to heads.
+  std::vector<double> filter_norms, input_norms;
+
+  int64_t filters() const { return shape.transposed ? shape.columns : shape.rows; }
+  /// Σx² the best two of four keep over what the best half of all keeps.
+  double unstructured_50() const {
+    const double loss = loss_at(curve, 0.5);
+    return 1 - loss * loss;
+  }
+};
+
+/// What was seen in a run: weights in the order of the tensors, and the magnitudes of all.
+struct Collection {
+  std::vector<Weight> weights;
+  Magnitudes all{false};
+  std::mutex mutex;  // of `all`, to which tensors add on any thread
+};
+
+/// Floating-point parameters of rank 2 and more that are not empty.
+bool is_weight(const tmeter::Tensor& tensor);
+/// States add themselves to `into`, which outlives them.
+std::unique_ptr<tmeter::TensorAnalysis> make_state(const tmeter::TensorPart& part,
+                                                   Collection& into);
+
+}  // namespace pruning
+#pragma GCC visibility pop

@@ -1,0 +1,24 @@
+// Numbers and lists of names as findings write them.
+#pragma once
+#include <functional>
+#include <string>
+#include <tmeter/cpp/units.hpp>
+
+namespace pruning {
+
+inline std::string percent(double share) {
+  return tmeter::detail::format_real("%.1f %%", 100 * share);
+}
+inline std::string count_of(size_t n, const char* thing) {
+  return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
+}
+
+/// "a, b, c and 7 more"
+inline std::string listed(size_t n, size_t most, const std::function<std::string(size_t)>& item) {
+  std::string out;
+  for (size_t i = 0; i < n && i < most; ++i) out += (i ? ", " : "") + item(i);
+  if (n > most) out += " and " + std::to_string(n - most) + " more";
+  return out;
+}
+
+}  // namespace pruning
