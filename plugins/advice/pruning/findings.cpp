@@ -55,13 +55,10 @@ Totals totals_of(const tmeter::Graph& graph, const Call& call) {
 
 void say_magnitudes(const Collection& seen, const Curve& all, const Settings& settings,
                     Call& call) {
-  const double share = share_at(all, settings.max_loss);
-  double threshold = 0;
-  for (const auto& p : all)
-    if (p.share <= share + 1e-9) threshold = p.threshold;
+  const auto [share, loss, threshold] = seen.all.within(settings.max_loss);
   auto ranked = pick(seen, [](const Weight& w) { return w.finite && w.power > 0; });
   if (ranked.empty()) return;
-  const auto below = [&](const Weight* w) { return share_below(w->curve, threshold); };
+  const auto below = [limit = threshold](const Weight* w) { return share_below(w->curve, limit); };
   std::stable_sort(ranked.begin(), ranked.end(),
                    [&](const Weight* a, const Weight* b) { return below(a) > below(b); });
   Finding f;
@@ -71,7 +68,7 @@ void say_magnitudes(const Collection& seen, const Curve& all, const Settings& se
            " of the L2 norm: that many can be set to zero at that loss";
   f.evidence = "ranked over all weights: 50 % at a loss of " + percent(loss_at(all, 0.5)) +
                ", 90 % at " + percent(loss_at(all, 0.9)) + "; most in " +
-               listed(ranked.size(), 3, [&](size_t i) {
+               listed(std::min<size_t>(ranked.size(), 3), 3, [&](size_t i) {
                  return ranked[i]->name + " (" + percent(below(ranked[i])) + ")";
                });
   const auto* least = ranked.back();
@@ -103,7 +100,8 @@ void say_dead(const Collection& seen, const Totals& totals, Call& call) {
     bytes += part * static_cast<double>(w->tensor.bytes().value());
     macs += part * totals.macs_of(*w);
   }
-  f.text = count_of(filters, "filter") + " in " + names(found, f) + " carry nothing";
+  f.text = count_of(filters, "filter") + " in " + names(found, f) +
+           (filters == 1 ? " carries" : " carry") + " nothing";
   f.evidence = listed(found.size(), kNamed, [&](size_t i) {
     const auto& w = *found[i];
     return w.name + ": " +
@@ -127,7 +125,8 @@ void say_low(const Collection& seen, Call& call) {
   Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "weak-filters";
-  f.text = count_of(found.size(), "weight") + " have filters that carry little: " + names(found, f);
+  f.text = count_of(found.size(), "weight") + (found.size() == 1 ? " has " : " have ") +
+           "filters that carry little: " + names(found, f);
   f.evidence = listed(found.size(), kNamed,
                       [&](size_t i) { return found[i]->name + " " + percent(found[i]->low); });
   f.evidence += " of the filters have less than a tenth of the median norm";
@@ -146,7 +145,8 @@ double bytes_saved_by_fours(const Weight& w) {
 
 void say_fours(const Collection& seen, const Totals& totals, Call& call) {
   auto found = pick(seen, [](const Weight& w) {
-    return w.kept_2_4 && w.shape.dims.size() == 2 && w.shape.rows >= 32 && w.shape.columns >= 64;
+    return w.kept_2_4 && !w.table && w.shape.dims.size() == 2 && w.shape.rows >= 32 &&
+           w.shape.columns >= 64;
   });
   if (found.empty()) return;
   std::stable_sort(found.begin(), found.end(),
@@ -166,7 +166,8 @@ void say_fours(const Collection& seen, const Totals& totals, Call& call) {
   f.text = "2:4 sparsity would keep " + percent(kept / power) + " of Σx² in " +
            count_of(found.size(), "matrix weight") + "; the best half of each keeps " +
            percent(half / power);
-  f.evidence = "suited best: " + listed(found.size(), 3, [&](size_t i) { return each(*found[i]); });
+  f.evidence = "suited best: " + listed(std::min<size_t>(found.size(), 3), 3,
+                                        [&](size_t i) { return each(*found[i]); });
   if (found.size() > 3) f.evidence += "; worst: " + each(*found.back());
   f.action =
       "mask with torch.ao.pruning.WeightNormSparsifier(sparsity_level=1.0, sparse_block_shape=(1, "
@@ -182,7 +183,8 @@ void say_broken(const Collection& seen, Call& call) {
   Finding f;
   f.severity = TMETER_SEVERITY_ERROR;
   f.rule = "weights-not-finite";
-  f.text = count_of(broken.size(), "weight") + " hold NaN or infinity: " + names(broken, f);
+  f.text = count_of(broken.size(), "weight") + (broken.size() == 1 ? " holds" : " hold") +
+           " NaN or infinity: " + names(broken, f);
   f.evidence = "left out of all that is said of pruning";
   f.action = "go back to a checkpoint before training diverged; torch.isfinite finds the place";
   call.add(f);
@@ -199,17 +201,6 @@ void add_curve(const Curve& all, Call& call) {
 }
 
 }  // namespace
-
-double share_at(const Curve& curve, double loss) {
-  Point before{0, 0, 0};
-  for (const auto& p : curve) {
-    if (p.loss > loss)
-      return before.share +
-             (p.share - before.share) * (loss - before.loss) / (p.loss - before.loss);
-    before = p;
-  }
-  return before.share;
-}
 
 void say(const Collection& seen, const Settings& settings, const tmeter::Graph& graph, Call& call) {
   say_broken(seen, call);

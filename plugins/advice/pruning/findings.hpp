@@ -10,9 +10,6 @@ struct Settings {
   int64_t head_size = 0;  // 0: as the file tells
 };
 
-/// The largest share whose loss is at most `loss`, between the points of a curve.
-double share_at(const Curve& curve, double loss);
-
 void say(const Collection& seen, const Settings& settings, const tmeter::Graph& graph,
          tmeter::Call& call);
 

@@ -60,6 +60,22 @@ Curve Magnitudes::curve() const {
   return out;
 }
 
+Point Magnitudes::within(double loss) const {
+  const double all = power(), n = static_cast<double>(count()), allowed = loss * loss * all;
+  double gone = 0, lost = 0;
+  for (size_t i = 0; i < kBins; ++i) {
+    const double here = static_cast<double>(counts_[i]), each = value_of(i) * value_of(i);
+    if (here == 0) continue;
+    if (lost + here * each > allowed) {
+      gone += std::floor((allowed - lost) / each);
+      return {n > 0 ? gone / n : 0, loss, value_of(i)};
+    }
+    gone += here;
+    lost += here * each;
+  }
+  return {1, loss, INFINITY};
+}
+
 double loss_at(const Curve& curve, double share) {
   const auto after = std::find_if(curve.begin(), curve.end(),
                                   [&](const Point& p) { return p.share >= share - 1e-9; });

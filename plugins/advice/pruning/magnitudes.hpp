@@ -35,6 +35,8 @@ class Magnitudes {
   double power() const;
   /// Empty power: all losses 0.
   Curve curve() const;
+  /// The largest share that goes at a loss of at most `loss`.
+  Point within(double loss) const;
 
  private:
   static constexpr size_t kBins = 0x7f80;  // up to infinity

@@ -57,6 +57,7 @@ class State final : public tmeter::TensorAnalysis {
     weight_.shape = shape_of(t);
     weight_.elements = t.numel().value();
     weight_.finite = magnitudes_->finite();
+    weight_.table = is_table(t);
     if (weight_.finite) describe();
     values_ = {};
     magnitudes_.reset();
@@ -81,11 +82,14 @@ class State final : public tmeter::TensorAnalysis {
          weight_.finite ? tmeter::Cell(tmeter::Count(static_cast<int64_t>(weight_.dead.size())))
                         : tmeter::Cell::unavailable());
     give("low_filters", if_known(weight_.finite, weight_.low));
-    if (known) add_curve(t, call);
-    into_->weights.push_back(std::move(weight_));
+    finish(t, call);
   }
 
  private:
+  void finish(const tmeter::Tensor& t, tmeter::Call& call) {
+    if (weight_.finite && weight_.power > 0) add_curve(t, call);
+    into_->weights.push_back(std::move(weight_));
+  }
   static bool whole_rows(const tmeter::Tensor& t) {
     return t.numel().value() / t.shape().front() <= kWholeRowBytes / t.dtype().bytes();
   }
@@ -96,8 +100,10 @@ class State final : public tmeter::TensorAnalysis {
     weight_.kept_2_4 = structure_->kept_by_two_of_four();
     auto filters = structure_->row_norms(), inputs = structure_->column_norms();
     if (weight_.shape.transposed) std::swap(filters, inputs);
-    weight_.dead = dead_in(filters);
-    weight_.low = low_share(filters);
+    if (!weight_.table) {
+      weight_.dead = dead_in(filters);
+      weight_.low = low_share(filters);
+    }
     if (is_projection(weight_.name)) {
       weight_.filter_norms = std::move(filters);
       weight_.input_norms = std::move(inputs);
@@ -131,6 +137,13 @@ bool is_weight(const tmeter::Tensor& t) {
   return t.is_parameter() && t.dtype().kind() == tmeter::DTypeClass::kFloat &&
          t.dtype().id() != TMETER_DTYPE_FLOAT8_E8M0FNU && tmeter::decodable(t.dtype()) &&
          t.shape().rank() >= 2 && t.numel() > tmeter::Count(0);
+}
+
+bool is_table(const tmeter::Tensor& t) {
+  if (t.owner() && t.owner().type().starts_with("Embedding")) return true;
+  for (const std::string_view word : {"embed", "wte.", "wpe."})
+    if (t.name().find(word) != std::string_view::npos && t.shape().rank() == 2) return true;
+  return false;
 }
 
 std::unique_ptr<tmeter::TensorAnalysis> make_state(const tmeter::TensorPart& part,

@@ -16,6 +16,7 @@ struct Weight {
   std::string name;
   Shape shape;
   bool finite = true;
+  bool table = false;  // an embedding: rows are looked up, not filters
   int64_t elements = 0;
   double power = 0;  // Σ x²
   Curve curve{};
@@ -42,6 +43,8 @@ struct Collection {
 
 /// Floating-point parameters of rank 2 and more that are not empty.
 bool is_weight(const tmeter::Tensor& tensor);
+/// Embeddings by module type or, where there is none, by name.
+bool is_table(const tmeter::Tensor& tensor);
 /// States add themselves to `into`, which outlives them.
 std::unique_ptr<tmeter::TensorAnalysis> make_state(const tmeter::TensorPart& part,
                                                    Collection& into);

@@ -191,7 +191,8 @@ void say_outliers(const Collection& reports, const Settings& settings, Call& cal
   Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "outlier-channels";
-  f.text = count_of(found.size(), "weight") + " have channels whose largest weight is at least " +
+  f.text = count_of(found.size(), "weight") + (found.size() == 1 ? " has " : " have ") +
+           "channels whose largest weight is at least " +
            tmeter::detail::format_real("%g", settings.outlier_ratio) +
            " × the median channel's: " + names(found, f);
   f.evidence = listed(found.size(), kNamed, [&](size_t i) { return outlier_text(*found[i]); });
@@ -208,7 +209,8 @@ void say_broken(const Collection& reports, Call& call) {
     Finding f;
     f.severity = TMETER_SEVERITY_ERROR;
     f.rule = "weights-not-finite";
-    f.text = count_of(broken.size(), "weight") + " hold NaN or infinity: " + names(broken, f);
+    f.text = count_of(broken.size(), "weight") + (broken.size() == 1 ? " holds" : " hold") +
+             " NaN or infinity: " + names(broken, f);
     f.evidence = "nothing was worked out for them";
     f.action = "go back to a checkpoint before training diverged; torch.isfinite finds the place";
     call.add(f);

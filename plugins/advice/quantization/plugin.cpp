@@ -23,15 +23,13 @@ std::vector<size_t> parse_schemes(std::string_view text) {
     if (!found) {
       std::string known;
       for (const auto& s : kSchemes) known += (known.empty() ? "" : ", ") + std::string(s.id);
-      throw tmeter::Error(TMETER_INVALID_ARGUMENT, "quantization-advice.schemes: '" +
-                                                       std::string(word) +
-                                                       "' is no scheme; there are " + known);
+      throw tmeter::Error(TMETER_BAD_USAGE, "quantization-advice.schemes: '" + std::string(word) +
+                                                "' is no scheme; there are " + known);
     }
     out.push_back(*found);
   }
   if (out.empty())
-    throw tmeter::Error(TMETER_INVALID_ARGUMENT,
-                        "quantization-advice.schemes: name at least one scheme");
+    throw tmeter::Error(TMETER_BAD_USAGE, "quantization-advice.schemes: name at least one scheme");
   return out;
 }
 

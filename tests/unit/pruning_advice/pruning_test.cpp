@@ -145,6 +145,16 @@ TEST(PruningMagnitudes, NotANumberIsSeen) {
   EXPECT_FALSE(m.finite());
 }
 
+/// By hand: of 1 … 10 the power is 385; 1, 2, 3 are 14 of it, with 4 it is 30: 7.8 %.
+TEST(PruningMagnitudes, ShareWithinALossIsTheLargestThatKeepsIt) {
+  Magnitudes m(true);
+  m.add(std::vector<float>{10, -9, 8, 7, -6, 5, 4, 3, 2, -1});
+  EXPECT_DOUBLE_EQ(m.within(std::sqrt(14.5 / 385)).share, 0.3);
+  EXPECT_DOUBLE_EQ(m.within(std::sqrt(30.5 / 385)).share, 0.4);
+  EXPECT_EQ(m.within(std::sqrt(14.5 / 385)).threshold, 4);
+  EXPECT_EQ(m.within(1).share, 1);
+}
+
 TEST(PruningMagnitudes, ShareBelowAThresholdLiesBetweenTwoPoints) {
   Magnitudes m(true);
   std::vector<float> x(100);

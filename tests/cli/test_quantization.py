@@ -1,0 +1,186 @@
+"""quantization-advice on files: what PyTorch says of the same weights (tests/fixtures/trained), a plan
+that keeps its budget, and nothing made up for weights that are no numbers."""
+import json
+import math
+import struct
+import unittest
+
+from support import FIXTURES, CliTest, main, report, tmeter
+
+TRAINED = FIXTURES / "trained"
+MODEL = TRAINED / "model.safetensors"
+EXPECTED = json.loads((TRAINED / "expected.json").read_text())
+ADVICE = "--plugins=quantization-advice"
+# Without module types a file does not tell that the outputs of `up` are dim 1.
+AMBIGUOUS = "up.weight"
+
+
+def safetensors(tensors):
+    """{name: (shape, float32 values)} as bytes of a file."""
+    header, data = {}, b""
+    for name, (shape, values) in tensors.items():
+        raw = struct.pack(f"<{len(values)}f", *values)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def by_name(document):
+    return {t["name"]: t for t in document["tensors"]}
+
+
+def finding(document, rule):
+    return next((f for f in document["findings"] if f["rule"] == rule), None)
+
+
+def targets(found):
+    return [t.get("tensor") for t in found["targets"]]
+
+
+class Sqnr(unittest.TestCase):
+    def test_every_figure_is_within_a_hundredth_of_a_decibel_of_pytorch(self):
+        tensors = by_name(report(MODEL, ADVICE))
+        checked = 0
+        for name, wanted in EXPECTED["tensors"].items():
+            if name == AMBIGUOUS:
+                continue
+            for scheme, sqnr in wanted["sqnr"].items():
+                found = tensors[name]["values"].get(f"sqnr_{scheme}")
+                if sqnr is None:  # nothing is lost: no number is as large as that
+                    self.assertIsNone(found, f"{name} {scheme}")
+                else:
+                    self.assertAlmostEqual(found, sqnr, delta=0.01, msg=f"{name} {scheme}")
+                checked += 1
+        self.assertEqual(checked, 12 * 28)
+
+    def test_a_file_with_operators_gives_the_same_figures_and_knows_transposed_convolutions(self):
+        """model.pt2 is all in float32; its module types say that the outputs of `up` are dim 1."""
+        alone, exported = by_name(report(MODEL, ADVICE)), by_name(report(TRAINED / "model.pt2", ADVICE))
+        for name, wanted in EXPECTED["tensors"].items():
+            figures = exported[name]["values"]
+            if name == AMBIGUOUS:
+                for scheme, sqnr in wanted["sqnr"].items():
+                    self.assertAlmostEqual(figures[f"sqnr_{scheme}"], sqnr, delta=0.01, msg=scheme)
+            elif exported[name]["dtype"] == alone[name]["dtype"]:
+                for scheme in wanted["sqnr"]:
+                    metric = f"sqnr_{scheme}"
+                    self.assertEqual(figures[metric], alone[name]["values"][metric], f"{name} {scheme}")
+
+    def test_figures_do_not_depend_on_the_number_of_threads(self):
+        one, four = (report(MODEL, ADVICE, f"--threads={n}") for n in (1, 4))
+        self.assertEqual(one["tensors"], four["tensors"])
+
+
+class Plan(unittest.TestCase):
+    def test_every_quantized_weight_keeps_the_budget_in_the_fewest_bytes(self):
+        """By the expected SQNR: int8 per channel takes rows · row + 4 rows bytes."""
+        for budget in (20, 30, 45, 60, 150):
+            document = report(MODEL, ADVICE, f"--set=quantization-advice.min-sqnr={budget}",
+                              "--set=quantization-advice.schemes=int8_channel",
+                              "--set=quantization-advice.protect=false")
+            for name, t in by_name(document).items():
+                if name == AMBIGUOUS or t["kind"] != "parameter":
+                    continue
+                numel, width = t["numel"], {"float32": 4, "float16": 2, "bfloat16": 2}[t["dtype"]]
+                wanted = EXPECTED["tensors"].get(name)
+                small = wanted and wanted["sqnr"]["int8_channel"] >= budget
+                size = numel + 4 * t["shape"][0] if small else numel * width
+                self.assertEqual(t["values"]["quantized_bytes"], min(size, numel * width), f"{name} at {budget}")
+
+    def test_small_groups_are_for_matrices_alone(self):
+        """No library has int4 kernels for convolutions: they stay float32 when nothing else is allowed."""
+        document = report(MODEL, ADVICE, "--set=quantization-advice.schemes=int4_group32_asym",
+                          "--set=quantization-advice.min-sqnr=10")
+        tensors = by_name(document)
+        self.assertEqual(tensors["conv.weight"]["values"]["quantized_bits"], 32)
+        # 96 · 48 bytes of numbers, 96 · 3 groups with 16 bits of scale and 4 of zero point
+        self.assertEqual(tensors["q_proj.weight"]["values"]["quantized_bytes"], 96 * 48 + 96 * 3 * 20 // 8)
+
+    def test_total_is_what_the_finding_says(self):
+        document = report(MODEL, ADVICE)
+        change = finding(document, "quantization-plan")["changes"][0]
+        self.assertEqual(change["metric"], "param_bytes")
+        self.assertEqual(change["to"], document["totals"]["quantized_bytes"])
+        widths = {"float32": 4, "float16": 2, "bfloat16": 2}
+        self.assertEqual(change["from"], sum(t["numel"] * widths[t["dtype"]] for t in document["tensors"]
+                                              if t["kind"] == "parameter"))
+
+    def test_a_tighter_budget_never_makes_the_model_smaller(self):
+        series = next(s for s in report(MODEL, ADVICE)["series"] if s["id"] == "quantized_size")
+        sizes = [y for _, y in series["points"]]
+        self.assertEqual(sizes, sorted(sizes))
+
+    def test_output_layer_and_first_convolution_get_eight_bits_unless_told_otherwise(self):
+        found = finding(report(MODEL, ADVICE), "keep-precision-by-rule")
+        self.assertIn("head.weight (output layer)", found["evidence"])
+        self.assertIn("stem.weight (first convolution)", found["evidence"])
+        free = by_name(report(MODEL, ADVICE, "--set=quantization-advice.protect=false"))
+        self.assertGreater(by_name(report(MODEL, ADVICE))["head.weight"]["values"]["quantized_bits"], 8)
+        self.assertLess(free["head.weight"]["values"]["quantized_bits"], 5)
+
+    def test_weights_out_of_budget_are_named_with_what_they_reach(self):
+        found = finding(report(MODEL, ADVICE, "--set=quantization-advice.schemes=int8_channel",
+                               "--set=quantization-advice.min-sqnr=40"), "keep-precision")
+        self.assertEqual(targets(found), ["fc1.weight"])  # 36.1 dB by PyTorch
+        self.assertIn("36.1 dB", found["evidence"])
+
+
+class Findings(CliTest):
+    def test_the_input_channel_that_carries_outliers_is_named(self):
+        """The fixture's script makes input channel 7 of fc1 ten times as large."""
+        found = finding(report(MODEL, ADVICE), "outlier-channels")
+        self.assertIn("fc1.weight", found["text"])
+        self.assertIn("input channels 7 (", found["evidence"])
+
+    def test_nan_and_infinity_are_an_error_and_have_no_figures(self):
+        path = self.file("broken.safetensors", safetensors({
+            "a.weight": ([2, 2], [1, 2, math.nan, 4]), "b.weight": ([2, 2], [1, math.inf, 3, 4]),
+            "c.weight": ([2, 2], [1, 2, 3, 4])}))
+        document = report(path, ADVICE)
+        found = finding(document, "weights-not-finite")
+        self.assertEqual(found["severity"], "error")
+        self.assertEqual(targets(found), ["a.weight", "b.weight"])
+        tensors = by_name(document)
+        for name in ("a.weight", "b.weight"):
+            numbers = {k: v for k, v in tensors[name]["values"].items() if k.startswith("sqnr_") and v is not None}
+            self.assertEqual(numbers, {})
+        self.assertIsNotNone(tensors["c.weight"]["values"]["sqnr_int8_channel"])
+
+    def test_zeros_and_empty_tensors_are_no_trouble(self):
+        path = self.file("zeros.safetensors", safetensors({
+            "zero.weight": ([2, 3], [0] * 6), "empty.weight": ([0, 3], []), "bias": ([3], [1, 2, 3])}))
+        document = report(path, ADVICE)
+        self.assertEqual(document["totals"]["quantized_bytes"], 36)
+        self.assertIsNone(finding(document, "weights-not-finite"))
+
+    def test_numbers_that_float16_cannot_hold_are_named(self):
+        path = self.file("large.safetensors", safetensors({"a.weight": ([1, 4], [70000, 1, 2, 3])}))
+        self.assertEqual(targets(finding(report(path, ADVICE), "beyond-float16")), ["a.weight"])
+
+    def test_a_hardware_profile_turns_bytes_into_joules_and_seconds(self):
+        """nvidia-a100: 155.28 pJ/B and 1,555 GB/s; without --hardware nothing is said."""
+        self.assertIsNone(finding(report(MODEL, ADVICE), "quantization-savings"))
+        document = report(MODEL, ADVICE, "--hardware=nvidia-a100")
+        change = finding(document, "quantization-plan")["changes"][0]
+        found = finding(document, "quantization-savings")
+        self.assertIn(f"{change['from'] / 1555e9 * 1e9:.2f} ns", found["evidence"])
+        self.assertIn(f"{change['from'] * 155.28e-12 * 1e6:.2f} uJ", found["evidence"])
+
+    def test_a_profile_without_bandwidth_says_nothing_of_time(self):
+        found = finding(report(MODEL, ADVICE, "--hardware=jouppi-7nm"), "quantization-savings")
+        self.assertIn("energy", found["evidence"])
+        self.assertNotIn("bandwidth", found["evidence"])
+
+    def test_a_scheme_that_is_not_there_is_refused_with_those_that_are(self):
+        self.assert_refused(2, ["int5", "int4_group128"], MODEL, ADVICE, "--set=quantization-advice.schemes=int5")
+
+    def test_a_model_without_weights_has_no_advice(self):
+        done = tmeter(FIXTURES / "models" / "lstm.pt2", ADVICE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("the parameters fit", done.stdout)
+
+
+if __name__ == "__main__":
+    main()
