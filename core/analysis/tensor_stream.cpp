@@ -69,7 +69,7 @@ TensorStream::Worker TensorStream::make_worker() const {
   return worker;
 }
 
-void TensorStream::run(unsigned threads) {
+void TensorStream::run(unsigned threads, const Emit& emit) {
   if (jobs_.empty()) return;
   int64_t parts = 0;
   for (auto& job : jobs_) {
@@ -90,7 +90,7 @@ void TensorStream::run(unsigned threads) {
   const Interrupt interrupt;
   std::vector<std::thread> pool;
   for (size_t i = 0; i < count; ++i) pool.emplace_back([this] { work(); });
-  watch();
+  watch(emit);
   for (auto& t : pool) t.join();
   progress_.clear();
   if (Interrupt::requested())
@@ -99,16 +99,33 @@ void TensorStream::run(unsigned threads) {
   if (error_) std::rethrow_exception(error_);
 }
 
-/// The main thread: shows how far it is, and passes Ctrl-C on.
-void TensorStream::watch() {
+/// The main thread: hands out what is finished, shows how far it is, and passes Ctrl-C on.
+void TensorStream::watch(const Emit& emit) {
   std::unique_lock lock(mutex_);
-  while (running_ > 0) {
-    changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return running_ == 0; });
+  const auto ready = [&] { return emitted_ < jobs_.size() && jobs_[emitted_].finished; };
+  while (running_ > 0 || (ready() && !stop_)) {
+    changed_.wait_for(lock, std::chrono::milliseconds(100),
+                      [&] { return running_ == 0 || (ready() && !stop_); });
+    emit_finished(emit, lock);
     progress_.update(streamed_, total_, "B");
     if (Interrupt::requested()) {
       stop_ = true;
       changed_.notify_all();
     }
+  }
+}
+
+void TensorStream::emit_finished(const Emit& emit, std::unique_lock<std::mutex>& lock) {
+  for (; emitted_ < jobs_.size() && jobs_[emitted_].finished && !stop_; ++emitted_) {
+    lock.unlock();
+    auto& job = jobs_[emitted_];
+    try {
+      for (auto& [use, state] : job.done) emit(uses_[use], *job.tensor, state.get());
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    job.done.clear();
+    lock.lock();
   }
 }
 
@@ -255,7 +272,12 @@ void TensorStream::end_pass(Job& job, Worker& worker) {
   tensors_.release(*job.tensor, 0, job.plan.numel);  // what `end` has read again
   job.merged.clear();
   job.earlier = std::move(kept);
-  if (again_list.empty()) return;
+  if (again_list.empty()) {
+    const std::lock_guard lock(mutex_);
+    job.finished = true;
+    changed_.notify_all();
+    return;
+  }
   if (++job.pass >= kMostPasses) {
     throw Error(ErrorKind::kPlugin, "plugin " + uses_[again_list[0]].plugin->manifest.id +
                                         " wants more than 8 passes over a tensor");
@@ -266,14 +288,6 @@ void TensorStream::end_pass(Job& job, Worker& worker) {
   total_ += bytes_of(*job.tensor);
   queue_.push_front({&job, 0});
   changed_.notify_all();
-}
-
-void TensorStream::for_each(
-    const std::function<void(const TensorUse&, const Tensor&, void* state)>& f) {
-  for (auto& job : jobs_) {
-    for (auto& [use, state] : job.done) f(uses_[use], *job.tensor, state.get());
-    job.done.clear();
-  }
 }
 
 }  // namespace tmeter::core

@@ -32,11 +32,11 @@ class TensorStream {
   TensorStream(const Graph& graph, std::vector<TensorUse> uses, const TensorBytes& tensors,
                CallLog& log);
 
-  /// Throws the first error of an analysis, or Error(kInterrupted) after Ctrl-C.
-  void run(unsigned threads);
-
-  /// After `run`, in the order of the tensors: every state, for the host to call `emit` with.
-  void for_each(const std::function<void(const TensorUse&, const Tensor&, void* state)>& f);
+  /// `emit` is given every finished state on this thread, in the order of the tensors, as soon as
+  /// those before are done: states do not pile up. Throws the first error of an analysis or of
+  /// `emit`, or Error(kInterrupted) after Ctrl-C.
+  using Emit = std::function<void(const TensorUse&, const Tensor&, void* state)>;
+  void run(unsigned threads, const Emit& emit);
 
   /// Tensors that were wanted but cannot be read.
   struct Unreadable {
@@ -83,6 +83,7 @@ class TensorStream {
     std::map<int64_t, States> waiting;      // finished parts whose turn has not come
     States merged;
     std::atomic<int64_t> merged_parts{0};
+    bool finished = false;  // guarded by the stream's mutex
   };
   struct Span {  // parts of a job nobody has taken yet
     Job* job;
@@ -109,7 +110,8 @@ class TensorStream {
   void merge(Job& job, States& states, Worker& worker);
   void end_pass(Job& job, Worker& worker);
   void fail(std::exception_ptr error);
-  void watch();
+  void watch(const Emit& emit);
+  void emit_finished(const Emit& emit, std::unique_lock<std::mutex>& lock);
   tmeter_tensor_part describe(const Job& job, size_t use, int64_t first, int64_t count) const;
 
   std::vector<TensorUse> uses_;
@@ -126,6 +128,7 @@ class TensorStream {
   std::condition_variable changed_;
   std::deque<Span> queue_;
   size_t busy_ = 0, running_ = 0;  // items being worked on, threads
+  size_t emitted_ = 0;             // jobs, of the main thread alone
   std::exception_ptr error_;
 };
 

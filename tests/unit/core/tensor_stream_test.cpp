@@ -133,8 +133,8 @@ struct Probe {
     const auto& graph = model.graph ? *model.graph : model.finish();
     const TensorBytes tensors(*model.file);
     TensorStream stream(graph, {{&plugin, &analysis(script)}}, tensors, log);
-    stream.run(threads);
-    stream.for_each([&](const TensorUse&, const Tensor& t, void* state) {
+    stream.run(threads, [&](const TensorUse&, const Tensor& t, void* state) {
+      if (script.fail_in == "emit") throw Error(ErrorKind::kPlugin, "broken in emit");
       order.emplace_back(t.name);
       elements[order.back()] = static_cast<Seen*>(state)->elements;
       chunks[order.back()] = static_cast<Seen*>(state)->chunk_begins;
@@ -207,7 +207,7 @@ TEST(TensorStream, EndlessPassesAreRefused) {
 }
 
 TEST(TensorStream, AnErrorAnywhereNamesTheTensorAndLeavesNoState) {
-  for (const char* where : {"begin", "chunk", "merge", "end"}) {
+  for (const char* where : {"begin", "chunk", "merge", "end", "emit"}) {
     Model model;
     model.tensor("big", {3000, 4000});
     model.tensor("other", {3000, 4000});
@@ -229,7 +229,7 @@ TEST(TensorStream, UnwantedTensorsAreNotReadAndUnreadableOnesAreNamed) {
   const auto& graph = model.finish();
   const TensorBytes tensors(*model.file);
   TensorStream stream(graph, {{&run.plugin, &analysis(run.script)}}, tensors, run.log);
-  stream.run(2);
+  stream.run(2, [](const TensorUse&, const Tensor&, void*) {});
   ASSERT_EQ(stream.unreadable().size(), 2u);
   EXPECT_EQ(stream.unreadable()[0].tensor->name, "repeated");
   EXPECT_NE(stream.unreadable()[0].why.find("repeats"), std::string_view::npos);

@@ -10,7 +10,7 @@
  *   chunk(state, bytes)   its elements in order
  *   merge(state, other)   part 0 takes in part 1, then part 2, … always in this order
  *   end(state)            once: works out the figures, or asks for another pass
- * and, when everything has been streamed, in the order of the tensors:
+ * and, in the order of the tensors, while later ones may still be streamed:
  *   emit(state)           gives the figures to the host
  *   release(state)        for every state ever made, also after errors
  *
