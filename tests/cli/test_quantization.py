@@ -168,6 +168,20 @@ class Findings(CliTest):
         self.assertIn(f"{change['from'] / 1555e9 * 1e9:.2f} ns", found["evidence"])
         self.assertIn(f"{change['from'] * 155.28e-12 * 1e6:.2f} uJ", found["evidence"])
 
+    def test_multiply_accumulates_in_int8_are_told_by_the_profile_where_the_file_has_operators(self):
+        """All weights in int8 but the embedding's table: products of 7 convolutions and linear layers. By hand
+        for 2 images of 16 · 16 and 2 · 12 tokens; horowitz' figures for float32 are 20 times those for int8."""
+        macs = 2 * (256 * 16 * 27 + 256 * 16 * 9 + 256 * 40 * 16 + 64 * 32 * 40 * 9 + 64 * 32 * 24 * 4)
+        macs += 2 * 12 * (4 * 96 * 96 + 2 * 9600) + 2 * 15840
+        profile = (FIXTURES / "../../plugins/metrics/energy/hardware/horowitz-45nm.toml").read_text()
+        path = self.file("mine.toml", profile.replace("horowitz-45nm", "mine"))
+        document = report(TRAINED / "model.pt2", ADVICE, f"--hardware={path}",
+                          "--set=quantization-advice.schemes=int8_channel")
+        evidence = finding(document, "quantization-savings")["evidence"]
+        self.assertIn(f"{macs / 1e6:.2f} MMAC", evidence)
+        self.assertIn(f"energy {macs * 4.6e-12 * 1e6:.2f} uJ → {macs * 0.23e-12 * 1e9:.2f} nJ", evidence)
+        self.assertNotIn("time", evidence)  # the profile has no clock
+
     def test_a_profile_without_bandwidth_says_nothing_of_time(self):
         found = finding(report(MODEL, ADVICE, "--hardware=jouppi-7nm"), "quantization-savings")
         self.assertIn("energy", found["evidence"])

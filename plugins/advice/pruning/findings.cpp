@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tmeter/cpp/weight_macs.hpp>
 
 #include "head_findings.hpp"
 #include "text.hpp"
-#include "work.hpp"
 
 namespace pruning {
 namespace {
@@ -48,7 +48,7 @@ Totals totals_of(const tmeter::Graph& graph, const Call& call) {
   for (const auto& tensor : graph.tensors())
     if (tensor.is_parameter() && !tensor.is_tied())
       t.bytes += static_cast<double>(tensor.bytes().value());
-  t.by_tensor = macs_by_tensor(graph, call);
+  t.by_tensor = tmeter::weight_macs(graph, call);
   if (!t.by_tensor.empty()) t.macs = call.read("macs", TMETER_AXIS_MODEL, 0).real();
   return t;
 }

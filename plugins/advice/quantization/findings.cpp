@@ -256,7 +256,7 @@ void say(const Collection& reports, const Plan& plan, const Settings& settings,
          const tmeter::Graph& graph, Call& call) {
   say_broken(reports, call);
   say_plan(reports, plan, settings, graph, call);
-  say_savings(plan, call);
+  say_savings(reports, plan, graph, call);
   say_kept(reports, plan, settings, call);
   say_rules(reports, plan, call);
   say_outliers(reports, settings, call);

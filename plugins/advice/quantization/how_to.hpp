@@ -21,7 +21,7 @@ inline std::string how_to(const Scheme& s) {
                 "granularity=" + (s.scope == Scope::kTensor ? "PerTensor())" : "PerRow())"));
   }
   if (s.bits == 4 && s.scope == Scope::kGroup && !s.symmetric)
-    return call("Int4WeightOnlyConfig(group_size=" + group + ")");
+    return call("Int4WeightOnlyConfig(group_size=" + group + ")") + " (a GPU and mslk)";
   if (s.bits == 8 && s.symmetric && s.scope != Scope::kTensor)
     return call(s.scope == Scope::kChannel
                     ? std::string("Int8WeightOnlyConfig()")

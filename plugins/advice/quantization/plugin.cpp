@@ -168,7 +168,7 @@ void register_all(tmeter::Registrar& r) {
       [run](const tmeter::TensorPart& part, tmeter::Call&) {
         return make_state(part, run->settings.outlier_ratio, run->reports);
       });
-  r.analysis("quantization-plan", "", "quantized_bits quantized_bytes",
+  r.analysis("quantization-plan", "macs", "quantized_bits quantized_bytes",
              [run](const tmeter::Graph& graph, tmeter::Call& call) { advise(*run, graph, call); });
 }
 
@@ -179,5 +179,6 @@ TMETER_PLUGIN_INFO(
         .id = "org.tmeter.quantization-advice",
         .version = "1.0.0",
         .description = "What quantization would do to the weights, and a plan within a budget",
+        .needs = "flops",
     }),
     [](tmeter::Registrar& r) { register_all(r); })

@@ -1,5 +1,7 @@
 #include "savings.hpp"
 
+#include <tmeter/cpp/weight_macs.hpp>
+
 #include "text.hpp"
 
 namespace quantization {
@@ -8,9 +10,57 @@ namespace {
 // The profile that stands in when none is named: advice for hardware nobody asked about is noise.
 constexpr std::string_view kDefaultProfile = "horowitz-45nm";
 
+/// Joules and seconds, as far as the profile has figures.
+struct Cost {
+  double energy = 0, seconds = 0;
+  bool has_energy = true, has_time = true;
+
+  void add(const tmeter::Call& call, double macs, std::string_view dtype) {
+    double each = 0, rate = 0;
+    const std::string type(dtype);
+    has_energy = has_energy && call.hardware_number("energy.mac." + type, each);
+    has_time = has_time && call.hardware_number("peak.mac." + type, rate) && rate > 0;
+    if (has_energy) energy += macs * each;
+    if (has_time) seconds += macs / rate;
+  }
+};
+
+/// What the products with weights of 8 and fewer bits would cost in int8. Empty without operators,
+/// or figures for both element types.
+std::string in_int8(const Collection& reports, const Plan& plan, const tmeter::Graph& graph,
+                    const tmeter::Call& call) {
+  const auto macs = tmeter::weight_macs(graph, call);
+  if (macs.empty()) return {};
+  Cost now, then;
+  double moved = 0;
+  for (size_t i = 0; i < reports.size(); ++i) {
+    const auto& scheme = plan.choices[i].scheme;
+    if (!scheme || kSchemes[*scheme].bits > 8) continue;
+    const double m = macs[reports[i].weight.tensor];
+    moved += m;
+    now.add(call, m, reports[i].weight.layout.dtype.name());
+    then.add(call, m, "int8");
+  }
+  if (moved == 0) return {};
+  const auto pair = [](double before, double after, int32_t unit, std::string_view name) {
+    return tmeter::scaled(before, unit, name).text() + " → " +
+           tmeter::scaled(after, unit, name).text();
+  };
+  std::string out;
+  if (now.has_energy && then.has_energy)
+    out += ", energy " + pair(now.energy, then.energy, TMETER_UNIT_JOULE, "J");
+  if (now.has_time && then.has_time)
+    out += ", time at peak " + pair(now.seconds, then.seconds, TMETER_UNIT_SECOND, "s");
+  if (out.empty()) return {};
+  return "; with activations in int8 as well, " +
+         tmeter::scaled(moved, TMETER_UNIT_OP, "MAC").text() +
+         "MAC with these weights:" + out.substr(1);
+}
+
 }  // namespace
 
-void say_savings(const Plan& plan, tmeter::Call& call) {
+void say_savings(const Collection& reports, const Plan& plan, const tmeter::Graph& graph,
+                 tmeter::Call& call) {
   if (call.hardware_name() == kDefaultProfile || plan.bytes_after >= plan.bytes_before) return;
   const auto before = static_cast<double>(plan.bytes_before);
   const auto after = static_cast<double>(plan.bytes_after);
@@ -28,6 +78,7 @@ void say_savings(const Plan& plan, tmeter::Call& call) {
                   tmeter::scaled(after / rate, TMETER_UNIT_SECOND, "s").text();
   }
   if (f.evidence.empty()) return;
+  f.evidence += in_int8(reports, plan, graph, call);
   f.text = "on " + std::string(call.hardware_title()) + " reading the parameters takes " +
            tmeter::detail::format_real("%.1f", before / after) + " × less";
   f.action =

@@ -1,6 +1,7 @@
 // Simulated quantization of trained weights against what PyTorch 2.15, torchao 0.18 and
 // bitsandbytes 0.50 make of them (tests/fixtures/make_trained_model.py).
 #include <gtest/gtest.h>
+#include <hwy/highway.h>
 
 #include "measured.hpp"
 #include "plugins/advice/quantization/plan.hpp"
@@ -29,6 +30,33 @@ TEST(QuantizationSqnr, EverySchemeOnEveryTensorIsWithinAHundredthOfADecibelOfPyT
       }
     }
   }
+}
+
+TEST(QuantizationSqnr, TheCallsOfTorchaoThatTheAdviceNamesLoseWhatIsSaid) {
+  const auto expected = tmeter_test::json_file(kTrained / "expected.json");
+  const auto tensors = stored_tensors(kTrained / "model.safetensors");
+  ASSERT_GT(expected["torchao"].size(), 5u);
+  for (const auto& [scheme, weights] : expected["torchao"].items()) {
+    for (const auto& [name, sqnr] : weights.items()) {
+      const auto figures = measured(tensors.at(name), 0);
+      EXPECT_NEAR(figures.sqnr[*scheme_at(scheme)], sqnr.get<double>(), 0.01) << name << scheme;
+    }
+  }
+}
+
+/// What every instruction set of this machine computes, not only the best.
+TEST(QuantizationSqnr, OlderProcessorsGiveTheSameFigures) {
+  const auto tensors = stored_tensors(kTrained / "model.safetensors");
+  const auto best = measured(tensors.at("fc1.weight"), 0);
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    const auto figures = measured(tensors.at("fc1.weight"), 0);
+    for (size_t i = 0; i < kSchemeCount; ++i)
+      EXPECT_NEAR(figures.sqnr[i], best.sqnr[i], 1e-4) << hwy::TargetName(target);
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 /// A tensor of one row is cut as the host cuts rows above 4 MiB.
