@@ -143,11 +143,15 @@ double bytes_saved_by_fours(const Weight& w) {
   return static_cast<double>(w.tensor.bytes().value()) * (1 - (2 * bits + 4) / (4 * bits));
 }
 
+/// Shapes that torch.sparse.to_sparse_semi_structured takes in float16 and bfloat16 with
+/// cuSPARSELt: multiples of 16 (torch 2.15, sparse/semi_structured.py, _DTYPE_SHAPE_CONSTRAINTS).
+bool has_sparse_kernels(const Weight& w) {
+  return !w.table && w.shape.dims.size() == 2 && w.shape.rows % 16 == 0 &&
+         w.shape.columns % 16 == 0;
+}
+
 void say_fours(const Collection& seen, const Totals& totals, Call& call) {
-  auto found = pick(seen, [](const Weight& w) {
-    return w.kept_2_4 && !w.table && w.shape.dims.size() == 2 && w.shape.rows >= 32 &&
-           w.shape.columns >= 64;
-  });
+  auto found = pick(seen, [](const Weight& w) { return w.kept_2_4 && has_sparse_kernels(w); });
   if (found.empty()) return;
   std::stable_sort(found.begin(), found.end(),
                    [](const Weight* a, const Weight* b) { return *a->kept_2_4 > *b->kept_2_4; });
