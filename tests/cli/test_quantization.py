@@ -4,6 +4,8 @@ import json
 import math
 import struct
 import unittest
+from array import array
+from random import Random
 
 from support import FIXTURES, CliTest, main, report, tmeter
 
@@ -71,6 +73,25 @@ class Sqnr(unittest.TestCase):
     def test_figures_do_not_depend_on_the_number_of_threads(self):
         one, four = (report(MODEL, ADVICE, f"--threads={n}") for n in (1, 4))
         self.assertEqual(one["tensors"], four["tensors"])
+
+
+class LongRows(CliTest):
+    def test_rows_above_four_mebibytes_are_grouped_like_short_ones(self):
+        """The host cuts such rows anywhere. 128 numbers in a row or 8,193 times as many: the groups are the same,
+        and a tensor of one scale, and casts, do not see rows at all."""
+        random = Random(8)
+        values = array("f", (random.random() - 0.3 for _ in range(2 * 8193 * 128)))
+        figures = []
+        for shape in ([2, 8193 * 128], [2 * 8193, 128]):
+            path = self.file(f"{shape[0]}.safetensors", safetensors({"w": (shape, values)}))
+            figures.append(by_name(report(path, ADVICE))["w"]["values"])
+        same = [k for k in figures[0] if k.startswith("sqnr_") and "channel" not in k]
+        self.assertEqual(len(same), 28 - 4)
+        for metric in same:
+            if metric not in ("sqnr_fp8_e4m3", "sqnr_fp8_e5m2"):  # per channel
+                self.assertAlmostEqual(figures[0][metric], figures[1][metric], delta=1e-3, msg=metric)
+        # numbers between -0.3 and 0.7: one scale for a row is as one for all
+        self.assertAlmostEqual(figures[0]["sqnr_int8_channel"], figures[0]["sqnr_int8_tensor"], delta=1e-3)
 
 
 class Plan(unittest.TestCase):

@@ -1,7 +1,5 @@
 #include "layout.hpp"
 
-#include <cmath>
-
 namespace quantization {
 namespace {
 
@@ -39,8 +37,10 @@ Layout layout_of(tmeter::DType dtype, std::span<const int64_t> dims, int channel
 
 int64_t stored_bytes(const Scheme& s, const Layout& l) {
   const int64_t row_bytes = l.row / 8 * s.bits + (l.row % 8 * s.bits + 7) / 8;
-  const double scale_bytes = std::ceil(static_cast<double>(scales_of(s, l)) * s.scale_bits / 8);
-  return l.rows * row_bytes + static_cast<int64_t>(scale_bytes);
+  // In this order nothing overflows: there are no more scales than elements.
+  const int64_t scales = scales_of(s, l);
+  const int64_t scale_bytes = scales / 8 * s.scale_bits + (scales % 8 * s.scale_bits + 7) / 8;
+  return l.rows * row_bytes + scale_bytes;
 }
 
 }  // namespace quantization

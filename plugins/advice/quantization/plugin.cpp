@@ -98,16 +98,17 @@ std::string_view convention() {
 
 void register_metrics(tmeter::Registrar& r) {
   for (size_t i = 0; i < kSchemeCount; ++i)
-    r.metric(
-        {.id = metric_ids()[i],
-         .title = kSchemes[i].title,
-         .unit = "dB",
-         .unit_kind = TMETER_UNIT_OTHER,
-         .axis = TMETER_AXIS_TENSOR,
-         .aggregation = TMETER_AGGREGATE_NONE,
-         .better = TMETER_BETTER_HIGHER,
-         .flags = TMETER_METRIC_TENSORS | (kSchemes[i].shown ? 0u : uint32_t{TMETER_METRIC_DETAIL}),
-         .convention = convention()});
+    r.metric({.id = metric_ids()[i],
+              .title = kSchemes[i].column.empty() ? kSchemes[i].title : kSchemes[i].column,
+              .unit = "dB",
+              .unit_kind = TMETER_UNIT_OTHER,
+              .axis = TMETER_AXIS_TENSOR,
+              .aggregation = TMETER_AGGREGATE_NONE,
+              .better = TMETER_BETTER_HIGHER,
+              .flags = TMETER_METRIC_TENSORS |
+                       (kSchemes[i].column.empty() ? uint32_t{TMETER_METRIC_DETAIL} : 0u),
+              .convention = convention(),
+              .description = kSchemes[i].title});
   r.metric({.id = "quantized_bits",
             .title = "plan",
             .unit = "bit",
