@@ -203,6 +203,16 @@ class Findings(CliTest):
         self.assertIn(f"energy {macs * 4.6e-12 * 1e6:.2f} uJ → {macs * 0.23e-12 * 1e9:.2f} nJ", evidence)
         self.assertNotIn("time", evidence)  # the profile has no clock
 
+    def test_figures_of_an_operator_class_go_before_general_ones(self):
+        """nvidia-a100: convolutions in TF32 at 78e12 MAC/s, matrix products in float32 at 9.75e12, int8 at 312e12."""
+        convolutions = 2 * (256 * 16 * 27 + 256 * 16 * 9 + 256 * 40 * 16 + 64 * 32 * 40 * 9 + 64 * 32 * 24 * 4)
+        matrices = 2 * 12 * (4 * 96 * 96 + 2 * 9600) + 2 * 15840
+        document = report(TRAINED / "model.pt2", ADVICE, "--hardware=nvidia-a100",
+                          "--set=quantization-advice.schemes=int8_channel")
+        now, then = convolutions / 78e12 + matrices / 9.75e12, (convolutions + matrices) / 312e12
+        self.assertIn(f"time at peak {now * 1e9:.2f} ns → {then * 1e9:.2f} ns",
+                      finding(document, "quantization-savings")["evidence"])
+
     def test_a_profile_without_bandwidth_says_nothing_of_time(self):
         found = finding(report(MODEL, ADVICE, "--hardware=jouppi-7nm"), "quantization-savings")
         self.assertIn("energy", found["evidence"])

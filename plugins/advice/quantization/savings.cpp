@@ -15,13 +15,21 @@ struct Cost {
   double energy = 0, seconds = 0;
   bool has_energy = true, has_time = true;
 
-  void add(const tmeter::Call& call, double macs, std::string_view dtype) {
+  void add(const tmeter::Call& call, const Weight& w, double macs, std::string_view dtype) {
     double each = 0, rate = 0;
-    const std::string type(dtype);
-    has_energy = has_energy && call.hardware_number("energy.mac." + type, each);
-    has_time = has_time && call.hardware_number("peak.mac." + type, rate) && rate > 0;
+    has_energy = has_energy && figure(call, "energy.mac.", w, dtype, each);
+    has_time = has_time && figure(call, "peak.mac.", w, dtype, rate) && rate > 0;
     if (has_energy) energy += macs * each;
     if (has_time) seconds += macs / rate;
+  }
+
+ private:
+  /// FAMILY.CLASS.DTYPE goes before FAMILY.DTYPE (docs/hardware-profiles.md).
+  static bool figure(const tmeter::Call& call, const std::string& family, const Weight& w,
+                     std::string_view dtype, double& value) {
+    const auto* kind = w.matrix() ? "matmul." : "convolution.";
+    return call.hardware_number(family + kind + std::string(dtype), value) ||
+           call.hardware_number(family + std::string(dtype), value);
   }
 };
 
@@ -38,8 +46,8 @@ std::string in_int8(const Collection& reports, const Plan& plan, const tmeter::G
     if (!scheme || kSchemes[*scheme].bits > 8) continue;
     const double m = macs[reports[i].weight.tensor];
     moved += m;
-    now.add(call, m, reports[i].weight.layout.dtype.name());
-    then.add(call, m, "int8");
+    now.add(call, reports[i].weight, m, reports[i].weight.layout.dtype.name());
+    then.add(call, reports[i].weight, m, "int8");
   }
   if (moved == 0) return {};
   const auto pair = [](double before, double after, int32_t unit, std::string_view name) {
