@@ -11,6 +11,7 @@ namespace {
 using loading::BadFile;
 
 constexpr size_t kMaxItems = 16;        // of an attribute that is a tuple or list
+constexpr size_t kMaxPacked = 3;        // tuples in tuples of packed weights
 constexpr size_t kLongestText = 1'024;  // of an attribute that is a text
 
 bool is_sequence(const Value& v) { return v.is(Kind::kTuple) || v.is(Kind::kList); }
@@ -38,7 +39,10 @@ void ModulePusher::push_module(const Waiting& one) {
   push_tensors(attributes.find("_parameters"), one.path, id, TMETER_TENSOR_PARAMETER);
   push_tensors(attributes.find("_buffers"), one.path, id, TMETER_TENSOR_BUFFER);
   for (const auto& [key, value] : attributes.items->pairs) {
-    if (!key->is(Kind::kText) || key->text.starts_with('_') || key->text == "training") continue;
+    if (!key->is(Kind::kText)) continue;
+    if (value->is_object_of("torch.ScriptObject"))
+      push_packed(value->items->state, joined(one.path, key->text), id, 0);
+    if (key->text.starts_with('_') || key->text == "training") continue;
     if (Tensors::is_tensor(*value)) {
       push_tensor(*value, joined(one.path, key->text), id, TMETER_TENSOR_CONSTANT);
     } else {
@@ -76,6 +80,16 @@ void ModulePusher::push_tensor(const Value& value, const std::string& name, tmet
     graph_.tensor(desc);
     ++tensor_count_;
   });
+}
+
+/// Weights of a quantized module, inside an object of LibTorch's whose state is nested tuples.
+void ModulePusher::push_packed(const Value* state, const std::string& name, tmeter_id owner,
+                               size_t depth) {
+  if (!state || depth > kMaxPacked) return;
+  if (Tensors::is_tensor(*state)) return push_tensor(*state, name, owner, TMETER_TENSOR_PARAMETER);
+  if (!is_sequence(*state) || state->list().size() > kMaxItems) return;
+  for (size_t i = 0; i < state->list().size(); ++i)
+    push_packed(state->list()[i], name + "." + std::to_string(i), owner, depth + 1);
 }
 
 /// The value of a plain attribute; 0 when it is none.

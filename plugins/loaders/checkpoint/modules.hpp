@@ -25,6 +25,7 @@ class ModulePusher {
   void push_module(const Waiting& one);
   void push_tensors(const Value* dict, const std::string& path, tmeter_id owner, int32_t kind);
   void push_tensor(const Value& value, const std::string& name, tmeter_id owner, int32_t kind);
+  void push_packed(const Value* state, const std::string& name, tmeter_id owner, size_t depth);
   void push_attribute(std::string_view name, const Value& value, tmeter_id module);
   tmeter_id scalar(const Value& value);
 
