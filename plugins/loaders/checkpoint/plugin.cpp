@@ -55,9 +55,10 @@ class Load {
 
   void push_dict(const Value& dict, Tensors& tensors, Describer& describer) {
     loading::WeightTree tree(graph_);
-    if (push_state_dict(dict, !key_.empty(), tensors, describer, tree).empty())
-      throw tmeter::Error(TMETER_BAD_USAGE, "--set checkpoint.key=" + std::string(key_) +
-                                                ": there are no tensors in that part");
+    if (!push_state_dict(dict, !key_.empty(), tensors, describer, tree).empty()) return;
+    if (key_.empty()) throw BadFile("its tensors are made of nothing");
+    throw tmeter::Error(TMETER_BAD_USAGE, "--set checkpoint.key=" + std::string(key_) +
+                                              ": there are no tensors in that part");
   }
 
   void read_index() {

@@ -264,12 +264,16 @@ void Tensors::sparse(const Call& call) {
                                                         "values"};
   const size_t count = coo ? kCoo.size() : kCompressed.size();
   if (data.size() < count) throw BadFile("a sparse tensor lacks parts");
-  for (size_t i = 0; i < count; ++i) read_part(call, data[i], coo ? kCoo[i] : kCompressed[i]);
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_tensor(*data[i])) throw BadFile("a part of a sparse tensor is no tensor");
+    read_part(call, data[i], coo ? kCoo[i] : kCompressed[i]);
+  }
   in_parts_.push_back(in_quotes(call.name) + " (sparse)");
 }
 
 /// _rebuild_nested_tensor(buffer, sizes, strides, offsets)
 void Tensors::nested(const Call& call) {
+  if (!is_tensor(call.at(0))) throw BadFile("the buffer of a nested tensor is no tensor");
   read_part(call, &call.at(0), "values");
   in_parts_.push_back(in_quotes(call.name) + " (nested)");
 }

@@ -15,70 +15,23 @@ bool has(Names names, std::string_view name) {
 
 // Modules no part of which a checkpoint may name: they reach files, processes, the network, other
 // code or the interpreter itself.
-constexpr std::array<std::string_view, 64> kRefusedModules{"os",
-                                                           "posix",
-                                                           "nt",
-                                                           "posixpath",
-                                                           "ntpath",
-                                                           "genericpath",
-                                                           "sys",
-                                                           "subprocess",
-                                                           "popen2",
-                                                           "shutil",
-                                                           "socket",
-                                                           "ssl",
-                                                           "socketserver",
-                                                           "http",
-                                                           "httplib",
-                                                           "urllib",
-                                                           "urllib2",
-                                                           "requests",
-                                                           "ftplib",
-                                                           "smtplib",
-                                                           "telnetlib",
-                                                           "runpy",
-                                                           "importlib",
-                                                           "imp",
-                                                           "pkgutil",
-                                                           "zipimport",
-                                                           "pickle",
-                                                           "_pickle",
-                                                           "cPickle",
-                                                           "pickletools",
-                                                           "dill",
-                                                           "cloudpickle",
-                                                           "joblib",
-                                                           "shelve",
-                                                           "marshal",
-                                                           "ctypes",
-                                                           "_ctypes",
-                                                           "cffi",
-                                                           "codeop",
-                                                           "types",
-                                                           "inspect",
-                                                           "gc",
-                                                           "pty",
-                                                           "tty",
-                                                           "webbrowser",
-                                                           "asyncio",
-                                                           "threading",
-                                                           "_thread",
-                                                           "multiprocessing",
-                                                           "concurrent",
-                                                           "signal",
-                                                           "tempfile",
-                                                           "fileinput",
-                                                           "io",
-                                                           "_io",
-                                                           "operator",
-                                                           "_operator",
-                                                           "pdb",
-                                                           "bdb",
-                                                           "timeit",
-                                                           "cProfile",
-                                                           "ensurepip",
-                                                           "pip",
-                                                           "setuptools"};
+constexpr std::string_view kRefusedModules =
+    "os posix nt posixpath ntpath genericpath sys subprocess popen2 shutil socket ssl "
+    "socketserver http httplib urllib urllib2 requests ftplib smtplib telnetlib runpy "
+    "importlib imp pkgutil zipimport pickle _pickle cPickle pickletools dill cloudpickle "
+    "joblib shelve marshal ctypes _ctypes cffi codeop types inspect gc pty tty webbrowser "
+    "asyncio threading _thread multiprocessing concurrent signal tempfile fileinput io _io "
+    "operator _operator pdb bdb timeit cProfile ensurepip pip setuptools";
+
+/// Whether `name` is one of the words between spaces.
+bool has_word(std::string_view words, std::string_view name) {
+  for (size_t at = 0; (at = words.find(name, at)) != std::string_view::npos; ++at) {
+    const auto end = at + name.size();
+    const bool begins = at == 0 || words[at - 1] == ' ';
+    if (begins && (end == words.size() || words[end] == ' ')) return true;
+  }
+  return false;
+}
 
 // Functions of other modules that run code, load it or open files.
 constexpr std::array<std::string_view, 38> kRefusedNames{
@@ -202,7 +155,7 @@ constexpr std::array<Renamed, 2> kRenamedModules{
 /// Whether the dotted name leads through a refused module: "os.system", but also the attribute path
 /// "torch.serialization" + "os.system" that newer protocols allow.
 bool reaches_refused_module(std::string_view global) {
-  if (has(kRefusedModules, global.substr(0, global.find('.')))) return true;
+  if (has_word(kRefusedModules, global.substr(0, global.find('.')))) return true;
   // Behind a first component that is harmless only these give the interpreter away.
   constexpr std::array<std::string_view, 10> kAnywhere{"os",
                                                        "sys",

@@ -15,12 +15,6 @@ using loading::BadFile;
 
 constexpr uint8_t kStop = '.';
 
-/// Text from the file as it may stand in a message, without quotes.
-std::string shown(std::string_view text) {
-  const auto quoted = loading::in_quotes(text);
-  return quoted.substr(1, quoted.size() - 2);
-}
-
 }  // namespace
 
 Unpickler::Unpickler(std::string_view data, std::string place, uint64_t first_byte, Arena& arena)
@@ -35,14 +29,6 @@ Unpickler::Unpickler(std::string_view data, std::string place, uint64_t first_by
 void Unpickler::refuse(const std::string& what) const {
   throw BadFile((place_.empty() ? "" : place_ + " ") + "byte " +
                 std::to_string(first_byte_ + opcode_at_) + ": " + what);
-}
-
-void Unpickler::refuse_global(const Value& global, std::string_view what) const {
-  throw BadFile((place_.empty() ? "" : place_ + " ") + "byte " + std::to_string(global.at) + ": " +
-                    std::string(what) + " " + shown(global.text) +
-                    ", which can run code when Python loads the file; tmeter ran nothing",
-                "if you trust whoever made the file, load it in Python and save its state_dict() "
-                "alone, else do not load it at all");
 }
 
 std::string_view Unpickler::take(uint64_t bytes) {
@@ -297,127 +283,6 @@ void Unpickler::op_set_item(const Operand&) {
 void Unpickler::op_set_items(const Operand&) {
   const auto added = pop_to_mark();
   set_items(growing(Kind::kDict, "SETITEMS adds keys"), added);
-}
-
-// --- names, and what they would do --------------------------------------------------------------
-
-void Unpickler::push_global(std::string_view module, std::string_view name) {
-  if (module.size() + name.size() > limits::kLongestLine) refuse("the name of a class is too long");
-  if (!loading::is_utf8(module) || !loading::is_utf8(name))
-    refuse("the name of a class is not UTF-8");
-  auto* v = make(Kind::kGlobal);
-  v->text = arena_.keep(global_name(module, name));
-  if (trust(v->text) == Trust::kRefuse) refuse_global(*v, "refers to");
-  push(v);
-}
-void Unpickler::op_global(const Operand& o) { push_global(o.bytes, o.second); }
-void Unpickler::op_stack_global(const Operand&) {
-  const auto* name = pop();
-  const auto* module = pop();
-  if (!name->is(Kind::kText) || !module->is(Kind::kText)) refuse("the name of a class is no text");
-  push_global(module->text, name->text);
-}
-
-/// REDUCE: what `function(*arguments)` would be.
-const Value* Unpickler::called(const Value& function, const Value& arguments) {
-  if (!function.is(Kind::kGlobal)) refuse("REDUCE calls what is no class or function");
-  if (!arguments.is(Kind::kTuple)) refuse("REDUCE has no tuple of arguments");
-  if (trust(function.text) != Trust::kCall) refuse_global(function, "calls");
-  if (function.text == "copyreg._reconstructor") return reconstructed(arguments);
-  if (is_dict_type(function.text)) return dict_of(function, arguments);
-  if (is_list_type(function.text)) return sequence_of(Kind::kList, function, arguments);
-  if (is_set_type(function.text)) return sequence_of(Kind::kSet, function, arguments);
-  if (function.text == "torch.Size" || function.text == "builtins.tuple")
-    return sequence_of(Kind::kTuple, function, arguments);
-  return object(function, arguments);
-}
-
-const Value* Unpickler::object(const Value& type, const Value& arguments) {
-  auto* v = make(Kind::kObject);
-  v->items->callable = &type;
-  v->items->arguments = &arguments;
-  return v;
-}
-
-/// OrderedDict(), OrderedDict([[key, value], …]), Counter({…}), defaultdict(list).
-const Value* Unpickler::dict_of(const Value& type, const Value& arguments) {
-  auto* v = make(Kind::kDict);
-  v->items->callable = &type;
-  for (const auto* argument : arguments.list()) {
-    if (argument->is(Kind::kDict)) v->items->pairs = argument->items->pairs;
-    if (!argument->is(Kind::kList)) continue;
-    for (const auto* pair : argument->list()) {
-      const bool sequence = pair->is(Kind::kList) || pair->is(Kind::kTuple);
-      if (!sequence || pair->list().size() != 2) refuse("a dict is made of what are no pairs");
-      set_items(*v->items, pair->list());
-    }
-  }
-  references_ += v->items->pairs.size();
-  return v;
-}
-
-/// set([…]), deque([…], 10), torch.Size((…)).
-const Value* Unpickler::sequence_of(Kind kind, const Value& type, const Value& arguments) {
-  auto* v = make(kind);
-  v->items->callable = &type;
-  if (arguments.list().empty()) return v;
-  const auto* content = arguments.list().front();
-  const bool sequence =
-      content->is(Kind::kList) || content->is(Kind::kTuple) || content->is(Kind::kSet);
-  if (sequence) v->items->list = content->list();
-  references_ += v->items->list.size();
-  if (references_ > limits::kReferences) refuse("more than 60,000,000 references, tmeter's limit");
-  return v;
-}
-
-/// copyreg._reconstructor(class, base, state), how protocol 1 makes objects.
-const Value* Unpickler::reconstructed(const Value& arguments) {
-  if (arguments.list().size() != 3 || !arguments.list().front()->is(Kind::kGlobal))
-    refuse("copyreg._reconstructor has the wrong arguments");
-  const auto& type = *arguments.list().front();
-  if (is_dict_type(type.text)) return dict_of(type, *empty_);
-  return object(type, *empty_);
-}
-
-void Unpickler::op_reduce(const Operand&) {
-  const auto* arguments = pop();
-  const auto* function = pop();
-  push(called(*function, *arguments));
-}
-
-void Unpickler::op_new_object(const Operand&) {
-  const auto* arguments = pop();
-  const auto* type = pop();
-  if (!type->is(Kind::kGlobal)) refuse("NEWOBJ makes an object of what is no class");
-  if (!arguments->is(Kind::kTuple)) refuse("NEWOBJ has no tuple of arguments");
-  push(is_dict_type(type->text) ? dict_of(*type, *arguments) : object(*type, *arguments));
-}
-void Unpickler::op_new_object_ex(const Operand& o) {
-  if (!pop()->is(Kind::kDict)) refuse("NEWOBJ_EX has no dict of arguments");
-  op_new_object(o);
-}
-
-void Unpickler::op_build(const Operand&) {
-  const auto* state = pop();
-  const auto* v = top();
-  if (!v->is(Kind::kObject) && !v->is(Kind::kDict))
-    refuse("BUILD sets the state of what is no object");
-  v->items->state = state;
-}
-
-/// The id of a tensor's memory; in old files also that of a class, with its source.
-void Unpickler::op_persistent_id(const Operand&) {
-  const auto* id = pop();
-  const bool tuple = id->is(Kind::kTuple) && !id->list().empty();
-  if (tuple && id->list().size() == 4 && id->list()[0]->is_text("module") &&
-      id->list()[1]->is(Kind::kGlobal))
-    return push(id->list()[1]);
-  if (!tuple || !id->list()[0]->is_text("storage"))
-    refuse("BINPERSID refers to what is no storage");
-  auto* v = make(Kind::kStorage);
-  v->items->list = id->list();
-  storages_.push_back(v);
-  push(v);
 }
 
 }  // namespace checkpoint
