@@ -2,7 +2,9 @@
 //
 // One figure per tensor, tied ones included: the host adds them up to modules and model and counts
 // each storage once. Constants of the graph (folded literals) are neither parameters nor buffers.
+#include <algorithm>
 #include <tmeter/cpp/plugin.hpp>
+#include <tmeter/cpp/units.hpp>
 
 namespace {
 
@@ -26,6 +28,39 @@ void count_elements(const tmeter::Graph& graph, tmeter::Call& call) {
   }
 }
 
+struct DTypeBytes {
+  tmeter::DType dtype;
+  int64_t bytes = 0;
+};
+
+/// What the parameters take per dtype, most first; tied ones once.
+std::vector<DTypeBytes> bytes_by_dtype(const tmeter::Graph& graph) {
+  std::vector<DTypeBytes> out;
+  for (const auto& tensor : graph.tensors()) {
+    if (!tensor.is_parameter() || tensor.is_tied()) continue;
+    const auto dtype = tensor.dtype();
+    auto at = std::find_if(out.begin(), out.end(), [&](auto& d) { return d.dtype == dtype; });
+    if (at == out.end()) at = out.insert(out.end(), {dtype, 0});
+    at->bytes = (tmeter::Count(at->bytes) + tensor.bytes()).value();
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  return out;
+}
+
+/// Only where there is more than one: else the dtype of any tensor says it all.
+void tell_dtypes(const tmeter::Graph& graph, tmeter::Call& call) {
+  const auto dtypes = bytes_by_dtype(graph);
+  if (dtypes.size() < 2) return;
+  tmeter::Finding finding;
+  finding.rule = "bytes-by-dtype";
+  finding.text = "the parameters are stored in " + std::to_string(dtypes.size()) + " dtypes";
+  for (const auto& [dtype, bytes] : dtypes)
+    finding.evidence += (finding.evidence.empty() ? "" : ", ") + std::string(dtype.name()) + " " +
+                        tmeter::scaled(static_cast<double>(bytes), TMETER_UNIT_BYTE, "B").text();
+  call.add(finding);
+}
+
 }  // namespace
 
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
@@ -46,4 +81,5 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                      count("params_trainable", "trainable", TMETER_METRIC_DETAIL, kTrainable);
                      count("buffers", "buffers", TMETER_METRIC_DETAIL, kBuffers);
                      r.analysis("params", "", "params params_trainable buffers", count_elements);
+                     r.analysis("dtypes", "", "", tell_dtypes);
                    })
