@@ -26,6 +26,8 @@ ONLY_IN = {
     "boost/program_options": ["apps/tmeter"],
     "toml++": ["core/config"],
     "simdjson": ["plugins/loaders"],
+    "hwy/": ["plugins/metrics/param_stats"],
+    "Eigen/": ["plugins/metrics/param_stats"],
     "torch/": ["plugins/torch_backend"],
     "ATen/": ["plugins/torch_backend"],
     "c10/": ["plugins/torch_backend"],

@@ -116,6 +116,8 @@ class Tensor {
   /// The first tensor of a tied group; itself when not tied.
   Tensor canonical() const { return Tensor(detail::graph_api().tensor_canonical(h_)); }
   bool is_tied() const { return canonical().handle() != h_; }
+  /// Of its first element, in bytes; -1 when the file has none of its numbers.
+  int64_t file_offset() const { return detail::graph_api().tensor_file_offset(h_); }
 
  private:
   const tmeter_tensor* h_;

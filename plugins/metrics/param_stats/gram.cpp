@@ -1,0 +1,120 @@
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <tmeter/cpp/numbers.hpp>
+
+#include "matrix_kernels.hpp"
+#include "spectrum.hpp"
+
+namespace param_stats {
+namespace {
+
+constexpr size_t kPanelNumbers = size_t{1} << 16;  // 512 KiB: stays in the second cache
+
+/// A few columns of a wide matrix, or rows of a tall one, as rows of the shorter side's length.
+class Panels {
+ public:
+  explicit Panels(const Matrix& a)
+      : a_(a),
+        wide_(a.rows <= a.columns),
+        m_(static_cast<size_t>(wide_ ? a.rows : a.columns)),
+        stride_((m_ + kGramStep - 1) / kGramStep * kGramStep),
+        length_(wide_ ? a.columns : a.rows),
+        most_(static_cast<int64_t>(std::max<size_t>(kPanelNumbers / stride_, 8))),
+        panel_(static_cast<size_t>(most_) * stride_),
+        row_(static_cast<size_t>(wide_ ? most_ : a.columns)) {}
+
+  size_t m() const { return m_; }
+  size_t stride() const { return stride_; }
+  /// f(panel, rows) until the matrix is through.
+  template <class F>
+  void each(F f) {
+    for (int64_t at = 0; at < length_; at += most_) {
+      const int64_t n = std::min(most_, length_ - at);
+      wide_ ? fill_columns(at, n) : fill_rows(at, n);
+      f(panel_.data(), static_cast<size_t>(n));
+    }
+  }
+
+ private:
+  void read(int64_t first, int64_t count) {
+    tmeter::decode<double>(a_.dtype, a_.read(first, count),
+                           std::span(row_).first(static_cast<size_t>(count)));
+  }
+  void fill_rows(int64_t at, int64_t n) {
+    for (int64_t k = 0; k < n; ++k) {
+      read((at + k) * a_.columns, a_.columns);
+      std::copy(row_.begin(), row_.end(), panel_.begin() + k * static_cast<int64_t>(stride_));
+    }
+  }
+  void fill_columns(int64_t at, int64_t n) {
+    for (size_t i = 0; i < m_; ++i) {
+      read(static_cast<int64_t>(i) * a_.columns + at, n);
+      for (size_t k = 0; k < static_cast<size_t>(n); ++k) panel_[k * stride_ + i] = row_[k];
+    }
+  }
+
+  const Matrix& a_;
+  bool wide_;
+  size_t m_, stride_;
+  int64_t length_, most_;
+  std::vector<double> panel_, row_;
+};
+
+/// The eigenvalues of a symmetric matrix, of which the lower triangle is given and used up.
+std::vector<double> eigenvalues(Eigen::MatrixXd& symmetric) {
+  const auto m = symmetric.rows();
+  if (m == 1) return {symmetric(0, 0)};
+  Eigen::VectorXd reflections(m - 1);
+  // In place: the public Tridiagonalization copies a matrix of up to 8 MiB for every thread.
+  Eigen::internal::tridiagonalization_inplace(symmetric, reflections);
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+  solver.computeFromTridiagonal(symmetric.diagonal(), symmetric.diagonal<-1>(),
+                                Eigen::EigenvaluesOnly);
+  if (solver.info() != Eigen::Success)
+    throw tmeter::Error(TMETER_INTERNAL, "the eigenvalues of a Gram matrix do not converge");
+  const auto& found = solver.eigenvalues();
+  return {found.data(), found.data() + found.size()};
+}
+
+/// What numbers are divided by so that their squares neither overflow nor vanish.
+double scale_of(const Matrix& a) {
+  if (a.dtype.id() != TMETER_DTYPE_FLOAT64) return 1;  // squares of all others fit
+  double largest = 0;
+  std::vector<double> row;
+  for (int64_t at = 0, all = a.rows * a.columns; at < all; at += int64_t{1} << 16) {
+    row.resize(static_cast<size_t>(std::min<int64_t>(all - at, int64_t{1} << 16)));
+    tmeter::decode<double>(a.dtype, a.read(at, static_cast<int64_t>(row.size())),
+                           std::span<double>(row));
+    for (const double x : row) largest = std::fmax(largest, std::fabs(x));
+  }
+  return largest > 0 ? largest : 1;
+}
+
+}  // namespace
+
+Spectrum spectrum_by_gram(const Matrix& matrix, const std::function<bool()>& stop) {
+  Panels panels(matrix);
+  const double scale = scale_of(matrix);
+  const size_t m = panels.m(), stride = panels.stride();
+  std::vector<double> gram(stride * stride);
+  panels.each([&](double* panel, size_t rows) {
+    if (stop()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
+    if (scale != 1)
+      for (size_t i = 0; i < rows * stride; ++i) panel[i] /= scale;
+    add_gram(panel, rows, m, stride, gram.data());
+  });
+  const auto side = static_cast<Eigen::Index>(m);
+  Eigen::MatrixXd symmetric(side, side);
+  for (Eigen::Index i = 0; i < side; ++i)
+    for (Eigen::Index j = 0; j <= i; ++j)
+      symmetric(i, j) = gram[static_cast<size_t>(i) * stride + static_cast<size_t>(j)];
+  std::vector<double>().swap(gram);  // 8 MiB that the eigenvalues need no more
+  auto values = eigenvalues(symmetric);
+  const double largest = *std::max_element(values.begin(), values.end());
+  const double floor = largest * static_cast<double>(m) * 0x1p-52;
+  for (auto& v : values) v = v > floor ? std::sqrt(v) : 0;
+  return {std::sqrt(largest) * scale, effective_rank(values)};
+}
+
+}  // namespace param_stats

@@ -1,0 +1,127 @@
+// The largest singular value by Lanczos' method on A^T A.
+//
+// Only three vectors are kept and nothing is made orthogonal again: rounding then brings copies of
+// eigenvalues that have converged, but does not hurt the largest (Paige 1980). Each step reads the
+// matrix once: the row that was multiplied is still in the cache when it is added.
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <tmeter/cpp/numbers.hpp>
+
+#include "matrix_kernels.hpp"
+#include "spectrum.hpp"
+
+namespace param_stats {
+namespace {
+
+constexpr int64_t kPiece = int64_t{1} << 16;  // numbers decoded at a time
+
+/// out = A^T (A v), all of A divided by `scale`.
+class Operator {
+ public:
+  Operator(const Matrix& a, const std::function<bool()>& stop) : a_(a), stop_(stop) {
+    rows_at_once_ = std::max<int64_t>(1, kPiece / a.columns);
+    const auto numbers = static_cast<size_t>(rows_at_once_ * a.columns);
+    a.dtype.bytes() > 2 ? doubles_.resize(numbers) : floats_.resize(numbers);
+  }
+  void apply(const std::vector<double>& v, std::vector<double>& out) {
+    std::fill(out.begin(), out.end(), 0.0);
+    for (int64_t row = 0; row < a_.rows; row += rows_at_once_) {
+      if (stop_()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
+      const int64_t rows = std::min(rows_at_once_, a_.rows - row);
+      // Types of at most 16 bits are exact as float32, which is read faster.
+      a_.dtype.bytes() > 2 ? multiply(doubles_, row, rows, v, out)
+                           : multiply(floats_, row, rows, v, out);
+    }
+  }
+
+ private:
+  template <class T>
+  void multiply(std::vector<T>& buffer, int64_t row, int64_t rows, const std::vector<double>& v,
+                std::vector<double>& out) {
+    const auto numbers = std::span(buffer).first(static_cast<size_t>(rows * a_.columns));
+    tmeter::decode<T>(a_.dtype, a_.read(row * a_.columns, rows * a_.columns), numbers);
+    add_normal_product(buffer.data(), static_cast<size_t>(rows), static_cast<size_t>(a_.columns),
+                       v.data(), out.data());
+  }
+
+  const Matrix& a_;
+  const std::function<bool()>& stop_;
+  int64_t rows_at_once_;
+  std::vector<float> floats_;
+  std::vector<double> doubles_;
+};
+
+double norm_of(const std::vector<double>& v) {
+  double sum = 0;
+  for (const double x : v) sum += x * x;
+  return std::sqrt(sum);
+}
+
+/// A start that no matrix is likely to be orthogonal to, the same on every machine: splitmix64.
+std::vector<double> start_vector(size_t n) {
+  std::vector<double> v(n);
+  uint64_t state = 0;
+  for (auto& x : v) {
+    state += 0x9e3779b97f4a7c15u;
+    uint64_t z = state;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    x = static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53 - 0.5;
+  }
+  const double norm = norm_of(v);
+  for (auto& x : v) x /= norm;
+  return v;
+}
+
+struct Ritz {
+  double value, error;  // the largest eigenvalue so far, and how far it may be off
+};
+
+/// From the tridiagonal matrix of the steps so far. With residual r and the gap to the next
+/// eigenvalue, the error is at most min(r, r^2 / gap) (Parlett, The Symmetric Eigenvalue Problem,
+/// 11.7); copies of the value itself are no neighbours.
+Ritz largest_ritz(const std::vector<double>& alpha, const std::vector<double>& beta) {
+  const auto k = static_cast<Eigen::Index>(alpha.size());
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+  solver.computeFromTridiagonal(Eigen::Map<const Eigen::VectorXd>(alpha.data(), k),
+                                Eigen::Map<const Eigen::VectorXd>(beta.data(), k - 1),
+                                Eigen::ComputeEigenvectors);
+  const auto& values = solver.eigenvalues();
+  const double value = values[k - 1];
+  const double residual = beta.back() * std::fabs(solver.eigenvectors()(k - 1, k - 1));
+  double gap = value;
+  for (Eigen::Index i = k - 2; i >= 0 && gap == value; --i)
+    if (value - values[i] > 1e-9 * value) gap = value - values[i];
+  return {value, std::fmin(residual, residual * residual / gap)};
+}
+
+}  // namespace
+
+std::optional<double> norm_by_lanczos(const Matrix& matrix, const std::function<bool()>& stop) {
+  Operator a(matrix, stop);
+  const auto n = static_cast<size_t>(matrix.columns);
+  std::vector<double> before(n), now = start_vector(n), next(n), alpha, beta;
+  for (int step = 0; step < kMostSteps; ++step) {
+    a.apply(now, next);
+    double along = 0;
+    for (size_t i = 0; i < n; ++i) along += next[i] * now[i];
+    const double back = beta.empty() ? 0 : beta.back();
+    for (size_t i = 0; i < n; ++i) next[i] -= along * now[i] + back * before[i];
+    alpha.push_back(along);
+    beta.push_back(norm_of(next));
+    if (!std::isfinite(beta.back())) return std::nullopt;
+    const bool through = beta.back() <= 1e-14 * along;  // an invariant subspace: all is known
+    if (through || step % 4 == 3) {
+      const auto ritz = largest_ritz(alpha, beta);
+      // An eigenvalue is the square of a singular value: half of its relative error.
+      if (through || ritz.error <= 2 * kTolerance * ritz.value) return std::sqrt(ritz.value);
+    }
+    for (auto& x : next) x /= beta.back();
+    before.swap(now);
+    now.swap(next);
+  }
+  return std::nullopt;
+}
+
+}  // namespace param_stats

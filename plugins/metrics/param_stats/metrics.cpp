@@ -1,0 +1,187 @@
+#include "metrics.hpp"
+
+namespace param_stats {
+namespace {
+
+using tmeter::Cell;
+using tmeter::Count;
+using tmeter::MetricSpec;
+using tmeter::Tensor;
+
+constexpr uint32_t kColumn = TMETER_METRIC_TENSORS;
+constexpr uint32_t kDetail = TMETER_METRIC_TENSORS | TMETER_METRIC_DETAIL;
+
+MetricSpec metric(std::string_view id, std::string_view title, uint32_t flags, int32_t kind,
+                  std::string_view convention) {
+  return {.id = id,
+          .title = title,
+          .unit = kind == TMETER_UNIT_BYTE ? "B" : "",
+          .unit_kind = kind,
+          .axis = TMETER_AXIS_TENSOR,
+          .aggregation = TMETER_AGGREGATE_NONE,
+          .better = TMETER_BETTER_NEITHER,
+          .flags = flags,
+          .convention = convention};
+}
+constexpr int32_t kReal = TMETER_UNIT_OTHER, kCount = TMETER_UNIT_COUNT, kShare = TMETER_UNIT_RATIO,
+                  kBytes = TMETER_UNIT_BYTE;
+
+Cell real(double v) { return std::isfinite(v) ? Cell(v) : Cell::unavailable(); }
+Cell count(uint64_t n) { return Count(static_cast<int64_t>(n)); }
+Cell share(uint64_t n, uint64_t of) {
+  return of ? Cell(static_cast<double>(n) / static_cast<double>(of)) : Cell();
+}
+/// A figure of the finite numbers; without any there is none.
+template <class P, class F>
+Cell of_finite(const P& p, F f) {
+  return p.moments.n > 0 ? real(f(p)) : Cell::unavailable();
+}
+/// Skewness and kurtosis mean nothing where all numbers are the same.
+template <class F>
+Cell of_spread(const Pool& p, F f) {
+  return p.moments.n > 0 && p.moments.has_shape() && p.min < p.max ? real(f(p.moments))
+                                                                   : Cell::unavailable();
+}
+Cell norm(const Pool& p) {
+  if (p.moments.n == 0 || !p.moments.has_squares()) return Cell::unavailable();
+  return real(std::sqrt(p.moments.sum_of_squares()));
+}
+Cell deviation(const Pool& p) {
+  if (p.moments.n == 0 || !p.moments.has_variance()) return Cell::unavailable();
+  return real(p.moments.deviation());
+}
+Cell near_zero(const Pool& p) {
+  if (p.moments.n == 0 || !p.moments.has_squares()) return Cell::unavailable();
+  return share(p.near_zeros, p.elements());
+}
+uint64_t coded_bytes(const Pool& p) { return static_cast<uint64_t>(std::ceil(p.coded_bits / 8)); }
+
+template <size_t I>
+Cell quantile(const Figures& f, const Tensor&) {
+  return of_finite(f, [](const Figures& g) { return g.quantiles[I]; });
+}
+
+Cell entropy(const Figures& f, const Tensor&) {
+  if (f.constant()) return 0.0;
+  return f.binned ? Cell(f.entropy) : Cell::unavailable();
+}
+Cell stable_rank(const Figures& f, const Tensor&) {
+  if (!f.spectral_norm || *f.spectral_norm == 0 || !f.moments.has_squares()) return Cell();
+  return real(f.moments.sum_of_squares() / (*f.spectral_norm * *f.spectral_norm));
+}
+Cell rank(const Figures& f, const Tensor&) {
+  return f.effective_rank ? real(*f.effective_rank) : Cell();
+}
+/// The largest power of two up to 4096 that divides the place of the first byte.
+Cell alignment(const Figures&, const Tensor& t) {
+  const int64_t at = t.file_offset();
+  if (at < 0) return Cell();
+  return Count(at == 0 ? 4096 : std::min<int64_t>(at & -at, 4096));
+}
+
+constexpr std::string_view kQuantileText =
+    "exact order statistics of the finite values, linear between neighbours (NumPy's default)";
+
+}  // namespace
+
+std::span<const PooledMetric> pooled_metrics() {
+  static const std::array<PooledMetric, 16> table{{
+      {metric("mean", "mean", kColumn, kReal, "mean of the finite values"),
+       [](const Pool& p) { return of_finite(p, [](auto& f) { return f.moments.average(); }); }},
+      {metric("std", "std", kColumn, kReal,
+              "standard deviation of the finite values, of the population (ddof=0)"),
+       deviation},
+      {metric("min", "min", kColumn, kReal, "smallest finite value"),
+       [](const Pool& p) { return of_finite(p, [](auto& f) { return f.min; }); }},
+      {metric("max", "max", kColumn, kReal, "largest finite value"),
+       [](const Pool& p) { return of_finite(p, [](auto& f) { return f.max; }); }},
+      {metric("sparsity", "sparsity", kColumn, kShare, "share of elements that are exactly 0"),
+       [](const Pool& p) { return share(p.zeros, p.elements()); }},
+      {metric("near_zero", "near 0", kDetail, kShare,
+              "share of elements with |x| <= threshold x root mean square of their tensor, zeros "
+              "included (param-stats.threshold)"),
+       near_zero},
+      {metric("finite", "finite", kDetail, kCount, "elements that are neither NaN nor infinite"),
+       [](const Pool& p) { return count(p.moments.n); }},
+      {metric("nan", "NaN", kDetail, kCount, "elements that are NaN"),
+       [](const Pool& p) { return count(p.nan); }},
+      {metric("inf", "inf", kDetail, kCount, "elements that are infinite"),
+       [](const Pool& p) { return count(p.inf); }},
+      {metric("skewness", "skewness", kDetail, kReal,
+              "third central moment / std^3 of the finite values (scipy.stats.skew)"),
+       [](const Pool& p) { return of_spread(p, [](auto& m) { return m.skewness(); }); }},
+      {metric("kurtosis", "kurtosis", kDetail, kReal,
+              "fourth central moment / std^4 - 3 of the finite values: 0 for a normal distribution "
+              "(scipy.stats.kurtosis)"),
+       [](const Pool& p) { return of_spread(p, [](auto& m) { return m.kurtosis(); }); }},
+      {metric("l1_norm", "L1", kDetail, kReal, "sum of |x| of the finite values"),
+       [](const Pool& p) { return of_finite(p, [](auto& f) { return f.l1; }); }},
+      {metric("l2_norm", "L2", kDetail, kReal,
+              "square root of the sum of x^2 of the finite values: the Frobenius norm of a matrix"),
+       norm},
+      {metric("spectral_norm", "spectral", kDetail, kReal,
+              "largest singular value of the tensor as a matrix [dim 0, the others]; of a module "
+              "the largest inside. Shorter side above 1,024: by Lanczos' method, to 1e-6"),
+       [](const Pool& p) { return p.spectral_norm ? real(*p.spectral_norm) : Cell(); }},
+      {metric("coded_bytes", "coded", kDetail, kBytes,
+              "what an ideal order-0 entropy coder makes of it after byte shuffling: for each byte "
+              "position, elements x entropy of the bytes there"),
+       [](const Pool& p) { return count(coded_bytes(p)); }},
+      {metric("coded_ratio", "coded share", kDetail, kShare, "coded_bytes / bytes as stored"),
+       [](const Pool& p) {
+         return p.raw_bits > 0 ? real(static_cast<double>(coded_bytes(p)) * 8 / p.raw_bits)
+                               : Cell();
+       }},
+  }};
+  return table;
+}
+
+std::span<const TensorMetric> tensor_metrics() {
+  static const std::array<TensorMetric, 11> table{{
+      {metric("entropy", "entropy", kDetail, kReal,
+              "bits: entropy of the finite values over 256 bins of equal width from min to max"),
+       entropy},
+      {metric("q01", "1 %", kDetail, kReal, kQuantileText), quantile<0>},
+      {metric("q05", "5 %", kDetail, kReal, kQuantileText), quantile<1>},
+      {metric("q25", "25 %", kDetail, kReal, kQuantileText), quantile<2>},
+      {metric("median", "median", kDetail, kReal, kQuantileText), quantile<3>},
+      {metric("q75", "75 %", kDetail, kReal, kQuantileText), quantile<4>},
+      {metric("q95", "95 %", kDetail, kReal, kQuantileText), quantile<5>},
+      {metric("q99", "99 %", kDetail, kReal, kQuantileText), quantile<6>},
+      {metric("stable_rank", "stable rank", kDetail, kReal, "(l2_norm / spectral_norm)^2"),
+       stable_rank},
+      {metric(
+           "effective_rank", "effective rank", kDetail, kReal,
+           "exp of the entropy of the singular values divided by their sum (Roy & Vetterli 2007); "
+           "only where the shorter side is at most 1,024. Singular values that the Gram matrix "
+           "cannot tell from 0 count as 0"),
+       rank},
+      {metric(
+           "alignment", "alignment", kDetail, kBytes,
+           "largest power of two, at most 4,096, that divides the place of the first byte in the "
+           "file"),
+       alignment},
+  }};
+  return table;
+}
+
+const std::string& pooled_ids() {
+  static const std::string ids = [] {
+    std::string text;
+    for (const auto& m : pooled_metrics()) text += std::string(m.spec.id) + " ";
+    text.pop_back();
+    return text;
+  }();
+  return ids;
+}
+
+const std::string& all_ids() {
+  static const std::string ids = [] {
+    std::string text = pooled_ids();
+    for (const auto& m : tensor_metrics()) text += " " + std::string(m.spec.id);
+    return text;
+  }();
+  return ids;
+}
+
+}  // namespace param_stats

@@ -1,0 +1,94 @@
+// Mean and central moments that can be merged without losing digits.
+//
+// Everything is kept relative to `shift`, a number near the data: with a mean of 1e6 and a
+// deviation of 1e-3, what matters would otherwise drown in the rounding of the mean itself.
+// Merging: Pébay, "Formulas for Robust, One-Pass Parallel Computation of Covariances and
+// Arbitrary-Order Statistical Moments", SAND2008-6212, eq. 2.1 and 3.1, which for the variance is
+// Chan, Golub, LeVeque 1979.
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+namespace param_stats {
+
+/// Sums of powers of d = x - center over n numbers.
+struct PowerSums {
+  double d1 = 0, d2 = 0, d3 = 0, d4 = 0;
+};
+
+struct Moments {
+  static constexpr double kLeastSquare = 1e-290;
+
+  uint64_t n = 0;
+  double shift = 0;
+  double mean = 0;  // of x - shift
+  double m2 = 0, m3 = 0, m4 = 0;
+
+  static Moments about(double center, uint64_t n, const PowerSums& s) {
+    Moments out;
+    if (n == 0) return out;
+    const double count = static_cast<double>(n), e = s.d1 / count;
+    out.n = n;
+    out.shift = center;
+    out.mean = e;
+    out.m2 = std::fmax(0, s.d2 - count * e * e);
+    out.m3 = s.d3 - 3 * e * s.d2 + 2 * count * e * e * e;
+    out.m4 = std::fmax(0, s.d4 - 4 * e * s.d3 + 6 * e * e * s.d2 - 3 * count * e * e * e * e);
+    return out;
+  }
+
+  void merge(const Moments& o) {
+    if (o.n == 0) return;
+    if (n == 0) {
+      *this = o;
+      return;
+    }
+    const double a = static_cast<double>(n), b = static_cast<double>(o.n), all = a + b;
+    const double d = (o.shift - shift) + (o.mean - mean), share = d / all;
+    m4 += o.m4 + d * share * share * share * a * b * (a * a - a * b + b * b) +
+          6 * share * share * (a * a * o.m2 + b * b * m2) + 4 * share * (a * o.m3 - b * m3);
+    m3 += o.m3 + d * share * share * a * b * (a - b) + 3 * share * (a * o.m2 - b * m2);
+    m2 += o.m2 + d * share * a * b;
+    mean += share * b;
+    n += o.n;
+  }
+
+  // Figures of n > 0 numbers.
+  double average() const { return shift + mean; }
+  double variance() const { return m2 / static_cast<double>(n); }  // population: ddof = 0
+  double deviation() const { return std::sqrt(variance()); }
+  double sum_of_squares() const {
+    const double average_ = average();
+    return m2 + static_cast<double>(n) * average_ * average_;
+  }
+  double root_mean_square() const { return std::sqrt(sum_of_squares() / static_cast<double>(n)); }
+  /// Whether squares stay within what a double holds exactly enough. Only float64 has numbers for
+  /// which they do not.
+  bool has_squares() const {
+    const double mean_square = sum_of_squares() / static_cast<double>(n);
+    return mean_square == 0 ? m2 == 0 && average() == 0
+                            : mean_square >= kLeastSquare && std::isfinite(m2 + mean_square);
+  }
+  bool has_variance() const { return has_squares() && (m2 == 0 || variance() >= kLeastSquare); }
+  /// As scipy.stats.skew and kurtosis (Fisher: 0 for a normal distribution), bias included. They
+  /// mean nothing where all numbers are the same.
+  bool has_shape() const { return variance() >= 1e-140 && std::isfinite(m4); }
+  double skewness() const { return m3 / static_cast<double>(n) / std::pow(variance(), 1.5); }
+  double kurtosis() const { return m4 / static_cast<double>(n) / (variance() * variance()) - 3; }
+};
+
+/// Neumaier's compensated sum.
+class ExactSum {
+ public:
+  void add(double x) {
+    const double t = sum_ + x;
+    lost_ += std::fabs(sum_) >= std::fabs(x) ? (sum_ - t) + x : (x - t) + sum_;
+    sum_ = t;
+  }
+  double value() const { return sum_ + lost_; }
+
+ private:
+  double sum_ = 0, lost_ = 0;
+};
+
+}  // namespace param_stats

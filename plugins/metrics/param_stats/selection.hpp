@@ -1,0 +1,97 @@
+// Exact order statistics of more numbers than can be kept: radix selection.
+//
+// The first pass counts buckets (order_keys.hpp). From then on only the intervals of keys that hold
+// a wanted rank are open, at most one per rank; every pass cuts each into 65,536 cells and keeps
+// the one with the rank, or sorts what is left once that is little.
+#pragma once
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "code_table.hpp"
+#include "order_keys.hpp"
+
+namespace param_stats {
+
+struct Interval {
+  uint16_t bucket;
+  KeyRange keys;
+  uint64_t before;  // numbers below the interval
+  uint64_t inside;
+  /// 2^shift keys share a cell.
+  int shift() const {
+    int s = 0;
+    while ((keys.hi - keys.lo) >> s >= int64_t{65536}) ++s;
+    return s;
+  }
+};
+
+/// What one pass over a part finds in one interval.
+class Inside {
+ public:
+  Inside(const Interval& interval, bool keep)
+      : lo_(interval.keys.lo), shift_(interval.shift()), keep_(keep) {}
+  void add(int64_t key) {
+    if (keep_) {
+      kept_.push_back(key);
+      return;
+    }
+    cells_.push_back(static_cast<uint16_t>((key - lo_) >> shift_));
+    if (cells_.size() == kListed) count();
+  }
+  void merge(Inside& other);
+  /// The keys, sorted; only when they are kept.
+  const std::vector<int64_t>& sorted();
+  const CodeTable& cells() {
+    count();
+    return *table_;
+  }
+
+ private:
+  static constexpr size_t kListed = 65536;  // cells are listed until a table takes as little room
+  void count();
+
+  int64_t lo_;
+  int shift_;
+  bool keep_;
+  std::vector<int64_t> kept_;
+  std::vector<uint16_t> cells_;
+  std::unique_ptr<CodeTable> table_;
+};
+
+class Selection {
+ public:
+  /// The ranks are 0-based and rise. `all` are the keys between which the numbers lie.
+  template <class T>
+  void start(const std::vector<uint64_t>& ranks, const CodeTable& buckets, KeyRange all) {
+    uint64_t before = 0;
+    auto rank = ranks.begin();
+    each_bucket([&](uint16_t bucket) {
+      const uint64_t count = buckets[bucket];
+      const auto first = rank;
+      while (rank != ranks.end() && *rank < before + count) ++rank;
+      if (rank != first) {
+        auto keys = keys_of<T>(bucket);
+        keys = {std::max(keys.lo, all.lo), std::min(keys.hi, all.hi)};
+        open_or_found({bucket, keys, before, count}, {first, rank});
+      }
+      before += count;
+    });
+  }
+  bool done() const { return open_.empty(); }
+  const std::vector<Interval>& open() const { return open_; }
+  /// Whether what the open intervals hold is little enough to be kept.
+  bool keep() const;
+  /// Takes in what a pass found, one for each open interval.
+  void narrow(std::vector<Inside>& found);
+  int64_t key(uint64_t rank) const { return found_.at(rank); }
+
+ private:
+  void open_or_found(const Interval& interval, const std::vector<uint64_t>& ranks);
+
+  std::vector<Interval> open_;
+  std::vector<std::vector<uint64_t>> ranks_;  // of each open interval
+  std::map<uint64_t, int64_t> found_;         // rank → key
+};
+
+}  // namespace param_stats

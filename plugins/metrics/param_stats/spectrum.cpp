@@ -1,0 +1,23 @@
+#include "spectrum.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace param_stats {
+
+double effective_rank(std::span<const double> singular_values) {
+  double sum = 0, entropy = 0;
+  for (const double s : singular_values) sum += s;
+  for (const double s : singular_values)
+    if (s > 0) entropy -= s / sum * std::log(s / sum);
+  return std::exp(entropy);
+}
+
+std::optional<Spectrum> spectrum_of(const Matrix& matrix, const std::function<bool()>& stop) {
+  if (std::min(matrix.rows, matrix.columns) <= kGramSide) return spectrum_by_gram(matrix, stop);
+  const auto norm = norm_by_lanczos(matrix, stop);
+  if (!norm) return std::nullopt;
+  return Spectrum{*norm, std::nullopt};
+}
+
+}  // namespace param_stats

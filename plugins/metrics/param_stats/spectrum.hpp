@@ -1,0 +1,43 @@
+// Singular values of a tensor taken as a matrix [dim 0, all others].
+//
+// The shorter side at most kGramSide: all of them, from the eigenvalues of the Gram matrix.
+// Squaring costs half of the digits of small ones; below sqrt(m * 2^-52) of the largest they count
+// as 0. Longer: the largest only, by Lanczos' method on A^T A, to kTolerance; memory is a few
+// vectors.
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <tmeter/cpp/dtype.hpp>
+
+namespace param_stats {
+
+constexpr int64_t kGramSide = 1024;
+constexpr double kTolerance = 1e-7;  // relative, of the spectral norm
+constexpr int kMostSteps = 300;      // of Lanczos' method
+
+struct Spectrum {
+  double norm = 0;  // the largest singular value
+  std::optional<double> effective_rank;
+};
+
+struct Matrix {
+  int64_t rows, columns;
+  tmeter::DType dtype;
+  /// Elements [first, first + count) in row-major order, valid until the next call.
+  std::function<std::span<const uint8_t>(int64_t first, int64_t count)> read;
+};
+
+/// All numbers are finite and not all are 0. None when Lanczos' method does not get there.
+/// `stop` is asked now and then.
+std::optional<Spectrum> spectrum_of(const Matrix& matrix, const std::function<bool()>& stop);
+
+/// The parts, for tests.
+Spectrum spectrum_by_gram(const Matrix& matrix, const std::function<bool()>& stop);
+std::optional<double> norm_by_lanczos(const Matrix& matrix, const std::function<bool()>& stop);
+
+/// exp of the entropy of the singular values divided by their sum: Roy & Vetterli, "The effective
+/// rank", EUSIPCO 2007.
+double effective_rank(std::span<const double> singular_values);
+
+}  // namespace param_stats
