@@ -1,0 +1,192 @@
+"""param-stats as users run it: every figure in the report against the recorded ones of NumPy.
+
+Tensors and figures: tests/fixtures/make_tensor_stats.py.
+"""
+import json
+import math
+import struct
+import unittest
+
+from support import FIXTURES, CliTest, main, report, tmeter
+
+FOLDER = FIXTURES / "tensor_stats"
+TENSORS = FOLDER / "tensors.safetensors"
+EXPECTED = json.loads((FOLDER / "expected.json").read_text())
+# float64 whose squares no float64 holds: their absence is checked, and nothing that rests on them.
+WITHOUT_SQUARES = {"denormal.f64", "extreme.f64", "matrix.huge", "matrix.tiny"}
+FROM_SQUARES = ["std", "l2_norm", "near_zero", "stable_rank"]
+NOT_METRICS = {"coded_bits", "counts", "edges"}
+
+
+def stats(file, *arguments):
+    return report("--plugins=param-stats", file, *arguments)
+
+
+def by_name(done):
+    return {t["name"]: t for t in done["tensors"]}
+
+
+class Figures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.report = stats(TENSORS)
+        cls.tensors = by_name(cls.report)
+
+    def close(self, actual, expected, scale=0.0):
+        self.assertIsNotNone(actual)
+        self.assertLessEqual(abs(actual - expected), 1e-6 * max(abs(expected), scale), f"{actual} is not {expected}")
+
+    def check(self, values, expected, name):
+        for metric, wanted in expected.items():
+            if metric in NOT_METRICS or (name in WITHOUT_SQUARES and metric in FROM_SQUARES):
+                continue
+            with self.subTest(of=name, metric=metric):
+                rms = (expected.get("l2_norm") or 0) / math.sqrt(max(expected["finite"], 1))
+                # Sums of rounding errors: a mean of 0, a symmetric distribution.
+                scale = {"mean": 1e-9 * rms, "skewness": 1e-6, "kurtosis": 1e-6}.get(metric, 0)
+                self.close(values.get(metric), wanted, scale)
+        if "coded_bits" in expected:
+            self.assertEqual(values["coded_bytes"], math.ceil(round(expected["coded_bits"] / 8, 6)), name)
+
+    def test_every_figure_of_every_tensor_is_numpys(self):
+        self.assertGreater(len(EXPECTED["tensors"]), 60)
+        for name, expected in EXPECTED["tensors"].items():
+            if expected["finite"] + expected["nan"] + expected["inf"]:
+                self.check(self.tensors[name]["values"], expected, name)
+
+    def test_figures_of_a_module_are_those_of_its_tensors_taken_together(self):
+        modules = {m["path"]: m["values"] for m in self.report["modules"]}
+        for name, expected in EXPECTED["modules"].items():
+            if name != "tied":
+                self.check(modules[name], expected, name)
+
+    def test_tied_tensors_count_once(self):
+        done = stats(FOLDER / "tied.pt")
+        self.assertEqual(len(done["tensors"]), 3)
+        self.check(done["totals"], EXPECTED["modules"]["tied"], "tied")
+
+    def test_histograms_have_numpys_edges_and_counts(self):
+        shown = {d["of"]["tensor"]: d for d in self.report["distributions"]}
+        for name, expected in EXPECTED["tensors"].items():
+            self.assertEqual(name in shown, "counts" in expected, name)
+            if name in shown:
+                self.assertEqual(shown[name]["edges"], expected["edges"], name)
+                self.assertEqual(shown[name]["counts"], expected["counts"], name)
+
+    def test_what_cannot_be_known_is_never_0(self):
+        def lacks(name, *metrics):
+            tensor = self.tensors[name]
+            for metric in metrics:
+                self.assertIsNone(tensor["values"].get(metric), f"{name} {metric}")
+
+        lacks("empty.f32", "mean", "std", "sparsity", "finite", "median", "entropy")
+        lacks("only_nan.f32", "mean", "std", "min", "max", "median", "l2_norm", "entropy")
+        lacks("only_nan_few.f32", "mean", "std", "min", "max", "median", "l2_norm", "entropy")
+        lacks("equal.f32", "skewness", "kurtosis")
+        lacks("one.f32", "skewness", "kurtosis", "spectral_norm")
+        lacks("normal.f32", "spectral_norm", "effective_rank")  # no matrix
+        lacks("wide.i32", "spectral_norm")
+        for name in WITHOUT_SQUARES:
+            lacks(name, "std", "l2_norm")
+        self.assertEqual(self.tensors["equal.f32"]["values"]["std"], 0)
+        self.assertEqual(self.tensors["equal.f32"]["values"]["entropy"], 0)
+
+    def test_alignment_is_that_of_the_file(self):
+        with open(TENSORS, "rb") as file:
+            (length,) = struct.unpack("<Q", file.read(8))
+            header = json.loads(file.read(length))
+        for name, tensor in header.items():
+            at = 8 + length + tensor["data_offsets"][0] if name != "__metadata__" else 0
+            if name in self.tensors and self.tensors[name]["numel"]:
+                self.assertEqual(self.tensors[name]["values"]["alignment"], min(at & -at, 4096), name)
+
+    def test_the_number_of_threads_does_not_change_a_figure(self):
+        one, three = (stats(TENSORS, "--threads", n) for n in (1, 3))
+        self.assertEqual(one["tensors"], three["tensors"])
+        self.assertEqual(one["modules"], three["modules"])
+
+
+class Options(unittest.TestCase):
+    def test_spectral_norms_can_be_left_out(self):
+        done = by_name(stats(TENSORS, "--set", "param-stats.spectral=false"))
+        values = done["matrix.wide"]["values"]
+        for metric in ("spectral_norm", "stable_rank", "effective_rank"):
+            self.assertIsNone(values.get(metric))
+        self.assertIsNotNone(values["l2_norm"])
+
+    def test_the_threshold_decides_what_is_near_zero(self):
+        def near(threshold):
+            done = by_name(stats(TENSORS, "--set", f"param-stats.threshold={threshold}"))
+            return [done[n]["values"]["near_zero"] for n in ("normal.f32", "normal.bf16", "two.f32")]
+
+        # two.f32 is (1, 4): root mean square sqrt(8.5) = 2.915…, so 1 is within 0.35 of it, not 0.34.
+        self.assertEqual(near(0.35)[2], 0.5)
+        self.assertEqual(near(0.34)[2], 0)
+        self.assertLess(near(0.001)[0], near(0.1)[0])
+        self.assertLess(near(0.001)[1], near(0.1)[1])
+
+
+class Words(CliTest):
+    def findings(self, done):
+        return {f["rule"]: f for f in done["findings"]}
+
+    def names(self, finding):
+        return {t["tensor"] for t in finding["targets"]}
+
+    def test_findings_name_the_tensors_they_are_about(self):
+        found = self.findings(stats(TENSORS))
+        bad = {n for n, e in EXPECTED["tensors"].items() if e["nan"] + e["inf"]}
+        self.assertEqual(self.names(found["not-finite"]), bad)
+        self.assertEqual(found["not-finite"]["severity"], "error")
+        self.assertIn("1 more", found["not-finite"]["evidence"])
+        self.assertEqual(self.names(found["constant-weights"]), {"equal.f32", "zeros.f32"})
+        self.assertIn("extreme.f64", self.names(found["beyond-float16"]))
+        self.assertEqual(self.names(found["zero-vectors"]), {"zeros_many.f32"})
+
+    def test_a_dtype_wider_than_its_values_is_told(self):
+        found = self.findings(stats(TENSORS))["wide-dtype"]
+        named = self.names(found)
+        self.assertLessEqual({"halves.f32", "bfloat16s.f32", "singles.f64"}, named)
+        self.assertFalse({n for n in named if n.startswith("normal.")})
+
+    def test_parameters_of_several_dtypes_are_told_apart_in_bytes(self):
+        header = json.dumps({
+            "a.weight": {"dtype": "BF16", "shape": [2048], "data_offsets": [0, 4096]},
+            "b.weight": {"dtype": "F32", "shape": [256], "data_offsets": [4096, 5120]},
+        }).encode()
+        header += b" " * (-len(header) % 8)
+        file = self.file("mixed.safetensors", struct.pack("<Q", len(header)) + header + bytes(5120))
+        found = self.findings(report("--plugins=params", file))["bytes-by-dtype"]
+        self.assertEqual(found["evidence"], "bfloat16 4.00 KiB, float32 1.00 KiB")
+
+    def test_misaligned_tensors_are_told(self):
+        header = json.dumps({"a.weight": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
+        header += b" " * ((1 - len(header)) % 4)  # so that the data begin at an odd place
+        file = self.file("odd.safetensors", struct.pack("<Q", len(header)) + header + struct.pack("<2f", 1, 2))
+        self.assertEqual(self.names(self.findings(stats(file))["misaligned"]), {"a.weight"})
+
+    def test_a_type_without_order_is_unavailable_and_says_why(self):
+        header = json.dumps({"a.weight": {"dtype": "C64", "shape": [2], "data_offsets": [0, 16]}}).encode()
+        file = self.file("complex.safetensors", struct.pack("<Q", len(header)) + header + bytes(16))
+        done = stats(file)
+        self.assertIsNone(by_name(done)["a.weight"]["values"].get("mean"))
+        self.assertIsNone(done["totals"]["mean"])
+        self.assertTrue(any("complex64" in json.dumps(w) for w in done["warnings"]), done["warnings"])
+
+    def test_a_file_saved_without_weights_gives_no_figures(self):
+        done = stats(FIXTURES / "models" / "resnet50.pt2")
+        self.assertIsNone(done["totals"]["mean"])
+        self.assertEqual(done["findings"], [])
+
+    def test_a_threshold_that_makes_no_sense_is_refused(self):
+        self.assert_refused(2, ["threshold"], "--plugins=param-stats", TENSORS, "--set", "param-stats.threshold=2")
+
+    def test_the_terminal_shows_the_figures(self):
+        done = tmeter("--plugins=param-stats", TENSORS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in ("mean", "std", "sparsity", "normal.f32", "NaN or infinite"):
+            self.assertIn(word, done.stdout)
+
+
+if __name__ == "__main__":
+    main()
