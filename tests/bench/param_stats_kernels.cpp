@@ -1,0 +1,89 @@
+// How fast the collectors of param-stats are by themselves, on data in memory:
+//
+//   build/release/tests/param_stats_kernels [THREADS]
+//
+// Normal weights and all zeros; 16 MiB parts fed in 256 KiB chunks, as the host does. Not a test:
+// built by name only (ninja param_stats_kernels).
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "plugins/metrics/param_stats/collector.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kPart = size_t{16} << 20, kChunk = size_t{256} << 10;
+constexpr int kParts = 32;
+
+/// One part; every part of the tensor is the same, which changes nothing for the time.
+std::vector<uint8_t> part_of(int32_t dtype, bool zeros) {
+  std::vector<uint8_t> bytes(kPart);
+  if (zeros) return bytes;
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal(0, 0.02f);
+  const auto fill = [&](auto convert) {
+    using Stored = decltype(convert(0.f));
+    for (size_t i = 0; i + sizeof(Stored) <= bytes.size(); i += sizeof(Stored)) {
+      const Stored v = convert(normal(random));
+      std::memcpy(&bytes[i], &v, sizeof v);
+    }
+  };
+  if (dtype == TMETER_DTYPE_BFLOAT16)
+    fill([](float x) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(x) >> 16); });
+  if (dtype == TMETER_DTYPE_FLOAT32) fill([](float x) { return x; });
+  if (dtype == TMETER_DTYPE_FLOAT64) fill([](float x) { return static_cast<double>(x); });
+  if (dtype == TMETER_DTYPE_INT8)
+    fill([](float x) { return static_cast<int8_t>(std::lround(x * 1000)); });
+  return bytes;
+}
+
+/// Seconds one thread takes for a tensor of kParts parts, all passes.
+void run_tensor(tmeter::DType type, const std::vector<uint8_t>& part) {
+  param_stats::Figures figures;
+  std::unique_ptr<param_stats::Collector> earlier;
+  const auto numel = static_cast<int64_t>(part.size()) * kParts / type.bytes();
+  for (;;) {
+    std::unique_ptr<param_stats::Collector> merged;
+    for (int p = 0; p < kParts; ++p) {
+      auto state = earlier ? earlier->next() : param_stats::collector(type, numel);
+      for (size_t at = 0; at < part.size(); at += kChunk)
+        state->add(std::span(part).subspan(at, kChunk));
+      if (merged)
+        merged->merge(*state);
+      else
+        merged = std::move(state);
+    }
+    if (!merged->finish(0.01, figures)) return;
+    earlier = std::move(merged);
+  }
+}
+
+void measure(int32_t dtype, bool zeros, int threads) {
+  const tmeter::DType type(dtype);
+  const auto part = part_of(dtype, zeros);
+  const auto start = Clock::now();
+  std::vector<std::thread> pool;
+  for (int t = 0; t < threads; ++t) pool.emplace_back([&] { run_tensor(type, part); });
+  for (auto& t : pool) t.join();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const double bytes = static_cast<double>(kPart) * kParts;
+  std::printf("%-9s %-7s %d thread(s): %6.2f GB/s together, %.3f ns per byte and thread\n",
+              std::string(type.name()).c_str(), zeros ? "zeros" : "normal", threads,
+              bytes * threads / seconds / 1e9, seconds / bytes * 1e9);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
+  for (const int32_t dtype :
+       {TMETER_DTYPE_BFLOAT16, TMETER_DTYPE_FLOAT32, TMETER_DTYPE_INT8, TMETER_DTYPE_FLOAT64}) {
+    measure(dtype, false, threads);
+    measure(dtype, true, threads);
+  }
+}
