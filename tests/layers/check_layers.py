@@ -26,7 +26,7 @@ ONLY_IN = {
     "boost/program_options": ["apps/tmeter"],
     "toml++": ["core/config"],
     "simdjson": ["plugins/loaders"],
-    "hwy/": ["plugins/metrics/param_stats"],
+    "hwy/": ["plugins/metrics/param_stats", "plugins/advice/quantization"],
     "Eigen/": ["plugins/metrics/param_stats"],
     "torch/": ["plugins/torch_backend"],
     "ATen/": ["plugins/torch_backend"],
