@@ -1,0 +1,42 @@
+"""The same weights give the same figures, whatever file they come in."""
+from support import FIXTURES, HAVE_TORCH, CliTest, main, report
+
+FORMS = FIXTURES / "weight_forms"
+WITHOUT_TORCH = ("net.safetensors", "state_dict.pt", "legacy.pt", "training.pt", "module.pt", "net.pt2")
+TORCHSCRIPT = ("scripted.pt", "traced.pt")
+# The place in the file, and what depends on it, differs of course.
+OF_THE_FILE = {"alignment"}
+
+
+def figures(name):
+    """tensor → metric → number, and the totals, with every detail."""
+    document = report(FORMS / name, "--plugins=param-stats,quantization-advice,pruning-advice")
+    ids = {m["id"] for m in document["metrics"] if m["axis"] == "tensor"} - OF_THE_FILE
+    tensors = {t["name"]: {k: v for k, v in t["values"].items() if k in ids} for t in document["tensors"]}
+    totals = {k: v for k, v in document["totals"].items() if k in ids}
+    histograms = {d["of"]["tensor"]: (d["edges"], d["counts"]) for d in document["distributions"] if "tensor" in d["of"]}
+    return tensors, totals, histograms
+
+
+class WeightForms(CliTest):
+    maxDiff = 2000
+
+    def test_statistics_quantization_and_pruning_do_not_depend_on_the_form(self):
+        tensors, totals, histograms = figures("net.safetensors")
+        self.assertEqual(len(tensors), 12)
+        self.assertTrue(all(len(v) > 20 for n, v in tensors.items() if n.endswith("weight")), tensors)
+        for name in WITHOUT_TORCH[1:] + (TORCHSCRIPT if HAVE_TORCH else ()):
+            with self.subTest(form=name):
+                others = figures(name)
+                # A form may hold more (the constants of a graph), never less or something else.
+                self.assertEqual({n: others[0].get(n) for n in tensors}, tensors)
+                self.assertEqual({n: others[2].get(n) for n in histograms}, histograms)
+                # Files order tensors differently, and sums over all of them round by their order.
+                self.assertEqual({k: v is None for k, v in others[1].items()}, {k: v is None for k, v in totals.items()})
+                for metric, total in totals.items():
+                    if total is not None:
+                        self.assertLessEqual(abs(others[1][metric] - total), 1e-12 * abs(total), metric)
+
+
+if __name__ == "__main__":
+    main()
