@@ -50,6 +50,31 @@ Finding make_finding(const tmeter_finding& f, std::string_view plugin) {
   return out;
 }
 
+/// Whether `all` is about everything `some` is about.
+bool covers(const Finding& all, const Finding& some) {
+  std::set<std::pair<int32_t, size_t>> things;
+  for (const auto& t : all.targets) things.emplace(t.axis, t.index);
+  return !some.targets.empty() &&
+         std::all_of(some.targets.begin(), some.targets.end(), [&](const auto& t) {
+           return things.contains({t.axis, t.index});
+         });
+}
+
+/// Plugins that look at the same weights find the same faults. What another plugin's finding of
+/// that rule says of more things, or has said before of the same, is not said again.
+void drop_repeated(std::vector<Finding>& findings) {
+  std::vector<bool> repeated(findings.size());
+  for (size_t i = 0; i < findings.size(); ++i) {
+    for (size_t k = 0; k < findings.size() && !repeated[i]; ++k) {
+      const auto &f = findings[i], &other = findings[k];
+      if (other.rule != f.rule || other.plugin == f.plugin || !covers(other, f)) continue;
+      repeated[i] = other.targets.size() > f.targets.size() || k < i;
+    }
+  }
+  size_t i = 0;
+  std::erase_if(findings, [&](const Finding&) { return repeated[i++]; });
+}
+
 std::string node_text(const Node& n) {
   std::string text = "node " + std::to_string(n.index) + " (" + n.full_name();
   if (!n.call->module->path.empty()) text += " in " + std::string(n.call->module->path);
@@ -341,6 +366,7 @@ Results Engine::run() {
   for (auto& pass : passes_) run_pass(pass);
   mark_without_graph();
   fill_coverage();
+  drop_repeated(results_.findings);
   std::stable_sort(results_.findings.begin(), results_.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   return std::move(results_);

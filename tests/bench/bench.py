@@ -19,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 from measure import Case, empty_process, measure
+from weights import weights_section
 
 HERE = Path(__file__).parent
 PEERS = ("torchinfo", "fvcore", "flop_counter", "thop", "ptflops", "calflops", "torchmeter")
@@ -212,6 +213,9 @@ def yes_no(value: bool) -> str:
     return "yes" if value else "**no**"
 
 
+SECTIONS = {"tools": tools_section, "budget": budget_section, "graphs": scaling_section, "weights": weights_section}
+
+
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tmeter", type=Path, default=Path("build/release/bin/tmeter"))
@@ -219,6 +223,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--fixtures", type=Path, default=HERE.parent / "fixtures")
     parser.add_argument("--output", type=Path, help="Markdown file to write")
     parser.add_argument("--work", type=Path, help="folder that keeps the large models")
+    parser.add_argument("--only", action="append", choices=SECTIONS, help="this section alone")
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--peer-repeat", type=int, default=5)
     options = parser.parse_args()
@@ -236,7 +241,8 @@ def main() -> None:
         empty = empty_process()
         options.floor = empty.memory
         parts = [header(options, empty)]
-        for section in (tools_section, budget_section, scaling_section):
+        chosen = [s for s in SECTIONS if not options.only or s in options.only]
+        for section in (SECTIONS[name] for name in chosen):
             print(f"{section.__name__} …", file=sys.stderr, flush=True)
             parts.append(section(options))
     page = "\n\n".join("\n".join(lines) for lines in parts) + "\n"

@@ -143,6 +143,11 @@ class Words(CliTest):
         self.assertIn("extreme.f64", self.names(found["beyond-float16"]))
         self.assertEqual(self.names(found["zero-vectors"]), {"zeros_many.f32"})
 
+    def test_what_three_plugins_find_is_said_once(self):
+        document = report("--plugins=param-stats,quantization-advice,pruning-advice", TENSORS)
+        broken = [f for f in document["findings"] if f["rule"] == "not-finite"]
+        self.assertEqual([f["plugin"] for f in broken], ["org.tmeter.param-stats"])
+
     def test_a_dtype_wider_than_its_values_is_told(self):
         found = self.findings(stats(TENSORS))["wide-dtype"]
         named = self.names(found)

@@ -112,7 +112,7 @@ class Structure(CliTest):
         path = self.file("broken.safetensors", safetensors({
             "a.weight": ([2, 2], [1, 2, math.nan, 4]), "b.weight": ([2, 4], [3, 4, 0, 0, 0, 0, 3, 4])}))
         document = report(path, ADVICE)
-        self.assertEqual(targets(finding(document, "weights-not-finite")), ["a.weight"])
+        self.assertEqual(targets(finding(document, "not-finite")), ["a.weight"])
         self.assertIsNone(by_name(document)["a.weight"]["values"].get("loss_at_50"))
         self.assertEqual(by_name(document)["b.weight"]["values"]["kept_2_4"], 1)
 

@@ -160,7 +160,7 @@ class Findings(CliTest):
             "a.weight": ([2, 2], [1, 2, math.nan, 4]), "b.weight": ([2, 2], [1, math.inf, 3, 4]),
             "c.weight": ([2, 2], [1, 2, 3, 4])}))
         document = report(path, ADVICE)
-        found = finding(document, "weights-not-finite")
+        found = finding(document, "not-finite")
         self.assertEqual(found["severity"], "error")
         self.assertEqual(targets(found), ["a.weight", "b.weight"])
         tensors = by_name(document)
@@ -174,7 +174,7 @@ class Findings(CliTest):
             "zero.weight": ([2, 3], [0] * 6), "empty.weight": ([0, 3], []), "bias": ([3], [1, 2, 3])}))
         document = report(path, ADVICE)
         self.assertEqual(document["totals"]["quantized_bytes"], 36)
-        self.assertIsNone(finding(document, "weights-not-finite"))
+        self.assertIsNone(finding(document, "not-finite"))
 
     def test_numbers_that_float16_cannot_hold_are_named(self):
         path = self.file("large.safetensors", safetensors({"a.weight": ([1, 4], [70000, 1, 2, 3])}))

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <tmeter/cpp/weight_macs.hpp>
+#include <tmeter/cpp/words.hpp>
 
 #include "head_findings.hpp"
-#include "text.hpp"
 
 namespace pruning {
 namespace {
 
 using tmeter::Call;
+using tmeter::count_of;
 using tmeter::Finding;
+using tmeter::listed;
+using tmeter::percent;
 using Picked = std::vector<const Weight*>;
 
 constexpr size_t kNamed = 5;
@@ -186,7 +189,7 @@ void say_broken(const Collection& seen, Call& call) {
   if (broken.empty()) return;
   Finding f;
   f.severity = TMETER_SEVERITY_ERROR;
-  f.rule = "weights-not-finite";
+  f.rule = "not-finite";
   f.text = count_of(broken.size(), "weight") + (broken.size() == 1 ? " holds" : " hold") +
            " NaN or infinity: " + names(broken, f);
   f.evidence = "left out of all that is said of pruning";

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <tmeter/cpp/words.hpp>
 
 #include "heads.hpp"
-#include "text.hpp"
 
 namespace pruning {
 namespace {
+
+using tmeter::count_of;
+using tmeter::listed;
+using tmeter::percent;
 
 constexpr double kWeak = 0.5;  // of the layer's median head
 

@@ -208,7 +208,7 @@ void say_broken(const Collection& reports, Call& call) {
   if (!broken.empty()) {
     Finding f;
     f.severity = TMETER_SEVERITY_ERROR;
-    f.rule = "weights-not-finite";
+    f.rule = "not-finite";
     f.text = count_of(broken.size(), "weight") + (broken.size() == 1 ? " holds" : " hold") +
              " NaN or infinity: " + names(broken, f);
     f.evidence = "nothing was worked out for them";

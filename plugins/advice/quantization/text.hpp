@@ -1,26 +1,17 @@
-// Numbers and lists of names as findings write them.
+// Figures of quantization as findings write them.
 #pragma once
-#include <functional>
 #include <string>
-#include <tmeter/cpp/units.hpp>
+#include <tmeter/cpp/words.hpp>
 
 namespace quantization {
+
+using tmeter::count_of;
+using tmeter::listed;
 
 inline std::string bytes_text(double v) { return tmeter::scaled(v, TMETER_UNIT_BYTE, "B").text(); }
 inline std::string decibels(double v) { return tmeter::detail::format_real("%.1f dB", v); }
 inline std::string percent(double part, double whole) {
-  return tmeter::detail::format_real("%.1f %%", whole > 0 ? 100 * part / whole : 0);
-}
-inline std::string count_of(size_t n, const char* thing) {
-  return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
-}
-
-/// "a, b, c and 7 more"
-inline std::string listed(size_t n, size_t most, const std::function<std::string(size_t)>& item) {
-  std::string out;
-  for (size_t i = 0; i < n && i < most; ++i) out += (i ? ", " : "") + item(i);
-  if (n > most) out += " and " + std::to_string(n - most) + " more";
-  return out;
+  return tmeter::percent(whole > 0 ? part / whole : 0);
 }
 
 }  // namespace quantization

@@ -40,8 +40,8 @@ class Load {
     Describer describer;
     choice.chosen.is_module ? push_module(*choice.chosen.value, tensors, describer)
                             : push_dict(*choice.chosen.value, tensors, describer);
-    const auto& part = choice.chosen.path;
-    set_properties(part.empty() ? saved->format : saved->format + ", " + part);
+    set_properties(saved->format);
+    if (const auto& part = choice.chosen.path; !part.empty()) graph_.property("part", part);
     say_choice(choice);
     say_notes(tensors, describer);
   }

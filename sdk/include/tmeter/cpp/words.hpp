@@ -1,19 +1,21 @@
-// Numbers and lists of names as findings write them.
+// Numbers and lists of names as findings and warnings write them.
 #pragma once
 #include <functional>
 #include <string>
-#include <tmeter/cpp/units.hpp>
 
-namespace pruning {
+#include "units.hpp"
 
-inline std::string percent(double share) {
-  return tmeter::detail::format_real("%.1f %%", 100 * share);
-}
+TMETER_SDK_BEGIN
+
+/// "12.3 %" of 0.123
+inline std::string percent(double share) { return detail::format_real("%.1f %%", 100 * share); }
+
+/// "1 tensor", "2 tensors"
 inline std::string count_of(size_t n, const char* thing) {
   return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
 }
 
-/// "a, b, c and 7 more"
+/// "a, b, c and 7 more": the first `most` of `n`.
 inline std::string listed(size_t n, size_t most, const std::function<std::string(size_t)>& item) {
   std::string out;
   for (size_t i = 0; i < n && i < most; ++i) out += (i ? ", " : "") + item(i);
@@ -21,4 +23,4 @@ inline std::string listed(size_t n, size_t most, const std::function<std::string
   return out;
 }
 
-}  // namespace pruning
+TMETER_SDK_END

@@ -1,0 +1,96 @@
+"""The section of the page about weights: the statistics of every number in large files, beside a
+PyTorch script that computes the same (``param_stats_torch.py``)."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from measure import Case, measure
+
+HERE = Path(__file__).parent
+GB, MB = 1e9, 1e6
+SIZE = 2.6  # GB, bfloat16: a language model of 1.3 billion parameters
+GROWING = (1.3, 2.6, 5.2, 10.4, 20.8)  # GB
+LEAST_RATE, MOST_MEMORY, LEAST_RATIO = 5.0, 200, 40  # GB/s, MB, times
+
+
+def make_file(folder: Path, size: float, sparse: bool) -> Path:
+    """Written by ``make_weights.py``; a sparse file has holes instead of numbers."""
+    path = folder / f"weights_{size:g}GB{'_sparse' if sparse else ''}.safetensors"
+    if not path.exists():
+        command = [sys.executable, str(HERE / "make_weights.py"), str(path), "--gb", str(size)]
+        subprocess.run(command + (["--sparse"] if sparse else []), check=True, stdout=sys.stderr)
+    return path
+
+
+def tmeter_case(options, label: str, path: Path, repeat: int, spectral: bool = False) -> Case:
+    settings = [] if spectral else ["--set", "param-stats.spectral=false"]
+    return Case(label, [str(options.tmeter), "--plugins=param-stats", *settings, str(path)], repeat)
+
+
+def torch_case(options, label: str, path: Path) -> Case:
+    return Case(label, [str(options.python), str(HERE / "param_stats_torch.py"), str(path)], 1)
+
+
+def rate(path: Path, seconds: float) -> float:
+    return path.stat().st_size / GB / seconds
+
+
+def yes_no(value: bool) -> str:
+    return "yes" if value else "**no**"
+
+
+def comparison(options) -> list[str]:
+    path = make_file(options.work, SIZE, sparse=False)
+    ours = tmeter_case(options, "tmeter, without spectral norms", path, 5)
+    ours_spectral = tmeter_case(options, "tmeter, with spectral norms", path, 1, spectral=True)
+    theirs = [torch_case(options, "PyTorch script, without spectral norms", path)] if options.python else []
+    measure([ours], warm_up=1)
+    measure([ours_spectral, *theirs], warm_up=0)
+    lines = [
+        f"Every statistic of `param-stats` over {SIZE} GB of bfloat16 (`tests/bench/make_weights.py`), in one run; "
+        "the PyTorch script (`tests/bench/param_stats_torch.py`) computes the same figures.",
+        "",
+        "| process | median | fastest | rate | × tmeter | peak memory, mapped pages included |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    cases = [ours, ours_spectral, *theirs]
+    for case in cases:
+        if case.failure:
+            lines.append(f"| {case.label} | not measured: {case.failure} | | | | |")
+            continue
+        lines.append(
+            f"| {case.label} | {case.median:,.2f} s | {case.fastest:,.2f} s | {rate(path, case.median):,.2f} GB/s "
+            f"| {case.median / ours.median:,.1f} | {case.memory / MB:,.0f} MB |"
+        )
+    promises = [
+        (f"≥ {LEAST_RATE:g} GB/s without spectral norms", rate(path, ours.median) >= LEAST_RATE),
+        (f"≤ {MOST_MEMORY} MB resident", ours.memory / MB <= MOST_MEMORY),
+    ]
+    if theirs and not theirs[0].failure:
+        ratio = theirs[0].median / ours.median
+        promises.append((f"≥ {LEAST_RATIO} times as fast as the PyTorch script", ratio >= LEAST_RATIO))
+    return lines + ["", *(f"- {what}: {yes_no(holds)}" for what, holds in promises)]
+
+
+def growth(options) -> list[str]:
+    files = [make_file(options.work, size, sparse=True) for size in GROWING]
+    cases = [tmeter_case(options, f"{size:g} GB", path, 3) for size, path in zip(GROWING, files)]
+    measure(cases)
+    lines = [
+        "Growing files of the same shapes; the large ones are sparse, so that they fit on a disk "
+        "and into the page cache (their numbers are all 0):",
+        "",
+        "| file | median | rate | peak memory |",
+        "|--:|--:|--:|--:|",
+    ]
+    for case, path in zip(cases, files):
+        if case.failure:
+            lines.append(f"| {case.label} | not measured: {case.failure} | | |")
+            continue
+        lines.append(f"| {case.label} | {case.median:,.2f} s | {rate(path, case.median):,.2f} GB/s | {case.memory / MB:,.0f} MB |")
+    return lines
+
+
+def weights_section(options) -> list[str]:
+    return ["## Weights", "", *comparison(options), "", *growth(options)]
