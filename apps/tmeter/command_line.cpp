@@ -223,7 +223,9 @@ CommandLine parse_command_line(const Arguments& arguments) {
 
 std::string help_text() {
   std::ostringstream out;
-  out << "tmeter reads a PyTorch model file (.pt2, TorchScript .pt) and tells what it costs.\n\n"
+  out << "tmeter reads a PyTorch model file (.pt2, TorchScript, checkpoint, safetensors) and tells "
+         "what\n"
+         "it costs, and what is in its weights.\n\n"
          "  tmeter [options] MODEL            analyse\n"
          "  tmeter plugin list|info NAME      what is installed, and what it does\n"
          "  tmeter config                     the complete default configuration as TOML\n"
@@ -234,7 +236,8 @@ std::string help_text() {
          "  tmeter model.pt2\n"
          "  tmeter --plugins=flops,energy model.pt\n"
          "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n"
-         "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n";
+         "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n"
+         "  tmeter llama.safetensors --plugins=param-stats,quantization-advice\n";
   return out.str();
 }
 

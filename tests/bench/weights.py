@@ -78,8 +78,8 @@ def growth(options) -> list[str]:
     cases = [tmeter_case(options, f"{size:g} GB", path, 3) for size, path in zip(GROWING, files)]
     measure(cases)
     lines = [
-        "Growing files of the same shapes; the large ones are sparse, so that they fit on a disk "
-        "and into the page cache (their numbers are all 0):",
+        "Growing files of the same shapes, sparse, so that they fit on a disk "
+        "and into the page cache. All their numbers are 0, the worst case for counting codes:",
         "",
         "| file | median | rate | peak memory |",
         "|--:|--:|--:|--:|",

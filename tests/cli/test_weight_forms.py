@@ -5,7 +5,7 @@ FORMS = FIXTURES / "weight_forms"
 WITHOUT_TORCH = ("net.safetensors", "state_dict.pt", "legacy.pt", "training.pt", "module.pt", "net.pt2")
 TORCHSCRIPT = ("scripted.pt", "traced.pt")
 # The place in the file, and what depends on it, differs of course.
-OF_THE_FILE = {"alignment"}
+OF_THE_FILE = {"alignment", "cache_line_use"}
 
 
 def figures(name):

@@ -191,7 +191,7 @@ void say_broken(const Collection& seen, Call& call) {
   f.severity = TMETER_SEVERITY_ERROR;
   f.rule = "not-finite";
   f.text = count_of(broken.size(), "weight") + (broken.size() == 1 ? " holds" : " hold") +
-           " NaN or infinity: " + names(broken, f);
+           " NaN, infinity or numbers beyond float32: " + names(broken, f);
   f.evidence = "left out of all that is said of pruning";
   f.action = "go back to a checkpoint before training diverged; torch.isfinite finds the place";
   call.add(f);

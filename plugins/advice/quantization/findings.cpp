@@ -210,7 +210,7 @@ void say_broken(const Collection& reports, Call& call) {
     f.severity = TMETER_SEVERITY_ERROR;
     f.rule = "not-finite";
     f.text = count_of(broken.size(), "weight") + (broken.size() == 1 ? " holds" : " hold") +
-             " NaN or infinity: " + names(broken, f);
+             " NaN, infinity or numbers beyond float32: " + names(broken, f);
     f.evidence = "nothing was worked out for them";
     f.action = "go back to a checkpoint before training diverged; torch.isfinite finds the place";
     call.add(f);

@@ -11,7 +11,9 @@ struct Rule {
 };
 
 // Names as torchvision, timm and transformers give them.
-constexpr std::array<Rule, 17> kRules{{
+constexpr std::array<Rule, 19> kRules{{
+    {"embed", "embedding"},
+    {"embedding", "embedding"},
     {"embed_tokens", "token embedding"},
     {"word_embeddings", "token embedding"},
     {"tok_embeddings", "token embedding"},

@@ -1,5 +1,7 @@
 #include "metrics.hpp"
 
+#include "locality.hpp"
+
 namespace param_stats {
 namespace {
 
@@ -79,6 +81,24 @@ Cell alignment(const Figures&, const Tensor& t) {
   return Count(at == 0 ? 4096 : std::min<int64_t>(at & -at, 4096));
 }
 
+/// Elements of a slice of dim 0 that lie together, in row-major order.
+bool rows_lie_together(const Tensor& t) {
+  const auto shape = t.shape(), strides = t.strides();
+  int64_t expected = 1;
+  for (int64_t i = shape.rank() - 1; i > 0; --i) {
+    if (shape[i] != 1 && strides[i] != expected) return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+Cell line_use(const Figures&, const Tensor& t) {
+  const auto shape = t.shape();
+  if (t.file_offset() < 0 || shape.rank() < 2 || !rows_lie_together(t)) return Cell();
+  const int64_t size = t.dtype().bytes(), rows = shape.front();
+  return real(cache_line_use(t.file_offset(), t.numel().value() / rows * size,
+                             t.strides().front() * size, rows));
+}
+
 constexpr std::string_view kQuantileText =
     "exact order statistics of the finite values, linear between neighbours (NumPy's default)";
 
@@ -137,7 +157,7 @@ std::span<const PooledMetric> pooled_metrics() {
 }
 
 std::span<const TensorMetric> tensor_metrics() {
-  static const std::array<TensorMetric, 11> table{{
+  static const std::array<TensorMetric, 12> table{{
       {metric("entropy", "entropy", kDetail, kReal,
               "bits: entropy of the finite values over 256 bins of equal width from min to max"),
        entropy},
@@ -161,6 +181,11 @@ std::span<const TensorMetric> tensor_metrics() {
            "largest power of two, at most 4,096, that divides the place of the first byte in the "
            "file"),
        alignment},
+      {metric(
+           "cache_line_use", "line use", kDetail, kShare,
+           "bytes of a row (slice of dim 0) over the bytes of the 64-byte cache lines it touches "
+           "in the mapped file, on average: 100 % when no line is shared or padded"),
+       line_use},
   }};
   return table;
 }

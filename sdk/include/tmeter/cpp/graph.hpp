@@ -110,6 +110,7 @@ class Tensor {
   bool trainable() const { return detail::graph_api().tensor_trainable(h_) != 0; }
   DType dtype() const { return DType(detail::graph_api().tensor_dtype(h_)); }
   Shape shape() const { return Shape(detail::graph_api().tensor_dims(h_)); }
+  Shape strides() const { return Shape(detail::graph_api().tensor_strides(h_)); }  // elements
   Count numel() const { return detail::graph_api().tensor_numel(h_); }
   Count bytes() const { return numel() * dtype().bytes(); }
   Module owner() const;
