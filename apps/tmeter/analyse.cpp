@@ -10,6 +10,7 @@
 #include "core/analysis/assertion.hpp"
 #include "core/analysis/engine.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/base/version.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/model_loading.hpp"
@@ -118,6 +119,17 @@ void append_unique(std::vector<std::string>& names, const std::vector<std::strin
   }
 }
 
+/// What a file of weights alone cannot give is refused, not passed over.
+void require_operators(const CommandLine& line, const Graph& graph) {
+  if (graph.property("content") != "weights") return;
+  const bool by_operator = line.view.contains("by") && line.view.at("by") == "operator";
+  if (line.inputs.empty() && !by_operator) return;
+  throw Error(ErrorKind::kUsage,
+              (by_operator ? "--by operator" : "--input " + line.inputs.front().text) +
+                  std::string(": ") + printable(line.model) +
+                  " holds weights only; a .pt2 or TorchScript file has inputs and operators");
+}
+
 int analyse(const CommandLine& line, Clock::time_point start) {
   Registry registry(line.settings);
   if (line.verbosity >= 0) {
@@ -133,6 +145,7 @@ int analyse(const CommandLine& line, Clock::time_point start) {
   const auto hardware = hardware_source(line.settings);
   const tmeter_request request{&source, line.trusted, line.inputs};
   const auto model = load_model(registry, request, {&log, nullptr, nullptr});
+  require_operators(line, *model.graph);
   model.graph->bind(line.bindings);
   Report report;
   report.sweep = plan_sweep(*model.graph, line.sweep, line.bindings);  // refuse early
