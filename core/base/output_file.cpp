@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "core/base/error.hpp"
 
@@ -25,13 +26,27 @@ ErrorKind write_failure(int error_number) {
   }
 }
 
-OutputFile::OutputFile(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {
+OutputFile::OutputFile(const std::string& path) : path_(path) {
   struct stat info {};
-  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    temporary_.clear();
+  const bool exists = stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
     errno = EISDIR;
     fail("cannot be written");
   }
+  if ((exists && !S_ISREG(info.st_mode)) || path.starts_with("/dev/")) {
+    fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd_ < 0) fail("cannot be written");
+    return;
+  }
+  if (char* target = exists ? realpath(path.c_str(), nullptr) : nullptr) {
+    path_ = target;
+    std::free(target);
+  }
+  open_temporary();
+}
+
+void OutputFile::open_temporary() {
+  temporary_ = path_ + ".XXXXXX";
   fd_ = mkostemp(temporary_.data(), O_CLOEXEC);
   if (fd_ < 0) {
     temporary_.clear();
@@ -57,8 +72,9 @@ void OutputFile::write(std::string_view bytes) {
 }
 
 void OutputFile::commit() {
-  if (fsync(fd_) != 0 || close(fd_) != 0) fail("cannot be written completely");
-  fd_ = -1;
+  if (!temporary_.empty() && fsync(fd_) != 0) fail("cannot be written completely");
+  if (close(std::exchange(fd_, -1)) != 0) fail("cannot be written completely");
+  if (temporary_.empty()) return;
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be written");
   temporary_.clear();
 }

@@ -1,5 +1,7 @@
 // An output file that is either complete or absent: written under a temporary name in the same
-// folder, synced, and renamed. An interrupted run leaves the old file whole.
+// folder, synced, and renamed. An interrupted run leaves the old file whole. What is there and no
+// regular file (/dev/null, /dev/stdout, a pipe) is written to instead of being replaced, and a link
+// stays a link.
 #pragma once
 #include <string>
 #include <string_view>
@@ -26,6 +28,7 @@ class OutputFile {
 
  private:
   [[noreturn]] void fail(const std::string& what);
+  void open_temporary();
   std::string path_, temporary_;
   int fd_ = -1;
 };
