@@ -17,7 +17,6 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  bool shown() const { return shown_; }
   /// `done` of `total` (0: unknown) in `unit`; "B" is scaled. Any thread.
   void update(uint64_t done, uint64_t total, std::string_view unit);
   /// Takes the line away again.

@@ -1,6 +1,7 @@
 // The loader of what torch.save writes: state_dicts, training checkpoints, whole modules. Nothing
 // in the file is ever run, and weights are not read.
 #include <tmeter/cpp/plugin.hpp>
+#include <tmeter/cpp/words.hpp>
 
 #include "../common/bad_file.hpp"
 #include "../common/shard_index.hpp"
@@ -20,11 +21,8 @@ using loading::ShardIndex;
 /// "a, b, c and 4 more"
 std::string listed(const std::vector<std::string>& names) {
   constexpr size_t kNamed = 5;
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kNamed); ++i)
-    text += (i ? ", " : "") + (names[i].empty() ? "everything (.)" : names[i]);
-  if (names.size() > kNamed) text += " and " + std::to_string(names.size() - kNamed) + " more";
-  return text;
+  return tmeter::listed(names.size(), kNamed,
+                        [&](size_t i) { return names[i].empty() ? "everything (.)" : names[i]; });
 }
 
 class Load {
