@@ -44,6 +44,11 @@ typedef struct tmeter_call_api {
   tmeter_status(TMETER_ABI *option_int)(tmeter_call *, tmeter_str key, int64_t *out);
   tmeter_status(TMETER_ABI *option_float)(tmeter_call *, tmeter_str key, double *out);
   tmeter_status(TMETER_ABI *option_bool)(tmeter_call *, tmeter_str key, int32_t *out);
+
+  /* What this call is working on just now, in a few words: "aten::conv2d of layer1". Should it crash
+   * or take too long, the user is told. The first 200 bytes are copied, without a system call: cheap
+   * enough to be said for each operator. The host says itself which callback, node or tensor it is. */
+  void(TMETER_ABI *at)(tmeter_call *, tmeter_str what);
 } tmeter_call_api;
 
 #ifdef __cplusplus

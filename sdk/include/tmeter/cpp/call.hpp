@@ -16,6 +16,8 @@ class Call {
   void info(std::string_view m) const { detail::call_api().log(h_, TMETER_LOG_INFO, to_abi(m)); }
   /// Becomes part of every report.
   void warn(std::string_view m) const { detail::call_api().log(h_, TMETER_LOG_WARNING, to_abi(m)); }
+  /// What is being worked on just now, should it crash or take too long; cheap (call.h).
+  void at(std::string_view what) const { detail::call_api().at(h_, to_abi(what)); }
   bool cancelled() const { return detail::call_api().cancelled(h_) != 0; }
 
   // The plugin's own options (declared with Registrar::option).

@@ -121,12 +121,12 @@ class Registrar {
     tensor_analyses_.push_back(detail::tensor_analysis_table(name, produced, &stored));
   }
   void loader(std::string_view name, std::string_view title, std::initializer_list<Match> matches,
-              Load f) {
+              Load f, uint32_t flags = 0) {
     auto& stored = loader_functions_.emplace_back(std::move(f));
     auto& rules = matches_.emplace_back();
     for (const auto& m : matches) rules.push_back({to_abi(m.conditions), m.score, 0});
     loaders_.push_back({sizeof(tmeter_loader), static_cast<uint32_t>(rules.size()), to_abi(name),
-                        to_abi(title), rules.data(), &Registrar::call_load, &stored});
+                        to_abi(title), rules.data(), &Registrar::call_load, &stored, flags, 0});
   }
   void propagator(std::string_view name, Propagate f) {
     auto& stored = propagate_functions_.emplace_back(std::move(f));
