@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "apps/tmeter/commands.hpp"
-#include "core/analysis/sweep.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/source.hpp"
 #include "core/report/writing.hpp"
+#include "core/symbolic/sweep.hpp"
 
 namespace tmeter::app {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "core/analysis/sweep.hpp"
+#include "core/symbolic/sweep.hpp"
 
 namespace tmeter::app {
 

@@ -32,11 +32,14 @@ class Engine final : private ResultsAccess {
   const Results& run_nodes(const std::function<bool(const Column&)>& wanted);
 
  private:
+  enum class Stage : uint8_t { kWaiting, kRunning, kDone };
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
   struct Pass {
     Plugin* plugin;
     const tmeter_analysis* analysis;
     std::vector<std::string> required, produced;
-    int state = 0;  // 0 waiting, 1 running, 2 done
+    Stage stage = Stage::kWaiting;
   };
   struct Frame {
     Column* column;
@@ -56,17 +59,14 @@ class Engine final : private ResultsAccess {
   void require_metric(const std::string& id);
   void stream_tensors();
   void mark_unreadable(const TensorStream& stream);
-  void mark_without_graph();
-  void require_target(const tmeter_target& target, std::string_view what) const;
-  void fill_coverage();
-  size_t column_index(std::string_view id) const;  // npos when absent
+  size_t column_index(std::string_view id) const;  // kNone when absent
   Column& own_column(std::string_view id);
   bool is_produced(const std::string& id) const;  // by an analysis
   bool is_node_metric(const Column& c) const { return c.axis == TMETER_AXIS_NODE; }
   template <class F>
   tmeter_status call_plugin(Plugin& plugin, std::string_view doing, F&& f);
 
-  // ResultsAccess: what plugins call while they run.
+  // ResultsAccess: what plugins call while they run (engine_access.cpp).
   void emit(tmeter_number value) override;
   void emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value) override;
   bool read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) override;
@@ -84,8 +84,7 @@ class Engine final : private ResultsAccess {
   std::vector<Pass> passes_;
   std::vector<TensorUse> tensor_uses_;
   unsigned threads_ = 1;
-  std::vector<std::vector<uint8_t>>
-      node_state_;  // per column: 0 untouched, 1 being evaluated, 2 done
+  std::vector<std::vector<Stage>> node_stages_;   // per column and node
   std::vector<std::vector<bool>> covered_calls_;  // per column: answered by a module handler
   std::vector<uint8_t> finished_;                 // per column: rolled up
   std::vector<Frame> frames_;

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/analysis/formulas.hpp"
 #include "core/analysis/results.hpp"
-#include "core/analysis/sweep.hpp"
 #include "core/ir/graph.hpp"
-#include "core/report/structure.hpp"
+#include "core/structure/structure.hpp"
+#include "core/symbolic/formulas.hpp"
+#include "core/symbolic/sweep.hpp"
 
 namespace tmeter::core {
 

@@ -1,4 +1,4 @@
-#include "core/analysis/fit.hpp"
+#include "core/symbolic/fit.hpp"
 
 #include <algorithm>
 #include <array>

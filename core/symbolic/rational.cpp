@@ -1,4 +1,4 @@
-#include "core/analysis/rational.hpp"
+#include "core/symbolic/rational.hpp"
 
 namespace tmeter::core {
 namespace {

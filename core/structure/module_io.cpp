@@ -1,4 +1,4 @@
-#include "core/analysis/module_io.hpp"
+#include "core/structure/module_io.hpp"
 
 #include <tmeter/abi/graph.h>
 

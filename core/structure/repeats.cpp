@@ -1,4 +1,4 @@
-#include "core/analysis/repeats.hpp"
+#include "core/structure/repeats.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // Which points a sweep has, and which are refused.
-#include "core/analysis/sweep.hpp"
+#include "core/symbolic/sweep.hpp"
 
 #include "core/ir/builder.hpp"
 #include "tests/support/expect_error.hpp"

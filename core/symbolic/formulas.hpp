@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/fit.hpp"
 #include "core/analysis/results.hpp"
 #include "core/ir/graph.hpp"
 #include "core/plugin_host/registry.hpp"
+#include "core/symbolic/fit.hpp"
 
 namespace tmeter::core {
 

@@ -1,9 +1,9 @@
-#include "core/analysis/formulas.hpp"
+#include "core/symbolic/formulas.hpp"
 
 #include <algorithm>
 
 #include "core/analysis/engine.hpp"
-#include "core/analysis/other_sizes.hpp"
+#include "core/symbolic/other_sizes.hpp"
 
 namespace tmeter::core {
 namespace {

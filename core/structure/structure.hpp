@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analysis/repeats.hpp"
 #include "core/ir/graph.hpp"
+#include "core/structure/repeats.hpp"
 
 namespace tmeter::core {
 

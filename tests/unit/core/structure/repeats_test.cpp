@@ -1,10 +1,10 @@
-#include "core/analysis/repeats.hpp"
+#include "core/structure/repeats.hpp"
 
 #include <gtest/gtest.h>
 #include <tmeter/abi/graph.h>
 
-#include "core/analysis/module_text.hpp"
 #include "core/ir/builder.hpp"
+#include "core/structure/module_text.hpp"
 
 namespace tmeter::core {
 namespace {

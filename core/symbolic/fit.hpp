@@ -7,7 +7,7 @@
 #pragma once
 #include <functional>
 
-#include "core/analysis/polynomial.hpp"
+#include "core/symbolic/polynomial.hpp"
 
 namespace tmeter::core {
 

@@ -1,5 +1,5 @@
 // What is a polynomial is found, what only looks like one at a few points is not.
-#include "core/analysis/fit.hpp"
+#include "core/symbolic/fit.hpp"
 
 #include <gtest/gtest.h>
 

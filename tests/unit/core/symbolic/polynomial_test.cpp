@@ -1,5 +1,5 @@
 // Interpolation on lattices, by hand: 3·s² at 2, 3, 4 is 12, 27, 48.
-#include "core/analysis/polynomial.hpp"
+#include "core/symbolic/polynomial.hpp"
 
 #include <gtest/gtest.h>
 

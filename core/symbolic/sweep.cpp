@@ -1,10 +1,10 @@
-#include "core/analysis/sweep.hpp"
+#include "core/symbolic/sweep.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include "core/analysis/engine.hpp"
-#include "core/analysis/other_sizes.hpp"
+#include "core/symbolic/other_sizes.hpp"
 
 namespace tmeter::core {
 namespace {

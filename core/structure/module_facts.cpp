@@ -1,4 +1,4 @@
-#include "core/analysis/module_facts.hpp"
+#include "core/structure/module_facts.hpp"
 
 #include <tmeter/abi/graph.h>
 

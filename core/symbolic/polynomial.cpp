@@ -1,4 +1,4 @@
-#include "core/analysis/polynomial.hpp"
+#include "core/symbolic/polynomial.hpp"
 
 #include <algorithm>
 #include <array>

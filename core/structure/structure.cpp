@@ -1,10 +1,10 @@
-#include "core/report/structure.hpp"
+#include "core/structure/structure.hpp"
 
 #include <algorithm>
 
-#include "core/analysis/module_io.hpp"
-#include "core/analysis/module_text.hpp"
 #include "core/base/text.hpp"
+#include "core/structure/module_io.hpp"
+#include "core/structure/module_text.hpp"
 
 namespace tmeter::core {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analysis/rational.hpp"
+#include "core/symbolic/rational.hpp"
 
 namespace tmeter::core {
 

@@ -1,4 +1,4 @@
-#include "core/analysis/module_text.hpp"
+#include "core/structure/module_text.hpp"
 
 #include <tmeter/abi/graph.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 #include <optional>
 
-#include "core/analysis/module_facts.hpp"
 #include "core/base/text.hpp"
+#include "core/structure/module_facts.hpp"
 
 namespace tmeter::core {
 namespace {

@@ -1,0 +1,66 @@
+// What plugins call while the engine runs them.
+#include "core/analysis/axes.hpp"
+#include "core/analysis/distributions.hpp"
+#include "core/analysis/engine.hpp"
+#include "core/analysis/findings.hpp"
+#include "core/base/error.hpp"
+
+namespace tmeter::core {
+
+void Engine::emit(tmeter_number value) {
+  if (frames_.empty())
+    throw Error(ErrorKind::kPlugin, "emit is for handlers; an analysis uses emit_at");
+  frames_.back().value = value;
+}
+
+void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value) {
+  auto& c = own_column(metric);
+  const auto rows = axis_size(graph_, axis);
+  if (index >= rows) {
+    throw Error(ErrorKind::kPlugin, "metric '" + c.id + "' was emitted for row " +
+                                        std::to_string(index) +
+                                        " of a table that does not have it");
+  }
+  auto& cells = c.cells[static_cast<size_t>(axis)];
+  if (cells.size() < rows) cells.resize(rows);
+  cells[index] = value;
+}
+
+bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) {
+  const size_t i = column_index(metric);
+  if (i == kNone) return false;
+  auto& c = results_.columns[i];
+  if (axis == TMETER_AXIS_NODE && is_node_metric(c) && index < graph_.nodes().size() &&
+      !finished_[i]) {
+    const bool handled = !node_stages_[i].empty() && frames_.size() > 0;
+    out = handled ? evaluate(i, graph_.nodes()[index]) : c.cell(axis, index);
+    return true;
+  }
+  out = c.cell(axis, index);
+  return true;
+}
+
+void Engine::set_convention(std::string_view metric, std::string_view text) {
+  own_column(metric).convention = text;
+}
+
+void Engine::set_provenance(std::string_view metric, int32_t provenance, std::string_view text) {
+  auto& c = own_column(metric);
+  c.provenance = provenance;
+  c.provenance_text = text;
+}
+
+void Engine::add_finding(const tmeter_finding& f, std::string_view plugin) {
+  if (!frames_.empty()) throw Error(ErrorKind::kPlugin, "findings are for analyses, not handlers");
+  results_.findings.push_back(make_finding(f, plugin, graph_));
+}
+
+void Engine::add_distribution(const tmeter_distribution& d, std::string_view plugin) {
+  results_.distributions.push_back(make_distribution(d, plugin, graph_));
+}
+
+void Engine::add_series(const tmeter_series& s, std::string_view plugin) {
+  results_.series.push_back(make_series(s, plugin, graph_));
+}
+
+}  // namespace tmeter::core
