@@ -10,7 +10,7 @@ namespace {
 using core::Error;
 using core::ErrorKind;
 
-[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+[[noreturn]] void refuse_sweep(const std::string& text, const std::string& why) {
   throw Error(ErrorKind::kUsage,
               "--sweep " + text + ": " + why +
                   "; SYMBOL=VALUES is expected, as in batch=1,8,64 or seq=128..1024:128");
@@ -21,7 +21,7 @@ int64_t parse_size(const std::string& text, std::string_view number) {
   const char* end = number.data() + number.size();
   const auto parsed = std::from_chars(number.data(), end, value);
   if (parsed.ec != std::errc() || parsed.ptr != end || value < 0)
-    refuse(text, "'" + std::string(number) + "' is no size");
+    refuse_sweep(text, "'" + std::string(number) + "' is no size");
   return value;
 }
 
@@ -31,12 +31,12 @@ void add_range(const std::string& text, std::string_view part, std::vector<int64
   const auto first = parse_size(text, part.substr(0, dots));
   const auto last = parse_size(text, part.substr(dots + 2, colon - (dots + 2)));
   const auto step = colon == part.npos ? 1 : parse_size(text, part.substr(colon + 1));
-  if (step == 0) refuse(text, "the step is 0");
-  if (last < first) refuse(text, "the range " + std::string(part) + " is empty");
+  if (step == 0) refuse_sweep(text, "the step is 0");
+  if (last < first) refuse_sweep(text, "the range " + std::string(part) + " is empty");
   const auto more = static_cast<uint64_t>((last - first) / step);
   if (out.size() + more >= core::kMostSweepPoints) {
-    refuse(text,
-           "more than the " + std::to_string(core::kMostSweepPoints) + " points that are accepted");
+    refuse_sweep(text, "more than the " + std::to_string(core::kMostSweepPoints) +
+                           " points that are accepted");
   }
   for (uint64_t i = 0; i <= more; ++i) out.push_back(first + static_cast<int64_t>(i) * step);
 }
@@ -45,7 +45,7 @@ void add_range(const std::string& text, std::string_view part, std::vector<int64
 
 core::SweepAxis parse_sweep_spec(const std::string& text) {
   const auto equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) refuse(text, "the symbol is missing");
+  if (equals == std::string::npos || equals == 0) refuse_sweep(text, "the symbol is missing");
   core::SweepAxis axis{text.substr(0, equals), {}};
   for (const auto& part : core::split(std::string_view(text).substr(equals + 1), ",")) {
     if (part.find("..") != std::string::npos)
@@ -53,7 +53,7 @@ core::SweepAxis parse_sweep_spec(const std::string& text) {
     else
       axis.second.push_back(parse_size(text, part));
   }
-  if (axis.second.empty()) refuse(text, "there are no values");
+  if (axis.second.empty()) refuse_sweep(text, "there are no values");
   return axis;
 }
 

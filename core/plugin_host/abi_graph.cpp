@@ -47,7 +47,7 @@ tmeter_str dim_text(const tmeter_value* v, size_t i) {
   return to_abi(value.expressions->text(value.dim_exprs[i]));
 }
 
-tmeter_i64_span to_abi(std::span<const int64_t> s) { return {s.data(), s.size()}; }
+tmeter_i64_span span_to_abi(std::span<const int64_t> s) { return {s.data(), s.size()}; }
 
 int64_t file_offset(const tmeter_tensor* t) {
   const auto& x = *from_handle(t);
@@ -111,7 +111,7 @@ const tmeter_graph_api* graph_interface() {
 
       [](const tmeter_value* v) { return from_handle(v)->kind; },
       [](const tmeter_value* v) { return from_handle(v)->dtype; },
-      [](const tmeter_value* v) { return to_abi(std::span<const int64_t>(from_handle(v)->dims)); },
+      [](const tmeter_value* v) { return span_to_abi(from_handle(v)->dims); },
       dim_text,
       [](const tmeter_value* v) { return from_handle(v)->i; },
       [](const tmeter_value* v) {
@@ -158,10 +158,8 @@ const tmeter_graph_api* graph_interface() {
       [](const tmeter_tensor* t) { return to_abi(from_handle(t)->name); },
       [](const tmeter_tensor* t) { return from_handle(t)->kind; },
       [](const tmeter_tensor* t) { return from_handle(t)->dtype; },
-      [](const tmeter_tensor* t) { return to_abi(std::span<const int64_t>(from_handle(t)->dims)); },
-      [](const tmeter_tensor* t) {
-        return to_abi(std::span<const int64_t>(from_handle(t)->strides));
-      },
+      [](const tmeter_tensor* t) { return span_to_abi(from_handle(t)->dims); },
+      [](const tmeter_tensor* t) { return span_to_abi(from_handle(t)->strides); },
       [](const tmeter_tensor* t) { return from_handle(t)->numel; },
       [](const tmeter_tensor* t) -> int32_t { return from_handle(t)->trainable; },
       [](const tmeter_tensor* t) {
@@ -172,8 +170,7 @@ const tmeter_graph_api* graph_interface() {
 
       [](const tmeter_graph* g, size_t i) {
         const auto& inputs = from_handle(g)->inputs();
-        return i < inputs.size() ? to_abi(std::span<const int64_t>(inputs[i].wanted))
-                                 : tmeter_i64_span{};
+        return i < inputs.size() ? span_to_abi(inputs[i].wanted) : tmeter_i64_span{};
       }};
   return &api;
 }

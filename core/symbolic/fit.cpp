@@ -7,7 +7,7 @@ namespace tmeter::core {
 namespace {
 
 using Point = std::vector<int64_t>;
-using Formulas = std::vector<std::optional<Polynomial>>;
+using Polynomials = std::vector<std::optional<Polynomial>>;
 
 constexpr size_t kChecks = 8, kFewestChecks = 2;
 constexpr int kCandidates = 64;                 // tried to find that many
@@ -185,8 +185,9 @@ class Samples {
 
 }  // namespace
 
-Formulas fit_polynomials(const std::vector<SizeRange>& sizes, const Fittable& f) {
-  Formulas found(f.series);
+std::vector<std::optional<Polynomial>> fit_polynomials(const std::vector<SizeRange>& sizes,
+                                                       const Fittable& f) {
+  Polynomials found(f.series);
   if (sizes.empty() || sizes.size() > kMaxSizes) return found;
   const auto lattice = find_lattice(sizes, f);
   if (!lattice) return found;

@@ -18,6 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from build_time import kept_section
 from measure import Case, empty_process, measure
 from weights import weights_section
 
@@ -249,7 +250,8 @@ def main() -> None:
     print(page)
     if options.output:
         options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.write_text(page)
+        building = kept_section(options.output)
+        options.output.write_text(page + ("\n" + building if building else ""))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ namespace {
 using loading::BadFile;
 using loading::in_quotes;
 
-constexpr size_t kMaxDepth = 8;
+constexpr size_t kMaxSearchDepth = 8;
 constexpr size_t kMaxVisited = 100'000;  // containers looked into
 constexpr size_t kListed = 20;           // keys named in a message
 constexpr size_t kLongestKey = 256;      // bytes
@@ -74,7 +74,7 @@ class Search {
     look({&root, "", 0, false}, 0);
     for (size_t i = 0; i < queue_.size(); ++i) {
       const auto [part, depth] = queue_[i];
-      if (!part.is_module && depth < kMaxDepth) open(part, depth);
+      if (!part.is_module && depth < kMaxSearchDepth) open(part, depth);
     }
     return std::move(parts_);
   }

@@ -16,7 +16,7 @@ constexpr size_t kLongestText = 1'024;  // of an attribute that is a text
 
 bool is_sequence(const Value& v) { return v.is(Kind::kTuple) || v.is(Kind::kList); }
 
-std::string joined(const std::string& path, std::string_view name) {
+std::string path_of(const std::string& path, std::string_view name) {
   return path.empty() ? std::string(name) : path + "." + std::string(name);
 }
 
@@ -41,10 +41,10 @@ void ModulePusher::push_module(const Waiting& one) {
   for (const auto& [key, value] : attributes.items->pairs) {
     if (!key->is(Kind::kText)) continue;
     if (value->is_object_of("torch.ScriptObject"))
-      push_packed(value->items->state, joined(one.path, key->text), id, 0);
+      push_packed(value->items->state, path_of(one.path, key->text), id, 0);
     if (key->text.starts_with('_') || key->text == "training") continue;
     if (Tensors::is_tensor(*value)) {
-      push_tensor(*value, joined(one.path, key->text), id, TMETER_TENSOR_CONSTANT);
+      push_tensor(*value, path_of(one.path, key->text), id, TMETER_TENSOR_CONSTANT);
     } else {
       push_attribute(key->text, *value, id);
     }
@@ -55,7 +55,7 @@ void ModulePusher::push_module(const Waiting& one) {
   for (const auto& [key, child] : children->items->pairs) {
     if (!key->is(Kind::kText) || !is_module(*child) || seen_.contains(child)) continue;
     loading::check_name(key->text);
-    waiting_.push_back({child, id, joined(one.path, key->text)});
+    waiting_.push_back({child, id, path_of(one.path, key->text)});
   }
   std::reverse(waiting_.begin() + static_cast<std::ptrdiff_t>(first), waiting_.end());
 }
@@ -66,7 +66,7 @@ void ModulePusher::push_tensors(const Value* dict, const std::string& path, tmet
   for (const auto& [key, value] : dict->items->pairs) {
     if (!key->is(Kind::kText) || !Tensors::is_tensor(*value)) continue;  // None: not registered
     loading::check_name(key->text);
-    push_tensor(*value, joined(path, key->text), owner, kind);
+    push_tensor(*value, path_of(path, key->text), owner, kind);
   }
 }
 

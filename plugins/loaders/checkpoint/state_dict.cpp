@@ -7,7 +7,7 @@
 namespace checkpoint {
 namespace {
 
-constexpr size_t kMaxDepth = 64;
+constexpr size_t kMaxDictNesting = 64;
 
 /// Walks dicts and lists that hold tensors; each container once, however often it is referred to.
 class Walk {
@@ -19,7 +19,7 @@ class Walk {
     if (Tensors::is_tensor(value))
       return tensors_.read(value, name.empty() ? "tensor" : name, visit_);
     const bool container = value.is(Kind::kDict) || value.is(Kind::kList) || value.is(Kind::kTuple);
-    if (!container || depth > kMaxDepth || !seen_.insert(&value).second) return;
+    if (!container || depth > kMaxDictNesting || !seen_.insert(&value).second) return;
     for (const auto& [key, item] : value.items->pairs)
       if (key->is(Kind::kText) || key->is(Kind::kInt)) member(*item, name, key_text(*key), depth);
     for (size_t i = 0; i < value.list().size(); ++i)

@@ -24,7 +24,7 @@ std::optional<int64_t> product(Operands v) {
   return r;
 }
 
-std::optional<int64_t> power(int64_t base, int64_t exponent) {
+std::optional<int64_t> int_power(int64_t base, int64_t exponent) {
   if (exponent < 0) return std::nullopt;
   if (base == 0 || base == 1) return exponent == 0 ? 1 : base;
   if (base == -1) return exponent % 2 ? -1 : 1;
@@ -36,7 +36,7 @@ std::optional<int64_t> power(int64_t base, int64_t exponent) {
 
 bool divisible(int64_t a, int64_t b) { return b != 0 && !(a == INT64_MIN && b == -1); }
 
-std::optional<int64_t> floor_div(int64_t a, int64_t b) {
+std::optional<int64_t> int_floor_div(int64_t a, int64_t b) {
   if (!divisible(a, b)) return std::nullopt;
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
@@ -47,7 +47,7 @@ std::optional<int64_t> ceil_div(int64_t a, int64_t b) {
 }
 
 /// The sign follows the divisor, as in Python.
-std::optional<int64_t> modulo(int64_t a, int64_t b) {
+std::optional<int64_t> int_modulo(int64_t a, int64_t b) {
   if (!divisible(a, b)) return std::nullopt;
   const int64_t r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
@@ -61,13 +61,13 @@ std::optional<int64_t> exact_div(int64_t a, int64_t b) {
 std::optional<int64_t> binary(int32_t op, int64_t a, int64_t b) {
   switch (op) {
     case TMETER_EXPR_POW:
-      return power(a, b);
+      return int_power(a, b);
     case TMETER_EXPR_FLOORDIV:
-      return floor_div(a, b);
+      return int_floor_div(a, b);
     case TMETER_EXPR_CEILDIV:
       return ceil_div(a, b);
     case TMETER_EXPR_MOD:
-      return modulo(a, b);
+      return int_modulo(a, b);
     case TMETER_EXPR_TRUEDIV:
       return exact_div(a, b);
     case TMETER_EXPR_EQ:

@@ -14,7 +14,7 @@
 namespace pt2 {
 namespace {
 
-constexpr int kDeepest = 200;         // nesting; PyTorch's own expressions stay below 30
+constexpr int kDeepestExpr = 200;     // nesting; PyTorch's own expressions stay below 30
 constexpr size_t kLongest = 1 << 16;  // characters
 constexpr size_t kLongestName = 64;
 
@@ -92,7 +92,7 @@ class Parser {
   }
 
   Term expression(int lowest) {
-    if (++depth_ > kDeepest) fail("nested too deeply");
+    if (++depth_ > kDeepestExpr) fail("nested too deeply");
     Term left = operand();
     while (const Infix* infix = peek_infix(lowest)) {
       at_ += infix->token.size();

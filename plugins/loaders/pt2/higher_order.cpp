@@ -13,7 +13,7 @@
 namespace pt2 {
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr int kDeepestSubgraph = 64;
 
 size_t node_count(json::object graph) { return array_member(graph, "nodes").size(); }
 
@@ -110,7 +110,7 @@ GraphReader::Ids GraphReader::operands_from(std::span<const json::element> argum
 }
 
 GraphReader::Ids GraphReader::run_inner(json::object graph, const Ids& operands, tmeter_id call) {
-  if (depth_ >= kDeepest) throw BadFile("sub-graphs are nested more than 64 deep");
+  if (depth_ >= kDeepestSubgraph) throw BadFile("sub-graphs are nested more than 64 deep");
   ++depth_;
   Scope scope(building_, graph);
   const auto names = flat_names(array_member(graph, "inputs"));

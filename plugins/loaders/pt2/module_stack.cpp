@@ -6,7 +6,7 @@
 namespace pt2 {
 namespace {
 
-constexpr int kDeepest = 64;  // getattr(getattr(…)); one per level of the module tree at most
+constexpr int kDeepestGetattr = 64;  // one per level of the module tree at most
 constexpr std::string_view kExportRoot = "_export_root";
 constexpr std::string_view kNoStack = "_empty_nn_module_stack_from_metadata_hook";
 
@@ -50,7 +50,7 @@ class SourcePath {
   }
 
   bool base(int depth) {
-    if (depth > kDeepest) return false;
+    if (depth > kDeepestGetattr) return false;
     if (take("getattr("))
       return base(depth + 1) && suffixes() && take(", ") && quoted_name() && take(")");
     if (take(kExportRoot)) return true;

@@ -3,7 +3,7 @@
 namespace pt2 {
 namespace {
 
-constexpr size_t kDeepest = 500;        // levels of the module tree, and of a stack
+constexpr size_t kDeepestModule = 500;  // levels of the module tree, and of a stack
 constexpr size_t kLongestPath = 4'096;  // characters
 
 }  // namespace
@@ -23,7 +23,7 @@ Modules::Index Modules::add_path(std::string_view path) {
   for (size_t start = 0; start <= all.size();) {
     const size_t end = std::min(all.find('.', start), all.size());
     if (end == start) throw BadFile("the module path " + in_quotes(all) + " has an empty part");
-    if (++levels > kDeepest) throw BadFile("modules are nested more than 500 deep");
+    if (++levels > kDeepestModule) throw BadFile("modules are nested more than 500 deep");
     const auto [index, added] =
         by_path_.insert(all.substr(0, end), static_cast<Index>(tree_.size()));
     if (added) tree_.push_back({all.substr(start, end - start), {}, parent, 0});
@@ -45,7 +45,7 @@ void Modules::read_call_graph(json::array call_graph) {
 
 uint32_t Modules::stack_of(std::string_view text, size_t depth) {
   if (const auto* found = stack_index_.find(text)) return *found;
-  if (depth > kDeepest) throw BadFile("a module stack is more than 500 deep");
+  if (depth > kDeepestModule) throw BadFile("a module stack is more than 500 deep");
   const auto parts = split_module_stack(text);
   Stack stack;
   if (!parts.outer.empty()) stack.outer = stack_of(parts.outer, depth + 1);

@@ -9,7 +9,7 @@
 namespace flops {
 namespace {
 
-struct Row {
+struct ToolRow {
   std::string_view names;  // base names, separated by spaces
   Formula formula;
 };
@@ -42,62 +42,63 @@ struct Row {
 
 // thop 0.1.1: thop/vision/basic_hooks.py, calc_func.py, rnn_hooks.py.
 constexpr std::array kThop{
-    Row{BATCH_NORMS " instance_norm " LAYER_NORMS, in_by_weight<4, 2>},
-    Row{"softmax _softmax", softmax_3n_minus_1},
-    Row{"prelu", in<1>},
-    Row{AVG_POOLS " " NEAREST, out<1>},
-    Row{ADAPTIVE_AVG_POOLS, in_and_out},
-    Row{"upsample_linear1d", out<5>},
-    Row{"upsample_bilinear2d", out<11>},
-    Row{"upsample_trilinear3d", out<31>},
-    Row{"upsample_bicubic2d", out<259>},
-    Row{RECURRENT, thop_recurrent},
+    ToolRow{BATCH_NORMS " instance_norm " LAYER_NORMS, in_by_weight<4, 2>},
+    ToolRow{"softmax _softmax", softmax_3n_minus_1},
+    ToolRow{"prelu", in<1>},
+    ToolRow{AVG_POOLS " " NEAREST, out<1>},
+    ToolRow{ADAPTIVE_AVG_POOLS, in_and_out},
+    ToolRow{"upsample_linear1d", out<5>},
+    ToolRow{"upsample_bilinear2d", out<11>},
+    ToolRow{"upsample_trilinear3d", out<31>},
+    ToolRow{"upsample_bicubic2d", out<259>},
+    ToolRow{RECURRENT, thop_recurrent},
 };
 
 // ptflops 0.7.5, backend pytorch: ptflops/pytorch_ops.py.
 constexpr std::array kPtflops{
-    Row{BIASED " " LINEARS " baddbmm", macs_and_bias},
-    Row{"scaled_dot_product_attention _scaled_dot_product_flash_attention "
-        "_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficient_attention "
-        "_scaled_dot_product_cudnn_attention",
-        macs_scores_and_query},
-    Row{"_native_multi_head_attention", ptflops_fused_attention},
-    Row{BATCH_NORMS " instance_norm " GROUP_NORMS, in_by_weight<2, 1>},
-    Row{LAYER_NORMS " relu relu6 prelu elu leaky_relu gelu silu softmax _softmax", in<1>},
-    Row{"hardtanh", relu6},
-    Row{MAX_POOLS " " AVG_POOLS " " ADAPTIVE_AVG_POOLS " " ADAPTIVE_MAX_POOLS, in<1>},
-    Row{NEAREST " " SMOOTH, out<1>},
-    Row{RECURRENT, ptflops_recurrent},
+    ToolRow{BIASED " " LINEARS " baddbmm", macs_and_bias},
+    ToolRow{"scaled_dot_product_attention _scaled_dot_product_flash_attention "
+            "_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficient_attention "
+            "_scaled_dot_product_cudnn_attention",
+            macs_scores_and_query},
+    ToolRow{"_native_multi_head_attention", ptflops_fused_attention},
+    ToolRow{BATCH_NORMS " instance_norm " GROUP_NORMS, in_by_weight<2, 1>},
+    ToolRow{LAYER_NORMS " relu relu6 prelu elu leaky_relu gelu silu softmax _softmax", in<1>},
+    ToolRow{"hardtanh", relu6},
+    ToolRow{MAX_POOLS " " AVG_POOLS " " ADAPTIVE_AVG_POOLS " " ADAPTIVE_MAX_POOLS, in<1>},
+    ToolRow{NEAREST " " SMOOTH, out<1>},
+    ToolRow{RECURRENT, ptflops_recurrent},
 };
 
 // torchinfo 1.8.0: torchinfo/layer_info.py, LayerInfo.calculate_macs.
 constexpr std::array kTorchinfo{
-    Row{BIASED " " LINEARS, macs_and_bias},
-    Row{BATCH_NORMS " instance_norm rms_norm _fused_rms_norm prelu " LAYER_NORMS " " GROUP_NORMS,
-        batch_times_parameters},
-    Row{RECURRENT, torchinfo_recurrent},
+    ToolRow{BIASED " " LINEARS, macs_and_bias},
+    ToolRow{BATCH_NORMS " instance_norm rms_norm _fused_rms_norm prelu " LAYER_NORMS
+                        " " GROUP_NORMS,
+            batch_times_parameters},
+    ToolRow{RECURRENT, torchinfo_recurrent},
 };
 
 // torchmeter 0.1.0, its MACs: torchmeter/statistic.py, CalMeter.
 constexpr std::array kTorchmeter{
-    Row{BATCH_NORMS " sigmoid prelu rrelu leaky_relu", in<2>},
-    Row{"tanh", in<5>},
-    Row{"relu relu6", in<1>},
-    Row{"hardtanh", relu6},
-    Row{"silu", in<3>},
-    Row{MAX_POOLS " " AVG_POOLS, out_by_window_minus_1},
+    ToolRow{BATCH_NORMS " sigmoid prelu rrelu leaky_relu", in<2>},
+    ToolRow{"tanh", in<5>},
+    ToolRow{"relu relu6", in<1>},
+    ToolRow{"hardtanh", relu6},
+    ToolRow{"silu", in<3>},
+    ToolRow{MAX_POOLS " " AVG_POOLS, out_by_window_minus_1},
 };
 
 // torchstat 0.0.7, its "Flops": torchstat/compute_flops.py.
 constexpr std::array kTorchstat{
-    Row{BIASED, macs_and_bias},
-    Row{BATCH_NORMS, in_by_weight<2, 1>},
-    Row{"relu relu6 prelu elu leaky_relu " MAX_POOLS " " AVG_POOLS, in<1>},
-    Row{"hardtanh", relu6},
-    Row{NEAREST " " SMOOTH, out<1>},
+    ToolRow{BIASED, macs_and_bias},
+    ToolRow{BATCH_NORMS, in_by_weight<2, 1>},
+    ToolRow{"relu relu6 prelu elu leaky_relu " MAX_POOLS " " AVG_POOLS, in<1>},
+    ToolRow{"hardtanh", relu6},
+    ToolRow{NEAREST " " SMOOTH, out<1>},
 };
 
-std::span<const Row> rows_of(Tool tool) {
+std::span<const ToolRow> rows_of(Tool tool) {
   switch (tool) {
     case Tool::kThop:
       return kThop;

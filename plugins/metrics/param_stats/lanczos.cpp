@@ -14,13 +14,13 @@
 namespace param_stats {
 namespace {
 
-constexpr int64_t kPiece = int64_t{1} << 16;  // numbers decoded at a time
+constexpr int64_t kDecodedPiece = int64_t{1} << 16;  // numbers decoded at a time
 
 /// out = A^T (A v), all of A divided by `scale`.
 class Operator {
  public:
   Operator(const Matrix& a, const std::function<bool()>& stop) : a_(a), stop_(stop) {
-    rows_at_once_ = std::max<int64_t>(1, kPiece / a.columns);
+    rows_at_once_ = std::max<int64_t>(1, kDecodedPiece / a.columns);
     const auto numbers = static_cast<size_t>(rows_at_once_ * a.columns);
     a.dtype.bytes() > 2 ? doubles_.resize(numbers) : floats_.resize(numbers);
   }

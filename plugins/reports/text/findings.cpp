@@ -14,7 +14,7 @@ using tmeter::FindingView;
 using tmeter::Report;
 
 constexpr size_t kShownPerRule = 5;
-constexpr size_t kIndent = 2;
+constexpr size_t kFindingIndent = 2;
 
 struct Severity {
   std::string_view name;
@@ -62,13 +62,13 @@ void add_paragraph(const Report& report, const FindingView& finding, size_t widt
                    std::vector<Text>& lines) {
   const auto severity = severity_of(finding);
   const Text head(std::string(severity.name) + ": ", severity.style);
-  for (auto& line : flow(Text(head).add(finding.text(), Style::kStrong), width, kIndent))
+  for (auto& line : flow(Text(head).add(finding.text(), Style::kStrong), width, kFindingIndent))
     lines.push_back(std::move(line));
-  const size_t room = width > kIndent ? width - kIndent : width;
+  const size_t room = width > kFindingIndent ? width - kFindingIndent : width;
   const auto put_below = [&](std::string_view mark, std::string_view text, Style style) {
     if (text.empty()) return;
-    for (const auto& line : flow(Text(mark, Style::kQuiet).add(text, style), room, kIndent))
-      lines.push_back(Text().pad_to(kIndent).append(line));
+    for (const auto& line : flow(Text(mark, Style::kQuiet).add(text, style), room, kFindingIndent))
+      lines.push_back(Text().pad_to(kFindingIndent).append(line));
   };
   put_below("", finding.evidence(), Style::kQuiet);
   for (const auto& change : finding.changes()) put_below("", change_text(report, change), {});
@@ -83,7 +83,7 @@ std::vector<Text> finding_lines(const Report& report, size_t width) {
   for (const auto& finding : report.findings()) {
     if (++seen[finding.rule()] > kShownPerRule) continue;
     if (finding.severity() == TMETER_SEVERITY_INFO) {
-      for (auto& line : flow(line_of(report, finding), width, kIndent))
+      for (auto& line : flow(line_of(report, finding), width, kFindingIndent))
         lines.push_back(std::move(line));
     } else {
       add_paragraph(report, finding, width, lines);

@@ -16,7 +16,7 @@ namespace {
 using tmeter::Metric;
 using tmeter::Report;
 
-constexpr size_t kIndent = 2;
+constexpr size_t kFooterIndent = 2;
 constexpr size_t kUnknownShown = 8;
 
 // "MACs 4,089,184,256": counts exact, everything else scaled.
@@ -114,7 +114,7 @@ class Lines {
  public:
   explicit Lines(size_t width) : width_(width) {}
   void put(const Text& text) {
-    if (!text.empty()) put(flow(text, width_, kIndent));
+    if (!text.empty()) put(flow(text, width_, kFooterIndent));
   }
   void put(std::vector<Text> lines) {
     for (auto& line : lines) lines_.push_back(std::move(line));
@@ -145,7 +145,7 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   lines.put(width_hint(omissions));
   lines.gap();
   if (!has_sweep(report))  // its table has the totals
-    lines.put(flow_items(totals(report, columns, view.raw), width, kIndent));
+    lines.put(flow_items(totals(report, columns, view.raw), width, kFooterIndent));
   lines.put(formula_lines(report, columns, view.raw, width));
   lines.put(coverage_line(report));
   lines.put_right(timing(report));

@@ -1,5 +1,5 @@
 // The header of safetensors files, and the order in which their tensors are shown.
-#include "../safetensors/header.hpp"
+#include "plugins/loaders/safetensors/header.hpp"
 
 #include <gtest/gtest.h>
 #include <tmeter/abi/dtype.h>

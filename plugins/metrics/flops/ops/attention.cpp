@@ -81,11 +81,11 @@ SizesOf layout_of(std::string_view op) {
 }
 
 template <Sizes (*sizes)(const Node&)>
-Count macs(const Node& n) {
+Count attention_macs(const Node& n) {
   return sizes(n).macs();
 }
 template <Sizes (*sizes)(const Node&)>
-Count other(const Node& n) {
+Count attention_other(const Node& n) {
   return sizes(n).other(has_tensor(n, {"attn_mask", "attn_bias", "bias"}));
 }
 
@@ -202,9 +202,9 @@ std::optional<FusedAttention> fused_attention(const Node& n) {
 }
 
 void register_attention(tmeter::Registrar& r) {
-  rules(r, kHeadsFirst, macs<heads_first>, other<heads_first>);
-  rules(r, kFlash, macs<flash>, other<flash>);
-  rules(r, kEfficient, macs<efficient>, other<efficient>);
+  rules(r, kHeadsFirst, attention_macs<heads_first>, attention_other<heads_first>);
+  rules(r, kFlash, attention_macs<flash>, attention_other<flash>);
+  rules(r, kEfficient, attention_macs<efficient>, attention_other<efficient>);
   rules(r, {"aten::_native_multi_head_attention", "aten::_triton_multi_head_attention"},
         multi_head_macs, multi_head_other);
   rules(r, {"aten::_transformer_encoder_layer_fwd"}, encoder_macs, encoder_other);

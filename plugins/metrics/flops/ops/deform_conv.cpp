@@ -5,7 +5,7 @@ namespace flops {
 namespace {
 
 // As an ordinary convolution: out_numel * (C_in/groups) * prod(kernel).
-Count macs(const Node& n) {
+Count deform_conv_macs(const Node& n) {
   const auto w = tensor_arg(n, {"weight"}).shape();
   return output(n).numel() * w.product(1, w.rank());
 }
@@ -22,7 +22,7 @@ Count sampling(const Node& n) {
 }  // namespace
 
 void register_deform_conv(tmeter::Registrar& r) {
-  rules(r, {"torchvision::deform_conv2d"}, macs, sampling);
+  rules(r, {"torchvision::deform_conv2d"}, deform_conv_macs, sampling);
 }
 
 }  // namespace flops

@@ -20,7 +20,7 @@ bool has_tensor_result(const Node& n) {
   return false;
 }
 
-Cell macs(const Node& n) {
+Cell family_macs(const Node& n) {
   switch (tmeter::op_class(n.op())) {
     case OpClass::kConvolution:
     case OpClass::kMatmul:
@@ -51,7 +51,7 @@ Cell by_class(const Node& n, OpClass kind) {
   }
 }
 
-Cell other(const Node& n) {
+Cell family_other(const Node& n) {
   const auto kind = tmeter::op_class(n.op());
   if (kind == OpClass::kOther) return Cell::unsupported();
   if (kind == OpClass::kView || kind == OpClass::kControl || !has_tensor_result(n))
@@ -63,7 +63,7 @@ Cell other(const Node& n) {
 }  // namespace
 
 void register_families(tmeter::Registrar& r) {
-  r.op("*").handle(kMacs, macs).handle(kOther, other);
+  r.op("*").handle(kMacs, family_macs).handle(kOther, family_other);
 }
 
 }  // namespace flops

@@ -4,7 +4,7 @@
 namespace flops {
 namespace {
 
-Count hidden_size(const Node& n) {
+Count state_width(const Node& n) {
   const auto hx = n.arg("hx");
   const auto h = hx.is_list() ? hx[0] : hx;
   if (!h.is_tensor() || h.shape().empty()) throw Unsupported("a recurrent cell without a state");
@@ -13,16 +13,16 @@ Count hidden_size(const Node& n) {
 
 // Both weights are [gates * H, …]; packed ones are of the sizes the input and state say.
 template <const GateCosts& cell>
-Count macs(const Node& n) {
+Count cell_macs(const Node& n) {
   const auto x = tensor_arg(n, {"input"});
-  const Count h = hidden_size(n);
+  const Count h = state_width(n);
   return steps(x) * cell.gates * h * (x.shape().back() + h);
 }
 
 template <const GateCosts& cell>
-Count other(const Node& n) {
+Count cell_other(const Node& n) {
   const bool biases = has_tensor(n, {"b_ih", "bias_ih"});
-  return steps(tensor_arg(n, {"input"})) * hidden_size(n) *
+  return steps(tensor_arg(n, {"input"})) * state_width(n) *
          (cell.arithmetic + (biases ? cell.biases : 0));
 }
 
@@ -39,14 +39,14 @@ Count fused_gates(const Node& n) {
 void register_recurrent_cells(tmeter::Registrar& r) {
   rules(r,
         {"aten::lstm_cell", "aten::quantized_lstm_cell", "quantized::quantized_lstm_cell_dynamic"},
-        macs<kLstm>, other<kLstm>);
+        cell_macs<kLstm>, cell_other<kLstm>);
   rules(r, {"aten::gru_cell", "aten::quantized_gru_cell", "quantized::quantized_gru_cell_dynamic"},
-        macs<kGru>, other<kGru>);
+        cell_macs<kGru>, cell_other<kGru>);
   rules(r,
         {"aten::rnn_tanh_cell", "aten::rnn_relu_cell", "aten::quantized_rnn_tanh_cell",
          "aten::quantized_rnn_relu_cell", "quantized::quantized_rnn_tanh_cell_dynamic",
          "quantized::quantized_rnn_relu_cell_dynamic"},
-        macs<kRnn>, other<kRnn>);
+        cell_macs<kRnn>, cell_other<kRnn>);
   r.op("aten::_thnn_fused_lstm_cell").zero(kMacs).handle(kOther, fused_gates<kLstm>);
   r.op("aten::_thnn_fused_gru_cell").zero(kMacs).handle(kOther, fused_gates<kGru>);
 }

@@ -1,0 +1,99 @@
+"""What compiling tmeter costs, in CPU time.
+
+    /usr/bin/python3 build_time.py [--source DIR] [--torch DIR] [--jobs 2] \\
+        [--output docs/benchmarks.md]
+
+Builds DIR (any commit's working tree; default this one) from nothing in a temporary folder and without
+a compiler cache: first what `./dev demo` needs, then the unit tests on top. Wall time says little
+on a shared machine; CPU time too grows there, so that a fixed file is compiled before and after,
+and the figures are told beside its own. Writes the section "Building" of the page, which bench.py
+keeps.
+"""
+
+import argparse
+import datetime
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HEADING = "## Building"
+ENVIRONMENT = {**os.environ, "CCACHE_DISABLE": "1"}
+REFERENCE = "#include <algorithm>\n#include <functional>\n#include <map>\n#include <regex>\n#include <string>\n" \
+            "std::regex r{\"a|b\"};\nstd::map<std::string, std::function<int()>> m;\n"
+
+
+def cpu_seconds(command: list) -> float:
+    """User and system time of the command and all it starts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=sys.stderr, env=ENVIRONMENT)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def reference(folder: Path) -> float:
+    source = folder / "reference.cpp"
+    source.write_text(REFERENCE)
+    return cpu_seconds(["c++", "-std=c++20", "-O2", "-c", source, "-o", folder / "reference.o"])
+
+
+def build(source: Path, folder: Path, jobs: int, options: list) -> float:
+    subprocess.run(["cmake", "-G", "Ninja", "-S", source, "-B", folder, "-DCMAKE_BUILD_TYPE=Release",
+                    "-DCCACHE=OFF", *options], check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
+    return cpu_seconds(["cmake", "--build", folder, "--parallel", str(jobs)])
+
+
+def torch_options(folder: Path | None) -> list:
+    return [f"-DTMETER_TORCH_DIR={folder}"] if folder else ["-DTMETER_TORCH=OFF"]
+
+
+def measured(options: argparse.Namespace) -> tuple:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        gauge = [reference(folder)]
+        times = []
+        for tests in ("OFF", "ON"):
+            arguments = [f"-DTMETER_TESTS={tests}", "-DPython3_EXECUTABLE=/usr/bin/python3", *torch_options(options.torch)]
+            times.append(build(options.source, folder / "build", options.jobs, arguments))
+            gauge.append(reference(folder))
+    return times, gauge
+
+
+def section(times: list, gauge: list, options: argparse.Namespace) -> str:
+    load = ", ".join(f"{x:.1f}" for x in os.getloadavg())
+    return "\n".join([
+        HEADING, "",
+        f"From nothing, without a compiler cache, {options.jobs} jobs, {datetime.date.today()}, load average {load}"
+        + ("" if options.torch else ", without LibTorch") + " (`./dev build-time`). A fixed file of 7 lines that includes "
+        f"`<regex>` took {min(gauge):.1f} to {max(gauge):.1f} s of CPU meanwhile; where it takes twice as long, "
+        "so does everything.", "",
+        "| build | CPU minutes | budget |",
+        "|---|--:|--:|",
+        f"| `./dev demo`: program and plugins | {times[0] / 60:.1f} | ≤ 6 |",
+        f"| the tests on top | {times[1] / 60:.1f} | ≤ 6 |", ""])
+
+
+def kept_section(page: Path) -> str:
+    """The section as the page has it, or nothing."""
+    text = page.read_text() if page.exists() else ""
+    return text[text.index(HEADING):] if HEADING in text else ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source", type=Path, default=Path(__file__).parents[2])
+    parser.add_argument("--torch", type=Path, help="LibTorch; without it that plugin is left out")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--output", type=Path, help="Markdown page whose section is replaced")
+    options = parser.parse_args()
+    text = section(*measured(options), options)
+    print(text)
+    if options.output:
+        page = options.output.read_text().removesuffix(kept_section(options.output))
+        options.output.write_text(page.rstrip("\n") + "\n\n" + text)
+
+
+if __name__ == "__main__":
+    main()
