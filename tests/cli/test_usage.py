@@ -139,6 +139,15 @@ class Assertions(CliTest):
     def test_nonsense_is_wrong_usage(self):
         self.assertEqual(tmeter(RESNET, "--assert", "mac<=5G").returncode, 2)
 
+    def test_an_unknown_metric_is_told_before_anything_is_written(self):
+        path = self.file("r.json", "old")
+        self.assert_refused(2, ["--assert 'mac<=5G'", "did you mean 'macs'"],
+                            RESNET, "--assert", "macs<=4G", "--assert", "mac<=5G", "--report", "text", "--report", f"json={path}")
+        self.assertEqual(path.read_text(), "old")
+
+    def test_nonsense_is_told_before_the_model_is_read(self):
+        self.assert_refused(2, ["--assert 'macs=>5'"], self.folder / "nosuch.pt2", "--assert", "macs=>5")
+
 
 class Dynamic(CliTest):
     def test_bound_symbols_change_the_numbers(self):
