@@ -105,11 +105,12 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   }
 }
 
-std::vector<ReportTarget> report_targets(Registry& registry, const Settings& settings) {
+std::vector<ReportTarget> report_targets(Registry& registry, const CommandLine& line) {
   std::vector<ReportTarget> targets;
-  for (const auto& r : settings.reports) targets.push_back(parse_report_target(r));
+  for (const auto& r : line.settings.reports) targets.push_back(parse_report_target(r));
   if (targets.empty()) targets.push_back({"text", ""});
   for (const auto& t : targets) find_writer(registry, t.format);  // refuse early
+  require_own_files(targets, line.model);
   return targets;
 }
 
@@ -138,7 +139,7 @@ int analyse(const CommandLine& line, Clock::time_point start) {
   }
   auto names = chosen_plugins(registry, line.settings.plugins);
   append_unique(names, registry.given_files());
-  const auto targets = report_targets(registry, line.settings);
+  const auto targets = report_targets(registry, line);
   std::vector<Assertion> assertions;
   for (const auto& text : line.assertions) assertions.push_back(parse_assertion(text));
 
