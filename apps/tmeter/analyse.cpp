@@ -79,8 +79,7 @@ tmeter_source open_source(const std::string& path) {
   try {
     return tmeter_source(path);
   } catch (const Error& e) {
-    const std::string text = e.what();
-    throw Error(e.kind(), text.starts_with(path) ? text : path + ": " + text);
+    throw about_model(e, path);
   }
 }
 
@@ -159,8 +158,12 @@ int analyse(const CommandLine& line, Clock::time_point start) {
   const TensorBytes tensors(source.file);
   Engine engine(*model.graph, plugins, log, &hardware);
   engine.read_tensors(tensors, line.threads);
-  report.results = engine.run();
-  add_sizes(report, line, *model.graph, plugins, hardware);
+  try {
+    report.results = engine.run();
+    add_sizes(report, line, *model.graph, plugins, hardware);
+  } catch (const Error& e) {
+    throw about_model(e, line.model);
+  }
   fill_report(report, line, model, plugins, hardware, log);
   const std::chrono::duration<double> elapsed = Clock::now() - start;
   report.properties["analysis.seconds"] = std::to_string(elapsed.count());
