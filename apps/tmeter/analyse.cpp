@@ -79,8 +79,7 @@ tmeter_source open_source(const std::string& path) {
   try {
     return tmeter_source(path);
   } catch (const Error& e) {
-    const std::string text = e.what();
-    throw Error(e.kind(), text.starts_with(path) ? text : path + ": " + text);
+    throw about_model(e, path);
   }
 }
 
@@ -105,11 +104,12 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   }
 }
 
-std::vector<ReportTarget> report_targets(Registry& registry, const Settings& settings) {
+std::vector<ReportTarget> report_targets(Registry& registry, const CommandLine& line) {
   std::vector<ReportTarget> targets;
-  for (const auto& r : settings.reports) targets.push_back(parse_report_target(r));
+  for (const auto& r : line.settings.reports) targets.push_back(parse_report_target(r));
   if (targets.empty()) targets.push_back({"text", ""});
   for (const auto& t : targets) find_writer(registry, t.format);  // refuse early
+  require_own_files(targets, line.model);
   return targets;
 }
 
@@ -138,7 +138,9 @@ int analyse(const CommandLine& line, Clock::time_point start) {
   }
   auto names = chosen_plugins(registry, line.settings.plugins);
   append_unique(names, registry.given_files());
-  const auto targets = report_targets(registry, line.settings);
+  const auto targets = report_targets(registry, line);
+  std::vector<Assertion> assertions;
+  for (const auto& text : line.assertions) assertions.push_back(parse_assertion(text));
 
   const auto source = open_source(line.model);
   CallLog log(line.verbosity);
@@ -156,14 +158,19 @@ int analyse(const CommandLine& line, Clock::time_point start) {
   const TensorBytes tensors(source.file);
   Engine engine(*model.graph, plugins, log, &hardware);
   engine.read_tensors(tensors, line.threads);
-  report.results = engine.run();
-  add_sizes(report, line, *model.graph, plugins, hardware);
+  try {
+    report.results = engine.run();
+    add_sizes(report, line, *model.graph, plugins, hardware);
+  } catch (const Error& e) {
+    throw about_model(e, line.model);
+  }
   fill_report(report, line, model, plugins, hardware, log);
   const std::chrono::duration<double> elapsed = Clock::now() - start;
   report.properties["analysis.seconds"] = std::to_string(elapsed.count());
 
+  for (const auto& a : assertions) require_metric(a, report.results);
   write_reports(registry, report, targets, line.color);
-  for (const auto& a : line.assertions) check_assertion(a, report.results);
+  for (const auto& a : assertions) check_assertion(a, report.results);
   return 0;
 }
 

@@ -1,9 +1,15 @@
 #include "core/plugin_host/library.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #define BOOST_DLL_USE_STD_FS
 #include <algorithm>
 #include <boost/dll/library_info.hpp>
 #include <boost/dll/shared_library.hpp>
+#include <cerrno>
+#include <cstring>
 #include <deque>
 
 #include "core/base/error.hpp"
@@ -20,6 +26,21 @@ namespace {
 std::deque<boost::dll::shared_library>& open_libraries() {
   static auto* libraries = new std::deque<boost::dll::shared_library>();
   return *libraries;
+}
+
+/// What Boost.DLL would call no shared library, or wait for (a pipe).
+void require_file(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) {
+    refuse(path, errno == ENOENT ? "does not exist"
+                                 : std::string("cannot be read: ") + std::strerror(errno));
+  }
+  if (S_ISDIR(info.st_mode))
+    refuse(path, "is a folder; give the .tmeter file inside it, or the folder as --plugin-path");
+  if (!S_ISREG(info.st_mode)) refuse(path, "is no regular file");
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) refuse(path, std::string("cannot be read: ") + std::strerror(errno));
+  close(fd);
 }
 
 void require_entry_symbol(const std::string& path) {
@@ -52,6 +73,7 @@ void check_entry(const std::string& path, const tmeter_plugin_entry_v1* e) {
 }  // namespace
 
 const tmeter_plugin_entry_v1* open_library(const std::string& path) {
+  require_file(path);
   require_entry_symbol(path);
   try {
     namespace dll = boost::dll;

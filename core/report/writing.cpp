@@ -1,11 +1,13 @@
 #include "core/report/writing.hpp"
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "core/base/error.hpp"
@@ -62,6 +64,21 @@ OutputBuffer run_writer(Registry& registry, const Report& report, const ReportTa
               "plugin " + plugin.manifest.id + " does not have the writer its manifest names");
 }
 
+/// Two names of one file, by whatever links; what is no regular file (/dev/null) may be named
+/// twice.
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat x {
+  }, y{};
+  const bool has_a = stat(a.c_str(), &x) == 0, has_b = stat(b.c_str(), &y) == 0;
+  if (has_a != has_b) return false;
+  if (has_a) return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+  std::error_code failed;
+  const auto place = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path), failed);
+  };
+  return place(a) == place(b) && !failed;
+}
+
 }  // namespace
 
 ReportTarget parse_report_target(const std::string& text) {
@@ -73,6 +90,21 @@ ReportTarget parse_report_target(const std::string& text) {
                 "--report " + text + ": FORMAT or FORMAT=FILE is expected, as in json=report.json");
   }
   return t;
+}
+
+void require_own_files(const std::vector<ReportTarget>& targets, const std::string& model) {
+  for (auto t = targets.begin(); t != targets.end(); ++t) {
+    if (t->file.empty()) continue;
+    const auto refuse = [&](const std::string& why) {
+      throw Error(ErrorKind::kUsage, "--report " + t->format + "=" + t->file + ": " + why);
+    };
+    if (same_file(t->file, model)) refuse("this is the model file itself; name another file");
+    for (auto other = targets.begin(); other != t; ++other) {
+      if (!other->file.empty() && same_file(t->file, other->file))
+        refuse("the report " + other->format + "=" + other->file +
+               " goes to the same file; name another file");
+    }
+  }
 }
 
 Plugin& find_writer(Registry& registry, const std::string& format) {

@@ -15,6 +15,10 @@ struct ReportTarget {
 };
 ReportTarget parse_report_target(const std::string& text);
 
+/// Throws Error(kUsage) when two reports go to one file, or one goes onto the model: by the same
+/// path, spelt otherwise, or through links.
+void require_own_files(const std::vector<ReportTarget>& targets, const std::string& model);
+
 enum class ColorMode { kAuto, kAlways, kNever };
 
 /// Throws Error(kUsage) when a format is unknown (with the nearest) or a file cannot be written;

@@ -96,9 +96,11 @@ class Streaming(CliTest):
                             "--report", f"json={out}", env={"ZEROS_MEANWHILE": f"cut {path}"})
         self.assertFalse(out.exists())
 
-    def test_a_plugin_that_fails_is_named_with_the_tensor(self):
-        self.assert_refused(5, ["com.acme.zeros", "big", "has had enough"], self.model(40), "--plugins=zeros", "--plugin",
-                            self.plugin, env={"ZEROS_MEANWHILE": "fail"})
+    def test_a_plugin_that_fails_is_named_with_the_tensor_and_the_file(self):
+        model = self.model(40)
+        done = self.assert_refused(5, [f"tmeter: {model}: ", "com.acme.zeros", "big", "has had enough"], model,
+                                   "--plugins=zeros", "--plugin", self.plugin, env={"ZEROS_MEANWHILE": "fail"})
+        self.assertEqual(done.stderr.count(model.name), 1, done.stderr)
 
     def test_threads_must_be_a_number(self):
         self.assert_refused(2, ["--threads many", "1 to 1024"], self.model(), "--threads", "many")
