@@ -3,6 +3,7 @@
 #include <tmeter/abi/entry.h>
 
 #include <string>
+#include <vector>
 
 namespace tmeter::core {
 
@@ -11,5 +12,9 @@ namespace tmeter::core {
 /// entry symbol, cannot be opened (with the loader's reason), needs a newer ABI than ours, or its
 /// entry is malformed.
 const tmeter_plugin_entry_v1* open_library(const std::string& path);
+
+/// Folders of the libraries that are open now, the system's left out: what a plugin is linked to
+/// lies there.
+std::vector<std::string> loaded_library_folders();
 
 }  // namespace tmeter::core

@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
 #include "core/plugin_host/propagation.hpp"
 
@@ -113,6 +114,7 @@ void run_loader(const tmeter_loader& loader, Plugin& plugin, const tmeter_reques
                 tmeter_builder& builder, tmeter_status& status) {
   builder.call = &plugin.call;
   builder.source = request.source;
+  const RunningFile running(plugin.call.run.log, view(loader.engine));
   status = invoke(plugin.call, "while reading the model", [&](tmeter_call* call) {
     return loader.load(call, &request, &builder, loader.user);
   });

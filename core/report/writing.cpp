@@ -4,61 +4,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 
 #include "core/base/error.hpp"
-#include "core/base/output_file.hpp"
 #include "core/base/text.hpp"
 
 namespace tmeter::core {
 namespace {
 
-int terminal_width() {
-  winsize size{};
-  if (!isatty(STDOUT_FILENO)) return 0;
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
-bool wants_color(ColorMode mode, bool to_file) {
-  if (mode != ColorMode::kAuto) return mode == ColorMode::kAlways;
-  const char* no_color = std::getenv("NO_COLOR");
-  return !to_file && isatty(STDOUT_FILENO) && !(no_color && *no_color);
-}
-
-void write_stdout(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0)
-      throw Error(write_failure(errno),
-                  std::string("standard output cannot be written: ") + std::strerror(errno));
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-}
-
-OutputBuffer run_writer(Registry& registry, const Report& report, const ReportTarget& target,
-                        ColorMode color) {
+/// Runs one writer; false when its plugin has failed before.
+bool run_writer(Registry& registry, const Report& report, const ReportTarget& target,
+                OutputStream& out) {
   auto& plugin = find_writer(registry, target.format);
   registry.open(plugin);
-  OutputBuffer out;
-  out.color = wants_color(color, !target.file.empty());
-  out.columns = target.file.empty() ? terminal_width() : 0;
+  if (!plugin.failure.empty()) return false;
   const auto* writers = plugin.capability<tmeter_writers>(TMETER_CAP_REPORT_WRITER);
   for (uint32_t i = 0; writers && i < writers->count; ++i) {
     const auto* w = writers->get(i);
     if (std::string_view(w->name.ptr, w->name.len) != target.format) continue;
-    const auto status = invoke(plugin.call, "while writing the report", [&](tmeter_call* call) {
-      return w->write(call, to_handle(&report), to_handle(&out), w->user);
-    });
+    const auto status =
+        invoke(plugin.call, "while writing report '" + target.format + "'", [&](tmeter_call* call) {
+          return w->write(call, to_handle(&report), to_handle(&out), w->user);
+        });
     if (status == TMETER_UNSUPPORTED) {
       throw Error(ErrorKind::kPlugin,
                   "plugin " + plugin.manifest.id + " declines to write this report");
     }
-    return out;
+    return true;
   }
   throw Error(ErrorKind::kPlugin,
               "plugin " + plugin.manifest.id + " does not have the writer its manifest names");
@@ -121,21 +95,33 @@ Plugin& find_writer(Registry& registry, const std::string& format) {
                                      did_you_mean(format, known) + "; known: " + list);
 }
 
+Screen this_screen(ColorMode mode) {
+  Screen screen;
+  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  const char* no_color = std::getenv("NO_COLOR");
+  screen.color = mode == ColorMode::kAlways ||
+                 (mode == ColorMode::kAuto && terminal && !(no_color && *no_color));
+  screen.color_in_files = mode == ColorMode::kAlways;
+  winsize size{};
+  if (terminal) {
+    screen.columns =
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  }
+  return screen;
+}
+
 void write_reports(Registry& registry, const Report& report,
-                   const std::vector<ReportTarget>& targets, ColorMode color) {
-  std::vector<std::unique_ptr<OutputFile>> files;
-  std::string standard_output;
-  for (const auto& target : targets) {
-    const auto out = run_writer(registry, report, target, color);
-    if (target.file.empty()) {
-      standard_output += out.bytes;
+                   const std::vector<ReportTarget>& targets, const Screen& screen, Outlet& outlet) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const bool to_file = !targets[i].file.empty();
+    OutputStream out(outlet, i, to_file ? screen.color_in_files : screen.color,
+                     to_file ? 0 : screen.columns);
+    if (run_writer(registry, report, targets[i], out)) {
+      out.flush();
     } else {
-      files.push_back(std::make_unique<OutputFile>(target.file));
-      files.back()->write(out.bytes);
+      outlet.message("report " + targets[i].format + " is not written: its plugin failed");
     }
   }
-  for (auto& file : files) file->commit();
-  write_stdout(standard_output);
 }
 
 }  // namespace tmeter::core

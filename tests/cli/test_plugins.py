@@ -77,7 +77,7 @@ static tmeter_status init(const tmeter_host_v1 *h, tmeter_str p) { (void)h; (voi
 static void deinit(void) {}
 static const void *capability(tmeter_str id) { (void)id; return 0; }
 const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void) {
-  static const tmeter_plugin_info info = {sizeof info, 0, {"com.acme.new", 12}, {"new", 3}, {"1", 1}, {"", 0}, {"", 0}};
+  static const tmeter_plugin_info info = {sizeof info, 0, {"com.acme.new", 12}, {"new", 3}, {"1", 1}, {"", 0}, {"", 0}, {"", 0}};
   static const tmeter_plugin_entry_v1 entry = {sizeof entry, 7, &info, init, deinit, capability};
   return &entry;
 }
