@@ -3,9 +3,10 @@ sandbox off the same attempts succeed, so that these tests can fail."""
 import json
 import os
 import pathlib
+import subprocess
 import tempfile
 
-from support import MODELS, CliTest, build_plugin, main, tmeter
+from support import MODELS, SOURCE, TMETER, CliTest, build_plugin, main, tmeter
 
 RESNET = MODELS / "resnet50.pt2"
 REFUSED = ("Permission denied", "Operation not permitted", "Function not implemented")
@@ -117,6 +118,50 @@ class Sandbox(CliTest):
         odd = self.folder / "odd.tmeter"
         build_plugin("rogue_plugin.cpp", odd, '-DROGUE_RIGHTS="everything"')
         self.assert_refused(5, ["com.rogue.all", "'everything'", "network, files and processes"], "--plugin", odd, RESNET)
+
+    def without(self, what, attempts):
+        """Outcomes, and what --verbose says, on a kernel without `what`."""
+        wrapper = self.folder / "kernel_without"
+        subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-o", wrapper, SOURCE / "tests" / "cli" / "kernel_without.c"], check=True)
+        wishes = ";".join(f"{a} {argument}" for a, argument in attempts.items())
+        done = subprocess.run([wrapper, what, TMETER, "-v", "--plugins=params,flops,rogue", "--plugin", self.plugin, "--report", "json",
+                               RESNET], capture_output=True, text=True, env={**os.environ, "ROGUE_TRY": wishes})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual(document["totals"]["macs"], 4089184256)
+        return {f["rule"]: f["text"].split(": ", 1)[1] for f in document["findings"] if f["plugin"] == "com.rogue.all"}, done.stderr
+
+    def test_a_kernel_without_landlock_holds_the_rest_and_says_what_does_not(self):
+        attempts = self.attempts()
+        del attempts["read"]
+        outcomes, words = self.without("landlock", {**attempts, "read": self.secret})
+        self.assertEqual(outcomes.pop("read"), "done")
+        for what, outcome in outcomes.items():
+            self.assertIn(outcome, REFUSED, what)
+        self.assertIn("any file this user can read can be read (this kernel has no Landlock)", words)
+        self.assertIn("(seccomp)", words)
+
+    def test_a_container_that_forbids_seccomp_holds_the_files_and_says_what_does_not(self):
+        outcomes, words = self.without("seccomp", {"read": self.secret, "write": self.folder / "new", "append": self.victim,
+                                                   "truncate": self.victim, "execve": "/bin/true", "socket": ""})
+        self.assertEqual(outcomes.pop("socket"), "done")
+        for what, outcome in outcomes.items():
+            self.assertIn(outcome, REFUSED, what)
+        self.assertIn("system calls are not limited (no seccomp here)", words)
+
+    def test_a_kernel_without_both_still_works(self):
+        outcomes, words = self.without("both", {"read": self.secret})
+        self.assertEqual(outcomes, {"read": "done"})
+        self.assertIn("no Landlock", words)
+        self.assertIn("no seccomp", words)
+
+    def test_a_traced_run_works(self):
+        """As under a debugger: a tracer follows the worker."""
+        tracer = self.folder / "tracer"
+        subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-o", tracer, SOURCE / "tests" / "cli" / "tracer.c"], check=True)
+        done = subprocess.run([tracer, TMETER, "--report", "json", RESNET], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["totals"]["macs"], 4089184256)
 
     def test_verbose_says_what_holds(self):
         done = tmeter("-v", RESNET)
