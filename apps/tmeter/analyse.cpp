@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <iostream>
+#include <functional>
+#include <new>
 #include <set>
 
 #include "apps/tmeter/by_size.hpp"
 #include "apps/tmeter/command_line.hpp"
+#include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/run_rights.hpp"
 #include "core/analysis/assertion.hpp"
 #include "core/analysis/engine.hpp"
 #include "core/base/error.hpp"
@@ -14,6 +17,9 @@
 #include "core/base/version.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/model_loading.hpp"
+#include "core/process/activity.hpp"
+#include "core/process/supervisor.hpp"
+#include "core/process/terminal.hpp"
 #include "core/report/writing.hpp"
 
 namespace tmeter::app {
@@ -79,8 +85,7 @@ tmeter_source open_source(const std::string& path) {
   try {
     return tmeter_source(path);
   } catch (const Error& e) {
-    const std::string text = e.what();
-    throw Error(e.kind(), text.starts_with(path) ? text : path + ": " + text);
+    throw about_model(e, path);
   }
 }
 
@@ -90,7 +95,6 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   report.properties["tool.version"] = TMETER_VERSION;
   report.properties["model.file"] = std::filesystem::path(line.model).filename().string();
   report.properties["model.path"] = line.model;
-  report.properties["model.size"] = std::to_string(std::filesystem::file_size(line.model));
   if (hardware.was_used()) report.properties["hardware"] = hardware.get().name;
   report.view = line.view;
   report.warnings = log.warnings();
@@ -105,11 +109,11 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   }
 }
 
-std::vector<ReportTarget> report_targets(Registry& registry, const Settings& settings) {
+std::vector<ReportTarget> report_targets(const CommandLine& line) {
   std::vector<ReportTarget> targets;
-  for (const auto& r : settings.reports) targets.push_back(parse_report_target(r));
+  for (const auto& r : line.settings.reports) targets.push_back(parse_report_target(r));
   if (targets.empty()) targets.push_back({"text", ""});
-  for (const auto& t : targets) find_writer(registry, t.format);  // refuse early
+  require_own_files(targets, line.model);
   return targets;
 }
 
@@ -130,41 +134,117 @@ void require_operators(const CommandLine& line, const Graph& graph) {
                   " holds weights only; a .pt2 or TorchScript file has inputs and operators");
 }
 
-int analyse(const CommandLine& line, Clock::time_point start) {
-  Registry registry(line.settings);
-  if (line.verbosity >= 0) {
-    for (const auto& problem : registry.problems())
-      std::cerr << "tmeter: note: " << problem << "\n";
+/// Everything between the command line and the reports. Runs in the worker.
+class Run {
+ public:
+  Run(const CommandLine& line, std::vector<ReportTarget> targets, const Screen& screen,
+      Worker& worker, Clock::time_point start)
+      : line_(line),
+        targets_(std::move(targets)),
+        screen_(screen),
+        worker_(worker),
+        start_(start),
+        registry_(line.settings, worker.excluded()) {
+    for (const auto& text : line.assertions) assertions_.push_back(parse_assertion(text));
   }
-  auto names = chosen_plugins(registry, line.settings.plugins);
-  append_unique(names, registry.given_files());
-  const auto targets = report_targets(registry, line.settings);
 
-  const auto source = open_source(line.model);
-  CallLog log(line.verbosity);
-  const auto hardware = hardware_source(line.settings);
-  const tmeter_request request{&source, line.trusted, line.inputs};
-  const auto model = load_model(registry, request, {&log, nullptr, nullptr});
-  require_operators(line, *model.graph);
-  model.graph->bind(line.bindings);
-  Report report;
-  report.sweep = plan_sweep(*model.graph, line.sweep, line.bindings);  // refuse early
+  Ending run() {
+    tell_problems();
+    auto names = chosen_plugins(registry_, line_.settings.plugins);
+    append_unique(names, registry_.given_files());
+    for (const auto& t : targets_) find_writer(registry_, t.format);  // refuse early
+    enter_sandbox(names);
 
-  append_unique(names, handlers_wanted(registry, *model.graph));
-  const auto plugins = registry.open_with_needs(names);
-  report.graph = model.graph.get();
-  const TensorBytes tensors(source.file);
-  Engine engine(*model.graph, plugins, log, &hardware);
-  engine.read_tensors(tensors, line.threads);
-  report.results = engine.run();
-  add_sizes(report, line, *model.graph, plugins, hardware);
-  fill_report(report, line, model, plugins, hardware, log);
-  const std::chrono::duration<double> elapsed = Clock::now() - start;
-  report.properties["analysis.seconds"] = std::to_string(elapsed.count());
+    activity().stage = Stage::kReading;
+    const auto source = open_source(line_.model);
+    CallLog log(line_.verbosity, &worker_);
+    const auto hardware = hardware_source(line_.settings);
+    const tmeter_request request{&source, line_.trusted, line_.inputs};
+    const auto model = load_model(registry_, request, {&log, nullptr, nullptr});
+    require_operators(line_, *model.graph);
+    model.graph->bind(line_.bindings);
+    Report report;
+    report.sweep = plan_sweep(*model.graph, line_.sweep, line_.bindings);  // refuse early
 
-  write_reports(registry, report, targets, line.color);
-  for (const auto& a : line.assertions) check_assertion(a, report.results);
-  return 0;
+    activity().stage = Stage::kAnalysing;
+    append_unique(names, handlers_wanted(registry_, *model.graph));
+    const auto plugins = registry_.open_with_needs(names);
+    report.graph = model.graph.get();
+    const TensorBytes tensors(source.file);
+    Engine engine(*model.graph, plugins, log, &hardware);
+    engine.read_tensors(tensors, line_.threads);
+    try {
+      report.results = engine.run();
+      add_sizes(report, line_, *model.graph, plugins, hardware);
+    } catch (const Error& e) {
+      throw about_model(e, line_.model);
+    }
+    fill_report(report, line_, model, plugins, hardware, log);
+    report.properties["model.size"] = std::to_string(source.file.bytes().size());
+    add_run_facts(report);
+
+    activity().stage = Stage::kWriting;
+    for (const auto& a : assertions_) require_metric(a, report.results);
+    write_reports(registry_, report, targets_, screen_, worker_);
+    for (const auto& a : assertions_) check_assertion(a, report.results);
+    return {};
+  }
+
+ private:
+  void tell_problems() {
+    for (const auto& problem : registry_.problems()) {
+      if (line_.verbosity >= 0) worker_.message("note: " + problem);
+    }
+  }
+
+  void enter_sandbox(const std::vector<std::string>& names) {
+    auto rights = run_rights(line_, registry_);
+    for (const auto* p : declared_rights(registry_, names, targets_)) {
+      if (!add_rights(rights, p->manifest.rights)) {
+        throw Error(ErrorKind::kPlugin,
+                    "plugin " + p->manifest.id + " declares rights that are not known: '" +
+                        p->manifest.rights + "'; known are network, files and processes");
+      }
+      if (line_.verbosity >= 0)
+        worker_.message("note: plugin " + p->manifest.id +
+                        " may use what it declares: " + p->manifest.rights);
+    }
+    sandbox_ = worker_.enter_sandbox(rights);
+    if (line_.verbosity < 1) return;
+    for (const auto& fact : sandbox_) worker_.message("sandbox: " + fact);
+  }
+
+  void add_run_facts(Report& report) {
+    std::string facts;
+    for (const auto& f : sandbox_) facts += (facts.empty() ? "" : "; ") + f;
+    report.properties["run.sandbox"] = facts;
+    if (!sandbox_wanted()) report.warnings.push_back("the sandbox is " + facts);
+    for (const auto& e : worker_.excluded()) {
+      report.warnings.push_back("plugin " + e.plugin + " " + e.reason +
+                                "; the rest of this report is without it");
+    }
+    const std::chrono::duration<double> elapsed = Clock::now() - start_;
+    report.properties["analysis.seconds"] = std::to_string(elapsed.count());
+  }
+
+  const CommandLine& line_;
+  std::vector<ReportTarget> targets_;
+  Screen screen_;
+  Worker& worker_;
+  Clock::time_point start_;
+  Registry registry_;
+  std::vector<Assertion> assertions_;
+  std::vector<std::string> sandbox_;
+};
+
+/// Memory that is not there is the model's doing unless a plugin is named: the path is said.
+Ending run_on_model(const CommandLine& line, const std::function<Ending()>& run) {
+  try {
+    return run();
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::kModel, line.model + ": takes more memory than " +
+                                       bytes_text(line.limits.memory) + " (--max-memory)");
+  }
 }
 
 }  // namespace
@@ -172,11 +252,17 @@ int analyse(const CommandLine& line, Clock::time_point start) {
 int analyse_command(const Arguments& arguments) {
   const auto start = Clock::now();
   const auto line = parse_command_line(arguments);
-  if (line.help) return std::cout << help_text(), 0;
-  if (line.version) return std::cout << "tmeter " << TMETER_VERSION << "\n", 0;
+  if (line.help) return Terminal::output(help_text()), 0;
+  if (line.version) return Terminal::output("tmeter " TMETER_VERSION "\n"), 0;
+  const auto targets = report_targets(line);
+  const auto screen = this_screen(line.color);
+  Job job{line.model, {}, line.limits, line.verbosity < 0, line.verbosity};
+  for (const auto& t : targets) job.targets.push_back(t.file);
   add_plugin_host_interfaces();
   add_report_interfaces();
-  return analyse(line, start);
+  return supervise(job, [&](Worker& worker) {
+    return run_on_model(line, [&] { return Run(line, targets, screen, worker, start).run(); });
+  });
 }
 
 }  // namespace tmeter::app

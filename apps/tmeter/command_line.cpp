@@ -57,6 +57,9 @@ struct Options {
                                                                  "auto, always or never");
     other.add_options()("plugin", list("FILE"), "load this plugin file too")(
         "plugin-path", list("DIR"), "look for plugins here first")(
+        "timeout", text("TIME"),
+        "give up after 60, 500ms, 2min (default: never; code in a TorchScript file: 60)")(
+        "max-memory", text("SIZE"), "memory (default: half the machine's, at most 8GiB)")(
         "config", text("FILE"), "read options from a TOML file")("quiet,q", "errors only")(
         "verbose,v", "say what is being done")("version", "print the version")("help,h",
                                                                                "print this text");
@@ -153,6 +156,16 @@ unsigned parse_threads(const std::string& text) {
   return n;
 }
 
+core::Limits parse_limits(const po::variables_map& map) {
+  core::Limits limits;
+  limits.memory = map.count("max-memory")
+                      ? core::parse_bytes("--max-memory", map["max-memory"].as<std::string>())
+                      : core::default_max_memory();
+  if (map.count("timeout"))
+    limits.timeout = core::parse_seconds("--timeout", map["timeout"].as<std::string>());
+  return limits;
+}
+
 void fill_settings(const po::variables_map& map, core::Settings& s) {
   if (map.count("config")) s = core::read_settings(map["config"].as<std::string>());
   for (const auto& t : texts(map, "set")) core::add_set_option(s, t);
@@ -212,6 +225,7 @@ CommandLine parse_command_line(const Arguments& arguments) {
   fill_view(map, out);
   out.threads =
       map.count("threads") ? parse_threads(map["threads"].as<std::string>()) : core_count();
+  out.limits = parse_limits(map);
   for (const auto& t : texts(map, "input")) {
     for (auto& request : parse_input_spec(t)) out.inputs.push_back(std::move(request));
   }

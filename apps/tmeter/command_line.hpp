@@ -7,6 +7,7 @@
 #include "apps/tmeter/commands.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/source.hpp"
+#include "core/process/limits.hpp"
 #include "core/report/writing.hpp"
 #include "core/symbolic/sweep.hpp"
 
@@ -16,6 +17,7 @@ struct CommandLine {
   bool help = false, version = false, trusted = false;
   int verbosity = 0;  // -1 quiet … 2
   unsigned threads = 1;
+  core::Limits limits;
   std::string model;
   core::Settings settings;
   std::vector<core::InputRequest> inputs;

@@ -1,5 +1,5 @@
 // `tmeter config`: the complete default configuration as TOML, made from what the plugins declare.
-#include <iostream>
+#include <sstream>
 
 #include "apps/tmeter/commands.hpp"
 #include "core/base/error.hpp"
@@ -7,6 +7,7 @@
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/registry.hpp"
+#include "core/process/supervisor.hpp"
 
 namespace tmeter::app {
 namespace {
@@ -18,15 +19,32 @@ std::string toml_value(const tmeter_option_desc& o) {
   return bare ? str(o.default_value) : "\"" + str(o.default_value) + "\"";
 }
 
-void print_plugin(const Plugin& p) {
+void print_plugin(const Plugin& p, std::ostream& out) {
   const auto* t = p.capability<tmeter_options>(TMETER_CAP_OPTIONS);
   if (!t || !t->count) return;
-  std::cout << "\n[plugin." << p.manifest.name << "]\n";
+  out << "\n[plugin." << p.manifest.name << "]\n";
   for (uint32_t i = 0; i < t->count; ++i) {
     const auto& o = *t->get(i);
-    std::cout << "# " << str(o.text) << (o.choices.len ? " (" + str(o.choices) + ")" : "") << "\n"
-              << str(o.key) << " = " << toml_value(o) << "\n";
+    out << "# " << str(o.text) << (o.choices.len ? " (" + str(o.choices) + ")" : "") << "\n"
+        << str(o.key) << " = " << toml_value(o) << "\n";
   }
+}
+
+Ending print_configuration(Worker& worker) {
+  const Settings settings;
+  Registry registry(settings, worker.excluded());
+  std::ostringstream out;
+  out << "# tmeter configuration: use it with --config FILE; the command line wins.\n"
+         "plugins = [\"params\", \"flops\", \"memory\"]\nplugin-path = []\nreport = "
+         "[\"text\"]\nhardware = \""
+      << kDefaultHardware << "\"\n";
+  for (const auto& p : registry.plugins()) {
+    if (p->manifest.options.empty() || p->library.empty()) continue;
+    registry.open(*p);
+    print_plugin(*p, out);
+  }
+  worker.report(0, out.str());
+  return {};
 }
 
 }  // namespace
@@ -34,18 +52,7 @@ void print_plugin(const Plugin& p) {
 int config_command(const Arguments& arguments) {
   if (!arguments.empty()) throw Error(ErrorKind::kUsage, "`tmeter config` takes no arguments");
   add_plugin_host_interfaces();
-  const Settings settings;
-  Registry registry(settings);
-  std::cout << "# tmeter configuration: use it with --config FILE; the command line wins.\n"
-               "plugins = [\"params\", \"flops\", \"memory\"]\nplugin-path = []\nreport = "
-               "[\"text\"]\nhardware = \""
-            << kDefaultHardware << "\"\n";
-  for (const auto& p : registry.plugins()) {
-    if (p->manifest.options.empty() || p->library.empty()) continue;
-    registry.open(*p);
-    print_plugin(*p);
-  }
-  return 0;
+  return supervise_command("", print_configuration);
 }
 
 }  // namespace tmeter::app

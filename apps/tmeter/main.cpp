@@ -1,12 +1,11 @@
-// tmeter: parse → run → print. One place catches what went wrong and turns it into an exit status.
-#include <unistd.h>
-
-#include <cstdio>
-#include <iostream>
+// tmeter: parse → run → print. One place catches what went wrong and turns it into an exit status;
+// what goes wrong while a model is looked at ends in the supervisor (core/process).
+#include <string>
 #include <string_view>
 
 #include "apps/tmeter/commands.hpp"
 #include "core/base/error.hpp"
+#include "core/process/terminal.hpp"
 
 namespace {
 
@@ -21,20 +20,15 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int status = 1;
+  using tmeter::core::ErrorKind;
+  tmeter::core::Terminal terminal(false);
   try {
-    status = run(argc, argv);
+    return run(argc, argv);
   } catch (const tmeter::core::Error& e) {
-    std::cerr << "tmeter: " << e.what() << "\n";
-    status = e.exit_status();
-  } catch (const std::bad_alloc&) {
-    std::cerr << "tmeter: out of memory\n";
+    terminal.message(e.what());
+    return e.exit_status();
   } catch (const std::exception& e) {
-    std::cerr << "tmeter: internal error: " << e.what() << "\n";
+    terminal.message(std::string("internal error: ") + e.what());
+    return static_cast<int>(ErrorKind::kInternal);
   }
-  std::cout.flush();
-  std::cerr.flush();
-  std::fflush(nullptr);
-  // Not `return`: LibTorch's static destructors alone would take 65 ms (docs/benchmarks.md).
-  _exit(status);
 }

@@ -1,18 +1,19 @@
 // `tmeter plugin list|info|manifest`.
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <iomanip>
-#include <iostream>
+#include <sstream>
 
 #include "apps/tmeter/commands.hpp"
 #include "core/base/error.hpp"
-#include "core/base/output_file.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/describe.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/library.hpp"
 #include "core/plugin_host/registry.hpp"
+#include "core/process/supervisor.hpp"
 
 namespace tmeter::app {
 namespace {
@@ -36,68 +37,72 @@ std::string offers(const Manifest& m) {
   return out;
 }
 
-int list_plugins(const Settings& settings) {
-  const Registry registry(settings);
+void list_plugins(const Settings& settings, Worker& worker, std::ostream& out) {
+  const Registry registry(settings, worker.excluded());
   size_t width = 0;
   for (const auto& p : registry.plugins()) width = std::max(width, p->manifest.name.size());
   for (const auto& p : registry.plugins()) {
-    std::cout << std::left << std::setw(static_cast<int>(width) + 2) << p->manifest.name
-              << p->manifest.version << "  " << offers(p->manifest)
-              << (p->library.empty() ? "  [not available]" : "") << "\n";
-    if (!p->shadowed.empty()) std::cout << "  (hides " << p->shadowed << ")\n";
+    out << std::left << std::setw(static_cast<int>(width) + 2) << p->manifest.name
+        << p->manifest.version << "  " << offers(p->manifest)
+        << (p->library.empty()   ? "  [not available]"
+            : p->failure.empty() ? ""
+                                 : "  [failed]")
+        << "\n";
+    if (!p->shadowed.empty()) out << "  (hides " << p->shadowed << ")\n";
   }
-  for (const auto& problem : registry.problems()) std::cerr << "tmeter: note: " << problem << "\n";
-  return 0;
+  for (const auto& problem : registry.problems()) worker.message("note: " + problem);
 }
 
-void print_options(const Plugin& p) {
+void print_options(const Plugin& p, std::ostream& out) {
   const auto* t = p.capability<tmeter_options>(TMETER_CAP_OPTIONS);
   for (uint32_t i = 0; t && i < t->count; ++i) {
     const auto& o = *t->get(i);
-    std::cout << "  --set " << p.manifest.name << "." << str(o.key) << "=" << str(o.default_value)
-              << "\n      " << str(o.text) << (o.choices.len ? " (" + str(o.choices) + ")" : "")
-              << "\n";
+    out << "  --set " << p.manifest.name << "." << str(o.key) << "=" << str(o.default_value)
+        << "\n      " << str(o.text) << (o.choices.len ? " (" + str(o.choices) + ")" : "") << "\n";
   }
 }
 
-void print_metrics(const Plugin& p) {
+void print_metrics(const Plugin& p, std::ostream& out) {
   const auto* t = p.capability<tmeter_metrics>(TMETER_CAP_METRICS);
   for (uint32_t i = 0; t && i < t->count; ++i) {
     const auto& m = *t->get(i);
-    std::cout << "  " << view(m.id) << "  [" << view(m.unit) << "] " << view(m.convention) << "\n";
+    out << "  " << view(m.id) << "  [" << view(m.unit) << "] " << view(m.convention) << "\n";
   }
 }
 
-int show_plugin(const Settings& settings, const std::string& name) {
-  Registry registry(settings);
+void show_plugin(const Settings& settings, const std::string& name, Worker& worker,
+                 std::ostream& out) {
+  Registry registry(settings, worker.excluded());
   auto& p = registry.get(name);
-  std::cout << p.manifest.name << " " << p.manifest.version << "  (" << p.manifest.id << ")\n"
-            << p.manifest.description << "\n"
-            << (p.library.empty() ? "not available: " + p.manifest.unavailable : p.library) << "\n";
-  if (!p.manifest.needs.empty()) std::cout << "needs: " << joined(p.manifest.needs) << "\n";
-  for (const auto& l : p.manifest.loaders) std::cout << "reads: " << l.title << "\n";
-  if (!p.manifest.propagators.empty()) std::cout << "works out: sizes for other inputs\n";
-  for (const auto& w : p.manifest.writers) std::cout << "writes: --report " << w.name << "\n";
-  if (!p.manifest.handles.empty()) std::cout << "handles: " << joined(p.manifest.handles) << "\n";
-  if (p.library.empty()) return 0;
+  out << p.manifest.name << " " << p.manifest.version << "  (" << p.manifest.id << ")\n"
+      << p.manifest.description << "\n"
+      << (p.library.empty() ? "not available: " + p.manifest.unavailable : p.library) << "\n";
+  if (!p.manifest.needs.empty()) out << "needs: " << joined(p.manifest.needs) << "\n";
+  for (const auto& l : p.manifest.loaders) out << "reads: " << l.title << "\n";
+  if (!p.manifest.propagators.empty()) out << "works out: sizes for other inputs\n";
+  for (const auto& w : p.manifest.writers) out << "writes: --report " << w.name << "\n";
+  if (!p.manifest.handles.empty()) out << "handles: " << joined(p.manifest.handles) << "\n";
+  if (!p.manifest.rights.empty()) out << "may use, beyond computing: " << p.manifest.rights << "\n";
+  if (!p.failure.empty()) out << "failed: " << p.failure << "\n";
+  if (p.library.empty() || !p.failure.empty()) return;
   registry.open(p);
-  if (!p.manifest.metrics.empty()) std::cout << "metrics:\n";
-  print_metrics(p);
-  if (!p.manifest.options.empty()) std::cout << "options:\n";
-  print_options(p);
-  return 0;
+  if (!p.manifest.metrics.empty()) out << "metrics:\n";
+  print_metrics(p, out);
+  if (!p.manifest.options.empty()) out << "options:\n";
+  print_options(p, out);
 }
 
-/// Writes the sidecar manifest of a library.
-int make_manifest(const std::string& library, const std::string& output) {
+/// The sidecar manifest of a library, with where its own libraries lie.
+void make_manifest(const std::string& library, std::ostream& out) {
+  const auto before = loaded_library_folders();
   auto manifest = describe(*open_library(library));
   manifest.library_size = std::filesystem::file_size(library);
-  const auto text = write_manifest(manifest);
-  if (output.empty()) return std::cout << text, 0;
-  OutputFile file(output);
-  file.write(text);
-  file.commit();
-  return 0;
+  const auto own = std::filesystem::absolute(library).parent_path().string();
+  for (const auto& folder : loaded_library_folders()) {
+    if (folder != own && std::find(before.begin(), before.end(), folder) == before.end())
+      manifest.library_folders.push_back(folder);
+  }
+  out << write_manifest(manifest);
 }
 
 [[noreturn]] void refuse() {
@@ -131,10 +136,17 @@ int plugin_command(const Arguments& arguments) {
     }
   }
   const std::string what = words.empty() ? "list" : words[0];
-  if (what == "list" && words.size() <= 1) return list_plugins(settings);
-  if (what == "info" && words.size() == 2) return show_plugin(settings, words[1]);
-  if (what == "manifest" && words.size() == 2) return make_manifest(words[1], output);
-  refuse();
+  const bool known = (what == "list" && words.size() <= 1) ||
+                     ((what == "info" || what == "manifest") && words.size() == 2);
+  if (!known) refuse();
+  return supervise_command(output, [&](Worker& worker) -> Ending {
+    std::ostringstream out;
+    if (what == "list") list_plugins(settings, worker, out);
+    if (what == "info") show_plugin(settings, words[1], worker, out);
+    if (what == "manifest") make_manifest(words[1], out);
+    worker.report(0, out.str());
+    return {};
+  });
 }
 
 }  // namespace tmeter::app

@@ -1,6 +1,7 @@
 #include "core/analysis/columns.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/analysis/axes.hpp"
 #include "core/base/error.hpp"
@@ -26,6 +27,20 @@ Column make_column(const tmeter_metric_desc& d, const std::string& plugin) {
   return c;
 }
 
+/// Of a plugin that failed: no cell has a figure, and the column says why.
+void make_unavailable(Column& c, const std::string& why, const Graph& graph) {
+  c.flags &= ~static_cast<uint32_t>(TMETER_METRIC_COVERAGE);
+  c.provenance = TMETER_PROVENANCE_UNAVAILABLE;
+  c.provenance_text = why;
+  c.failed = true;
+  const std::array<int32_t, 4> axes{c.axis, TMETER_AXIS_MODULE_CALL, TMETER_AXIS_MODULE,
+                                    TMETER_AXIS_MODEL};
+  for (const auto axis : axes) {
+    c.cells[static_cast<size_t>(axis)].assign(axis_size(graph, axis),
+                                              number_of_kind(TMETER_NUMBER_UNAVAILABLE));
+  }
+}
+
 void require_sound(const Column& added, const std::vector<Column>& columns) {
   const auto other = std::find_if(columns.begin(), columns.end(),
                                   [&](const Column& c) { return c.id == added.id; });
@@ -46,11 +61,12 @@ void require_sound(const Column& added, const std::vector<Column>& columns) {
 std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Graph& graph) {
   std::vector<Column> columns;
   for (auto* p : plugins) {
-    const auto* t = p->capability<tmeter_metrics>(TMETER_CAP_METRICS);
+    const auto* t = p->metrics();
     for (uint32_t i = 0; t && i < t->count; ++i) {
       auto column = make_column(*t->get(i), p->manifest.id);
       require_sound(column, columns);
       column.cells[static_cast<size_t>(column.axis)].resize(axis_size(graph, column.axis));
+      if (!p->failure.empty()) make_unavailable(column, p->failure, graph);
       columns.push_back(std::move(column));
     }
   }

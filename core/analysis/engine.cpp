@@ -48,6 +48,7 @@ void Engine::collect_columns() {
   finished_.resize(n);
   for (size_t i = 0; i < n; ++i) {
     if (is_node_metric(results_.columns[i])) node_stages_[i].resize(graph_.nodes().size());
+    finished_[i] = results_.columns[i].failed;
   }
 }
 
@@ -140,13 +141,14 @@ tmeter_number Engine::ask_handlers(size_t column, const Node& node) {
 tmeter_number Engine::evaluate(size_t column, const Node& node) {
   const auto stage = node_stages_[column][node.index];
   auto& cell = results_.columns[column].cells[TMETER_AXIS_NODE][node.index];
-  if (stage == Stage::kDone) return cell;
+  if (stage == Stage::kDone || results_.columns[column].failed) return cell;
   if (stage == Stage::kRunning) {
     throw Error(ErrorKind::kPlugin, "metrics need each other in a circle: '" +
                                         results_.columns[column].id + "' and '" +
                                         frames_.back().column->id + "'");
   }
   node_stages_[column][node.index] = Stage::kRunning;
+  const AtNode at(static_cast<int64_t>(node.index), node.op, node.call->module->path);
   const auto value = ask_handlers(column, node);
   node_stages_[column][node.index] = Stage::kDone;
   return results_.columns[column].cells[TMETER_AXIS_NODE][node.index] = value;
@@ -168,9 +170,10 @@ void Engine::finish_column(size_t i) {
   if (finished_[i]) return;
   finished_[i] = 1;
   auto& c = results_.columns[i];
+  if (column_index(c.weight) != kNone) require_metric(c.weight);  // the weights of a mean
   if (c.axis == TMETER_AXIS_NODE) roll_up_nodes(graph_, results_, c);
   if (c.axis == TMETER_AXIS_MODULE_CALL) roll_up_nodes(graph_, results_, c);
-  if (c.axis == TMETER_AXIS_TENSOR) roll_up_tensors(graph_, c);
+  if (c.axis == TMETER_AXIS_TENSOR) roll_up_tensors(graph_, results_, c);
 }
 
 bool Engine::is_produced(const std::string& id) const {
@@ -264,7 +267,7 @@ Results Engine::run() {
 void Engine::forget_nodes() {
   for (size_t i = 0; i < results_.columns.size(); ++i) {
     auto& c = results_.columns[i];
-    if (!is_node_metric(c)) continue;
+    if (!is_node_metric(c) || c.failed) continue;
     for (auto& cells : c.cells) std::fill(cells.begin(), cells.end(), tmeter_number{});
     std::fill(node_stages_[i].begin(), node_stages_[i].end(), Stage::kWaiting);
     finished_[i] = 0;
@@ -277,7 +280,7 @@ const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wante
   forget_nodes();
   for (size_t i = 0; i < results_.columns.size(); ++i) {
     const auto& c = results_.columns[i];
-    if (!is_node_metric(c) || is_produced(c.id) || !wanted(c)) continue;
+    if (!is_node_metric(c) || c.failed || is_produced(c.id) || !wanted(c)) continue;
     evaluate_all(i);
     finish_column(i);
   }

@@ -1,5 +1,6 @@
 // Roll-ups: from nodes to module calls, modules and the model; from tensors to modules and the
-// model. Follows each metric's aggregation (sdk abi/metric.h).
+// model. Follows each metric's aggregation (sdk abi/metric.h). The weights of a mean must have been
+// rolled up before.
 #pragma once
 #include "core/analysis/results.hpp"
 #include "core/ir/graph.hpp"
@@ -11,6 +12,6 @@ namespace tmeter::core {
 void roll_up_nodes(const Graph& graph, const Results& results, Column& column);
 
 /// Tensor metrics: every module and the model count each distinct (canonical) tensor inside once.
-void roll_up_tensors(const Graph& graph, Column& column);
+void roll_up_tensors(const Graph& graph, const Results& results, Column& column);
 
 }  // namespace tmeter::core

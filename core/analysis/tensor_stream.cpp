@@ -1,6 +1,7 @@
 #include "core/analysis/tensor_stream.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 #include <tuple>
 
@@ -37,7 +38,7 @@ uint64_t bytes_of(const Tensor& t) {
 
 TensorStream::TensorStream(const Graph& graph, std::vector<TensorUse> uses,
                            const TensorBytes& tensors, CallLog& log)
-    : uses_(std::move(uses)), tensors_(tensors), log_(log), progress_(log.verbosity() >= 0) {
+    : uses_(std::move(uses)), tensors_(tensors), log_(log) {
   for (const auto& t : graph.tensors()) {
     if (t.canonical == &t) add_job(t);
   }
@@ -87,16 +88,31 @@ void TensorStream::run(unsigned threads, const Emit& emit) {
       std::min<int64_t>(parts, std::max<int64_t>(static_cast<int64_t>(threads), 1)));
   window_ = static_cast<int64_t>(count) * 2;
   running_ = count;
-  const Interrupt interrupt;
-  std::vector<std::thread> pool;
-  for (size_t i = 0; i < count; ++i) pool.emplace_back([this] { work(); });
+  auto pool = start_threads(count);
   watch(emit);
   for (auto& t : pool) t.join();
-  progress_.clear();
+  if (log_.outlet()) log_.outlet()->progress_ended();
   if (Interrupt::requested())
     throw Error(ErrorKind::kInterrupted,
                 "interrupted while the weights were read; nothing written");
   if (error_) std::rethrow_exception(error_);
+}
+
+/// As many as the machine lets start; what they are to do does not depend on how many they are.
+std::vector<std::thread> TensorStream::start_threads(size_t count) {
+  std::vector<std::thread> pool;
+  try {
+    while (pool.size() < count) pool.emplace_back([this] { work(); });
+  } catch (const std::system_error& e) {
+    if (pool.empty()) {
+      throw Error(ErrorKind::kRun, std::string("no thread can be started to read weights (") +
+                                       e.what() + "); see `ulimit -u` and --max-memory");
+    }
+    log_.add(TMETER_LOG_INFO, "tmeter", "only " + std::to_string(pool.size()) + " threads started");
+    const std::lock_guard lock(mutex_);
+    running_ -= count - pool.size();
+  }
+  return pool;
 }
 
 /// The main thread: hands out what is finished, shows how far it is, and passes Ctrl-C on.
@@ -107,7 +123,7 @@ void TensorStream::watch(const Emit& emit) {
     changed_.wait_for(lock, std::chrono::milliseconds(100),
                       [&] { return running_ == 0 || (ready() && !stop_); });
     emit_finished(emit, lock);
-    progress_.update(streamed_, total_, "B");
+    if (log_.outlet()) log_.outlet()->progress(streamed_, total_, "B");
     if (Interrupt::requested()) {
       stop_ = true;
       changed_.notify_all();

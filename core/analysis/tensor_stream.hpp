@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "core/analysis/tensor_plan.hpp"
-#include "core/base/progress.hpp"
 #include "core/plugin_host/registry.hpp"
 
 namespace tmeter::core {
@@ -101,6 +100,7 @@ class TensorStream {
 
   void add_job(const Tensor& tensor);
   Worker make_worker() const;
+  std::vector<std::thread> start_threads(size_t count);
   void work();
   std::optional<Item> take();
   void run_part(const Item& item, Worker& worker);
@@ -117,7 +117,6 @@ class TensorStream {
   std::vector<TensorUse> uses_;
   const TensorBytes& tensors_;
   CallLog& log_;
-  Progress progress_;
   std::deque<Job> jobs_;  // in the order of the tensors
   std::vector<Unreadable> unreadable_;
   int64_t window_ = 0;  // parts of a tensor that may be alive at a time

@@ -16,7 +16,6 @@ Interrupt::Interrupt() {
   asked = false;
   struct sigaction action {};
   action.sa_handler = on_interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, &before_);
   if (before_.sa_handler == SIG_IGN) sigaction(SIGINT, &before_, nullptr);  // started with nohup
 }

@@ -1,5 +1,6 @@
-// Ctrl-C during long work: while an Interrupt lives, the first one only sets a flag, so that the
-// work can end cleanly; a second one ends the program as usual. One at a time, on the main thread.
+// Ctrl-C in a worker: while an Interrupt lives, it only sets a flag, so that work can end cleanly;
+// a worker that does not is ended by its supervisor (core/process). One at a time, on the main
+// thread.
 #pragma once
 #include <signal.h>
 

@@ -29,6 +29,13 @@ struct Guard {
 namespace {
 
 std::atomic<Guard*> guards{nullptr};
+struct sigaction before {};
+
+void tell(std::string_view message) {
+  const auto written = write(STDERR_FILENO, message.data(), message.size());
+  static_cast<void>(written);
+}
+std::atomic<LostFile> on_lost_file{tell};
 
 /// Only async-signal-safe calls here: see signal-safety(7).
 void on_fault(int signal, siginfo_t* info, void*) {
@@ -38,11 +45,10 @@ void on_fault(int signal, siginfo_t* info, void*) {
     if (at < begin || at - begin >= g->size.load(std::memory_order_relaxed)) continue;
     static std::atomic_flag told = ATOMIC_FLAG_INIT;
     while (told.test_and_set()) pause();  // another thread is ending the program
-    const auto written = write(STDERR_FILENO, g->message.data(), g->message.size());
-    static_cast<void>(written);
+    on_lost_file(g->message);
     _exit(static_cast<int>(ErrorKind::kModel));
   }
-  ::signal(signal, SIG_DFL);  // not ours: as if we were not here, when the access is repeated
+  sigaction(signal, &before, nullptr);  // not ours: as if we were not here, when it is repeated
 }
 
 Guard* guard(const char* data, size_t size, const std::string& path) {
@@ -50,13 +56,13 @@ Guard* guard(const char* data, size_t size, const std::string& path) {
     struct sigaction action {};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO;
-    return sigaction(SIGBUS, &action, nullptr) == 0;
+    return sigaction(SIGBUS, &action, &before) == 0;
   }();
   static_cast<void>(installed);
   auto* g = new Guard{data, size,
-                      "tmeter: " + printable(path) +
+                      printable(path) +
                           ": became shorter while it was read, or its disk failed; try again once "
-                          "it is completely written\n",
+                          "it is completely written",
                       guards.load()};
   while (!guards.compare_exchange_weak(g->next, g)) {
   }
@@ -83,6 +89,8 @@ struct Descriptor {
 }
 
 }  // namespace
+
+void when_file_is_lost(LostFile tell) { on_lost_file = tell; }
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
   const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};

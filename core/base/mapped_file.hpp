@@ -11,6 +11,12 @@ namespace tmeter::core {
 
 struct Guard;  // what the fault handler knows of a mapping
 
+/// What tells of a file that has become shorter under its mapping, just before the process ends
+/// with the status of a model that cannot be read. In a signal handler: only async-signal-safe
+/// calls. By default it writes to standard error.
+using LostFile = void (*)(std::string_view message);
+void when_file_is_lost(LostFile tell);
+
 class MappedFile {
  public:
   /// Throws Error(kModel) for a missing file, a directory, an empty or unreadable file.

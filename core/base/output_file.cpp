@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "core/base/error.hpp"
@@ -45,7 +46,12 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   open_temporary();
 }
 
+/// Without a name where the file system can: then even a process that is killed leaves nothing.
 void OutputFile::open_temporary() {
+  const auto folder = std::filesystem::path(path_).parent_path();
+  fd_ = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  nameless_ = fd_ >= 0;
+  if (nameless_) return;
   temporary_ = path_ + ".XXXXXX";
   fd_ = mkostemp(temporary_.data(), O_CLOEXEC);
   if (fd_ < 0) {
@@ -55,6 +61,22 @@ void OutputFile::open_temporary() {
   const mode_t mask = umask(0);
   umask(mask);
   fchmod(fd_, 0666 & ~mask);
+}
+
+/// Gives a nameless file a name: its own, or, where that is taken, one to rename it from.
+void OutputFile::give_name() {
+  const auto self = "/proc/self/fd/" + std::to_string(fd_);
+  const auto name = [&](const std::string& path) {
+    return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (name(path_)) return;
+  for (int i = 0; errno == EEXIST && i < 1000; ++i) {
+    const auto candidate = path_ + "." + std::to_string(getpid()) + "-" + std::to_string(i);
+    if (!name(candidate)) continue;
+    temporary_ = candidate;
+    return;
+  }
+  fail("cannot be written");
 }
 
 OutputFile::~OutputFile() {
@@ -72,7 +94,9 @@ void OutputFile::write(std::string_view bytes) {
 }
 
 void OutputFile::commit() {
-  if (!temporary_.empty() && fsync(fd_) != 0) fail("cannot be written completely");
+  const bool regular = nameless_ || !temporary_.empty();
+  if (regular && fsync(fd_) != 0) fail("cannot be written completely");
+  if (nameless_) give_name();
   if (close(std::exchange(fd_, -1)) != 0) fail("cannot be written completely");
   if (temporary_.empty()) return;
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be written");

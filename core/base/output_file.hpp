@@ -1,7 +1,7 @@
-// An output file that is either complete or absent: written under a temporary name in the same
-// folder, synced, and renamed. An interrupted run leaves the old file whole. What is there and no
-// regular file (/dev/null, /dev/stdout, a pipe) is written to instead of being replaced, and a link
-// stays a link.
+// An output file that is either complete or absent: written without a name (or, on file systems that
+// cannot, under a temporary one in the same folder), synced, and named. An interrupted run leaves
+// the old file whole. What is there and no regular file (/dev/null, /dev/stdout, a pipe) is written to
+// instead of being replaced, and a link stays a link.
 #pragma once
 #include <string>
 #include <string_view>
@@ -29,8 +29,10 @@ class OutputFile {
  private:
   [[noreturn]] void fail(const std::string& what);
   void open_temporary();
+  void give_name();
   std::string path_, temporary_;
   int fd_ = -1;
+  bool nameless_ = false;
 };
 
 }  // namespace tmeter::core

@@ -1,6 +1,8 @@
 #include "core/base/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <numeric>
 
 namespace tmeter::core {
@@ -69,44 +71,100 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return best.empty() ? std::string() : " (did you mean '" + best + "'?)";
 }
 
-namespace {
-
-/// Length of the well-formed UTF-8 sequence at the start of `text`; 0 when there is none.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  const size_t length = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (length == 1) return 1;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  return length;
-}
-
-}  // namespace
-
 std::string shape_text(std::span<const int64_t> dims) {
   std::string text = "[";
   for (const auto d : dims) text += (text.size() > 1 ? ", " : "") + std::to_string(d);
   return text + "]";
 }
 
-std::string printable(std::string_view text, size_t limit) {
-  std::string out;
-  size_t at = 0;
-  while (at < text.size() && at < limit) {
-    const size_t length = utf8_length(text.substr(at));
-    const auto first = static_cast<unsigned char>(text[at]);
-    if (length == 0 || first < 0x20 || first == 0x7f) {
-      out += '?';
-      ++at;
-    } else {
-      out += text.substr(at, length);
-      at += length;
-    }
+namespace {
+
+struct Character {
+  uint32_t code;
+  size_t length;  // 0: no well-formed UTF-8 begins here
+};
+
+Character first_character(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const uint32_t first = byte(0);
+  if (first < 0x80) return {first, 1};
+  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {0, 0};
+  uint32_t code = first & (0xFFu >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return {0, 0};
+    code = code << 6 | (byte(i) & 0x3Fu);
   }
-  if (at < text.size()) out += "…";
+  constexpr std::array<uint32_t, 5> kSmallest{0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code < 0xE000;
+  if (code < kSmallest[length] || code > 0x10FFFF || surrogate) return {0, 0};
+  return {code, length};
+}
+
+/// Changes what a terminal does instead of showing something: C0, C1, line and paragraph
+/// separators, and characters that turn the direction of text.
+bool is_control(uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C ||
+         (code >= 0x200E && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+}
+
+std::string spelled(const char* format, uint32_t value) {
+  std::array<char, 16> out{};
+  std::snprintf(out.data(), out.size(), format, value);
+  return out.data();
+}
+
+std::string spelled_control(uint32_t code) {
+  if (code == '\n') return "\\n";
+  if (code == '\r') return "\\r";
+  if (code == '\t') return "\\t";
+  return spelled(code < 0x100 ? "\\x%02x" : "\\u%04x", code);
+}
+
+/// Length of "\x1b[1;31m" at the start of `text`, 0 when it does not begin with a colour.
+size_t color_length(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const auto end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && end < 32 && text[end] == 'm' ? end + 1 : 0;
+}
+
+/// Appends what is at the front of `text`, spelled out when need be, and takes it away.
+void move_character(std::string_view& text, std::string& out) {
+  const auto c = first_character(text);
+  if (c.length == 0) {
+    out += spelled("\\x%02x", static_cast<unsigned char>(text[0]));
+  } else if (is_control(c.code)) {
+    out += spelled_control(c.code);
+  } else {
+    out += text.substr(0, c.length);
+  }
+  text.remove_prefix(std::max<size_t>(c.length, 1));
+}
+
+}  // namespace
+
+std::string visible(std::string_view text, size_t limit) {
+  std::string out;
+  const size_t size = text.size();
+  while (!text.empty() && size - text.size() < limit) move_character(text, out);
+  if (!text.empty()) out += "…";
+  return out;
+}
+
+std::string harmless_on_terminal(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const bool layout = text[0] == '\n' || text[0] == '\t';
+    const size_t kept = layout ? 1 : color_length(text);
+    if (kept == 0) {
+      move_character(text, out);
+      continue;
+    }
+    out += text.substr(0, kept);
+    text.remove_prefix(kept);
+  }
   return out;
 }
 

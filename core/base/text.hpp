@@ -23,8 +23,18 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 /// "[1, 3, 224, 224]"
 std::string shape_text(std::span<const int64_t> dims);
 
-/// Text from a file made fit for one line on a terminal: control characters and broken UTF-8
-/// become '?', and what is longer than `limit` bytes is cut.
-std::string printable(std::string_view text, size_t limit = 200);
+/// Text from a file made fit for one line on a terminal: control characters (C0, C1, bidirectional
+/// ones) and broken UTF-8 are spelled out, as in "\x1b", "\n" and "\u202e", and what is longer than
+/// `limit` bytes is cut.
+std::string visible(std::string_view text, size_t limit);
+
+/// The same for a name inside a message.
+inline std::string printable(std::string_view text, size_t limit = 200) {
+  return visible(text, limit);
+}
+
+/// A report made fit for a terminal: as `visible`, but line ends, tabs and colours ("\x1b[…m")
+/// stay.
+std::string harmless_on_terminal(std::string_view text);
 
 }  // namespace tmeter::core

@@ -50,6 +50,8 @@ Manifest read_manifest(const std::string& path) {
   m.handles = texts(doc, "handles");
   m.propagators = texts(doc, "propagators");
   m.shape_rules = texts(doc, "shape_rules");
+  m.rights = text(doc, "rights");
+  m.library_folders = texts(doc, "library_folders");
   m.library_size = static_cast<uint64_t>(doc["library_size"].value_or(int64_t{0}));
   for (const auto* l : tables(doc, "loader")) {
     LoaderManifest loader{text(*l, "name"), text(*l, "title"), {}};
@@ -75,6 +77,8 @@ std::string write_manifest(const Manifest& m) {
   if (!m.handles.empty()) doc.insert("handles", to_array(m.handles));
   if (!m.propagators.empty()) doc.insert("propagators", to_array(m.propagators));
   if (!m.shape_rules.empty()) doc.insert("shape_rules", to_array(m.shape_rules));
+  if (!m.rights.empty()) doc.insert("rights", m.rights);
+  if (!m.library_folders.empty()) doc.insert("library_folders", to_array(m.library_folders));
   doc.insert("library_size", static_cast<int64_t>(m.library_size));
   toml::array loaders, writers;
   for (const auto& l : m.loaders) {

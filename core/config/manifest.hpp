@@ -34,6 +34,10 @@ struct Manifest {
   std::vector<LoaderManifest> loaders;
   std::vector<std::string> propagators;
   std::vector<WriterManifest> writers;
+  std::string
+      rights;  // what it does beyond computing: "network", "files", "processes" (abi/entry.h)
+  /// Folders of the libraries it is linked to that are not the system's: they may be read.
+  std::vector<std::string> library_folders;
   uint64_t library_size = 0;  // of the library it was made from; another size makes it stale
 };
 

@@ -86,7 +86,7 @@ const tmeter_call_api* call_interface() {
       [](tmeter_call* c, tmeter_str key, int32_t* out) {
         return read_option(c, key, out, [](const OptionValue& o) -> int32_t { return o.b; });
       },
-      [](tmeter_call*, tmeter_str) {}};
+      [](tmeter_call*, tmeter_str what) { activity_slot().at.set(view(what)); }};
   return &api;
 }
 

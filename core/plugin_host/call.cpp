@@ -1,7 +1,6 @@
 #include "core/plugin_host/call.hpp"
 
 #include <algorithm>
-#include <iostream>
 
 namespace tmeter::core {
 
@@ -13,7 +12,7 @@ void CallLog::add(int32_t level, std::string_view plugin, std::string_view messa
     return;
   }
   const bool shown = level == TMETER_LOG_INFO ? verbosity_ >= 1 : verbosity_ >= 2;
-  if (shown) std::cerr << "tmeter: " << plugin << ": " << message << "\n";
+  if (shown && outlet_) outlet_->message(std::string(plugin) + ": " + std::string(message));
 }
 
 void require_success(tmeter_call& call, tmeter_status status, std::string_view doing) {

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/outlet.hpp"
 #include "core/config/hardware.hpp"
 #include "core/plugin_host/options.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
+#include "core/process/activity.hpp"
 
 namespace tmeter::core {
 
@@ -37,13 +39,17 @@ class ResultsAccess {
 /// Used from any thread; `warnings` once the work is done.
 class CallLog {
  public:
-  explicit CallLog(int verbosity = 0) : verbosity_(verbosity) {}
+  /// Without an outlet nothing is shown.
+  explicit CallLog(int verbosity = 0, Outlet* outlet = nullptr)
+      : verbosity_(verbosity), outlet_(outlet) {}
   int verbosity() const { return verbosity_; }
+  Outlet* outlet() const { return outlet_; }
   void add(int32_t level, std::string_view plugin, std::string_view message);
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   int verbosity_;
+  Outlet* outlet_;
   std::mutex mutex_;
   std::vector<std::string> warnings_;
 };
@@ -77,11 +83,29 @@ void require_success(tmeter_call& call, tmeter_status status, std::string_view d
 template <class F>
 tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
   call.error.clear();
+  const InsidePlugin inside(call.plugin_id, doing);
   const tmeter_status status = f(&call);
   if (!call.scratch.empty()) call.scratch.clear();
   if (status != TMETER_OK && status != TMETER_UNSUPPORTED) require_success(call, status, doing);
   return status;
 }
+
+/// While it lives, `engine` runs code as the file says; nothing when `engine` is empty.
+class RunningFile {
+ public:
+  RunningFile(const CallLog* log, std::string_view engine)
+      : outlet_(log && !engine.empty() ? log->outlet() : nullptr) {
+    if (outlet_) outlet_->runs_file(engine);
+  }
+  ~RunningFile() {
+    if (outlet_) outlet_->runs_file({});
+  }
+  RunningFile(const RunningFile&) = delete;
+  RunningFile& operator=(const RunningFile&) = delete;
+
+ private:
+  Outlet* outlet_;
+};
 
 /// For host callbacks: nothing is thrown across the border; the text lands in the call.
 template <class F>

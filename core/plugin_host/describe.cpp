@@ -50,6 +50,7 @@ Manifest describe(const tmeter_plugin_entry_v1& e) {
   m.version = str(e.info->version);
   m.description = str(e.info->description);
   m.needs = split(str(e.info->requires_), " ");
+  m.rights = str(e.info->rights);
   if (e.init(host_table(), {}) != TMETER_OK) {
     throw Error(ErrorKind::kPlugin, "plugin " + m.id + " could not be started (its init failed)");
   }

@@ -1,10 +1,21 @@
 #include "core/plugin_host/library.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #define BOOST_DLL_USE_STD_FS
+#include <link.h>
+
 #include <algorithm>
+#include <array>
 #include <boost/dll/library_info.hpp>
 #include <boost/dll/shared_library.hpp>
+#include <cerrno>
+#include <cstring>
 #include <deque>
+#include <filesystem>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -20,6 +31,21 @@ namespace {
 std::deque<boost::dll::shared_library>& open_libraries() {
   static auto* libraries = new std::deque<boost::dll::shared_library>();
   return *libraries;
+}
+
+/// What Boost.DLL would call no shared library, or wait for (a pipe).
+void require_file(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) {
+    refuse(path, errno == ENOENT ? "does not exist"
+                                 : std::string("cannot be read: ") + std::strerror(errno));
+  }
+  if (S_ISDIR(info.st_mode))
+    refuse(path, "is a folder; give the .tmeter file inside it, or the folder as --plugin-path");
+  if (!S_ISREG(info.st_mode)) refuse(path, "is no regular file");
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) refuse(path, std::string("cannot be read: ") + std::strerror(errno));
+  close(fd);
 }
 
 void require_entry_symbol(const std::string& path) {
@@ -49,9 +75,31 @@ void check_entry(const std::string& path, const tmeter_plugin_entry_v1* e) {
   }
 }
 
+bool is_system_folder(const std::string& folder) {
+  constexpr std::array<std::string_view, 4> kSystem{"/lib", "/lib64", "/usr/lib", "/usr/lib64"};
+  return std::any_of(kSystem.begin(), kSystem.end(), [&](std::string_view s) {
+    return folder == s || folder.starts_with(std::string(s) + "/");
+  });
+}
+
+int add_library_folder(dl_phdr_info* info, size_t, void* out) {
+  const std::filesystem::path path(info->dlpi_name);
+  if (path.is_absolute() && !is_system_folder(path.parent_path().string()))
+    static_cast<std::set<std::string>*>(out)->insert(
+        path.parent_path().lexically_normal().string());
+  return 0;
+}
+
 }  // namespace
 
+std::vector<std::string> loaded_library_folders() {
+  std::set<std::string> folders;
+  dl_iterate_phdr(add_library_folder, &folders);
+  return {folders.begin(), folders.end()};
+}
+
 const tmeter_plugin_entry_v1* open_library(const std::string& path) {
+  require_file(path);
   require_entry_symbol(path);
   try {
     namespace dll = boost::dll;

@@ -3,12 +3,18 @@
 #include <tmeter/abi/entry.h>
 
 #include <string>
+#include <vector>
 
 namespace tmeter::core {
 
 /// Opens `path` and returns its checked entry, before `init`. The library is never closed again.
-/// Throws Error(kPlugin): the file is no library, lacks the entry symbol, cannot be opened (with
-/// the loader's reason), needs a newer ABI than ours, or its entry is malformed.
+/// Throws Error(kPlugin): there is no such file, it cannot be read or is no library, lacks the
+/// entry symbol, cannot be opened (with the loader's reason), needs a newer ABI than ours, or its
+/// entry is malformed.
 const tmeter_plugin_entry_v1* open_library(const std::string& path);
+
+/// Folders of the libraries that are open now, the system's left out: what a plugin is linked to
+/// lies there.
+std::vector<std::string> loaded_library_folders();
 
 }  // namespace tmeter::core

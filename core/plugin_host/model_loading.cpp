@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
 #include "core/plugin_host/propagation.hpp"
 
@@ -113,18 +114,10 @@ void run_loader(const tmeter_loader& loader, Plugin& plugin, const tmeter_reques
                 tmeter_builder& builder, tmeter_status& status) {
   builder.call = &plugin.call;
   builder.source = request.source;
+  const RunningFile running(plugin.call.run.log, view(loader.engine));
   status = invoke(plugin.call, "while reading the model", [&](tmeter_call* call) {
     return loader.load(call, &request, &builder, loader.user);
   });
-}
-
-/// Errors about the model say which file they are about.
-Error with_file(const Error& e, const std::string& path) {
-  const std::string text = e.what();
-  const bool about_file = e.kind() == ErrorKind::kModel || e.kind() == ErrorKind::kRun;
-  const auto name = std::filesystem::path(path).filename().string();
-  const bool named = text.starts_with(path) || text.starts_with(name + " ");
-  return about_file && !named ? Error(e.kind(), path + ": " + text) : e;
 }
 
 }  // namespace
@@ -133,6 +126,18 @@ bool conditions_hold(const std::string& conditions, const tmeter_source& source)
   const auto parts = split(conditions, " ");
   return !parts.empty() &&
          std::all_of(parts.begin(), parts.end(), [&](const auto& c) { return holds(c, source); });
+}
+
+Error about_model(const Error& e, const std::string& path) {
+  constexpr std::array kinds{ErrorKind::kModel, ErrorKind::kRun, ErrorKind::kPlugin};
+  if (std::find(kinds.begin(), kinds.end(), e.kind()) == kinds.end()) return e;
+  const std::string text = e.what();
+  const auto shown = printable(path);
+  const auto name = std::filesystem::path(path).filename().string();
+  const std::array beginnings{path + ":", path + " ", shown + ":", name + ":", name + " "};
+  const bool named = std::any_of(beginnings.begin(), beginnings.end(),
+                                 [&](const auto& b) { return text.starts_with(b); });
+  return named ? e : Error(e.kind(), shown + ": " + text);
 }
 
 LoadedModel load_model(Registry& registry, const tmeter_request& wish, const RunContext& run) {
@@ -162,7 +167,7 @@ LoadedModel load_model(Registry& registry, const tmeter_request& wish, const Run
       return model;
     }
   } catch (const Error& e) {
-    throw with_file(e, source.file.path());
+    throw about_model(e, source.file.path());
   }
   refuse_unknown(source);
 }

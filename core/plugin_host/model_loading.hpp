@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "core/base/error.hpp"
 #include "core/ir/graph.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/plugin_host/source.hpp"
@@ -18,6 +19,10 @@ struct LoadedModel {
 /// asked when it declines. Throws Error(kModel) when nobody can read it (saying what it looks
 /// like), or when reading fails (naming the file).
 LoadedModel load_model(Registry& registry, const tmeter_request& request, const RunContext& run);
+
+/// The error of somebody who worked on the model – it cannot be read or run, a plugin failed on it
+/// – with the file's name before it, unless it begins with that already.
+Error about_model(const Error& e, const std::string& path);
 
 /// Whether all conditions of a match hold (sdk abi/loader.h).
 bool conditions_hold(const std::string& conditions, const tmeter_source& source);

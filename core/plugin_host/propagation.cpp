@@ -1,5 +1,6 @@
 #include "core/plugin_host/propagation.hpp"
 
+#include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
 #include "core/plugin_host/handles.hpp"
 
@@ -36,6 +37,7 @@ std::string wish(const Graph& graph) {
 std::unique_ptr<Graph> ask(const tmeter_propagator& propagator, Plugin& plugin,
                            const Graph& recorded) {
   tmeter_builder builder{GraphBuilder(recorded), &plugin.call};
+  const RunningFile running(plugin.call.run.log, view(propagator.name));
   const auto status =
       invoke(plugin.call, "while working out sizes for other inputs", [&](tmeter_call* call) {
         return propagator.propagate(call, to_handle(&recorded), &builder, propagator.user);

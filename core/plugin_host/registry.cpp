@@ -46,7 +46,8 @@ std::vector<std::string> plugin_folders(const Settings& settings) {
 
 std::string data_folder() { return (install_prefix() / "share/tmeter").string(); }
 
-Registry::Registry(const Settings& settings) : settings_(settings) {
+Registry::Registry(const Settings& settings, std::vector<Excluded> excluded)
+    : settings_(settings), excluded_(std::move(excluded)) {
   for (const auto& folder : settings.plugin_paths) {
     if (!fs::is_directory(folder))
       throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": no such folder");
@@ -84,6 +85,8 @@ void Registry::add_file(const std::string& library, bool must_work) {
     const auto size = fs::file_size(library, none);
     if (fs::exists(manifest)) plugin->manifest = read_manifest(manifest);
     if (plugin->manifest.id.empty() || plugin->manifest.library_size != size) {
+      if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
+      const InsidePlugin inside(plugin->library, "while it was opened", true);
       plugin->entry = open_library(plugin->library);
       plugin->manifest = describe(*plugin->entry);
     }
@@ -96,7 +99,28 @@ void Registry::add_file(const std::string& library, bool must_work) {
   add(std::move(plugin));
 }
 
+const Excluded* Registry::exclusion(const Plugin& p) const {
+  const auto it = std::find_if(excluded_.begin(), excluded_.end(), [&](const Excluded& e) {
+    return e.plugin == p.library || (!p.manifest.id.empty() && e.plugin == p.manifest.id);
+  });
+  return it == excluded_.end() ? nullptr : &*it;
+}
+
+bool Registry::could_not_be_opened(const Plugin& p) const {
+  const auto* e = exclusion(p);
+  return e && !e->opened;
+}
+
+/// Known by its file name alone: whoever asks for it is told why it is not there.
+void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
+  plugin->manifest.id = plugin->library;
+  plugin->manifest.name = fs::path(plugin->library).stem().string();
+  if (given) given_files_.push_back(plugin->manifest.name);
+  add(std::move(plugin));
+}
+
 void Registry::add(std::unique_ptr<Plugin> plugin) {
+  if (const auto* e = exclusion(*plugin)) plugin->failure = "the plugin " + e->reason;
   for (const auto& other : plugins_) {
     if (other->manifest.id == plugin->manifest.id) {
       if (other->library != plugin->library) other->shadowed = plugin->library;
@@ -145,8 +169,11 @@ void Registry::open(Plugin& p) {
     throw Error(ErrorKind::kPlugin,
                 "plugin '" + p.manifest.name + "' is not available: " + p.manifest.unavailable);
   }
-  if (!p.entry) p.entry = open_library(p.library);
+  p.call.options = &p.options;
   p.call.plugin_id = p.manifest.id;
+  if (could_not_be_opened(p)) return;
+  const InsidePlugin inside(p.manifest.id, "while it was opened", true);
+  if (!p.entry) p.entry = open_library(p.library);
   if (p.entry->init(host_table(), {p.library.data(), p.library.size()}) != TMETER_OK) {
     throw Error(ErrorKind::kPlugin,
                 "plugin " + p.library + " could not be started (its init failed)");
@@ -159,7 +186,6 @@ void Registry::open(Plugin& p) {
   }
   p.options =
       resolve_options(p.manifest.name, p.capability<tmeter_options>(TMETER_CAP_OPTIONS), given);
-  p.call.options = &p.options;
 }
 
 void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::string>& path) {
@@ -176,6 +202,7 @@ void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::st
                                           "', which is not installed");
     }
     visit(*other, order, path);
+    if (!other->entry) p.failure = "it needs plugin '" + need + "': " + other->failure;
   }
   path.pop_back();
   open(p);

@@ -14,6 +14,7 @@
 #include "core/config/manifest.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/call.hpp"
+#include "core/process/worker.hpp"
 
 namespace tmeter::core {
 
@@ -24,10 +25,24 @@ struct Plugin {
   const tmeter_plugin_entry_v1* entry = nullptr;  // once open
   ResolvedOptions options;
   tmeter_call call;
+  /// Why it is not called any more: it ended or stalled an earlier attempt. Empty: it works.
+  std::string failure;
 
-  /// A capability table, or null. The plugin must be open.
+  /// A capability table, or null; null, too, for a plugin that failed. It must be open.
   template <class Table>
   const Table* capability(std::string_view id) const {
+    return failure.empty() ? table<Table>(id) : nullptr;
+  }
+  /// What it describes itself with, whether it failed since or not; null where it could not even be
+  /// opened.
+  const tmeter_metrics* metrics() const {
+    return entry ? table<tmeter_metrics>(TMETER_CAP_METRICS) : nullptr;
+  }
+
+ private:
+  template <class Table>
+  const Table* table(std::string_view id) const {
+    const InsidePlugin inside(manifest.id, "while it was asked what it offers", true);
     const auto* table = static_cast<const Table*>(entry->get_capability({id.data(), id.size()}));
     return table && table->struct_size >= sizeof(uint32_t) * 2 ? table : nullptr;
   }
@@ -37,7 +52,8 @@ class Registry {
  public:
   /// `settings` supplies --plugin, --plugin-path and plugin options. Scans; opens nothing but
   /// plugins that come without a manifest. Problems with single files become `problems()`.
-  explicit Registry(const Settings& settings);
+  /// What is `excluded` is found, but not called (Plugin::failure).
+  explicit Registry(const Settings& settings, std::vector<Excluded> excluded = {});
 
   const std::vector<std::unique_ptr<Plugin>>& plugins() const { return plugins_; }
   const std::vector<std::string>& problems() const { return problems_; }
@@ -59,10 +75,15 @@ class Registry {
   void scan(const std::string& folder);
   void add_file(const std::string& library, bool must_work);
   void add(std::unique_ptr<Plugin> plugin);
+  void add_unopened(std::unique_ptr<Plugin> plugin, bool given);
   void check_setting_names() const;
   void visit(Plugin& plugin, std::vector<Plugin*>& order, std::vector<std::string>& path);
 
+  bool could_not_be_opened(const Plugin& plugin) const;
+  const Excluded* exclusion(const Plugin& plugin) const;
+
   const Settings& settings_;
+  std::vector<Excluded> excluded_;
   std::vector<std::unique_ptr<Plugin>> plugins_;
   std::vector<std::string> problems_;
   std::vector<std::string> given_files_;

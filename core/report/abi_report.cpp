@@ -206,23 +206,22 @@ const tmeter_report_api* report_interface() {
   return &api;
 }
 
+OutputStream& of(tmeter_output* o) { return *reinterpret_cast<OutputStream*>(o); }
+const OutputStream& of(const tmeter_output* o) { return *reinterpret_cast<const OutputStream*>(o); }
+
+tmeter_status write(tmeter_output* o, tmeter_bytes bytes) {
+  try {
+    return of(o).write({reinterpret_cast<const char*>(bytes.ptr), bytes.len}), TMETER_OK;
+  } catch (...) {
+    return TMETER_IO;
+  }
+}
+
 const tmeter_output_api* output_interface() {
-  static const tmeter_output_api api{sizeof(tmeter_output_api), 0,
-                                     [](tmeter_output* o, tmeter_bytes b) -> tmeter_status {
-                                       try {
-                                         reinterpret_cast<OutputBuffer*>(o)->bytes.append(
-                                             reinterpret_cast<const char*>(b.ptr), b.len);
-                                         return TMETER_OK;
-                                       } catch (...) {
-                                         return TMETER_IO;
-                                       }
-                                     },
-                                     [](const tmeter_output* o) -> int32_t {
-                                       return reinterpret_cast<const OutputBuffer*>(o)->color;
-                                     },
-                                     [](const tmeter_output* o) -> int32_t {
-                                       return reinterpret_cast<const OutputBuffer*>(o)->columns;
-                                     }};
+  static const tmeter_output_api api{
+      sizeof(tmeter_output_api), 0, write,
+      [](const tmeter_output* o) -> int32_t { return of(o).color(); },
+      [](const tmeter_output* o) -> int32_t { return of(o).columns(); }};
   return &api;
 }
 
@@ -236,6 +235,17 @@ void add_report_interfaces() {
 const tmeter_report* to_handle(const Report* report) {
   return reinterpret_cast<const tmeter_report*>(report);
 }
-tmeter_output* to_handle(OutputBuffer* output) { return reinterpret_cast<tmeter_output*>(output); }
+void OutputStream::write(std::string_view bytes) {
+  constexpr size_t kPiece = size_t{1} << 16;
+  pending_ += bytes;
+  if (pending_.size() >= kPiece) flush();
+}
+
+void OutputStream::flush() {
+  outlet_->report(target_, pending_);  // at the end, too, when nothing is left: the report is there
+  pending_.clear();
+}
+
+tmeter_output* to_handle(OutputStream* output) { return reinterpret_cast<tmeter_output*>(output); }
 
 }  // namespace tmeter::core

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/analysis/results.hpp"
+#include "core/base/outlet.hpp"
 #include "core/ir/graph.hpp"
 #include "core/structure/structure.hpp"
 #include "core/symbolic/formulas.hpp"
@@ -38,17 +39,28 @@ struct Report {
   mutable std::unique_ptr<Structure> structure_;  // writers run one after the other
 };
 
-/// Where a writer's bytes are collected, and what it may know about the destination.
-struct OutputBuffer {
-  std::string bytes;
-  bool color = false;
-  int columns = 0;  // terminal width, 0 when the destination is none
+/// Where a writer's bytes go, in pieces, and what it may know about the destination.
+class OutputStream {
+ public:
+  OutputStream(Outlet& outlet, size_t target, bool color, int columns)
+      : outlet_(&outlet), target_(target), color_(color), columns_(columns) {}
+  void write(std::string_view bytes);
+  void flush();
+  bool color() const { return color_; }
+  int columns() const { return columns_; }  ///< terminal width, 0 when the destination is none
+
+ private:
+  Outlet* outlet_;
+  size_t target_;
+  bool color_;
+  int columns_;
+  std::string pending_;
 };
 
 /// Adds tmeter.host.report/1 and tmeter.host.output/1.
 void add_report_interfaces();
 
 const tmeter_report* to_handle(const Report* report);
-tmeter_output* to_handle(OutputBuffer* output);
+tmeter_output* to_handle(OutputStream* output);
 
 }  // namespace tmeter::core

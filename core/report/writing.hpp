@@ -1,5 +1,5 @@
-// Running report writers and putting what they wrote where it belongs: all reports are written in
-// full before the first byte reaches its destination.
+// Running report writers. What they write goes, in pieces, to the outlet, which lets it appear at
+// its destination once all of them have succeeded.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,12 +15,23 @@ struct ReportTarget {
 };
 ReportTarget parse_report_target(const std::string& text);
 
+/// Throws Error(kUsage) when two reports go to one file, or one goes onto the model: by the same
+/// path, spelt otherwise, or through links.
+void require_own_files(const std::vector<ReportTarget>& targets, const std::string& model);
+
 enum class ColorMode { kAuto, kAlways, kNever };
 
-/// Throws Error(kUsage) when a format is unknown (with the nearest) or a file cannot be written;
-/// then no file is left half-written.
+/// What standard output is.
+struct Screen {
+  bool color = false, color_in_files = false;
+  int columns = 0;  // terminal width, 0 when it is none
+};
+Screen this_screen(ColorMode mode);
+
+/// Report i goes to the outlet's target i. Throws Error(kUsage) when a format is unknown (with the
+/// nearest).
 void write_reports(Registry& registry, const Report& report,
-                   const std::vector<ReportTarget>& targets, ColorMode color);
+                   const std::vector<ReportTarget>& targets, const Screen& screen, Outlet& outlet);
 
 /// The plugin that has the writer; throws Error(kUsage).
 Plugin& find_writer(Registry& registry, const std::string& format);

@@ -33,6 +33,6 @@ TMETER_PLUGIN_INFO(
                 .min = 1,
                 .max = 1e9});
       r.loader("torchscript", "TorchScript archive", {{"zip:*/constants.pkl zip:*/code/*", 90}},
-               tmeter::torch_backend::load_model, TMETER_LOADER_RUNS_FILE);
-      r.propagator("libtorch", tmeter::torch_backend::propagate);
+               tmeter::torch_backend::load_model, "LibTorch");
+      r.propagator("LibTorch", tmeter::torch_backend::propagate);
     })

@@ -33,6 +33,12 @@ def report(*arguments):
     return json.loads(done.stdout)
 
 
+def build_plugin(source, output, *flags):
+    """Compiles a plugin of one file as a stranger would: against the SDK's headers alone."""
+    subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", SOURCE / "sdk" / "include",
+                    *flags, "-o", output, SOURCE / "tests" / "cli" / source], check=True)
+
+
 class CliTest(unittest.TestCase):
     """A test with a folder of its own, and the check every mistake must pass."""
 

@@ -44,6 +44,20 @@ class Broken(CliTest):
         path = self.file("bad.tmeter", "not a library")
         self.assert_refused(5, ["bad.tmeter", "not a shared library"], RESNET, "--plugin", path)
 
+    def test_what_is_not_there_or_no_file_is_called_so(self):
+        self.assert_refused(5, ["nosuch.tmeter does not exist"], RESNET, "--plugin", self.folder / "nosuch.tmeter")
+        self.assert_refused(5, ["is a folder", "--plugin-path"], RESNET, "--plugin", self.folder)
+        os.mkfifo(self.folder / "pipe.tmeter")
+        self.assert_refused(5, ["pipe.tmeter is no regular file"], RESNET, "--plugin", self.folder / "pipe.tmeter", timeout=20)
+        self.assert_refused(5, ["cannot be read: Not a directory"], RESNET,
+                            "--plugin", self.file("file") / "x.tmeter")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_what_may_not_be_read_is_called_so(self):
+        path = self.file("secret.tmeter", "x")
+        path.chmod(0)
+        self.assert_refused(5, ["secret.tmeter cannot be read: Permission denied"], RESNET, "--plugin", path)
+
     def test_library_without_the_entry_symbol(self):
         path = self.folder / "libc.tmeter"
         source = self.file("x.c", "int x(void) { return 1; }\n")
@@ -63,7 +77,7 @@ static tmeter_status init(const tmeter_host_v1 *h, tmeter_str p) { (void)h; (voi
 static void deinit(void) {}
 static const void *capability(tmeter_str id) { (void)id; return 0; }
 const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void) {
-  static const tmeter_plugin_info info = {sizeof info, 0, {"com.acme.new", 12}, {"new", 3}, {"1", 1}, {"", 0}, {"", 0}};
+  static const tmeter_plugin_info info = {sizeof info, 0, {"com.acme.new", 12}, {"new", 3}, {"1", 1}, {"", 0}, {"", 0}, {"", 0}};
   static const tmeter_plugin_entry_v1 entry = {sizeof entry, 7, &info, init, deinit, capability};
   return &entry;
 }

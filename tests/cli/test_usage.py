@@ -112,6 +112,32 @@ class Reports(CliTest):
         self.assertIn("ResNet", done.stdout)
         self.assertTrue(path.exists())
 
+    def test_two_reports_into_one_file_are_refused(self):
+        old = self.file("old.json", "old")
+        (self.folder / "link.json").symlink_to("old.json")
+        (self.folder / "hard.json").hardlink_to(old)
+        for first, second in (("new", "new"), ("new", "./new"), ("new", f"{self.folder}/new"), ("old.json", "link.json"),
+                              ("old.json", "hard.json")):
+            with self.subTest(first=first, second=second):
+                self.assert_refused(2, [f"csv={second}", f"json={first}", "same file"], RESNET.resolve(),
+                                    "--report", f"json={first}", "--report", f"csv={second}", cwd=self.folder)
+        self.assertEqual(old.read_text(), "old")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["hard.json", "link.json", "old.json"])
+
+    def test_what_is_no_file_may_be_named_twice(self):
+        self.assertEqual(tmeter(RESNET, "--report", "json=/dev/null", "--report", "csv=/dev/null").returncode, 0)
+
+    def test_a_report_onto_the_model_is_refused(self):
+        content = RESNET.read_bytes()
+        model = self.file("m.pt2", content)
+        (self.folder / "link").symlink_to("m.pt2")
+        (self.folder / "hard").hardlink_to(model)
+        for target in ("m.pt2", "./m.pt2", model, "link", "hard"):
+            with self.subTest(target=target):
+                self.assert_refused(2, [f"json={target}", "the model file itself"],
+                                    "m.pt2", "--report", f"json={target}", cwd=self.folder)
+        self.assertEqual(model.read_bytes(), content)
+
     def test_no_colour_unless_asked(self):
         self.assertNotIn("\x1b[", tmeter(RESNET).stdout)
         self.assertIn("\x1b[", tmeter(RESNET, "--color=always").stdout)
@@ -138,6 +164,15 @@ class Assertions(CliTest):
 
     def test_nonsense_is_wrong_usage(self):
         self.assertEqual(tmeter(RESNET, "--assert", "mac<=5G").returncode, 2)
+
+    def test_an_unknown_metric_is_told_before_anything_is_written(self):
+        path = self.file("r.json", "old")
+        self.assert_refused(2, ["--assert 'mac<=5G'", "did you mean 'macs'"],
+                            RESNET, "--assert", "macs<=4G", "--assert", "mac<=5G", "--report", "text", "--report", f"json={path}")
+        self.assertEqual(path.read_text(), "old")
+
+    def test_nonsense_is_told_before_the_model_is_read(self):
+        self.assert_refused(2, ["--assert 'macs=>5'"], self.folder / "nosuch.pt2", "--assert", "macs=>5")
 
 
 class Dynamic(CliTest):

@@ -10,6 +10,7 @@ struct State {
   std::string convention, causal, error;
   tmeter_number value{};
   std::vector<std::string> warnings;
+  const tmeter_node* node = nullptr;  // the only one
 };
 State& state() {
   static State s;
@@ -32,11 +33,12 @@ tmeter_graph_api graph_api() {
   g.struct_size = sizeof g;
   g.node_op = [](const tmeter_node* n) { return str(n->op); };
   g.node_overload = [](const tmeter_node* n) { return str(n->overload); };
-  g.node_index = [](const tmeter_node* n) { return reinterpret_cast<size_t>(n); };
+  g.node_index = [](const tmeter_node*) { return size_t{0}; };
   g.node_arg_count = [](const tmeter_node* n) { return n->args.size(); };
   g.node_arg = [](const tmeter_node* n, size_t i) {
     return i < n->args.size() ? &n->args[i].second : nullptr;
   };
+  g.node_arg_name = [](const tmeter_node* n, size_t i) { return str(n->args.at(i).first); };
   g.node_find_arg = find_arg;
   g.node_result_count = [](const tmeter_node* n) { return n->results.size(); };
   g.node_result = [](const tmeter_node* n, size_t i) {
@@ -54,6 +56,7 @@ tmeter_graph_api graph_api() {
   g.value_at = [](const tmeter_value* v, size_t i) {
     return i < v->items.size() ? &v->items[i] : nullptr;
   };
+  g.value_tensor = [](const tmeter_value*) -> const tmeter_tensor* { return nullptr; };
   g.value_producer = [](const tmeter_value*) -> const tmeter_node* { return nullptr; };
   return g;
 }
@@ -79,9 +82,9 @@ tmeter_results_api results_api() {
     state().value = n;
     return TMETER_OK;
   };
-  r.read = [](tmeter_call*, tmeter_str metric, int32_t, size_t node,
+  r.read = [](tmeter_call*, tmeter_str metric, int32_t, size_t,
               tmeter_number* out) -> tmeter_status {
-    *out = evaluate(view(metric), *reinterpret_cast<const tmeter_node*>(node));
+    *out = evaluate(view(metric), *state().node);
     return TMETER_OK;
   };
   r.set_convention = [](tmeter_call*, tmeter_str, tmeter_str) -> tmeter_status {
@@ -139,6 +142,7 @@ tmeter_number evaluate_by(const std::string& metric, const std::string& conventi
   const auto& metrics = capability<tmeter_metrics>(TMETER_CAP_METRICS);
   if (metrics.configure(nullptr) != TMETER_OK)
     throw std::runtime_error("configure failed: " + state().error);
+  state().node = &node;
   return evaluate(metric, node);
 }
 

@@ -1,4 +1,4 @@
-// One operator made by hand and a host just large enough for the flops plugin to count it.
+// One operator made by hand and a host just large enough for a plugin to count it.
 //
 //   const auto n = op("aten::mm").tensor("self", {2, 3}).tensor("mat2", {3, 4}).out({2, 4});
 //   EXPECT_EQ(n.count("macs"), 24);
@@ -71,8 +71,8 @@ class Op {
     for (const auto& s : shapes) list.items.push_back(fake::tensor(s));
     return arg(name, list);
   }
-  Op& out(Dims dims) {
-    node_.results.push_back(fake::tensor(std::move(dims)));
+  Op& out(Dims dims, int32_t dtype = TMETER_DTYPE_FLOAT32) {
+    node_.results.push_back(fake::tensor(std::move(dims), dtype));
     return *this;
   }
 

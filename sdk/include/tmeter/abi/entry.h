@@ -25,6 +25,11 @@ typedef struct tmeter_plugin_info {
   tmeter_str version;     /* "1.0.0" */
   tmeter_str description; /* one line */
   tmeter_str requires_;   /* names of plugins this one needs, separated by spaces */
+  /* What it must be able to do beyond computing and reading the model: words out of "network",
+   * "files" (writing), "processes" (starting and signalling), separated by spaces. Everything else
+   * fails with EPERM or EACCES (docs/reliability.md). Users see it in `tmeter plugin info` and, when
+   * they run the plugin, as a note. */
+  tmeter_str rights;
 } tmeter_plugin_info;
 
 typedef struct tmeter_host_v1 {

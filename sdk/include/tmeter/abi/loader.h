@@ -57,10 +57,6 @@ typedef struct tmeter_request_api {
   tmeter_status(TMETER_ABI *input_at)(const tmeter_request *, size_t, tmeter_input_spec *out);
 } tmeter_request_api;
 
-/* Loading runs code with values that the file chooses, as for TorchScript: it is given a time limit
- * (--timeout, 60 s unless the user says otherwise). A file format that is only read needs none. */
-enum { TMETER_LOADER_RUNS_FILE = 1u };
-
 typedef struct tmeter_loader {
   uint32_t struct_size;
   uint32_t match_count;
@@ -71,8 +67,10 @@ typedef struct tmeter_loader {
   tmeter_status(TMETER_ABI *load)(tmeter_call *, const tmeter_request *, tmeter_builder *,
                                   void *user);
   void *user;
-  uint32_t flags; /* TMETER_LOADER_… */
-  uint32_t reserved;
+  /* What runs code with values that the file chooses: "LibTorch" for TorchScript. Messages name it,
+   * and it is given a time limit (--timeout, 60 s unless the user says otherwise). Empty for a
+   * format that is only read. */
+  tmeter_str engine;
 } tmeter_loader;
 
 typedef struct tmeter_loaders {

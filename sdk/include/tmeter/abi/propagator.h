@@ -27,7 +27,7 @@ extern "C" {
 typedef struct tmeter_propagator {
   uint32_t struct_size;
   uint32_t reserved;
-  tmeter_str name; /* "libtorch" */
+  tmeter_str name; /* what runs the operators, as messages name it: "LibTorch" */
   tmeter_status(TMETER_ABI *propagate)(tmeter_call *, const tmeter_graph *, tmeter_builder *,
                                        void *user);
   void *user;

@@ -121,12 +121,13 @@ class Registrar {
     tensor_analyses_.push_back(detail::tensor_analysis_table(name, produced, &stored));
   }
   void loader(std::string_view name, std::string_view title, std::initializer_list<Match> matches,
-              Load f, uint32_t flags = 0) {
+              Load f, std::string_view engine = {}) {
     auto& stored = loader_functions_.emplace_back(std::move(f));
     auto& rules = matches_.emplace_back();
     for (const auto& m : matches) rules.push_back({to_abi(m.conditions), m.score, 0});
     loaders_.push_back({sizeof(tmeter_loader), static_cast<uint32_t>(rules.size()), to_abi(name),
-                        to_abi(title), rules.data(), &Registrar::call_load, &stored, flags, 0});
+                        to_abi(title), rules.data(), &Registrar::call_load, &stored,
+                        to_abi(engine)});
   }
   void propagator(std::string_view name, Propagate f) {
     auto& stored = propagate_functions_.emplace_back(std::move(f));
@@ -316,10 +317,11 @@ namespace detail {
 template <class Setup>
 const tmeter_plugin_entry_v1* entry(std::string_view id, std::string_view name,
                                     std::string_view version, std::string_view description,
-                                    std::string_view needs, Setup) {
-  static tmeter_plugin_info info{
-      sizeof info,  0, to_abi(id), to_abi(name), to_abi(version), to_abi(description),
-      to_abi(needs)};
+                                    std::string_view needs, std::string_view rights, Setup) {
+  static tmeter_plugin_info info{sizeof info,     0,
+                                 to_abi(id),      to_abi(name),
+                                 to_abi(version), to_abi(description),
+                                 to_abi(needs),   to_abi(rights)};
   static const tmeter_plugin_entry_v1 entry{
       sizeof entry,
       TMETER_ABI_TARGET_MINOR,
@@ -354,8 +356,9 @@ constexpr std::string_view last_part(std::string_view id) {
 /// What a plugin says of itself before `init`: TMETER_PLUGIN_INFO takes one.
 struct PluginInfo {
   std::string_view id{}, version{}, description{};
-  std::string_view needs{};  // short names of required plugins, separated by spaces
-  std::string_view name{};   // empty: the last part of the id
+  std::string_view needs{};   // short names of required plugins, separated by spaces
+  std::string_view name{};    // empty: the last part of the id
+  std::string_view rights{};  // abi/entry.h: "network", "files", "processes"
 };
 
 TMETER_SDK_END
@@ -366,7 +369,7 @@ TMETER_SDK_END
     static constexpr tmeter::PluginInfo info = info_;                                              \
     return tmeter::detail::entry(                                                                  \
         info.id, info.name.empty() ? tmeter::detail::last_part(info.id) : info.name, info.version, \
-        info.description, info.needs, __VA_ARGS__);                                                \
+        info.description, info.needs, info.rights, __VA_ARGS__);                                   \
   }
 #define TMETER_PLUGIN(id_, version_, ...) \
-  TMETER_PLUGIN_INFO((tmeter::PluginInfo{id_, version_, {}, {}, {}}), __VA_ARGS__)
+  TMETER_PLUGIN_INFO((tmeter::PluginInfo{id_, version_, {}, {}, {}, {}}), __VA_ARGS__)

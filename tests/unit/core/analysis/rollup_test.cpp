@@ -9,6 +9,7 @@
 
 namespace tmeter::core {
 namespace {
+using Id = GraphBuilder::Id;
 
 /// Calls: root(0) → a(1), b(2), a(3). One node in each, in that order.
 std::unique_ptr<Graph> tree() {
@@ -71,6 +72,138 @@ TEST(Rollup, MaximumAndMean) {
   EXPECT_EQ(mean.cell(TMETER_AXIS_MODULE, 1).f, 4.5);
 }
 
+TEST(Rollup, OfWhatIsMissingTheWorstIsTold) {
+  const auto total = [](std::vector<int32_t> kinds) {
+    GraphBuilder b;
+    const auto call = b.module_call(b.module(0, "", "Net"), 0);
+    std::vector<tmeter_number> cells;
+    for (const auto kind : kinds) {
+      b.node("aten::x", "", call, {}, {}, "");
+      cells.push_back(number_of_kind(kind));
+    }
+    auto c = node_column(cells);
+    roll_up_nodes(*b.finish(), {}, c);
+    EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 0).kind, c.cell(TMETER_AXIS_MODULE_CALL, 0).kind);
+    return c.cell(TMETER_AXIS_MODULE_CALL, 0).kind;
+  };
+  constexpr auto kUnknown = TMETER_NUMBER_UNKNOWN, kUnavailable = TMETER_NUMBER_UNAVAILABLE,
+                 kZero = TMETER_NUMBER_ZERO_BY_RULE;
+  EXPECT_EQ(total({kUnavailable, kUnknown, kZero}), kUnknown);
+  EXPECT_EQ(total({kUnavailable, kZero}), kUnavailable);
+  EXPECT_EQ(total({kZero, kZero}), TMETER_NUMBER_INT);
+  EXPECT_EQ(total({TMETER_NUMBER_NONE}), TMETER_NUMBER_NONE);
+}
+
+TEST(Rollup, ModelOfUnavailableNodesIsUnavailable) {
+  const auto g = tree();
+  auto c = node_column({number_of_kind(TMETER_NUMBER_UNAVAILABLE), {}, {}, {}});
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 0).kind, TMETER_NUMBER_UNAVAILABLE);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).kind, TMETER_NUMBER_UNAVAILABLE);
+}
+
+TEST(Rollup, IntegersAndRealNumbersAddUp) {
+  const auto g = tree();
+  auto c = node_column({number(int64_t{1}), number(2.5), number(int64_t{4}), {}});
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).kind, TMETER_NUMBER_FLOAT);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, 7.5);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).kind, TMETER_NUMBER_INT);
+}
+
+TEST(Rollup, MaximumOfNegativeNumbersIsNotZero) {
+  const auto g = tree();
+  auto c = node_column({number(-4.0), number(int64_t{-3}), number(-5.0), number(-6.0)},
+                       TMETER_AGGREGATE_MAX);
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 0).i, -3);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, -3);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).f, -5.0);
+}
+
+TEST(Rollup, MaximumOfNothingIsNothing) {
+  const auto g = tree();
+  auto c = node_column({}, TMETER_AGGREGATE_MAX);
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).kind, TMETER_NUMBER_NONE);
+}
+
+TEST(Rollup, LastIsWhatRanLast) {
+  const auto g = tree();
+  auto c = node_column(
+      {number(int64_t{1}), number(int64_t{10}), number(int64_t{100}), number(int64_t{1000})},
+      TMETER_AGGREGATE_LAST);
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 0).i, 1000);  // not the root's own node, nor call 1
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 1000);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).i, 100);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 1000);
+}
+
+TEST(Rollup, LastOfACallIsItsOwnNodeWhenThatRunsAfterTheInside) {
+  GraphBuilder b;
+  const auto root = b.module(0, "", "Net"), a = b.module(root, "a", "A");
+  const auto inner = b.module(a, "inner", "Inner"), other = b.module(a, "other", "Inner");
+  const auto top = b.module_call(root, 0), call = b.module_call(a, top);
+  const Id order[] = {b.module_call(other, call), b.module_call(inner, call), call, top};
+  for (const auto c : {order[1], order[0], order[2], order[3]})
+    b.node("aten::x", "", c, {}, {}, "");
+  const auto g = b.finish();
+  auto c =
+      node_column({number(int64_t{1}), number(int64_t{2}), number(int64_t{3}), number(int64_t{4})},
+                  TMETER_AGGREGATE_LAST);
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 0).i, 4);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 1).i, 3);
+  // Without them, it is the node of `other`, which ran after that of `inner`.
+  c = node_column({number(int64_t{1}), number(int64_t{2}), {}, {}}, TMETER_AGGREGATE_LAST);
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 1).i, 2);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 2);
+}
+
+/// Weights of the nodes 1, 2, 0, 3, rolled up.
+Results weighed(const Graph& g) {
+  Results r;
+  r.columns.push_back(node_column(
+      {number(int64_t{1}), number(int64_t{2}), number(int64_t{0}), number(int64_t{3})}));
+  r.columns[0].id = "weights";
+  roll_up_nodes(g, {}, r.columns[0]);
+  return r;
+}
+
+TEST(Rollup, MeanIsWeightedByItsMetric) {
+  const auto g = tree();
+  auto c = node_column({number(7.0), number(1.0), number(5.0), number(2.0)},
+                       TMETER_AGGREGATE_WEIGHTED_MEAN);
+  c.weight = "weights";
+  roll_up_nodes(*g, weighed(*g), c);
+  const auto all = (1 * 7.0 + 2 * 1.0 + 3 * 2.0) / (1 + 2 + 3);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 0).f, all);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 0).f, all);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, all);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 3).f, 2.0);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).f, (2 * 1.0 + 3 * 2.0) / (2 + 3));  // a, called twice
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).kind, TMETER_NUMBER_NONE);          // weighs nothing
+}
+
+TEST(Rollup, WithoutAggregationNothingIsRolledUp) {
+  const auto g = tree();
+  auto c = node_column({number(1.0)}, TMETER_AGGREGATE_NONE);
+  roll_up_nodes(*g, {}, c);
+  EXPECT_TRUE(c.cells[TMETER_AXIS_MODEL].empty());
+  c.cells[TMETER_AXIS_TENSOR] = {number(1.0)};
+  roll_up_tensors(*g, {}, c);
+  EXPECT_TRUE(c.cells[TMETER_AXIS_MODEL].empty());
+}
+
+TEST(Rollup, FewerCellsThanNodesAreAllThereIs) {
+  const auto g = tree();
+  auto c = node_column({number(int64_t{1}), number(int64_t{10})});
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 11);
+}
+
 TEST(Rollup, ModuleHandlerStandsForItsInside) {
   const auto g = tree();
   auto c = node_column({number(int64_t{1}), {}, number(int64_t{100}), {}});
@@ -93,10 +226,34 @@ TEST(Rollup, ContainerThatIsNeverCalledStandsForItsInside) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 42);
 }
 
+/// layers: two modules, called for nodes of 10 and 30 that weigh 3 and 1.
+TEST(Rollup, ContainerFollowsTheAggregation) {
+  GraphBuilder b;
+  const auto root = b.module(0, "", "Net"), list = b.module(root, "layers", "ModuleList");
+  const Id inside[] = {b.module(list, "0", "Linear"), b.module(list, "1", "Linear")};
+  const auto top = b.module_call(root, 0);
+  for (const auto i : {1, 0})  // 1 runs first
+    b.node("aten::linear", "", b.module_call(inside[i], top), {}, {}, "");
+  const auto g = b.finish();
+  Results r;
+  r.columns.push_back(node_column({number(int64_t{1}), number(int64_t{3})}));
+  roll_up_nodes(*g, {}, r.columns[0]);
+  const auto of_list = [&](int32_t aggregation) {
+    auto c = node_column({number(30.0), number(10.0)}, aggregation);
+    c.weight = "m";
+    roll_up_nodes(*g, r, c);
+    return c.cell(TMETER_AXIS_MODULE, 1).f;
+  };
+  EXPECT_EQ(of_list(TMETER_AGGREGATE_SUM), 40.0);
+  EXPECT_EQ(of_list(TMETER_AGGREGATE_MAX), 30.0);
+  EXPECT_EQ(of_list(TMETER_AGGREGATE_LAST), 10.0);
+  EXPECT_EQ(of_list(TMETER_AGGREGATE_WEIGHTED_MEAN), (30.0 + 3 * 10.0) / 4);
+}
+
 TEST(Rollup, SumOfNothingIsZero) {
   const auto g = GraphBuilder().finish();
   Column c;
-  roll_up_tensors(*g, c);
+  roll_up_tensors(*g, {}, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).kind, TMETER_NUMBER_INT);
 }
 
@@ -111,11 +268,68 @@ TEST(Rollup, TiedTensorCountsOnceInTheModelButInEachOwner) {
   Column c;
   c.axis = TMETER_AXIS_TENSOR;
   c.cells[TMETER_AXIS_TENSOR] = {number(int64_t{40}), number(int64_t{40})};
-  roll_up_tensors(*g, c);
+  roll_up_tensors(*g, {}, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 40);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).i, 40);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 0).i, 40);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 40);
+}
+
+/// Net with a.w, b.v and, tied to a.w, b.w – in this order.
+std::unique_ptr<Graph> tied() {
+  GraphBuilder g;
+  const auto root = g.module(0, "", "Net"), a = g.module(root, "a", "A"),
+             b = g.module(root, "b", "B");
+  const auto add = [&](Id owner, std::string_view name, std::string_view storage) {
+    TensorSpec s;
+    s.name = name;
+    s.owner = owner;
+    s.storage_key = storage;
+    g.tensor(s);
+  };
+  add(a, "a.w", "1");
+  add(b, "b.v", "2");
+  add(b, "b.w", "1");
+  return g.finish();
+}
+
+TEST(Rollup, TiedTensorCountsOnceInAModuleWhateverStandsBetween) {
+  const auto g = tied();
+  Column c;
+  c.cells[TMETER_AXIS_TENSOR] = {number(int64_t{40}), number(int64_t{7}), number(int64_t{40})};
+  roll_up_tensors(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 0).i, 47);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 40);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).i, 47);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 47);
+}
+
+TEST(Rollup, TensorsFollowTheAggregation) {
+  const auto g = tied();
+  Results r;
+  r.columns.resize(1);
+  r.columns[0].id = "m";
+  r.columns[0].cells[TMETER_AXIS_TENSOR] = {number(int64_t{3}), number(int64_t{1})};
+  const auto model = [&](int32_t aggregation) {
+    auto c = node_column({}, aggregation);
+    c.weight = "m";
+    c.cells[TMETER_AXIS_TENSOR] = {number(10.0), number(30.0)};
+    roll_up_tensors(*g, r, c);
+    EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 0).f, c.cell(TMETER_AXIS_MODEL, 0).f);
+    return c.cell(TMETER_AXIS_MODEL, 0).f;
+  };
+  EXPECT_EQ(model(TMETER_AGGREGATE_MAX), 30.0);
+  EXPECT_EQ(model(TMETER_AGGREGATE_LAST), 30.0);
+  EXPECT_EQ(model(TMETER_AGGREGATE_WEIGHTED_MEAN), (3 * 10.0 + 30.0) / 4);
+}
+
+TEST(Rollup, TensorsWithoutCellsAreSkipped) {
+  const auto g = tied();
+  Column c;
+  c.cells[TMETER_AXIS_TENSOR] = {number(int64_t{40})};
+  roll_up_tensors(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 40);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).i, 40);
 }
 
 }  // namespace

@@ -1,10 +1,14 @@
 #include "core/base/output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -46,6 +50,135 @@ TEST(OutputFile, UnwritablePlacesAreNamed) {
                         [] { OutputFile f(::testing::TempDir()); });
 }
 
+/// A folder of its own, and what is in it.
+class Folder {
+ public:
+  Folder() : path_(fs::path(::testing::TempDir()) / ("output-" + std::to_string(getpid()))) {
+    fs::create_directory(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string file(const char* name) const { return path_ / name; }
+  size_t files() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(path_), {}));
+  }
+
+ private:
+  fs::path path_;
+};
+
+size_t open_files() {
+  return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
+}
+
+/// The file descriptor that is open for a path that begins so.
+int descriptor_of(const std::string& path) {
+  for (const auto& e : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (fs::read_symlink(e.path(), gone).string().starts_with(path))
+      return std::stoi(e.path().filename());
+  }
+  return -1;
+}
+
+TEST(OutputFile, WhatFailedInTheFileSystemIsNotTheUsersMistake) {
+  for (const auto e : {ENOSPC, EDQUOT, EFBIG, EIO})
+    EXPECT_EQ(write_failure(e), ErrorKind::kModel) << std::strerror(e);
+  for (const auto e : {ENOENT, EACCES, EISDIR, EROFS})
+    EXPECT_EQ(write_failure(e), ErrorKind::kUsage) << std::strerror(e);
+}
+
+TEST(OutputFile, NewFileHasThePermissionsTheUserWants) {
+  const Folder folder;
+  const auto before = umask(027);
+  {
+    OutputFile f(folder.file("a"));
+    f.commit();
+  }
+  EXPECT_EQ(umask(before), 027u);  // and the mask is as it was
+  EXPECT_EQ(fs::status(folder.file("a")).permissions(), static_cast<fs::perms>(0640));
+}
+
+TEST(OutputFile, NothingIsLeftBehindOrOpenWithoutCommit) {
+  const Folder folder;
+  const auto before = open_files();
+  {
+    OutputFile f(folder.file("a"));
+    f.write("half");
+    EXPECT_EQ(open_files(), before + 1);
+    EXPECT_GE(descriptor_of(folder.file("")), 0);  // in the folder it is for: naming it is enough
+    EXPECT_LE(folder.files(), 1u);                 // none where a file may be without a name
+  }
+  EXPECT_EQ(folder.files(), 0u);
+  EXPECT_EQ(open_files(), before);
+  OutputFile f(folder.file("a"));
+  f.write("all");
+  f.commit();
+  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(folder.files(), 1u);
+}
+
+TEST(OutputFile, ProgramsThatAreStartedDoNotGetIt) {
+  const Folder folder;
+  OutputFile f(folder.file("a"));
+  EXPECT_EQ(fcntl(descriptor_of(folder.file("")), F_GETFD), FD_CLOEXEC);
+  OutputFile full("/dev/full");
+  EXPECT_EQ(fcntl(descriptor_of("/dev/full"), F_GETFD), FD_CLOEXEC);
+}
+
+TEST(OutputFile, AFullDeviceIsAnError) {
+  testing::expect_error(ErrorKind::kModel,
+                        {"report file /dev/full cannot be written completely: No space left"}, [] {
+                          OutputFile f("/dev/full");
+                          f.write("report");
+                        });
+}
+
+/// Only so many bytes fit into a file, then writing fails with EFBIG.
+class SizeLimit {
+ public:
+  explicit SizeLimit(rlim_t bytes) : handler_(signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~SizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  sighandler_t handler_;
+  rlimit before_{};
+};
+
+TEST(OutputFile, HalfAWriteIsFollowedByTheRest) {
+  const Folder folder;
+  testing::expect_error(ErrorKind::kModel, {"cannot be written completely: File too large"}, [&] {
+    OutputFile f(folder.file("a"));
+    const SizeLimit limit(600);
+    f.write(std::string(1000, 'x'));  // 600 bytes are written, of the rest nothing
+  });
+  EXPECT_EQ(folder.files(), 0u);
+}
+
+TEST(OutputFile, APlaceThatBecameAFolderIsAnErrorAndNothingIsLeft) {
+  const Folder folder;
+  testing::expect_error(ErrorKind::kUsage,
+                        {"report file " + folder.file("a") + " cannot be written: Is a directory"},
+                        [&] {
+                          OutputFile f(folder.file("a"));
+                          fs::create_directory(folder.file("a"));
+                          f.commit();
+                        });
+  EXPECT_EQ(folder.files(), 1u);  // the folder
+}
+
+TEST(OutputFile, NothingIsMadeInDev) {
+  testing::expect_error(ErrorKind::kUsage,
+                        {"/dev/tmeter-not-there cannot be written: No such file"},
+                        [] { OutputFile f("/dev/tmeter-not-there"); });
+}
+
 TEST(OutputFile, DevicesAndPipesAreWrittenToNotReplaced) {
   const auto path = ::testing::TempDir() + "pipe-" + std::to_string(getpid());
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
@@ -58,7 +191,9 @@ TEST(OutputFile, DevicesAndPipesAreWrittenToNotReplaced) {
   close(reader);
   EXPECT_TRUE(fs::is_fifo(path));
   fs::remove(path);
+}
 
+TEST(OutputFile, DevNullStaysWhatItIs) {
   OutputFile null("/dev/null");  // as root this once made a regular file of it
   null.write("report");
   null.commit();

@@ -27,9 +27,18 @@ TEST(Text, NearestFindsSlipsButNotStrangers) {
 }
 
 TEST(Text, PrintableTextHasNoControlCharacters) {
-  EXPECT_EQ(printable("a\x1b[31mb\n"), "a?[31mb?");
+  EXPECT_EQ(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\n");
   EXPECT_EQ(printable("abcdef", 3), "abc…");
-  EXPECT_EQ(printable("gr\xc3\xbc\xc3\x9f \x9b\xff"), "gr\xc3\xbc\xc3\x9f ??");
+  EXPECT_EQ(printable("gr\xc3\xbc\xc3\x9f \x9b\xff"), "gr\xc3\xbc\xc3\x9f \\x9b\\xff");
+  EXPECT_EQ(printable("a\xc2\x9b" "b\xe2\x80\xae" "c"), "a\\x9b" "b\\u202e" "c");  // C1, right-to-left
+  EXPECT_EQ(printable("\xed\xa0\x80\xc0\xaf"), "\\xed\\xa0\\x80\\xc0\\xaf");  // surrogate, overlong
+}
+
+TEST(Text, AReportOnATerminalKeepsItsColoursAndNothingElse) {
+  EXPECT_EQ(harmless_on_terminal("\x1b[1;31mred\x1b[0m\n\ttab"), "\x1b[1;31mred\x1b[0m\n\ttab");
+  EXPECT_EQ(harmless_on_terminal("\x1b]0;title\x07\x1b[2J\r"), "\\x1b]0;title\\x07\\x1b[2J\\r");
+  EXPECT_EQ(harmless_on_terminal("\x1b[31"), "\\x1b[31");
+  EXPECT_EQ(harmless_on_terminal("\xf0\x9f\x98\x80 \xe4\xb8\xad"), "\xf0\x9f\x98\x80 \xe4\xb8\xad");
 }
 
 }  // namespace

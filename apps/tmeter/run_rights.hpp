@@ -1,0 +1,22 @@
+// What a run may read and do, and which of its plugins ask for more.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "apps/tmeter/command_line.hpp"
+#include "core/plugin_host/registry.hpp"
+#include "core/process/sandbox.hpp"
+
+namespace tmeter::app {
+
+/// The model's folder, plugins with the libraries they are linked to, hardware profiles, and what
+/// libraries of the system read.
+core::Rights run_rights(const CommandLine& line, const core::Registry& registry);
+
+/// The plugins the user named, with --plugins, --plugin or --report, that declare rights. One that
+/// only lies in a folder gets none.
+std::vector<const core::Plugin*> declared_rights(core::Registry& registry,
+                                                 const std::vector<std::string>& names,
+                                                 const std::vector<core::ReportTarget>& targets);
+
+}  // namespace tmeter::app

@@ -1,0 +1,32 @@
+// Where what a run has to say goes: lines for the user, progress, and the bytes of reports. In a
+// supervised run (core/process) that is the supervisor; nothing else writes to the terminal or to
+// files.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tmeter::core {
+
+/// Any thread may call any function.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+
+  /// One line for standard error, without "tmeter: ". What could harm a terminal is made visible
+  /// on the way (core/base/text.hpp, `visible`).
+  virtual void message(std::string_view line) = 0;
+
+  /// How far long work is: `done` of `total` (0: unknown) in `unit`, as in Progress::update.
+  virtual void progress(uint64_t done, uint64_t total, std::string_view unit) = 0;
+  virtual void progress_ended() = 0;
+
+  /// From now on code runs as the file says, by `engine` ("LibTorch"): a time limit counts. Empty:
+  /// no longer.
+  virtual void runs_file(std::string_view engine) = 0;
+
+  /// Appends to what becomes the target's content once the whole run has succeeded.
+  virtual void report(size_t target, std::string_view bytes) = 0;
+};
+
+}  // namespace tmeter::core

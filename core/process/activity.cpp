@@ -1,0 +1,75 @@
+#include "core/process/activity.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "core/base/error.hpp"
+
+namespace tmeter::core {
+namespace {
+
+Activity* shared = nullptr;
+
+thread_local ActivitySlot* own_slot = nullptr;
+
+ActivitySlot& take_slot() {
+  auto& a = activity();
+  // The process begins with one thread, the main one, which has slot 0.
+  static std::atomic<bool> main_taken{false};
+  if (!main_taken.exchange(true)) return a.slots[0];
+  const auto i = a.slots_taken.fetch_add(1);
+  return a.slots[i < Activity::kSlots ? i : Activity::kSlots - 1];
+}
+
+}  // namespace
+
+Activity& activity() {
+  if (shared) return *shared;
+  static Activity unshared;
+  return unshared;
+}
+
+void share_activity() {
+  if (!shared) {
+    void* page =
+        mmap(nullptr, sizeof(Activity), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+      throw Error(ErrorKind::kRun, std::string("no memory to start with: ") + std::strerror(errno));
+    shared = static_cast<Activity*>(page);
+  }
+  new (shared) Activity;
+}
+
+ActivitySlot& activity_slot() {
+  if (!own_slot) own_slot = &take_slot();
+  return *own_slot;
+}
+
+InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, bool opening)
+    : slot_(activity_slot()), plugin_(slot_.plugin), doing_(slot_.doing), opening_(slot_.opening) {
+  slot_.plugin.set(plugin);
+  slot_.doing.set(doing);
+  slot_.opening = opening;
+  slot_.at.clear();
+}
+
+InsidePlugin::~InsidePlugin() {
+  slot_.plugin = plugin_;
+  slot_.doing = doing_;
+  slot_.opening = opening_;
+  slot_.at.clear();
+}
+
+AtNode::AtNode(int64_t index, std::string_view op, std::string_view module)
+    : slot_(activity_slot()), before_(slot_.node) {
+  slot_.node = index;
+  slot_.op.set(op);
+  slot_.module.set(module);
+}
+
+AtNode::~AtNode() { slot_.node = before_; }
+
+}  // namespace tmeter::core

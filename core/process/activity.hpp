@@ -1,0 +1,98 @@
+// What the worker is doing just now: a page it shares with its supervisor, so that a crash, a kill
+// or a time-out can be told with the plugin, the callback and the node. Writing is a few copies of
+// short texts without a system call. Nothing in it is trusted: texts are cut and made printable
+// when they are told.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tmeter::core {
+
+/// A text of at most N - 1 bytes; what is longer is cut.
+template <size_t N>
+class ShortText {
+ public:
+  void set(std::string_view text) {
+    const size_t n = text.size() < N - 1 ? text.size() : N - 1;
+    text.copy(bytes_.data(), n);
+    bytes_[n] = '\0';
+  }
+  void clear() { bytes_[0] = '\0'; }
+  bool empty() const { return bytes_[0] == '\0'; }
+  std::string text() const {
+    const std::string_view all(bytes_.data(), N);
+    return std::string(all.substr(0, all.find('\0')));
+  }
+
+ private:
+  std::array<char, N> bytes_{};
+};
+
+/// How far the run is.
+enum class Stage : int32_t { kStarting, kReading, kAnalysing, kWriting };
+
+/// One thread's.
+struct ActivitySlot {
+  ShortText<96> plugin;   // id; empty: the host itself is at work
+  ShortText<160> doing;   // "on metric 'macs'", completes "plugin X crashed …"
+  bool opening = false;   // its library or tables are being opened
+  int64_t node = -1;      // index, with what it is:
+  ShortText<96> op;       // "aten::conv2d"
+  ShortText<160> module;  // "layer1.0.conv2"
+  ShortText<208> at;      // what the plugin itself said: "aten::conv2d of layer1"
+};
+
+struct Activity {
+  static constexpr size_t kSlots = 64;
+  std::array<ActivitySlot, kSlots> slots;  // 0 is the main thread's
+  std::atomic<uint32_t> slots_taken{1};
+  std::atomic<Stage> stage{Stage::kStarting};
+  ShortText<64> engine;                   // what runs the file's code just now: "LibTorch"
+  std::atomic<int32_t> crashed_slot{-1};  // set by the signal handler
+  /// Said by a signal handler that ends the worker itself, with its exit status.
+  ShortText<512> last_words;
+  int32_t last_status = 0;
+};
+
+/// The page, made once before the first fork; in a process without supervisor an ordinary object.
+Activity& activity();
+/// Makes the page one that is shared with processes forked later. Throws Error(kRun).
+void share_activity();
+
+/// This thread's slot. Threads beyond kSlots share the last one.
+ActivitySlot& activity_slot();
+
+/// While it lives, this thread is inside a plugin. Nested: the outer one's words come back.
+class InsidePlugin {
+ public:
+  /// `opening`: before its tables can be believed.
+  InsidePlugin(std::string_view plugin, std::string_view doing, bool opening = false);
+  ~InsidePlugin();
+  InsidePlugin(const InsidePlugin&) = delete;
+  InsidePlugin& operator=(const InsidePlugin&) = delete;
+
+ private:
+  ActivitySlot& slot_;
+  decltype(ActivitySlot::plugin) plugin_;
+  decltype(ActivitySlot::doing) doing_;
+  bool opening_;
+};
+
+/// While it lives, this thread is at work on a node.
+class AtNode {
+ public:
+  AtNode(int64_t index, std::string_view op, std::string_view module);
+  ~AtNode();
+  AtNode(const AtNode&) = delete;
+  AtNode& operator=(const AtNode&) = delete;
+
+ private:
+  ActivitySlot& slot_;
+  int64_t before_;
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,60 @@
+// What the worker sends its supervisor, as frames over a pipe: a kind, a length, bytes. The
+// supervisor believes nothing of it: a frame of another form ends the worker.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/outlet.hpp"
+
+namespace tmeter::core {
+
+enum class FrameKind : uint32_t {
+  kMessage = 1,   ///< a line for standard error
+  kProgress = 2,  ///< Frame::numbers: done, total; text: unit
+  kProgressEnded = 3,
+  kReport = 4,    ///< numbers[0]: target; text: bytes
+  kRunsFile = 5,  ///< text: what runs code as the file says; empty: no longer
+  kFinished = 6,  ///< numbers[0]: exit status; text: the message, may be empty
+};
+
+struct Frame {
+  FrameKind kind{};
+  uint64_t numbers[2] = {0, 0};
+  std::string text;
+};
+
+/// The worker's end.
+class FrameWriter {
+ public:
+  explicit FrameWriter(int fd) : fd_(fd) {}
+  /// Any thread. A supervisor that is gone is passed over: the worker is ended with it.
+  void send(FrameKind kind, uint64_t first, uint64_t second, std::string_view text);
+
+ private:
+  std::mutex mutex_;
+  int fd_;
+};
+
+/// The supervisor's end.
+class FrameReader {
+ public:
+  explicit FrameReader(int fd) : fd_(fd) {}
+
+  /// Reads what is there without waiting and hands over each whole frame. False once the other end
+  /// is closed or has sent what is no frame.
+  bool read(const std::function<void(const Frame&)>& handle);
+  /// Whether it was the latter.
+  bool broken() const { return broken_; }
+
+ private:
+  bool hand_over(const std::function<void(const Frame&)>& handle);
+  int fd_;
+  bool broken_ = false;
+  std::string pending_;
+};
+
+}  // namespace tmeter::core

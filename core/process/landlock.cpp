@@ -1,0 +1,89 @@
+// Which files may be read: Landlock, https://docs.kernel.org/userspace-api/landlock.html. The
+// numbers are the kernel's; Debian 12's headers do not have the later ones yet.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+
+#include "core/process/sandbox.hpp"
+
+namespace tmeter::core {
+namespace {
+
+constexpr uint64_t kExecute = 1u << 0, kReadFile = 1u << 2, kReadDir = 1u << 3;
+/// All rights to files known to a version of Landlock (its first bits).
+constexpr std::array<int, 6> kFileRights{0, 13, 14, 15, 15, 16};
+constexpr uint64_t kTcpBind = 1u << 0, kTcpConnect = 1u << 1;           // version 4
+constexpr uint64_t kAbstractSocket = 1u << 0, kSignalOthers = 1u << 1;  // version 6
+constexpr int kRulePathBeneath = 1;
+constexpr uint32_t kAskVersion = 1u << 0;
+
+struct Ruleset {
+  uint64_t files, network, scoped;
+};
+struct __attribute__((packed)) PathBeneath {
+  uint64_t allowed;
+  int32_t folder;
+};
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+};
+
+Ruleset ruleset_of(int version, const Rights& rights) {
+  const auto known = static_cast<size_t>(version);
+  const int bits = kFileRights[known < kFileRights.size() ? known : kFileRights.size() - 1];
+  Ruleset out{(uint64_t{1} << bits) - 1, 0, 0};
+  if (rights.write) out.files = 0;
+  if (rights.processes) out.files &= ~kExecute;
+  if (version >= 4 && !rights.network) out.network = kTcpBind | kTcpConnect;
+  if (version >= 6) {
+    out.scoped = (rights.network ? 0 : kAbstractSocket) | (rights.processes ? 0 : kSignalOthers);
+  }
+  return out;
+}
+
+/// The size of the struct that a version of the kernel knows.
+size_t size_of(int version) { return version >= 6 ? 24 : version >= 4 ? 16 : 8; }
+
+void allow_reading(int ruleset, const std::string& path) {
+  const Descriptor file{open(path.c_str(), O_PATH | O_CLOEXEC)};
+  struct stat info {};
+  if (file.fd < 0 || fstat(file.fd, &info) != 0) return;
+  const PathBeneath rule{S_ISDIR(info.st_mode) ? kReadFile | kReadDir : kReadFile, file.fd};
+  syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &rule, 0);
+}
+
+FileLimits does_not_hold(const char* why) {
+  return {std::string("any file this user can read can be read (") + why + ")"};
+}
+
+}  // namespace
+
+FileLimits limit_files(const Rights& rights) {
+  const auto version =
+      static_cast<int>(syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion));
+  if (version < 1) return does_not_hold("this kernel has no Landlock");
+  const auto wanted = ruleset_of(version, rights);
+  if (wanted.files == 0) return does_not_hold("a plugin declares that it writes files");
+  const Descriptor ruleset{
+      static_cast<int>(syscall(SYS_landlock_create_ruleset, &wanted, size_of(version), 0))};
+  if (ruleset.fd < 0) return does_not_hold(std::strerror(errno));
+  for (const auto& path : rights.read) allow_reading(ruleset.fd, path);
+  if (syscall(SYS_landlock_restrict_self, ruleset.fd, 0) != 0)
+    return does_not_hold(std::strerror(errno));
+  return {"reads the model's folder, plugins and system libraries only (Landlock " +
+              std::to_string(version) + ")",
+          version};
+}
+
+}  // namespace tmeter::core

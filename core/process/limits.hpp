@@ -1,0 +1,37 @@
+// How much memory and time a worker may take, and the words users give them in.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+namespace tmeter::core {
+
+struct Limits {
+  uint64_t memory = 0;  ///< bytes of its own; mapped model files do not count
+  /// Seconds for the whole run, or 0: none, but `running_file` for code that a file makes run.
+  double timeout = 0;
+  double running_file = 60;
+};
+
+/// The smaller of half the machine's memory and 8 GiB.
+uint64_t default_max_memory();
+
+/// "8GiB", "500MB", "2000000"; throws Error(kUsage) naming `option`.
+uint64_t parse_bytes(const std::string& option, const std::string& text);
+/// "60", "1.5", "500ms", "2min"; throws Error(kUsage) naming `option`.
+double parse_seconds(const std::string& option, const std::string& text);
+
+/// "8.0 GiB"
+std::string bytes_text(uint64_t bytes);
+/// "60 s", "0.5 s"
+std::string seconds_text(double seconds);
+
+/// Lets no allocation of this process go beyond. False where it already has more (as under
+/// sanitizers): then only `own_memory` can tell.
+bool limit_memory(uint64_t bytes);
+
+/// Bytes a process has in memory that are no mapped files. 0 when it is gone.
+uint64_t own_memory(pid_t process);
+
+}  // namespace tmeter::core

@@ -1,0 +1,25 @@
+// What a worker's plugins and libraries print by themselves: each line becomes a message that says
+// whose it is. Few are shown.
+#pragma once
+#include <string>
+
+#include "core/process/terminal.hpp"
+
+namespace tmeter::core {
+
+class StrayOutput {
+ public:
+  explicit StrayOutput(bool quiet) : quiet_(quiet) {}
+  /// Reads what is there without waiting; false once the other end is closed.
+  bool read(int fd, Terminal& terminal);
+  /// Reads the rest and says how much was not shown.
+  void finish(int fd, Terminal& terminal);
+
+ private:
+  void show(const std::string& line, Terminal& terminal);
+  bool quiet_;
+  size_t lines_ = 0;
+  std::string pending_;
+};
+
+}  // namespace tmeter::core

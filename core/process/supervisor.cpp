@@ -1,0 +1,291 @@
+#include "core/process/supervisor.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "core/base/error.hpp"
+#include "core/process/activity.hpp"
+#include "core/process/outputs.hpp"
+#include "core/process/stray_output.hpp"
+#include "core/process/terminal.hpp"
+#include "core/process/verdict.hpp"
+#include "core/process/worker_start.hpp"
+
+namespace tmeter::core {
+namespace {
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kMemoryInterval = std::chrono::milliseconds(50);
+constexpr auto kGrace = std::chrono::seconds(1);  // after Ctrl-C
+constexpr double kSecondTry = 1;                  // seconds, when the first one took all the time
+constexpr size_t kMostAttempts = 8;
+
+Clock::time_point after(double seconds) {
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+  void close() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+std::pair<Descriptor, Descriptor> make_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw Error(ErrorKind::kRun, std::string("cannot start: pipe: ") + std::strerror(errno));
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// Signals that end a program, taken as data: no file is left half-written by them.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set_, s);
+    sigprocmask(SIG_BLOCK, &set_, &before_);
+    fd_ = Descriptor(signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
+    ::signal(SIGXFSZ, SIG_IGN);  // writing fails instead, with words
+  }
+  int fd() const { return fd_.get(); }
+  const sigset_t& before() const { return before_; }
+  bool take() const {
+    signalfd_siginfo info{};
+    return ::read(fd_.get(), &info, sizeof info) == sizeof info;
+  }
+
+ private:
+  sigset_t set_{}, before_{};
+  Descriptor fd_;
+};
+
+/// One worker, from its fork to its end.
+class Attempt {
+ public:
+  Attempt(const Job& job, const Work& work, Signals& signals, Terminal& terminal,
+          const std::vector<Excluded>& excluded, Clock::time_point deadline)
+      : job_(job), signals_(signals), terminal_(terminal), deadline_(deadline), stray_(job.quiet) {
+    start(work, excluded);
+  }
+  ~Attempt() { end_worker(); }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  Verdict run() {
+    Outputs outputs(job_.targets);
+    outputs_ = &outputs;
+    watch();
+    end_worker();
+    terminal_.clear_progress();
+    if (failure_) throw Error(*failure_);
+    if (interrupted_) return {{130, ending_ ? ending_->message : kInterruptedWords}, {}};
+    if (!ending_) return judge(activity(), {ended_by_, wait_status_, limit_, job_.subject});
+    if (ending_->status == 0 || ending_->status == kReportsStand) outputs.commit();
+    return {*ending_, {}};
+  }
+
+ private:
+  static constexpr const char* kInterruptedWords = "interrupted; nothing written";
+  static constexpr int kReportsStand = static_cast<int>(ErrorKind::kAssertion);
+
+  void start(const Work& work, const std::vector<Excluded>& excluded) {
+    auto [frames_in, frames_out] = make_pipe();
+    auto [stray_in, stray_out] = make_pipe();
+    share_activity();
+    worker_ = fork();
+    if (worker_ < 0) {
+      throw Error(ErrorKind::kRun, std::string("no process can be started (fork: ") +
+                                       std::strerror(errno) + "); see `ulimit -u`");
+    }
+    if (worker_ == 0) {
+      become_worker({frames_out.get(), stray_out.get(), signals_.before(), job_.limits.memory},
+                    work, excluded);
+    }
+    frames_fd_ = std::move(frames_in);
+    stray_fd_ = std::move(stray_in);
+    fcntl(stray_fd_.get(), F_SETFL, O_NONBLOCK);
+    frames_ = FrameReader(frames_fd_.get());
+  }
+
+  void watch() {
+    std::array<pollfd, 3> fds{
+        {{frames_fd_.get(), POLLIN, 0}, {stray_fd_.get(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}}};
+    while (!ending_ && ended_by_ == EndedBy::kItself) {
+      const int n = poll(fds.data(), fds.size(), wait_milliseconds());
+      if (n < 0 && errno != EINTR) return;
+      if (n > 0 && fds[2].revents) on_signal();
+      if (n > 0 && fds[1].revents && !stray_.read(stray_fd_.get(), terminal_)) fds[1].fd = -1;
+      if (n > 0 && fds[0].revents && !read_frames()) return;
+      if (failure_ || over_a_limit()) return;
+    }
+  }
+
+  int wait_milliseconds() const {
+    auto until = Clock::now() + kMemoryInterval;
+    if (until > deadline_) until = deadline_;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    return static_cast<int>(left > 0 ? left : 0);
+  }
+
+  bool read_frames() {
+    try {
+      if (frames_.read([&](const Frame& f) { on_frame(f); })) return true;
+      if (frames_.broken()) ended_by_ = EndedBy::kBadFrame;
+      return false;
+    } catch (const Error& e) {
+      failure_ = e;
+      return false;
+    }
+  }
+
+  void on_frame(const Frame& f) {
+    switch (f.kind) {
+      case FrameKind::kMessage:
+        terminal_.message(f.text);
+        break;
+      case FrameKind::kProgress:
+        terminal_.progress(f.numbers[0], f.numbers[1], f.text);
+        break;
+      case FrameKind::kProgressEnded:
+        terminal_.clear_progress();
+        break;
+      case FrameKind::kRunsFile:
+        running_file_ = !f.text.empty();
+        running_since_ = Clock::now();
+        break;
+      case FrameKind::kReport:
+        outputs_->write(f.numbers[0], f.text);
+        break;
+      case FrameKind::kFinished:
+        ending_ = Ending{static_cast<int>(f.numbers[0] & 0xff), f.text};
+        break;
+    }
+  }
+
+  /// The first one asks the worker to stop; another, or too long a wait, makes it.
+  void on_signal() {
+    if (!signals_.take()) return;
+    if (interrupted_) deadline_ = Clock::now();
+    if (!interrupted_) deadline_ = std::min(deadline_, Clock::now() + kGrace);
+    interrupted_ = true;
+    kill(worker_, SIGINT);
+  }
+
+  bool over_a_limit() {
+    const auto now = Clock::now();
+    const auto running = after_running();
+    if (now >= deadline_ || now >= running) {
+      ended_by_ = EndedBy::kTimeout;
+      const bool whole = now >= deadline_;
+      limit_ = seconds_text(whole && job_.limits.timeout > 0 ? job_.limits.timeout
+                                                             : job_.limits.running_file) +
+               " (--timeout)";
+    } else if (now >= next_look_) {
+      next_look_ = now + kMemoryInterval;
+      if (own_memory(worker_) > job_.limits.memory) {
+        ended_by_ = EndedBy::kMemory;
+        limit_ = bytes_text(job_.limits.memory) + " (--max-memory)";
+      }
+    }
+    return ended_by_ != EndedBy::kItself;
+  }
+
+  Clock::time_point after_running() const {
+    if (!running_file_ || job_.limits.timeout > 0) return Clock::time_point::max();
+    return running_since_ + std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>(job_.limits.running_file));
+  }
+
+  /// Its connection is closed, mostly because it has ended; giving memory back can take a while.
+  bool ends_by_itself() {
+    const auto until = Clock::now() + kGrace;
+    while (Clock::now() < until) {
+      const auto ended = waitpid(worker_, &wait_status_, WNOHANG);
+      if (ended == worker_) return worker_ = -1, true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+
+  /// What it still said is read, then it is gone.
+  void end_worker() {
+    if (worker_ <= 0) return;
+    const bool closed = !ending_ && !failure_ && !interrupted_ && ended_by_ == EndedBy::kItself;
+    if (closed && !ends_by_itself()) ended_by_ = EndedBy::kBadFrame;
+    if (worker_ > 0 && !ending_) kill(worker_, SIGKILL);
+    while (worker_ > 0 && waitpid(worker_, &wait_status_, 0) < 0 && errno == EINTR) {
+    }
+    worker_ = -1;
+    stray_.finish(stray_fd_.get(), terminal_);
+  }
+
+  const Job& job_;
+  Signals& signals_;
+  Terminal& terminal_;
+  Clock::time_point deadline_, running_since_{}, next_look_ = Clock::now() + kMemoryInterval;
+  StrayOutput stray_;
+  pid_t worker_ = -1;
+  int wait_status_ = 0;
+  Descriptor frames_fd_, stray_fd_;
+  FrameReader frames_{-1};
+  Outputs* outputs_ = nullptr;
+  std::optional<Ending> ending_;
+  std::optional<Error> failure_;
+  EndedBy ended_by_ = EndedBy::kItself;
+  std::string limit_;
+  bool running_file_ = false, interrupted_ = false;
+};
+
+}  // namespace
+
+int supervise(const Job& job, const Work& work) {
+  Signals signals;
+  Terminal terminal(!job.quiet);
+  std::vector<Excluded> excluded;
+  auto deadline = job.limits.timeout > 0 ? after(job.limits.timeout) : Clock::time_point::max();
+  for (;;) {
+    Attempt attempt(job, work, signals, terminal, excluded, deadline);
+    const auto verdict = attempt.run();
+    if (!verdict.ending.message.empty()) terminal.message(verdict.ending.message);
+    if (!verdict.offender || excluded.size() + 1 >= kMostAttempts) {
+      return excluded.empty() || verdict.ending.status != 0 ? verdict.ending.status
+                                                            : static_cast<int>(ErrorKind::kPlugin);
+    }
+    excluded.push_back(*verdict.offender);
+    if (Clock::now() + std::chrono::milliseconds(100) > deadline) deadline = after(kSecondTry);
+  }
+}
+
+int supervise_command(const std::string& target, const Work& work) {
+  Job job;
+  job.targets = {target};
+  job.limits.memory = default_max_memory();
+  return supervise(job, work);
+}
+
+}  // namespace tmeter::core

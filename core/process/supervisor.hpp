@@ -1,0 +1,36 @@
+// The process a user starts. It forks a worker before any thread, plugin or model is opened and
+// does what must outlive it: the terminal, files, Ctrl-C, limits of memory and time, and the last
+// word when the worker dies. As in Chromium and OpenSSH; it knows nothing of models.
+//
+// When a plugin that only adds to the report (it is not what reads the model) ends or stalls a
+// worker, a new one does the work again without that plugin, and the run ends with status 5.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/process/limits.hpp"
+#include "core/process/worker.hpp"
+
+namespace tmeter::core {
+
+struct Job {
+  std::string subject;               ///< the model's path, for messages; may be empty
+  std::vector<std::string> targets;  ///< paths of Outlet::report's targets; "" is standard output
+  Limits limits;
+  bool quiet = false;
+  int verbosity = 0;
+};
+
+/// What the worker does. An Error thrown becomes its Ending.
+using Work = std::function<Ending(Worker&)>;
+
+/// Returns the exit status. Call it once, while the process has one thread. Throws Error when the
+/// destinations cannot be written or no process can be started.
+int supervise(const Job& job, const Work& work);
+
+/// The same for a command without a model, whose output goes to a file or, when `target` is empty,
+/// to standard output, with the default limits.
+int supervise_command(const std::string& target, const Work& work);
+
+}  // namespace tmeter::core

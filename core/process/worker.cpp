@@ -1,0 +1,39 @@
+#include "core/process/worker.hpp"
+
+#include <chrono>
+
+#include "core/process/activity.hpp"
+
+namespace tmeter::core {
+
+void Worker::message(std::string_view line) { frames_.send(FrameKind::kMessage, 0, 0, line); }
+
+void Worker::progress(uint64_t done, uint64_t total, std::string_view unit) {
+  constexpr auto kInterval = std::chrono::milliseconds(50);
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  const auto last = last_progress_.load();
+  if (now - last < std::chrono::nanoseconds(kInterval).count()) return;
+  last_progress_ = now;
+  frames_.send(FrameKind::kProgress, done, total, unit);
+}
+
+void Worker::progress_ended() { frames_.send(FrameKind::kProgressEnded, 0, 0, {}); }
+
+void Worker::runs_file(std::string_view engine) {
+  activity().engine.set(engine);
+  frames_.send(FrameKind::kRunsFile, 0, 0, engine);
+}
+
+void Worker::report(size_t target, std::string_view bytes) {
+  frames_.send(FrameKind::kReport, target, 0, bytes);
+}
+
+std::vector<std::string> Worker::enter_sandbox(const Rights& rights) {
+  return core::enter_sandbox(rights);
+}
+
+void Worker::finish(const Ending& ending) {
+  frames_.send(FrameKind::kFinished, static_cast<uint64_t>(ending.status), 0, ending.message);
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,50 @@
+// The worker's side of a supervised run: the Outlet all of tmeter speaks through, the sandbox, and
+// what earlier attempts of this run have shown to be left out.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/outlet.hpp"
+#include "core/process/channel.hpp"
+#include "core/process/sandbox.hpp"
+
+namespace tmeter::core {
+
+/// A plugin that ended or stalled a worker before: it is not called again.
+struct Excluded {
+  std::string plugin;  // id, or the library's path when it failed while being opened
+  std::string reason;  // "crashed (segmentation fault) on metric 'macs'"
+  bool opened = true;  // false: it failed before its tables could be read
+};
+
+/// How work ended: an exit status, and what is to be said of it (empty when it went well).
+struct Ending {
+  int status = 0;
+  std::string message;
+};
+
+class Worker final : public Outlet {
+ public:
+  Worker(int fd, std::vector<Excluded> excluded) : frames_(fd), excluded_(std::move(excluded)) {}
+
+  void message(std::string_view line) override;
+  void progress(uint64_t done, uint64_t total, std::string_view unit) override;
+  void progress_ended() override;
+  void runs_file(std::string_view engine) override;
+  void report(size_t target, std::string_view bytes) override;
+
+  /// Gives up all that is not listed, for good; returns what holds, for --verbose.
+  std::vector<std::string> enter_sandbox(const Rights& rights);
+
+  const std::vector<Excluded>& excluded() const { return excluded_; }
+  void finish(const Ending& ending);
+
+ private:
+  FrameWriter frames_;
+  std::vector<Excluded> excluded_;
+  std::atomic<int64_t> last_progress_{0};  // steady clock, ns
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,96 @@
+#include "core/process/worker_start.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "core/base/error.hpp"
+#include "core/base/interrupt.hpp"
+#include "core/base/mapped_file.hpp"
+#include "core/process/activity.hpp"
+
+namespace tmeter::core {
+namespace {
+
+/// Says which thread it was, then lets the signal end the process. Only async-signal-safe calls.
+void on_crash(int number) {
+  auto& a = activity();
+  const auto offset = &activity_slot() - a.slots.data();
+  int32_t none = -1;
+  a.crashed_slot.compare_exchange_strong(none, static_cast<int32_t>(offset));
+  ::signal(number, SIG_DFL);
+  raise(number);
+}
+
+void keep_last_words(std::string_view message) {
+  activity().last_status = static_cast<int32_t>(ErrorKind::kModel);
+  activity().last_words.set(message);
+}
+
+void explain_crashes() {
+  when_file_is_lost(keep_last_words);
+  constexpr size_t kStack = 64 << 10;  // a stack that has overflowed cannot run the handler
+  stack_t stack{};
+  stack.ss_sp = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack.ss_size = kStack;
+  if (stack.ss_sp != MAP_FAILED) sigaltstack(&stack, nullptr);
+  struct sigaction action {};
+  action.sa_handler = on_crash;
+  action.sa_flags = SA_ONSTACK | static_cast<int>(SA_NODEFER);
+  for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS})
+    sigaction(s, &action, nullptr);
+}
+
+/// Nothing of the user's stays open: no terminal, no file. Returns where the pipe to the supervisor
+/// is now: out of the way of code that closes or writes to small numbers.
+int let_go_of_files(const WorkerStart& start) {
+  constexpr int kFarAway = 900;
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  dup2(null, STDIN_FILENO);
+  dup2(start.stray, STDOUT_FILENO);
+  dup2(start.stray, STDERR_FILENO);
+  const int moved = fcntl(start.frames, F_DUPFD_CLOEXEC, kFarAway);
+  const auto kept = static_cast<unsigned>(moved >= 0 ? moved : start.frames);
+  if (kept > 3) close_range(3, kept - 1, 0);
+  close_range(kept + 1, ~0U, 0);
+  return static_cast<int>(kept);
+}
+
+Ending work_and_catch(Worker& worker, const Work& work) {
+  const auto status = [](ErrorKind kind) { return static_cast<int>(kind); };
+  try {
+    return work(worker);
+  } catch (const Error& e) {
+    return {e.exit_status(), e.what()};
+  } catch (const std::bad_alloc&) {
+    return {status(ErrorKind::kModel),
+            "out of memory; --max-memory allows more where the machine has it"};
+  } catch (const std::exception& e) {
+    return {status(ErrorKind::kInternal), std::string("internal error: ") + e.what()};
+  } catch (...) {
+    return {status(ErrorKind::kPlugin), "a plugin threw an exception of unknown type"};
+  }
+}
+
+}  // namespace
+
+void become_worker(const WorkerStart& start, const Work& work,
+                   const std::vector<Excluded>& excluded) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const int frames = let_go_of_files(start);
+  explain_crashes();
+  Interrupt interrupt;
+  sigprocmask(SIG_SETMASK, &start.signals, nullptr);
+  Worker worker(frames, excluded);
+  limit_memory(start.memory);
+  worker.finish(work_and_catch(worker, work));
+  // Not `exit`: LibTorch's static destructors alone would take 65 ms (docs/benchmarks.md).
+  _exit(0);
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,157 @@
+"""One translation unit at a time: compiles a mutant as CMake compiles the file, but without
+optimisation and with its headers precompiled, and links what contains it. Nothing else is built
+again. The build folder is put back as it was when a file is done."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+SECONDS = 300  # for one compilation or link
+
+
+class DoesNotBuild(Exception):
+    """What the compiler or the linker said."""
+
+
+@dataclass(frozen=True)
+class Object:
+    """An object file of the build; some sources are compiled once for a plugin and once for a test."""
+
+    path: str  # in the build folder
+    arguments: tuple[str, ...]  # of the compiler, without source and output
+
+
+@dataclass(frozen=True)
+class Link:
+    """A command that makes a program, a plugin or a library from objects."""
+
+    output: str
+    inputs: frozenset[str]
+    command: str
+
+
+class Build:
+    """What the build system knows. `folder` is configured for Ninja."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder.resolve()
+        self._compile = json.loads((self.folder / "compile_commands.json").read_text())
+        listed = subprocess.run(["ninja", "-C", self.folder, "-t", "commands"], check=True, capture_output=True, text=True)
+        links = filter(None, map(link_of, listed.stdout.splitlines()))
+        self._links = {link.output: link for link in links}
+
+    def make(self, artefacts: list[str]) -> None:
+        """As they are, before anything is changed."""
+        subprocess.run(["ninja", "-C", self.folder, *artefacts], check=True, stdout=sys.stderr)
+
+    def objects_of(self, source: Path) -> list[Object]:
+        entries = [e for e in self._compile if Path(e["file"]) == source.resolve()]
+        return [object_of(shlex.split(e["command"])) for e in entries]
+
+    def links_to(self, artefact: str, object: Object) -> list[Link]:
+        """Those that bring the object into the artefact, in order; none: it is not part of it."""
+        if artefact not in self._links:
+            return []
+        link = self._links[artefact]
+        if object.path in link.inputs:
+            return [link]
+        through = [links for part in sorted(link.inputs) if (links := self.links_to(part, object))]
+        return [*dict.fromkeys(step for links in through for step in links), link] if through else []
+
+    def link(self, link: Link) -> None:
+        run(["sh", "-c", link.command], self.folder)
+
+
+def object_of(command: list[str]) -> Object:
+    while Path(command[0]).name == "ccache":
+        command = command[1:]
+    output = command.index("-o")
+    kept = command[:output] + command[output + 2 :]
+    source = kept.index("-c")
+    return Object(command[output + 1], tuple(kept[:source] + kept[source + 2 :]))
+
+
+def link_of(line: str) -> Link | None:
+    """Without the steps before and after it, such as finding the tests of a program."""
+    for step in line.split(" && "):
+        words = step.split()
+        mark = "qc" if "qc" in words[:3] else "-o"
+        if mark not in words or "-c" in words:
+            continue
+        output = words[words.index(mark) + 1]
+        inputs = frozenset(w for w in words if w.endswith((".o", ".a", ".so")) and w != output)
+        remove = f"rm -f {output} && " if mark == "qc" else ""  # or `ar` adds to what is there
+        return Link(output, inputs, remove + step)
+    return None
+
+
+def run(command: list[str], folder: Path) -> None:
+    environment = {**os.environ, "CCACHE_DISABLE": "1"}
+    try:
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise DoesNotBuild("the compiler does not end") from error
+    if done.returncode != 0:
+        raise DoesNotBuild(done.stderr)
+
+
+class Workbench:
+    """Where the mutants of one source are compiled. A context: leaves the build as it found it."""
+
+    def __init__(self, build: Build, source: Path, artefacts: list[str]):
+        self.build, self.source = build, source.resolve()
+        self.folder = build.folder / "mutant"
+        objects = build.objects_of(source)
+        self.links = {(o, a): build.links_to(a, o) for o in objects for a in artefacts}
+        self.objects = [o for o in objects if any(self.links[o, a] for a in artefacts)]
+        touched = [o.path for o in self.objects] + [step.output for links in self.links.values() for step in links]
+        self._touched = list(dict.fromkeys(touched))
+
+    def __enter__(self) -> "Workbench":
+        shutil.rmtree(self.folder, ignore_errors=True)
+        (self.folder / "before").mkdir(parents=True)
+        for n, path in enumerate(self._touched):
+            shutil.copy2(self.build.folder / path, self.folder / "before" / str(n))
+        self._precompile()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for n, path in enumerate(self._touched):
+            os.replace(self.folder / "before" / str(n), self.build.folder / path)
+        shutil.rmtree(self.folder)
+
+    def _precompile(self) -> None:
+        """The file's own #include lines, once for each way in which it is compiled."""
+        lines = self.source.read_text().splitlines(keepends=True)
+        for n, object in enumerate(self.objects):
+            header = self.folder / f"headers{n}.hpp"
+            header.write_text("".join(line for line in lines if line.startswith("#include")))
+            self._compile(object, "-O0", ["-x", "c++-header", str(header), "-o", f"{header}.gch"])
+
+    def _compile(self, object: Object, level: str, rest: list[str]) -> None:
+        plain = [a for a in object.arguments if not a.startswith("-O")]
+        # -iquote: the file lies elsewhere than its neighbours.
+        run([*plain, level, "-Wfatal-errors", "-iquote", str(self.source.parent), *rest], self.build.folder)
+
+    def compiled(self, text: str, object: Object | None = None, level: str = "-O0") -> bytes:
+        """The object code of this text of the file."""
+        object = object or self.objects[0]
+        file, output = self.folder / self.source.name, self.folder / "mutant.o"
+        file.write_text(text)
+        header = self.folder / f"headers{self.objects.index(object)}.hpp"
+        headers = ["-include", str(header)] if level == "-O0" else []
+        self._compile(object, level, [*headers, "-c", str(file), "-o", str(output)])
+        return output.read_bytes()
+
+    def put(self, text: str, artefact: str) -> None:
+        """Links the artefact with this text of the file."""
+        for object in self.objects:
+            if links := self.links[object, artefact]:
+                (self.build.folder / object.path).write_bytes(self.compiled(text, object))
+                for link in links:
+                    self.build.link(link)

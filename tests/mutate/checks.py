@@ -1,0 +1,91 @@
+"""Runs tests, with limits: a mutant may hang, eat memory, fill the disk, or write where it must not."""
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+GIB = 1 << 30
+LIMITS = {
+    resource.RLIMIT_AS: 4 * GIB,
+    resource.RLIMIT_FSIZE: GIB // 4,
+    resource.RLIMIT_NPROC: 512,
+    resource.RLIMIT_CORE: 0,
+}
+NOBODY = 65534
+
+
+@dataclass(frozen=True)
+class Check:
+    """A test program of the build with a filter, or a Python script with arguments."""
+
+    needs: tuple[str, ...]  # what must be linked with the mutant
+    command: tuple[str, ...]
+    name: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where things are, for the tests."""
+
+    source: Path
+    build: Path
+    python: str
+
+    def check(self, row: dict) -> Check:
+        """A row of areas.toml."""
+        if "program" in row:
+            program, wanted = f"tests/{row['program']}", row.get("filter", "*")
+            command = (str(self.build / program), f"--gtest_filter={wanted}", "--gtest_fail_fast", "--gtest_brief=1")
+            return Check((program,), command, f"{row['program']} {wanted}")
+        script = self.source / "tests" / row["script"]
+        command = (self.python, "-B", str(script), "-f", *row.get("arguments", []))
+        return Check(tuple(row["needs"]), command, " ".join([row["script"], *row.get("arguments", [])]))
+
+    def environment(self, scratch: Path) -> dict[str, str]:
+        """As in tests/CMakeLists.txt; whatever is written lands in the scratch folder."""
+        own = {"TMETER": self.build / "bin/tmeter", "SOURCE": self.source, "BUILD": self.build,
+               "FIXTURES": self.source / "tests/fixtures", "HAVE_TORCH": 0}  # fmt: skip
+        own |= {name: scratch for name in ("HOME", "TMPDIR", "TEST_TMPDIR")}
+        return {**os.environ, **{name: str(value) for name, value in own.items()}}
+
+
+def passes(check: Check, place: Place, seconds: float) -> bool:
+    """Whether it ends well, and in time."""
+    scratch = Path(tempfile.mkdtemp(prefix="tmeter-mutate-"))
+    user = {}
+    if os.geteuid() == 0:  # a mutant that replaces /dev/null must not be allowed to
+        os.chown(scratch, NOBODY, NOBODY)
+        user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(check.command, cwd=scratch, env=place.environment(scratch), start_new_session=True,
+                               preexec_fn=limit, **quiet, **user)  # fmt: skip
+    try:
+        return process.wait(seconds) == 0
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # and what it may have left running
+        except ProcessLookupError:
+            pass
+        process.wait()
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def limit() -> None:
+    for what, value in LIMITS.items():
+        resource.setrlimit(what, (value, value))
+
+
+def seconds_of(check: Check, place: Place) -> float:
+    """How long a check may take: ten times what it takes with the file as it is."""
+    start = time.monotonic()
+    if not passes(check, place, 600):
+        raise SystemExit(f"mutate: {check.name} fails before anything is changed")
+    return 5 + 10 * (time.monotonic() - start)

@@ -1,0 +1,39 @@
+"""The mutants of a source file: small faults, each in one line, as universalmutator makes them."""
+
+import contextlib
+import io
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+# Its rules for any language, for C and for C++, and ours for what they leave out. The library asks
+# for a path of one of its own files, or of ours.
+RULES = ["universal.rules", "c_like.rules", "cpp.rules", str(Path(__file__).parent / "tmeter.rules")]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A file with one line replaced."""
+
+    line: int  # from 1
+    text: str  # instead of it, with its line end
+
+    def applied(self, source: list[str]) -> str:
+        return "".join([*source[: self.line - 1], self.text, *source[self.line :]])
+
+    def diff(self, source: list[str]) -> str:
+        before, after = source[self.line - 1].rstrip(), self.text.rstrip().replace("\n", "\n    +")
+        return f"    -{before}\n    +{after}"
+
+
+def mutants_of(source: list[str], seed: int) -> list[Mutant]:
+    """All of them, in an order that the seed decides. Words inside messages stay as they are."""
+    from universalmutator import mutator  # only here: the rest needs no library
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        made = mutator.mutants_regexp(
+            source, ruleFiles=RULES, ignorePatterns=[], ignoreStringOnly=True
+        )
+    mutants = list(dict.fromkeys(Mutant(line, text) for line, text, *_ in made))
+    random.Random(seed).shuffle(mutants)
+    return mutants

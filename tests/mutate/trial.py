@@ -1,0 +1,114 @@
+"""Tries the mutants of one source: which are caught by a test?"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from building import Build, DoesNotBuild, Workbench
+from checks import Check, Place, passes, seconds_of
+from mutants import Mutant, mutants_of
+
+OPTIMISED = "-O3"
+
+
+@dataclass
+class Result:
+    """What became of the mutants of a file. Not counted: those that do not compile, and those whose
+    object code is that of the file as it is or of an earlier mutant."""
+
+    file: str
+    made: int = 0  # by the rules
+    refused: int = 0  # by compiler or linker
+    same: int = 0
+    killed: int = 0
+    survivors: list[Mutant] = field(default_factory=list)
+
+    @property
+    def counted(self) -> int:
+        return self.killed + len(self.survivors)
+
+    def save(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self.place(folder, self.file).write_text(json.dumps(asdict(self), indent=1))
+
+    @staticmethod
+    def place(folder: Path, file: str) -> Path:
+        return folder / f"{file.replace('/', '_')}.json"
+
+    @classmethod
+    def load(cls, folder: Path, file: str) -> "Result":
+        saved = json.loads(cls.place(folder, file).read_text())
+        return cls(**saved | {"survivors": [Mutant(**m) for m in saved["survivors"]]})
+
+
+class Trial:
+    """A source, its tests in the order in which they are asked, and how long each may take."""
+
+    def __init__(self, build: Build, place: Place, source: Path, checks: list[Check]):
+        self.source, self.place = source, place
+        self.lines = source.read_text().splitlines(keepends=True)
+        artefacts = list(dict.fromkeys(a for check in checks for a in check.needs))
+        build.make(artefacts)
+        self.checks = [(check, seconds_of(check, place)) for check in checks]
+        self.bench = Workbench(build, place.source / source, artefacts)
+        if not self.bench.objects:
+            raise SystemExit(f"mutate: no test of {source} is linked with it; see tests/mutate/areas.toml")
+
+    def run(self, seed: int, wanted: int | None) -> Iterator[Result]:
+        """Yields whenever there is news; goes on until `wanted` mutants have counted."""
+        mutants = mutants_of(self.lines, seed)
+        result = Result(str(self.source), len(mutants))
+        with self.bench:
+            text = "".join(self.lines)
+            seen = {digest(self.bench.compiled(text))}
+            optimised = digest(self.bench.compiled(text, level=OPTIMISED))
+            for mutant in mutants:
+                if wanted is not None and result.counted >= wanted:
+                    return
+                self.judge(mutant, result, seen, optimised)
+                yield result
+
+    def judge(self, mutant: Mutant, result: Result, seen: set[str], optimised: str) -> None:
+        text = mutant.applied(self.lines)
+        try:
+            code = digest(self.bench.compiled(text))
+            if code in seen:
+                result.same += 1
+                return
+            seen.add(code)
+            if not self.survives(text):
+                result.killed += 1
+            elif digest(self.bench.compiled(text, level=OPTIMISED)) == optimised:
+                result.same += 1
+            else:
+                result.survivors.append(mutant)
+        except DoesNotBuild:
+            result.refused += 1
+
+    def again(self, result: Result) -> Iterator[Result]:
+        """Only those that survived the last time, in which the file was the same."""
+        survivors, result.survivors = result.survivors, []
+        with self.bench:
+            for mutant in survivors:
+                if self.survives(mutant.applied(self.lines)):
+                    result.survivors.append(mutant)
+                else:
+                    result.killed += 1
+                yield result
+
+    def survives(self, text: str) -> bool:
+        linked: set[str] = set()
+        for check, seconds in self.checks:
+            for artefact in check.needs:
+                if artefact not in linked:
+                    self.bench.put(text, artefact)
+                    linked.add(artefact)
+            if not passes(check, self.place, seconds):
+                return False
+        return True
+
+
+def digest(code: bytes) -> str:
+    return hashlib.sha256(code).hexdigest()
