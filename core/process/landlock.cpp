@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/process/descriptor.hpp"
 #include "core/process/sandbox.hpp"
 
 namespace tmeter::core {
@@ -32,13 +33,6 @@ struct __attribute__((packed)) PathBeneath {
   int32_t folder;
 };
 
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-};
-
 Ruleset ruleset_of(int version, const Rights& rights) {
   const auto known = static_cast<size_t>(version);
   const int bits = kFileRights[known < kFileRights.size() ? known : kFileRights.size() - 1];
@@ -56,10 +50,10 @@ Ruleset ruleset_of(int version, const Rights& rights) {
 size_t size_of(int version) { return version >= 6 ? 24 : version >= 4 ? 16 : 8; }
 
 void allow_reading(int ruleset, const std::string& path) {
-  const Descriptor file{open(path.c_str(), O_PATH | O_CLOEXEC)};
+  const Descriptor file(open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat info {};
-  if (file.fd < 0 || fstat(file.fd, &info) != 0) return;
-  const PathBeneath rule{S_ISDIR(info.st_mode) ? kReadFile | kReadDir : kReadFile, file.fd};
+  if (file.get() < 0 || fstat(file.get(), &info) != 0) return;
+  const PathBeneath rule{S_ISDIR(info.st_mode) ? kReadFile | kReadDir : kReadFile, file.get()};
   syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &rule, 0);
 }
 
@@ -75,11 +69,11 @@ FileLimits limit_files(const Rights& rights) {
   if (version < 1) return does_not_hold("this kernel has no Landlock");
   const auto wanted = ruleset_of(version, rights);
   if (wanted.files == 0) return does_not_hold("a plugin declares that it writes files");
-  const Descriptor ruleset{
-      static_cast<int>(syscall(SYS_landlock_create_ruleset, &wanted, size_of(version), 0))};
-  if (ruleset.fd < 0) return does_not_hold(std::strerror(errno));
-  for (const auto& path : rights.read) allow_reading(ruleset.fd, path);
-  if (syscall(SYS_landlock_restrict_self, ruleset.fd, 0) != 0)
+  const Descriptor ruleset(
+      static_cast<int>(syscall(SYS_landlock_create_ruleset, &wanted, size_of(version), 0)));
+  if (ruleset.get() < 0) return does_not_hold(std::strerror(errno));
+  for (const auto& path : rights.read) allow_reading(ruleset.get(), path);
+  if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0)
     return does_not_hold(std::strerror(errno));
   return {"reads the model's folder, plugins and system libraries only (Landlock " +
               std::to_string(version) + ")",

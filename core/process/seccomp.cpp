@@ -26,8 +26,8 @@ constexpr int kProcesses[] = {SCMP_SYS(execve),
                               SCMP_SYS(pidfd_getfd)};
 
 /// Where Landlock does not say that signals stay inside.
-constexpr int kSignals[] = {SCMP_SYS(tkill), SCMP_SYS(rt_sigqueueinfo),
-                            SCMP_SYS(pidfd_send_signal)};
+constexpr int kSignalling[] = {SCMP_SYS(tkill), SCMP_SYS(rt_sigqueueinfo),
+                               SCMP_SYS(pidfd_send_signal)};
 
 /// Nothing else is open that could be connected or sent through.
 constexpr int kNetwork[] = {SCMP_SYS(socket), SCMP_SYS(socketpair)};
@@ -110,7 +110,7 @@ void refuse_processes(Filter& f, int landlock) {
   f.answer(SCMP_SYS(clone3), ENOSYS);  // likewise; threads are made with clone
   f.refuse_if(SCMP_SYS(prlimit64), EPERM, SCMP_A0(SCMP_CMP_NE, 0));
   if (landlock >= kHoldsSignals) return;
-  f.refuse(kSignals);
+  f.refuse(kSignalling);
   const auto self = static_cast<scmp_datum_t>(getpid());  // a process may abort itself
   for (const int call : {SCMP_SYS(kill), SCMP_SYS(tgkill), SCMP_SYS(rt_tgsigqueueinfo)})
     f.refuse_if(call, EPERM, SCMP_A0(SCMP_CMP_NE, self));

@@ -17,6 +17,7 @@
 
 #include "core/base/error.hpp"
 #include "core/process/activity.hpp"
+#include "core/process/descriptor.hpp"
 #include "core/process/outputs.hpp"
 #include "core/process/stray_output.hpp"
 #include "core/process/terminal.hpp"
@@ -36,24 +37,6 @@ Clock::time_point after(double seconds) {
   return Clock::now() +
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-  void close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 std::pair<Descriptor, Descriptor> make_pipe() {
   std::array<int, 2> ends{};
