@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/analysis/rollup.hpp"
+#include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -365,6 +366,7 @@ Results Engine::run() {
   for (size_t i = 0; i < results_.columns.size(); ++i) require_metric(results_.columns[i].id);
   for (auto& pass : passes_) run_pass(pass);
   mark_without_graph();
+  mark_worked_out(graph_, results_);
   fill_coverage();
   drop_repeated(results_.findings);
   std::stable_sort(results_.findings.begin(), results_.findings.end(),

@@ -148,6 +148,60 @@ class PaddingThatFollowsTheSize(CliTest):
         self.assertEqual([n for n in nodes if "constant_pad_nd" in n], ["aten::constant_pad_nd"])
 
 
+@unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
+class SizesThatAreNotTheFilesAreMarked(CliTest):
+    """In the header and the provenance of every figure, in every format."""
+
+    WORDS = ("sizes worked out for x=1x3x65x65", "the file records 1x3x64x64")
+    MODEL = SAME / "tf_efficientnet_like.pt2"
+
+    def write(self, *arguments):
+        done = tmeter(self.MODEL, *options([[1, 3, 65, 65]]), *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_json(self):
+        document = json.loads(self.write("--plugins=params,flops,memory,energy", "--report", "json"))
+        sizes = document["model"]["sizes"]
+        self.assertEqual("sizes " + sizes["text"], "; ".join(self.WORDS))
+        # Three convolutions of stride 2 (3 × 3, 3 × 3, 5 × 5), by hand: at 64 → 65 and 32 → 33
+        # [0, 1] → [1, 1], at 16 → 17 [1, 2] → [2, 2], in height and width: two numbers each.
+        self.assertEqual(sizes["literals_replaced"], 6)
+        self.assertEqual(sizes["literals_kept"], 0)
+        for metric in document["metrics"]:
+            with self.subTest(metric=metric["id"]):
+                if metric["provenance"]["kind"] == "unavailable":
+                    continue
+                if metric["axis"] == "tensor":
+                    self.assertEqual(metric["provenance"]["text"], "")
+                else:
+                    for word in (*self.WORDS, "6 were worked out again, 0 kept"):
+                        self.assertIn(word, metric["provenance"]["text"])
+
+    def test_text(self):
+        text = " ".join(self.write().split())
+        for word in self.WORDS:
+            self.assertIn(word, text.split("params", 1)[0])
+
+    def test_csv(self):
+        head, *rows = self.write("--report", "csv").splitlines()
+        self.assertTrue(head.endswith(",sizes"))
+        for row in rows:
+            self.assertIn(self.WORDS[0], row)
+
+    def test_fvcore_json(self):
+        document = json.loads(self.write("--report", "fvcore-json"))
+        self.assertIn(self.WORDS[0], document["sizes"])
+        self.assertIn(self.WORDS[0], document["macs"]["provenance"])
+        self.assertNotIn("provenance", document["params"])
+
+    def test_nothing_of_it_for_the_recorded_input(self):
+        for inputs in ([], [[1, 3, 64, 64]]):
+            document = report(self.MODEL, *options(inputs))
+            self.assertIsNone(document["model"]["sizes"])
+            self.assertEqual({m["provenance"]["text"] for m in document["metrics"]}, {""})
+
+
 class Usage(CliTest):
     def test_the_recorded_input_is_nothing_special(self):
         document = report(RESNET, "--input", "x=1x3x224x224:f32")
