@@ -12,6 +12,7 @@
 #include "apps/tmeter/run_rights.hpp"
 #include "core/analysis/assertion.hpp"
 #include "core/analysis/engine.hpp"
+#include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/base/version.hpp"
@@ -96,6 +97,8 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   report.properties["model.file"] = std::filesystem::path(line.model).filename().string();
   report.properties["model.path"] = line.model;
   if (hardware.was_used()) report.properties["hardware"] = hardware.get().name;
+  if (const auto sizes = worked_out_note(*model.graph); !sizes.empty())
+    report.properties["sizes"] = sizes;
   report.view = line.view;
   report.warnings = log.warnings();
   if (!report.formulas.problem.empty()) report.warnings.push_back(report.formulas.problem);

@@ -8,6 +8,7 @@
 #include "core/analysis/coverage.hpp"
 #include "core/analysis/findings.hpp"
 #include "core/analysis/rollup.hpp"
+#include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -259,6 +260,7 @@ Results Engine::run() {
   } else {
     results_.coverage = coverage_of(results_.columns, graph_);
   }
+  mark_worked_out(graph_, results_);
   drop_repeated(results_.findings);
   most_severe_first(results_.findings);
   return std::move(results_);

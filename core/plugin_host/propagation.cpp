@@ -23,6 +23,18 @@ std::string wish(const Graph& graph) {
   return {};
 }
 
+/// "worked out for x=8x3x224x224, mask=8x1; the file records 1x3x224x224, 1x1"
+std::string sizes_note(const Graph& graph) {
+  std::string wanted, recorded;
+  for (const auto& i : graph.inputs()) {
+    if (i.wanted.empty()) continue;
+    const std::string_view comma = wanted.empty() ? "" : ", ";
+    wanted.append(comma).append(i.name).append("=").append(joined(i.wanted));
+    recorded.append(comma).append(joined(i.value->dims));
+  }
+  return "worked out for " + wanted + "; the file records " + recorded;
+}
+
 [[noreturn]] void refuse(const Registry& registry, const Graph& graph) {
   std::string missing = " a plugin is needed that runs operators, and none is installed";
   for (const auto& p : registry.plugins()) {
@@ -42,7 +54,9 @@ std::unique_ptr<Graph> ask(const tmeter_propagator& propagator, Plugin& plugin,
       invoke(plugin.call, "while working out sizes for other inputs", [&](tmeter_call* call) {
         return propagator.propagate(call, to_handle(&recorded), &builder, propagator.user);
       });
-  return status == TMETER_OK ? builder.builder.finish() : nullptr;
+  if (status != TMETER_OK) return nullptr;
+  builder.builder.property("sizes", sizes_note(recorded));
+  return builder.builder.finish();
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ struct Report {
   Results results;
   Formulas formulas;
   Sweep sweep;
-  /// "tool.version", "model.file", "model.size", "analysis.seconds", "hardware", "command".
+  /// "tool.version", "model.file", "model.size", "analysis.seconds", "hardware", "command",
+  /// "sizes".
   std::map<std::string, std::string, std::less<>> properties;
   /// How to show it: "by", "depth", "columns", "sort", "raw", "repr", "no-fold".
   std::map<std::string, std::string, std::less<>> view;

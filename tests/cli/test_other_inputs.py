@@ -102,6 +102,106 @@ class WhatTheReportSays(CliTest):
                             "--set", "torch-backend.max-operators=10")
 
 
+SAME = FIXTURES / "same_padding"
+SAME_CASES = json.loads((SAME / "expected.json").read_text())["cases"]
+
+
+def same_report(model, *inputs):
+    return report(SAME / f"{model}.pt2", *options(inputs))
+
+
+@unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
+class PaddingThatFollowsTheSize(CliTest):
+    """Networks whose padding is computed from the size, and others; expectations as above
+    (tests/fixtures/make_same_padding.py)."""
+
+    def test_macs_of_every_module_and_the_output_equal_the_network_itself(self):
+        for case in SAME_CASES:
+            with self.subTest(model=case["model"], input=case["input"]):
+                document = same_report(case["model"], case["input"])
+                self.assertEqual(2 * document["totals"]["macs"], case["flops"])
+                self.assertEqual(document["outputs"][0]["shape"], case["output"])
+                modules = {m["path"]: m["values"].get("macs") or 0 for m in document["modules"]}
+                differing = {p: (modules[p], f / 2) for p, f in case["flops_by_module"].items()
+                             if p in modules and modules[p] != f / 2}
+                self.assertEqual(differing, {})
+
+    def warnings(self, model, *shape):
+        return " | ".join(same_report(model, list(shape))["warnings"])
+
+    def test_what_is_surely_same_padding_is_only_counted(self):
+        warnings = self.warnings("tf_efficientnet_like", 1, 3, 65, 65)
+        self.assertIn("× aten::pad", warnings)
+        self.assertNotIn("taken as", warnings)
+
+    def test_a_reading_that_could_be_another_is_told(self):
+        self.assertIn("taken as 'same': 2 × aten::pad in ConvLayer", self.warnings("beside", 1, 3, 65, 65))
+        self.assertIn("taken as fixed: 1 × aten::pad in Downsample", self.warnings("autoencoder", 1, 3, 66, 66))
+
+    def test_nothing_is_told_where_both_readings_give_the_same(self):
+        self.assertNotIn("taken as", self.warnings("autoencoder", 2, 3, 96, 128))
+
+    def test_a_pad_that_the_file_has_no_operator_for_is_added(self):
+        recorded = [n["op"] for n in report(SAME / "optional_pads.pt2")["nodes"]]
+        nodes = [n["op"] for n in same_report("optional_pads", [1, 3, 65, 65])["nodes"]]
+        self.assertEqual(len(nodes), len(recorded) + 1)
+        self.assertEqual([n for n in nodes if "constant_pad_nd" in n], ["aten::constant_pad_nd"])
+
+
+@unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
+class SizesThatAreNotTheFilesAreMarked(CliTest):
+    """In the header and the provenance of every figure, in every format."""
+
+    WORDS = ("sizes worked out for x=1x3x65x65", "the file records 1x3x64x64")
+    MODEL = SAME / "tf_efficientnet_like.pt2"
+
+    def write(self, *arguments):
+        done = tmeter(self.MODEL, *options([[1, 3, 65, 65]]), *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_json(self):
+        document = json.loads(self.write("--plugins=params,flops,memory,energy", "--report", "json"))
+        sizes = document["model"]["sizes"]
+        self.assertEqual("sizes " + sizes["text"], "; ".join(self.WORDS))
+        # Three convolutions of stride 2 (3 × 3, 3 × 3, 5 × 5), by hand: at 64 → 65 and 32 → 33
+        # [0, 1] → [1, 1], at 16 → 17 [1, 2] → [2, 2], in height and width: two numbers each.
+        self.assertEqual(sizes["literals_replaced"], 6)
+        self.assertEqual(sizes["literals_kept"], 0)
+        for metric in document["metrics"]:
+            with self.subTest(metric=metric["id"]):
+                if metric["provenance"]["kind"] == "unavailable":
+                    continue
+                if metric["axis"] == "tensor":
+                    self.assertEqual(metric["provenance"]["text"], "")
+                else:
+                    for word in (*self.WORDS, "6 were worked out again, 0 kept"):
+                        self.assertIn(word, metric["provenance"]["text"])
+
+    def test_text(self):
+        text = " ".join(self.write().split())
+        for word in self.WORDS:
+            self.assertIn(word, text.split("params", 1)[0])
+
+    def test_csv(self):
+        head, *rows = self.write("--report", "csv").splitlines()
+        self.assertTrue(head.endswith(",sizes"))
+        for row in rows:
+            self.assertIn(self.WORDS[0], row)
+
+    def test_fvcore_json(self):
+        document = json.loads(self.write("--report", "fvcore-json"))
+        self.assertIn(self.WORDS[0], document["sizes"])
+        self.assertIn(self.WORDS[0], document["macs"]["provenance"])
+        self.assertNotIn("provenance", document["params"])
+
+    def test_nothing_of_it_for_the_recorded_input(self):
+        for inputs in ([], [[1, 3, 64, 64]]):
+            document = report(self.MODEL, *options(inputs))
+            self.assertIsNone(document["model"]["sizes"])
+            self.assertEqual({m["provenance"]["text"] for m in document["metrics"]}, {""})
+
+
 class Usage(CliTest):
     def test_the_recorded_input_is_nothing_special(self):
         document = report(RESNET, "--input", "x=1x3x224x224:f32")

@@ -84,8 +84,10 @@ void write_sweep(const Report& report, const std::vector<Metric>& metrics, Rows&
 }
 
 void write_modules(const Report& report, const std::vector<Metric>& metrics, Rows& rows) {
+  const auto sizes = report.property("sizes");  // a column only where there is something to say
   for (const char* title : {"id", "path", "type", "calls"}) rows.put(title);
   for (const auto& m : metrics) rows.put(field(m.id()));
+  if (!sizes.empty()) rows.put("sizes");
   rows.end();
   const auto graph = report.graph();
   const auto ids = tmeter::module_ids(graph);
@@ -94,6 +96,7 @@ void write_modules(const Report& report, const std::vector<Metric>& metrics, Row
     rows.put(std::to_string(module.calls()));
     for (const auto& m : metrics)
       rows.put(figure(module.index() == 0 ? report.total(m) : report.cell(m, module)));
+    if (!sizes.empty()) rows.put(field(sizes));
     rows.end();
   }
 }

@@ -75,12 +75,14 @@ void write(const Report& report, tmeter::Output& out) {
   for (const auto& metric : report.metrics()) {
     Json& entry = document[std::string(metric.id())];
     entry["total"] = number(report.total(metric));
+    if (const auto from = metric.provenance_text(); !from.empty()) entry["provenance"] = from;
     entry["by_module"] = by_module(report, metric);
     if (metric.axis() == TMETER_AXIS_NODE) add_operators(report, metric, entry);
   }
   Json unsupported = Json::object();
   for (const auto& op : report.unknown_ops()) unsupported[std::string(op.op)] = op.nodes;
   document["unsupported_ops"] = std::move(unsupported);
+  if (const auto sizes = report.property("sizes"); !sizes.empty()) document["sizes"] = sizes;
   out.write(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -47,6 +47,15 @@ Json parsed(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? Json(value) : Json(nullptr);
 }
 
+// Null when the sizes are those of the file.
+Json sizes(const tmeter::Graph& graph) {
+  const auto how = graph.property("sizes");
+  if (how.empty()) return nullptr;
+  return {{"text", how},
+          {"literals_replaced", parsed<int64_t>(graph.property("literals.replaced"))},
+          {"literals_kept", parsed<int64_t>(graph.property("literals.kept"))}};
+}
+
 }  // namespace
 
 Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -64,7 +73,8 @@ Json model(const tmeter::Report& report) {
           {"format", text_or_null(graph.property("format"))},
           {"producer", text_or_null(graph.property("producer"))},
           {"part", text_or_null(graph.property("part"))},
-          {"size", parsed<int64_t>(report.property("model.size"))}};
+          {"size", parsed<int64_t>(report.property("model.size"))},
+          {"sizes", sizes(graph)}};
 }
 
 Json symbols(const tmeter::Graph& graph) {

@@ -67,6 +67,9 @@ std::vector<Text> header(const Report& report, size_t width) {
   if (auto format = format_item(report); !format.empty()) items.push_back(std::move(format));
   if (const auto part = report.graph().property("part"); !part.empty())
     items.push_back(Text("part ", Style::kQuiet).add(part));
+  // Before any figure: they are not for what the file records.
+  if (const auto sizes = report.property("sizes"); !sizes.empty())
+    items.push_back(Text(sizes, Style::kWarning));
   auto inputs = input_items(report.graph());
   auto all = items;
   all.insert(all.end(), inputs.begin(), inputs.end());

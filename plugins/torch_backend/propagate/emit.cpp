@@ -1,7 +1,5 @@
 #include "propagate/emit.hpp"
 
-#include "propagate/size_arguments.hpp"
-
 namespace tmeter::torch_backend {
 namespace {
 
@@ -25,19 +23,38 @@ class Emitter {
  private:
   void emit_node(const Node& node) {
     const auto replaced = known_.literals.find(node.index());
-    const auto* sizes = replaced == known_.literals.end() ? nullptr : &replaced->second;
-    const auto size_name = sizes ? size_argument_name(node) : std::string_view();
+    const auto* literal = replaced == known_.literals.end() ? nullptr : &replaced->second;
+    const auto pads = known_.pads.find(node.index());
     std::vector<tmeter_arg> args;
     for (size_t i = 0; i < node.arg_count(); ++i) {
       const auto name = node.arg_name(i);
-      const bool rewritten = sizes && name == size_name;
-      args.push_back(GraphBuilder::arg(
-          name, rewritten ? integers(*sizes, node.arg(i).is_list()) : use(node.arg(i))));
+      const auto value = node.arg(i);
+      const Id id = literal && name == literal->argument ? integers(literal->sizes, value.is_list())
+                    : i == 0 && pads != known_.pads.end() ? padded(node, pads->second)
+                                                          : use(value);
+      args.push_back(GraphBuilder::arg(name, id));
     }
     std::vector<Id> results;
     for (size_t i = 0; i < node.result_count(); ++i) results.push_back(define(node.result(i)));
     builder_.node(node.op(), node.overload(), static_cast<Id>(node.call().index() + 1), args,
                   results, node.location());
+  }
+
+  /// What the network itself would pad for this size, as a node of its own before the one that the
+  /// file has.
+  Id padded(const Node& node, const Sizes& pads) {
+    const auto operand = node.arg(size_t{0});
+    auto sizes = dims_in(known_, operand);
+    for (size_t i = 0; i < pads.size() / 2 && i < sizes.size(); ++i)
+      sizes[sizes.size() - 1 - i] += pads[2 * i] + pads[2 * i + 1];
+    std::vector<tmeter_dim> dims;
+    for (const auto d : sizes) dims.push_back(GraphBuilder::dim(d));
+    const Id result = builder_.tensor_value(operand.dtype(), dims);
+    builder_.node("aten::constant_pad_nd", "", static_cast<Id>(node.call().index() + 1),
+                  {GraphBuilder::arg("self", use(operand)),
+                   GraphBuilder::arg("pad", integers(pads, /*list=*/true))},
+                  {result}, node.location());
+    return result;
   }
 
   Id integers(const Sizes& sizes, bool list) {

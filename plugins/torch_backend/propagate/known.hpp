@@ -7,10 +7,17 @@
 
 namespace tmeter::torch_backend {
 
+/// Numbers in the place of those that the program has for an argument.
+struct Literal {
+  std::string_view argument;
+  Sizes sizes;
+};
+
 struct Known {
   std::unordered_map<const tmeter_value*, Sizes> dims;           // of tensors
   std::unordered_map<const tmeter_value*, c10::IValue> numbers;  // computed sizes and conditions
-  std::unordered_map<size_t, Sizes> literals;  // by node: sizes in the program that were replaced
+  std::unordered_map<size_t, Literal> literals;                  // by node: what was replaced
+  std::unordered_map<size_t, Sizes> pads;  // by node: of its first operand, as constant_pad_nd
 };
 
 inline Sizes sizes_of(Shape shape) { return {shape.begin(), shape.end()}; }
@@ -26,6 +33,11 @@ template <class F>
 void for_each_tensor_value(const Value& value, const F& f) {
   if (value.is_tensor()) f(value);
   for (size_t i = 0; i < value.size(); ++i) for_each_tensor_value(value[i], f);
+}
+
+/// A module of torch.nn keeps the numbers it was made with: nothing there follows from sizes.
+inline bool is_of_torch_nn(const Node& node) {
+  return node.call().module().qualified_type().starts_with("torch.nn.modules.");
 }
 
 /// "aten::view" for "aten::view.dtype" too; with the overload where it has one.

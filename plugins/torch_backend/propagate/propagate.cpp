@@ -1,17 +1,21 @@
 #include "propagate/propagate.hpp"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "load/messages.hpp"
 #include "meta_kernels/registry.hpp"
 #include "propagate/emit.hpp"
 #include "propagate/replay.hpp"
 #include "propagate/samples.hpp"
+#include "propagate/stakes.hpp"
 #include "run/report_failure.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
 
+using Paddings = std::map<size_t, Repadding>;
 using Inputs = std::vector<Sizes>;  // by input of the graph; empty for what is no tensor
 
 /// LibTorch as the replay needs it, for as long as this lives.
@@ -99,22 +103,65 @@ std::string counted(const std::map<std::string, size_t>& ops) {
   return out;
 }
 
-void tell(const Graph& graph, const Known& known, const std::vector<std::string>& kept,
+size_t sum(const std::map<std::string, size_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), size_t{0},
+                         [](size_t n, const auto& entry) { return n + entry.second; });
+}
+
+/// Numbers of the program's that another one was put in place of.
+size_t replaced_numbers(const Graph& graph, const Known& known) {
+  size_t count = 0;
+  for (const auto& [i, literal] : known.literals) {
+    const auto written = graph.nodes()[i].arg(literal.argument);
+    if (!written.is_list()) ++count;
+    for (size_t k = 0; k < written.size() && k < literal.sizes.size(); ++k)
+      count += written[k].as_int() != literal.sizes[k] ? 1 : 0;
+  }
+  for (const auto& [i, pads] : known.pads)
+    count += pads.size() - static_cast<size_t>(std::count(pads.begin(), pads.end(), 0));
+  return count;
+}
+
+void tell_paddings(const Graph& graph, const Paddings& paddings, const Call& call) {
+  constexpr std::string_view kDecision[] = {"fixed", "'same'"};
+  for (const auto reading : {PadReading::kFixed, PadReading::kSame}) {
+    std::map<std::string, size_t> doubtful;
+    for (const auto& [i, padding] : paddings) {
+      const auto node = graph.nodes()[i];
+      if (!padding.judged.sure && padding.judged.reading == reading)
+        ++doubtful[std::string(node.op()) + " in " + std::string(node.call().module().type())];
+    }
+    if (doubtful.empty()) continue;
+    call.warn(
+        "paddings that can be fixed or TensorFlow's 'same', which differ for --input, were "
+        "taken as " +
+        std::string(kDecision[static_cast<size_t>(reading)]) + ": " + counted(doubtful));
+  }
+}
+
+void tell(const Graph& graph, const Known& known, const Paddings& paddings, GraphBuilder& builder,
           const Call& call) {
   std::map<std::string, size_t> replaced;
-  for (const auto& [i, sizes] : known.literals) ++replaced[std::string(graph.nodes()[i].op())];
+  for (const auto& [i, literal] : known.literals) ++replaced[std::string(graph.nodes()[i].op())];
+  for (const auto& [i, pads] : known.pads) ++replaced[std::string(graph.nodes()[i].op())];
   if (!replaced.empty()) {
     call.warn(
         "the file fixes sizes inside the model for its recorded input; they were replaced to "
         "follow --input in " +
         counted(replaced));
   }
-  std::map<std::string, size_t> left;
-  for (const auto& k : kept) ++left[k];
+  const auto left = numbers_left(graph, known, Windows(graph));
   if (!left.empty()) {
-    call.warn("sizes that equal one of the recorded input were left as the file has them: " +
-              counted(left));
+    call.warn(
+        "numbers that may follow from sizes that have changed were left as the file has them: " +
+        counted(left));
   }
+  tell_paddings(graph, paddings, call);
+  size_t kept = sum(left);
+  for (const auto& [i, padding] : paddings)
+    kept += padding.judged.reading == PadReading::kFixed ? padding.count : 0;
+  builder.property("literals.replaced", std::to_string(replaced_numbers(graph, known)));
+  builder.property("literals.kept", std::to_string(kept));
 }
 
 }  // namespace
@@ -129,18 +176,17 @@ void propagate(const Graph& graph, GraphBuilder& builder, Call& call) {
   if (auto first = halfway(recorded_inputs(graph), wanted)) passes.insert(passes.begin(), *first);
 
   Known known;
-  std::vector<std::string> kept;
+  Paddings paddings;
   for (const auto& inputs : passes) {
     Replay replay(graph, known, limits);
     if (!replay.run(inputs)) refuse(graph, replay);
     if (!replay.doubtful().empty()) refuse_doubtful(graph, replay.doubtful());
     auto result = replay.result();
-    const auto more = replay.kept();
-    kept.insert(kept.end(), more.begin(), more.end());
+    paddings = replay.repaddings();
     known = std::move(result);
   }
   emit(graph, known, builder);
-  tell(graph, known, kept, call);
+  tell(graph, known, paddings, builder, call);
 }
 
 }  // namespace tmeter::torch_backend

@@ -12,12 +12,6 @@ namespace {
 constexpr size_t kMaxRetreats = 2000;
 constexpr size_t kMaxAncestors = 48;  // the latest: a wrong reading shows soon
 
-std::string printed(const Sizes& sizes) {
-  std::string out;
-  for (const auto s : sizes) out += (out.empty() ? "" : ", ") + std::to_string(s);
-  return sizes.size() == 1 ? out : "[" + out + "]";
-}
-
 void keep_latest(std::set<size_t>& nodes) {
   while (nodes.size() > kMaxAncestors) nodes.erase(nodes.begin());
 }
@@ -51,6 +45,7 @@ void Replay::set_inputs(const std::vector<Sizes>& inputs) {
     now_.set(value, at::empty(inputs[i], at::dtype(dtype).device(at::kMeta)));
   }
   known_changes_ = changes_;
+  for (const auto& change : all) known_shapes_.emplace(change.recorded, change.now);
   samples_ = change_of_samples(all);
 }
 
@@ -68,7 +63,7 @@ bool Replay::run(const std::vector<Sizes>& inputs) {
   }
   for (const auto& [i, choice] : choices_) {
     const bool sure = choice.argument.sure && choice.at == 0;
-    if (!samples_ && choice.argument.is_reshape && !sure && doubtful_.empty())
+    if (!samples_ && choice.argument.must_be_sure && !sure && doubtful_.empty())
       doubtful_ = full_name(graph_.nodes()[i]);
   }
   return true;
@@ -84,7 +79,8 @@ bool Replay::step(size_t i) {
     if (choice == choices_.end()) {
       sizes_.erase(i);
       ancestors_[i] = ancestors_of(node);
-      if (auto sizes = size_argument(node, {base_, now_, changes_, known_changes_, samples_})) {
+      if (auto sizes = size_argument(
+              node, {base_, now_, changes_, known_changes_, known_shapes_, samples_})) {
         if (sizes->versions.size() > 1) {
           choice = choices_.emplace(i, Choice{*sizes, 0, {}}).first;
           ancestors_[i].insert(i);
@@ -116,6 +112,7 @@ void Replay::learn_changes(const Node& node) {
       if (!now || !now->isTensor()) return;
       const auto before = dims_in(base_, v);
       const auto after = now->toTensor().sizes();
+      known_shapes_.emplace(before, after.vec());
       for (size_t d = 0; d < before.size() && before.size() == after.size(); ++d) {
         if (before[d] != after[d]) known_changes_.emplace(before[d], after[d]);
       }
@@ -163,16 +160,33 @@ void Replay::execute_operator(const Node& node, const SizeArgument* sizes, size_
   } else {
     args_ = arguments_of(node, schema, now_);
   }
-  for (size_t i = 0; sizes && !renamed && i < info.args.size(); ++i) {
-    if (info.args[i].name != sizes->name) continue;
-    const auto& v = sizes->versions[version];
-    const bool list = node.arg(sizes->name).is_list();
-    args_[i] = list ? c10::IValue(v) : c10::IValue(v[0]);
-  }
+  if (sizes && !renamed) set_argument(node, info, {sizes->name, sizes->versions[version]});
+  repad(node, info);
   auto stack = args_;
   evaluator_.execute(*op, stack);
   for (size_t i = 0; i < node.result_count() && i < stack.size(); ++i)
     bind(node.result(i), stack[i]);
+}
+
+void Replay::set_argument(const Node& node, const OperatorInfo& info, const Literal& literal) {
+  const bool list = node.arg(literal.argument).is_list();
+  for (size_t i = 0; i < info.args.size(); ++i) {
+    if (info.args[i].name != literal.argument) continue;
+    args_[i] = list ? c10::IValue(literal.sizes) : c10::IValue(literal.sizes[0]);
+  }
+}
+
+/// Paddings that follow the operand's size (same_padding.hpp).
+void Replay::repad(const Node& node, const OperatorInfo& info) {
+  repaddings_.erase(node.index());
+  const auto padded = windows_.padded_at(node);
+  if (!padded) return;
+  const auto operand = now_.tensor(*padded);
+  const auto again = windows_.repadded(node, operand.sizes().vec());
+  if (!again) return;
+  if (again->literal) set_argument(node, info, *again->literal);
+  if (!again->inserted.empty()) args_[0] = at::constant_pad_nd(operand, again->inserted);
+  repaddings_[node.index()] = *again;
 }
 
 void Replay::bind(const Value& value, const c10::IValue& now) {
@@ -277,7 +291,11 @@ Known Replay::result() const {
       out.dims[graph_.inputs()[i].handle()] = now->toTensor().sizes().vec();
   }
   for (const auto& [i, sizes] : sizes_) {
-    if (is_replaced(i, sizes)) out.literals[i] = chosen(i, sizes);
+    if (is_replaced(i, sizes)) out.literals[i] = {sizes.name, chosen(i, sizes)};
+  }
+  for (const auto& [i, again] : repaddings_) {
+    if (again.literal) out.literals[i] = *again.literal;
+    if (!again.inserted.empty()) out.pads[i] = again.inserted;
   }
   return out;
 }
@@ -294,20 +312,6 @@ bool Replay::is_replaced(size_t i, const SizeArgument& sizes) const {
 bool Replay::replaced_any() const {
   return std::any_of(sizes_.begin(), sizes_.end(),
                      [&](const auto& s) { return is_replaced(s.first, s.second); });
-}
-
-std::vector<std::string> Replay::kept() const {
-  std::vector<std::string> out;
-  for (const auto& [i, choice] : choices_) {
-    const auto& sizes = chosen(i, choice.argument);
-    const bool equal = std::any_of(changes_.begin(), changes_.end(), [&](const SizeChange& c) {
-      return c.first != 1 && std::find(sizes.begin(), sizes.end(), c.first) != sizes.end();
-    });
-    if (choice.argument.is_reshape || is_replaced(i, choice.argument) || !equal) continue;
-    out.push_back(std::string(choice.argument.name) + "=" + printed(sizes) + " of " +
-                  full_name(graph_.nodes()[i]));
-  }
-  return out;
 }
 
 }  // namespace tmeter::torch_backend

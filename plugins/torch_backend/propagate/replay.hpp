@@ -9,6 +9,7 @@
 #include <set>
 
 #include "propagate/size_arguments.hpp"
+#include "propagate/windows.hpp"
 #include "run/evaluator.hpp"
 #include "run/interpreter.hpp"
 
@@ -18,7 +19,11 @@ class Replay {
  public:
   /// `base`: the sizes literals stand for; beside it the recorded ones of the graph.
   Replay(const Graph& graph, const Known& base, Limits& limits)
-      : graph_(graph), base_(base), limits_(limits), ancestors_(graph.nodes().size()) {}
+      : graph_(graph),
+        base_(base),
+        limits_(limits),
+        windows_(graph),
+        ancestors_(graph.nodes().size()) {}
 
   /// `inputs`: dims by input of the graph, empty for what is no tensor. False: see failure().
   bool run(const std::vector<Sizes>& inputs);
@@ -26,8 +31,8 @@ class Replay {
   /// All dims, numbers and replaced literals.
   Known result() const;
   const Failure& failure() const { return failure_; }
-  /// Sizes equal to one of the input that changed, which were left as they are: "end=32 of …".
-  std::vector<std::string> kept() const;
+  /// Paddings that had to be judged, by node.
+  const std::map<size_t, Repadding>& repaddings() const { return repaddings_; }
   /// Whether any size in the program was replaced on the way to where it ended.
   bool replaced_any() const;
   /// Where an operator's sizes could be read in several ways and nothing decides; else empty.
@@ -45,6 +50,8 @@ class Replay {
   bool step(size_t i);
   void execute(const Node& node, const SizeArgument* sizes, size_t version);
   void execute_operator(const Node& node, const SizeArgument* sizes, size_t version);
+  void repad(const Node& node, const OperatorInfo& info);
+  void set_argument(const Node& node, const OperatorInfo& info, const Literal& literal);
   void bind(const Value& value, const c10::IValue& now);
   bool keep_recorded(const Node& node);
   bool same_inputs(const Node& node) const;
@@ -60,14 +67,17 @@ class Replay {
   const Graph& graph_;
   const Known& base_;
   Limits& limits_;
+  const Windows windows_;
   Evaluator evaluator_;
   Environment now_;
   SizeChanges changes_, known_changes_;   // of inputs; these, and what follows without any choice
+  ShapeChanges known_shapes_;             // likewise
   std::optional<SizeChange> samples_;     // when nothing else changes
   std::map<size_t, SizeArgument> sizes_;  // of each node that has some, as executed: versions[0]
   std::map<size_t, Choice> choices_;      // where there are several readings
-  std::vector<Nodes> ancestors_;          // choices that each node depends on
-  torch::jit::Stack args_;                // of the operator being executed
+  std::map<size_t, Repadding> repaddings_;
+  std::vector<Nodes> ancestors_;  // choices that each node depends on
+  torch::jit::Stack args_;        // of the operator being executed
   std::vector<std::string> arg_names_;
   Failure failure_;  // the furthest
   size_t furthest_ = 0;

@@ -6,13 +6,13 @@
 namespace tmeter::torch_backend {
 namespace {
 
-enum class SizeKind { kReshape, kUnflatten, kExpand, kRepeat, kNew, kRange };
+enum class SizeKind { kReshape, kUnflatten, kExpand, kRepeat, kNew, kRange, kSpatial };
 
 struct SizeRow {
   std::string_view op, argument;
   SizeKind kind;
 };
-constexpr std::array<SizeRow, 22> kSizeRows{{
+constexpr std::array<SizeRow, 34> kSizeRows{{
     {"aten::view", "size", SizeKind::kReshape},
     {"aten::view_copy", "size", SizeKind::kReshape},
     {"aten::_unsafe_view", "size", SizeKind::kReshape},
@@ -35,6 +35,18 @@ constexpr std::array<SizeRow, 22> kSizeRows{{
     {"aten::arange", "end", SizeKind::kRange},
     {"aten::slice", "end", SizeKind::kRange},
     {"aten::narrow", "length", SizeKind::kRange},
+    {"aten::upsample_nearest1d", "output_size", SizeKind::kSpatial},
+    {"aten::upsample_nearest2d", "output_size", SizeKind::kSpatial},
+    {"aten::upsample_nearest3d", "output_size", SizeKind::kSpatial},
+    {"aten::_upsample_nearest_exact1d", "output_size", SizeKind::kSpatial},
+    {"aten::_upsample_nearest_exact2d", "output_size", SizeKind::kSpatial},
+    {"aten::_upsample_nearest_exact3d", "output_size", SizeKind::kSpatial},
+    {"aten::upsample_linear1d", "output_size", SizeKind::kSpatial},
+    {"aten::upsample_bilinear2d", "output_size", SizeKind::kSpatial},
+    {"aten::upsample_trilinear3d", "output_size", SizeKind::kSpatial},
+    {"aten::upsample_bicubic2d", "output_size", SizeKind::kSpatial},
+    {"aten::_upsample_bilinear2d_aa", "output_size", SizeKind::kSpatial},
+    {"aten::_upsample_bicubic2d_aa", "output_size", SizeKind::kSpatial},
 }};
 
 const SizeRow* row_of(const Node& node) {
@@ -152,12 +164,21 @@ void new_versions(SizeKind kind, const Node& node, const Sizes& written,
   }
 }
 
-}  // namespace
-
-std::string_view size_argument_name(const Node& node) {
-  const auto* row = row_of(node);
-  return row ? row->argument : std::string_view();
+/// interpolate(x, size=y.shape[-2:]): what tensors of just that height and width have now.
+void spatial_versions(const Sizes& written, const SizeContext& context, SizeArgument& argument) {
+  const auto tail = [&](const Sizes& dims) {
+    const size_t rank = std::min(dims.size(), written.size());
+    return Sizes(dims.end() - static_cast<ptrdiff_t>(rank), dims.end());
+  };
+  auto& out = argument.versions;
+  for (const auto& [recorded, now] : context.shapes) {
+    if (tail(recorded) != written || tail(now) == written) continue;
+    if (std::find(out.begin(), out.end(), tail(now)) == out.end()) out.push_back(tail(now));
+  }
+  argument.sure = out.size() == 1;
 }
+
+}  // namespace
 
 Sizes written_sizes(const Node& node, std::string_view argument, const Known& base,
                     const Environment& now) {
@@ -165,7 +186,8 @@ Sizes written_sizes(const Node& node, std::string_view argument, const Known& ba
   Sizes out;
   for (const auto& item : items_of(node.arg(argument))) {
     const bool earlier = replaced != base.literals.end() && !is_computed(item);
-    out.push_back(earlier ? replaced->second[out.size()] : number(item, now).toScalar().toLong());
+    out.push_back(earlier ? replaced->second.sizes[out.size()]
+                          : number(item, now).toScalar().toLong());
   }
   return out;
 }
@@ -179,10 +201,15 @@ std::optional<SizeArgument> size_argument(const Node& node, const SizeContext& c
   for (const auto& item : items) literal.push_back(!is_computed(item));
   if (std::find(literal.begin(), literal.end(), true) == literal.end()) return std::nullopt;
 
+  if (row->kind == SizeKind::kSpatial && is_of_torch_nn(node)) return std::nullopt;
+
   const auto written = written_sizes(node, row->argument, context.base, context.now);
   const bool reshape = row->kind == SizeKind::kReshape || row->kind == SizeKind::kUnflatten;
-  SizeArgument out{row->argument, {}, reshape, false};
-  if (out.is_reshape)
+  const bool spatial = row->kind == SizeKind::kSpatial;
+  SizeArgument out{row->argument, {}, reshape || spatial, false};
+  if (spatial)
+    spatial_versions(written, context, out);
+  else if (reshape)
     reshape_versions(node, row->kind, written, literal, context, out);
   else
     new_versions(row->kind, node, written, literal, context, out.versions);

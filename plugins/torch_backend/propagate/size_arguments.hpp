@@ -11,7 +11,7 @@ namespace tmeter::torch_backend {
 struct SizeArgument {
   std::string_view name;        // "size"
   std::vector<Sizes> versions;  // the first is tried first; never empty
-  bool is_reshape = false;      // else a size of a new tensor or an expansion
+  bool must_be_sure = false;    // a wrong one could pass unseen: not for new tensors, expansions
   bool sure = false;            // only the first is made of changes that are known
 };
 
@@ -20,14 +20,12 @@ struct SizeContext {
   const Environment& now;                    // what has been computed so far
   const SizeChanges& changes;                // of the inputs
   const SizeChanges& known;                  // these, and what followed without any choice
+  const ShapeChanges& shapes;                // of inputs and what followed without any choice
   const std::optional<SizeChange>& samples;  // when nothing else changes
 };
 
 /// None for a node without such an argument, or one all of whose sizes are computed.
 std::optional<SizeArgument> size_argument(const Node& node, const SizeContext& context);
-
-/// The name of that argument; empty when the operator has none.
-std::string_view size_argument_name(const Node& node);
 
 /// The sizes as they stand in the program, -1 included, or as an earlier pass has replaced them.
 Sizes written_sizes(const Node& node, std::string_view argument, const Known& base,

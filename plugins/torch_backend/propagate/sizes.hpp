@@ -23,6 +23,8 @@ struct DimsChange {
 /// A size of an input: as recorded, and as wanted.
 using SizeChange = std::pair<int64_t, int64_t>;
 using SizeChanges = std::set<SizeChange>;
+/// Whole shapes: as recorded, and now.
+using ShapeChanges = std::set<std::pair<Sizes, Sizes>>;
 
 /// Shapes that a reshape of `operand`, recorded with the result `result`, may now have; the
 /// likeliest first: those where every element that was there before stays at its index. Empty when

@@ -48,6 +48,14 @@ TEST_F(CsvReport, WhatIsNotKnownIsNeverZero) {
             "1,conv,Conv2d,2,nan,\r\n");
 }
 
+TEST_F(CsvReport, SizesThatAreNotTheFilesAreSaidInEveryRow) {
+  r.properties["sizes"] = "sizes worked out for x=2x3, y=4";
+  EXPECT_EQ(write(),
+            "id,path,type,calls,macs,energy,sizes\r\n"
+            "0,,Net,1,,,\"sizes worked out for x=2x3, y=4\"\r\n"
+            "1,conv,Conv2d,2,,,\"sizes worked out for x=2x3, y=4\"\r\n");
+}
+
 TEST_F(CsvReport, FieldsAreQuotedWhereTheyMustBe) {
   EXPECT_EQ(csv_report::field("plain name"), "plain name");
   EXPECT_EQ(csv_report::field("a,b"), "\"a,b\"");

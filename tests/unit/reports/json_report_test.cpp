@@ -51,10 +51,22 @@ TEST_F(JsonReport, SaysWhatItIsAndWhatWasAnalysed) {
                                    {"format", "torch.export"},
                                    {"producer", nullptr},
                                    {"part", nullptr},
-                                   {"size", 2048}}));
+                                   {"size", 2048},
+                                   {"sizes", nullptr}}));
   EXPECT_EQ(report["timing"]["analysis_seconds"], 0.5);
   EXPECT_EQ(report["hardware"], nullptr);
   EXPECT_EQ(report["coverage"], nullptr);
+}
+
+TEST_F(JsonReport, SizesThatAreNotTheFilesAreSaid) {
+  r.graph_properties["sizes"] = "worked out for x=2x3; the file records 1x3";
+  EXPECT_EQ(write()["model"]["sizes"], Json({{"text", "worked out for x=2x3; the file records 1x3"},
+                                             {"literals_replaced", nullptr},
+                                             {"literals_kept", nullptr}}));
+  r.graph_properties["literals.replaced"] = "12";
+  r.graph_properties["literals.kept"] = "3";
+  EXPECT_EQ(write()["model"]["sizes"]["literals_replaced"], 12);
+  EXPECT_EQ(write()["model"]["sizes"]["literals_kept"], 3);
 }
 
 TEST_F(JsonReport, HistogramsAndCurvesNameWhatTheyAreOf) {

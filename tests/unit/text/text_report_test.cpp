@@ -121,6 +121,14 @@ TEST_F(TextReport, HeaderSaysWhereShapesAreFromAndWhichDimsAreSymbolic) {
   EXPECT_NE(lines()[0].find("input x: f32[batch=1, 3, 8, 8] (inferred)"), std::string::npos);
 }
 
+TEST_F(TextReport, HeaderSaysWhenSizesAreNotTheFiles) {
+  r.properties["sizes"] = "sizes worked out for x=2x3x8x8";
+  EXPECT_EQ(
+      lines()[0],
+      "Net   net.pt2 (2.00 KiB) · torch.export (torch 2.15) · sizes worked out for x=2x3x8x8 · "
+      "input x: f32[1, 3, 8, 8]");
+}
+
 TEST_F(TextReport, ManyInputsGetLinesOfTheirOwnAndAreCounted) {
   for (int i = 0; i < 20; ++i)
     r.inputs.push_back({"in" + std::to_string(i), "given", fake::int_value(i)});

@@ -51,7 +51,11 @@ typedef struct tmeter_graph_api {
 
   /* graph ------------------------------------------------------------------------------------ */
   /* Facts by key, empty when absent: "name" (class of the model), "format" ("torch.export"), "file",
-   * "producer" ("torch 2.15.0"), "content" ("weights": no operators), "part" (of a checkpoint). */
+   * "producer" ("torch 2.15.0"), "content" ("weights": no operators), "part" (of a checkpoint).
+   * When the sizes are not those of the file but were worked out for other inputs: "sizes"
+   * ("worked out for x=8x3x224x224; the file records 1x3x224x224"), and, where the propagator says
+   * so, how many numbers in the program it worked out again ("literals.replaced") and how many that
+   * might follow from sizes it left as they were ("literals.kept"). */
   tmeter_str(TMETER_ABI *property)(const tmeter_graph *, tmeter_str key);
   size_t(TMETER_ABI *node_count)(const tmeter_graph *);
   const tmeter_node *(TMETER_ABI *node_at)(const tmeter_graph *, size_t);

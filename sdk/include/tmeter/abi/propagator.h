@@ -7,7 +7,10 @@
  *
  * The builder handed over already has the recorded graph's properties, modules, module calls and
  * tensors; the id of each is its index in the recorded graph plus one. Left to push: values, inputs
- * (origin "given" for those wanted), nodes with their arguments and results, outputs.
+ * (origin "given" for those wanted), nodes with their arguments and results, outputs. The host says
+ * in the report that the sizes are worked out; how many numbers of the program were worked out
+ * again, and how many that might follow from sizes were left, the propagator says with the
+ * properties "literals.replaced" and "literals.kept" (decimal).
  *
  * `propagate` is [serial]. TMETER_UNSUPPORTED passes to the next propagator; TMETER_CANNOT_RUN
  * says that the graph does not work with these inputs: which operator refused, where, and what it

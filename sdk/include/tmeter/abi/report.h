@@ -91,7 +91,9 @@ typedef struct tmeter_report_api { /* all [any] */
   const tmeter_graph *(TMETER_ABI *graph)(const tmeter_report *);
 
   /* Texts by key, empty when absent: "tool.version", "model.file", "model.size" (bytes),
-   * "analysis.seconds" (as text), "hardware", "command". */
+   * "analysis.seconds" (as text), "hardware", "command", "sizes" (when they are not those of the
+   * file: for what they were worked out, what the file records, and how many of its numbers were
+   * worked out again or kept; also in the provenance of each metric it is true of). */
   tmeter_str(TMETER_ABI *property)(const tmeter_report *, tmeter_str key);
   /* How the user wants it shown: "by", "depth", "columns", "sort", "raw", "repr", "no-fold". Empty when not said. */
   tmeter_str(TMETER_ABI *view)(const tmeter_report *, tmeter_str key);
