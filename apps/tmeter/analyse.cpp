@@ -80,17 +80,18 @@ tmeter_source open_source(const std::string& path) {
     return tmeter_source(path);
   } catch (const Error& e) {
     const std::string text = e.what();
-    throw Error(e.kind(), text.starts_with(path) ? text : path + ": " + text);
+    const auto name = printable(path);
+    throw Error(e.kind(), text.starts_with(name) ? text : name + ": " + text);
   }
 }
 
 void fill_report(Report& report, const CommandLine& line, const LoadedModel& model,
                  const std::vector<Plugin*>& plugins, const HardwareSource& hardware,
-                 const CallLog& log) {
+                 const CallLog& log, const MappedFile& file) {
   report.properties["tool.version"] = TMETER_VERSION;
   report.properties["model.file"] = std::filesystem::path(line.model).filename().string();
   report.properties["model.path"] = line.model;
-  report.properties["model.size"] = std::to_string(std::filesystem::file_size(line.model));
+  report.properties["model.size"] = std::to_string(file.bytes().size());
   if (hardware.was_used()) report.properties["hardware"] = hardware.get().name;
   report.view = line.view;
   report.warnings = log.warnings();
@@ -158,7 +159,7 @@ int analyse(const CommandLine& line, Clock::time_point start) {
   engine.read_tensors(tensors, line.threads);
   report.results = engine.run();
   add_sizes(report, line, *model.graph, plugins, hardware);
-  fill_report(report, line, model, plugins, hardware, log);
+  fill_report(report, line, model, plugins, hardware, log, source.file);
   const std::chrono::duration<double> elapsed = Clock::now() - start;
   report.properties["analysis.seconds"] = std::to_string(elapsed.count());
 

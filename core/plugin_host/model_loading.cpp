@@ -102,7 +102,7 @@ constexpr std::array<Look, 12> kLooks{{
     if (!conditions_hold(look.conditions, source)) continue;
     throw Error(
         ErrorKind::kModel,
-        source.file.path() + ": this is " + look.what +
+        printable(source.file.path()) + ": this is " + look.what +
             ". tmeter reads torch.export archives (.pt2), TorchScript files, checkpoints of "
             "torch.save and safetensors files.");
   }
@@ -122,9 +122,10 @@ void run_loader(const tmeter_loader& loader, Plugin& plugin, const tmeter_reques
 Error with_file(const Error& e, const std::string& path) {
   const std::string text = e.what();
   const bool about_file = e.kind() == ErrorKind::kModel || e.kind() == ErrorKind::kRun;
-  const auto name = std::filesystem::path(path).filename().string();
-  const bool named = text.starts_with(path) || text.starts_with(name + " ");
-  return about_file && !named ? Error(e.kind(), path + ": " + text) : e;
+  const auto name = printable(std::filesystem::path(path).filename().string());
+  const auto shown = printable(path);
+  const bool named = text.starts_with(shown) || text.starts_with(name + " ");
+  return about_file && !named ? Error(e.kind(), shown + ": " + text) : e;
 }
 
 }  // namespace
