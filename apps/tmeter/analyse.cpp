@@ -92,7 +92,7 @@ tmeter_source open_source(const std::string& path) {
 
 void fill_report(Report& report, const CommandLine& line, const LoadedModel& model,
                  const std::vector<Plugin*>& plugins, const HardwareSource& hardware,
-                 const CallLog& log) {
+                 const CallLog& log, const MappedFile& file) {
   report.properties["tool.version"] = TMETER_VERSION;
   report.properties["model.file"] = std::filesystem::path(line.model).filename().string();
   report.properties["model.path"] = line.model;

@@ -14,6 +14,10 @@ namespace tmeter::core {
 namespace {
 
 constexpr int32_t kMostPasses = 8;
+// Real files have each byte in one tensor, or in two where views were saved beside what they show.
+constexpr uint64_t kMostReads = 8, kSmall = 64 << 20;
+constexpr std::string_view kReadOften =
+    "it overlaps other tensors, of which eight times the size of the file is read already";
 
 std::string doing(const TensorUse& use, const Tensor& t) {
   return "in '" + str(use.analysis->name) + "' on tensor '" + std::string(t.name) + "'";
@@ -50,12 +54,22 @@ void TensorStream::add_job(const Tensor& t) {
     if (is_wanted(uses_[i], t)) wanting.push_back(i);
   }
   if (wanting.empty()) return;
-  if (const auto why = tensors_.unavailable(t); !why.empty()) {
+  auto why = tensors_.unavailable(t);
+  if (why.empty() && !count_bytes(t)) why = kReadOften;
+  if (!why.empty()) {
     for (const auto i : wanting) unreadable_.push_back({&t, &uses_[i], why});
     return;
   }
   jobs_.emplace_back(t).active = std::move(wanting);
   total_ += bytes_of(t);
+}
+
+/// Tensors may be windows of one storage, thousands of them: a small file would be read for hours.
+bool TensorStream::count_bytes(const Tensor& t) {
+  auto& wanted = wanted_[t.file];
+  if (wanted + bytes_of(t) > kMostReads * tensors_.file_size(t) + kSmall) return false;
+  wanted += bytes_of(t);
+  return true;
 }
 
 TensorStream::Worker TensorStream::make_worker() const {

@@ -99,6 +99,7 @@ class TensorStream {
   };
 
   void add_job(const Tensor& tensor);
+  bool count_bytes(const Tensor& tensor);
   Worker make_worker() const;
   std::vector<std::thread> start_threads(size_t count);
   void work();
@@ -119,7 +120,8 @@ class TensorStream {
   CallLog& log_;
   std::deque<Job> jobs_;  // in the order of the tensors
   std::vector<Unreadable> unreadable_;
-  int64_t window_ = 0;  // parts of a tensor that may be alive at a time
+  int64_t window_ = 0;                            // parts of a tensor that may be alive at a time
+  std::map<const MappedFile*, uint64_t> wanted_;  // bytes of its tensors; null: the model file
   uint64_t total_ = 0;
   std::atomic<uint64_t> streamed_{0};  // bytes
   std::atomic<bool> stop_{false};

@@ -17,9 +17,11 @@ namespace {
 constexpr uint32_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50, kEnd = 0x06054b50;
 constexpr uint32_t kEnd64 = 0x06064b50, kEnd64Locator = 0x07064b50;
 constexpr size_t kEndSize = 22, kCentralSize = 46, kLocalSize = 30, kMaxComment = 65535;
-constexpr size_t kPadding = 64;                       // readable bytes behind an entry (simdjson)
-constexpr uint64_t kMaxInflated = uint64_t{1} << 30;  // 1 GiB an entry
-constexpr uint64_t kMaxRatio = 1032;                  // deflate cannot expand further
+constexpr size_t kPadding = 64;  // readable bytes behind an entry (simdjson)
+// PyTorch stores without compression; archives that were packed again inflate what loaders read
+// of them: the JSON of a graph of 100,000 operators has 157 MB (docs/benchmarks.md).
+constexpr uint64_t kMaxInflated = uint64_t{256} << 20;
+constexpr uint64_t kMaxRatio = 1032;  // deflate cannot expand further
 
 [[noreturn]] void damaged(const std::string& what) {
   throw Error(ErrorKind::kModel,
@@ -77,12 +79,14 @@ void apply_zip64(std::string_view file, uint64_t at, uint64_t end, ZipEntry& ent
   }
 }
 
+std::string entry_text(const ZipEntry& e) { return "entry '" + printable(e.name, 80) + "'"; }
+
 void check_sizes(const ZipEntry& e) {
-  const auto name = "entry '" + printable(e.name, 80) + "'";
+  const auto name = entry_text(e);
   if (e.stored && e.size != e.compressed_size) damaged(name + " lies about its size");
-  if (!e.stored && (e.size > kMaxInflated || e.size / kMaxRatio > e.compressed_size)) {
+  if (!e.stored && e.size / kMaxRatio > e.compressed_size) {
     damaged(name + " claims to inflate from " + std::to_string(e.compressed_size) + " to " +
-            std::to_string(e.size) + " bytes, which deflate cannot do or tmeter does not accept");
+            std::to_string(e.size) + " bytes, which deflate cannot do");
   }
 }
 
@@ -97,7 +101,7 @@ void check_local_sizes(std::string_view file, uint64_t header, const ZipEntry& e
     return local != 0 && local != kInZip64 && local != size;
   };
   if (differs(18, e.compressed_size) || differs(22, e.size))
-    damaged("entry '" + printable(e.name, 80) + "' has another size in its local header");
+    damaged(entry_text(e) + " has another size in its local header");
 }
 
 /// Reads the central entry at `at`, checks it against its local header, and moves `at` behind it.
@@ -118,7 +122,7 @@ ZipEntry read_entry(std::string_view file, uint64_t& at, uint64_t end, uint64_t&
   apply_zip64(file, at + kCentralSize + name, at + kCentralSize + name + extra, e, header);
   at += kCentralSize + name + extra + comment;
 
-  const auto shown = "entry '" + printable(e.name, 80) + "'";
+  const auto shown = entry_text(e);
   if (flags & 1) damaged(shown + " is encrypted");
   if (method != 0 && method != 8)
     damaged(shown + " uses compression method " + std::to_string(method));
@@ -145,7 +149,7 @@ ZipEntry read_entry(std::string_view file, uint64_t& at, uint64_t end, uint64_t&
 std::unique_ptr<std::string> inflate_entry(std::string_view file, const ZipEntry& e) {
   auto out = std::make_unique<std::string>(e.size + kPadding, '\0');
   z_stream z{};
-  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) throw Error(ErrorKind::kInternal, "zlib cannot start");
+  if (inflateInit2(&z, -MAX_WBITS) != Z_OK) throw std::bad_alloc();  // its only reason to fail
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file.data() + e.offset));
   z.avail_in = static_cast<uInt>(e.compressed_size);
   z.next_out = reinterpret_cast<Bytef*>(out->data());
@@ -153,8 +157,9 @@ std::unique_ptr<std::string> inflate_entry(std::string_view file, const ZipEntry
   const int status = inflate(&z, Z_FINISH);
   const uint64_t produced = z.total_out;
   inflateEnd(&z);
+  if (status == Z_MEM_ERROR) throw std::bad_alloc();
   if (status != Z_STREAM_END || produced != e.size) {
-    damaged("entry '" + printable(e.name, 80) + "' does not inflate to its declared size");
+    damaged(entry_text(e) + " does not inflate to its declared size");
   }
   return out;
 }
@@ -176,8 +181,7 @@ ZipArchive::ZipArchive(std::string_view file) : file_(file) {
     uint64_t header = 0;
     entries_.push_back(read_entry(file, at, end, header));
     const auto& e = entries_.back();
-    if (!by_name_.emplace(e.name, i).second)
-      damaged("entry '" + printable(e.name, 80) + "' is there twice");
+    if (!by_name_.emplace(e.name, i).second) damaged(entry_text(e) + " is there twice");
     ranges.emplace_back(header, e.offset + e.compressed_size);
   }
   std::sort(ranges.begin(), ranges.end());
@@ -193,6 +197,17 @@ std::optional<size_t> ZipArchive::find(std::string_view name) const {
   return it == by_name_.end() ? std::nullopt : std::optional(it->second);
 }
 
+void ZipArchive::count_inflated(const ZipEntry& e) const {
+  if (e.size > kMaxInflated - inflated_) {
+    throw Error(ErrorKind::kModel,
+                entry_text(e) + " inflates to " + std::to_string(e.size) + " bytes" +
+                    (inflated_ ? ", those before it to " + std::to_string(inflated_) : "") +
+                    "; tmeter accepts 256 MiB of inflated entries: pack the archive without "
+                    "compression, as torch writes it");
+  }
+  inflated_ += e.size;
+}
+
 std::string_view ZipArchive::read(size_t index) const {
   const auto& e = entries_.at(index);
   if (e.stored && range_fits(e.offset, e.size + kPadding, file_.size())) {
@@ -205,6 +220,7 @@ std::string_view ZipArchive::read(size_t index) const {
       copy = std::make_unique<std::string>(file_.substr(e.offset, e.size));
       copy->append(kPadding, '\0');
     } else {
+      count_inflated(e);
       copy = inflate_entry(file_, e);
     }
   }

@@ -34,14 +34,18 @@ class ZipArchive {
   std::optional<size_t> find(std::string_view name) const;
 
   /// The content followed by at least 64 readable bytes: a view of the file, or inflated into
-  /// memory of the archive. Throws Error(kModel) when it does not inflate to its declared size.
+  /// memory of the archive. Throws Error(kModel) when it does not inflate to its declared size, or
+  /// too much has been inflated.
   std::string_view read(size_t index) const;
 
  private:
+  void count_inflated(const ZipEntry& entry) const;  // with the mutex held
+
   std::string_view file_;
   std::vector<ZipEntry> entries_;
   std::unordered_map<std::string_view, size_t> by_name_;
   mutable std::mutex mutex_;
+  mutable uint64_t inflated_ = 0;  // bytes
   mutable std::unordered_map<size_t, std::unique_ptr<std::string>> copies_;
 };
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -77,6 +78,8 @@ std::pair<size_t, size_t> pages(size_t offset, size_t size, size_t file) {
   return {begin, std::min(size + (offset - begin), file - begin)};
 }
 
+constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
 struct Descriptor {
   int fd;
   ~Descriptor() {
@@ -92,22 +95,41 @@ struct Descriptor {
 
 void when_file_is_lost(LostFile tell) { on_lost_file = tell; }
 
+Folder::Folder(const std::string& of_file) {
+  const auto folder = std::filesystem::path(of_file).parent_path();
+  fd_ = open(folder.empty() ? "." : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+Folder::~Folder() {
+  if (fd_ >= 0) close(fd_);
+}
+
 MappedFile::MappedFile(const std::string& path) : path_(path) {
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) {
-    refuse(path, errno == ENOENT ? "no such file"
+  const Descriptor file{open(path.c_str(), kOpenFlags)};
+  map(file.fd, path);
+}
+
+MappedFile::MappedFile(const Folder& folder, const std::string& name, const std::string& path)
+    : path_(path) {
+  const Descriptor file{openat(folder.descriptor(), name.c_str(), kOpenFlags)};
+  map(file.fd, name);
+}
+
+void MappedFile::map(int file, const std::string& name) {
+  if (file < 0) {
+    refuse(name, errno == ENOENT ? "no such file"
                                  : std::string("cannot be opened: ") + std::strerror(errno));
   }
   struct stat info {};
-  if (fstat(file.fd, &info) != 0) refuse(path, std::strerror(errno));
-  if (S_ISDIR(info.st_mode)) refuse(path, "is a directory; give the model file inside it");
-  if (!S_ISREG(info.st_mode)) refuse(path, "is not a regular file; save the model to disk first");
-  if (info.st_size == 0) refuse(path, "is empty (0 bytes); was it saved or downloaded completely?");
+  if (fstat(file, &info) != 0) refuse(name, std::strerror(errno));
+  if (S_ISDIR(info.st_mode)) refuse(name, "is a directory; give the model file inside it");
+  if (!S_ISREG(info.st_mode)) refuse(name, "is not a regular file; save the model to disk first");
+  if (info.st_size == 0) refuse(name, "is empty (0 bytes); was it saved or downloaded completely?");
   size_ = static_cast<size_t>(info.st_size);
-  void* p = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.fd, 0);
-  if (p == MAP_FAILED) refuse(path, std::string("cannot be mapped: ") + std::strerror(errno));
+  void* p = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+  if (p == MAP_FAILED) refuse(name, std::string("cannot be mapped: ") + std::strerror(errno));
   data_ = static_cast<const char*>(p);
-  guard_ = guard(data_, size_, path);
+  guard_ = guard(data_, size_, path_);
 }
 
 MappedFile::~MappedFile() {

@@ -17,10 +17,27 @@ struct Guard;  // what the fault handler knows of a mapping
 using LostFile = void (*)(std::string_view message);
 void when_file_is_lost(LostFile tell);
 
+/// The folder a file lies in, held open: what is beside the file is found there even when the
+/// folder gets another name, or its name another folder.
+class Folder {
+ public:
+  explicit Folder(const std::string& of_file);
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  int descriptor() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
 class MappedFile {
  public:
-  /// Throws Error(kModel) for a missing file, a directory, an empty or unreadable file.
+  /// Throws Error(kModel) for a missing file, a directory, an empty or unreadable file. The bytes
+  /// stay those of the file that was opened, whatever becomes of its name.
   explicit MappedFile(const std::string& path);
+  /// The file of this name in the folder, which messages call by its name alone.
+  MappedFile(const Folder& folder, const std::string& name, const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -33,6 +50,8 @@ class MappedFile {
   void release(size_t offset, size_t size) const;
 
  private:
+  void map(int file, const std::string& name);
+
   std::string path_;
   const char* data_ = nullptr;
   size_t size_ = 0;

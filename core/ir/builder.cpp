@@ -86,10 +86,29 @@ GraphBuilder::Id GraphBuilder::module(Id parent, std::string_view name, std::str
     m.depth = up->depth + 1;
     if (m.depth > limits::kModuleDepth) refuse("modules are nested more than 1,000 deep");
     up->children.push_back(&m);
-    m.path =
-        up->path.empty() ? m.name : graph_->intern(std::string(up->path) + "." + std::string(name));
+    m.path = path_of(*up, m.name);
   }
   return static_cast<Id>(graph_->modules_.size());
+}
+
+std::string_view GraphBuilder::path_of(const Module& parent, std::string_view name) {
+  const size_t size = parent.path.size() + !parent.path.empty() + name.size();
+  if (size > limits::kPathBytes)
+    refuse("the path of a module has " + std::to_string(size) + " bytes, beginning with '" +
+           printable(parent.path.empty() ? name : parent.path, 40) + "'; tmeter accepts 4,096");
+  count_name(size);
+  if (parent.path.empty()) return name;
+  return graph_->intern(std::string(parent.path) + "." + std::string(name));
+}
+
+void GraphBuilder::count_name(size_t bytes) {
+  name_bytes_ += bytes;
+  if (name_bytes_ > limits::kNameBytes)
+    refuse(
+        "the paths of its modules and the names of its tensors take more than 128 MiB, tmeter's "
+        "limit (" +
+        std::to_string(graph_->modules_.size()) + " modules and " +
+        std::to_string(graph_->tensors_.size()) + " tensors so far)");
 }
 
 void GraphBuilder::module_attribute(Id module, std::string_view name, Id v) {
@@ -114,6 +133,7 @@ GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   const auto what = "tensor '" + printable(s.name) + "'";
   auto& owner = module_at(s.owner, what.c_str());
   const int64_t numel = checked_numel(s.dims, what);
+  count_name(s.name.size());
   if (!s.name.empty() && !tensor_names_.insert(graph_->intern(s.name)).second)
     refuse(what + " is there twice");
   auto& t = graph_->tensors_.emplace_back();
@@ -254,8 +274,8 @@ void GraphBuilder::require_defined(const Value& v, const Node& node, std::string
   if (v.defined) return;
   for (const auto* item : v.items) require_defined(*item, node, arg);
   if (!v.items.empty()) return;
-  refuse("node " + std::to_string(node.index) + " (" + node.full_name() + ") uses '" +
-         std::string(arg) +
+  refuse("node " + std::to_string(node.index) + " (" + printable(node.full_name()) + ") uses '" +
+         printable(arg) +
          "' before anything defines it: the graph has a cycle or a dangling reference");
 }
 
@@ -289,7 +309,7 @@ GraphBuilder::Id GraphBuilder::node(std::string_view op, std::string_view overlo
   n.overload = graph_->intern(overload);
   n.location = graph_->intern(location);
   if (call < 1 || call > graph_->calls_.size())
-    refuse("node " + n.full_name() + " belongs to a module call that is not there");
+    refuse("node " + printable(n.full_name()) + " belongs to a module call that is not there");
   n.call = &graph_->calls_[call - 1];
   std::vector<Arg> arguments;
   arguments.reserve(args.size());

@@ -82,6 +82,8 @@ class GraphBuilder {
   Id last_value() const { return static_cast<Id>(graph_->values_.size()); }
   Value& value(Id id, const char* what);
   Module& module_at(Id id, const char* what);
+  std::string_view path_of(const Module& parent, std::string_view name);
+  void count_name(size_t bytes);
   void define(Value& value, const Node* producer);
   void require_defined(const Value& value, const Node& node, std::string_view arg) const;
   void number_preorder();
@@ -90,6 +92,7 @@ class GraphBuilder {
   std::span<std::remove_const_t<T>> copy(std::span<T> items);
 
   std::unique_ptr<Graph> graph_;
+  size_t name_bytes_ = 0;  // of module paths and tensor names
   std::unordered_map<std::string, const Tensor*> tied_;
   std::unordered_set<std::string_view> tensor_names_;
 };

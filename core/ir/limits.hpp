@@ -4,13 +4,17 @@
 
 namespace tmeter::core::limits {
 
-inline constexpr size_t kNodes = 10'000'000;
-inline constexpr size_t kValues = 200'000'000;
-inline constexpr size_t kModules = 5'000'000;
+// A hundred bytes and more of memory each, however few bytes of the file speak of them.
+inline constexpr size_t kNodes = 5'000'000;
+inline constexpr size_t kValues = 20'000'000;
+inline constexpr size_t kModules = 2'000'000;
 inline constexpr size_t kModuleDepth = 1'000;
-inline constexpr size_t kTensors = 10'000'000;
+inline constexpr size_t kTensors = 2'000'000;
+// A file names each level of the tree once, but the path of a module holds all levels above it.
+inline constexpr size_t kPathBytes = 4'096;
+inline constexpr size_t kNameBytes = size_t{128} << 20;  // of all module paths and tensor names
 inline constexpr size_t kSymbols = 100'000;
-inline constexpr size_t kExpressions = 10'000'000;
+inline constexpr size_t kExpressions = 2'000'000;
 inline constexpr size_t kRank = 64;
 inline constexpr size_t kListDepth = 64;
 inline constexpr size_t kExpressionText = 120;  // longer ones end in "…"

@@ -1,4 +1,6 @@
 // tmeter.host.builder/1: the C door to core/ir's GraphBuilder.
+#include <filesystem>
+
 #include "core/base/checked.hpp"
 #include "core/base/text.hpp"
 #include "core/ir/builder.hpp"
@@ -37,7 +39,9 @@ void check_place(const TensorSpec& s, const MappedFile& file) {
   if (s.storage_bytes < 0 ||
       !range_fits(static_cast<uint64_t>(s.file_offset), static_cast<uint64_t>(s.storage_bytes),
                   file.bytes().size())) {
-    throw Error(ErrorKind::kModel, what + " lies beyond the end of " + printable(file.path()) +
+    const auto name = std::filesystem::path(file.path()).filename().string();
+    throw Error(ErrorKind::kModel, what + " lies beyond the end of " +
+                                       (s.file ? "'" + printable(name) + "'" : "the file") +
                                        "; was it saved or downloaded completely?");
   }
   const auto end = elements_end(s);

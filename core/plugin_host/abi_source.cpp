@@ -20,8 +20,9 @@ const tmeter_source& tmeter_source::companion(std::string_view name) const {
   if (it == companions_.end()) {
     if (companions_.size() >= kMostFiles)
       throw Error(ErrorKind::kModel, "is spread over more than 10,000 files, tmeter's limit");
-    const auto folder = std::filesystem::path(file.path()).parent_path();
-    auto opened = std::make_unique<tmeter_source>((folder / name).string());
+    const auto path = std::filesystem::path(file.path()).parent_path() / name;
+    std::unique_ptr<tmeter_source> opened(
+        new tmeter_source(*this, std::string(name), path.string()));
     it = companions_.emplace(name, std::move(opened)).first;
   }
   return *it->second;

@@ -103,7 +103,7 @@ constexpr std::array<Look, 12> kLooks{{
     if (!conditions_hold(look.conditions, source)) continue;
     throw Error(
         ErrorKind::kModel,
-        source.file.path() + ": this is " + look.what +
+        printable(source.file.path()) + ": this is " + look.what +
             ". tmeter reads torch.export archives (.pt2), TorchScript files, checkpoints of "
             "torch.save and safetensors files.");
   }

@@ -28,8 +28,9 @@ struct InputRequest {
 }  // namespace tmeter::core
 
 struct tmeter_source {
-  explicit tmeter_source(const std::string& path) : file(path) {
-    if (tmeter::core::ZipArchive::looks_like_zip(file.bytes())) archive.emplace(file.bytes());
+  explicit tmeter_source(const std::string& path)
+      : file(path), folder_(std::make_shared<const tmeter::core::Folder>(path)) {
+    open_archive();
   }
   /// The file `name` in the folder of this one, opened once. Throws Error(kModel).
   const tmeter_source& companion(std::string_view name) const;
@@ -38,6 +39,15 @@ struct tmeter_source {
   std::optional<tmeter::core::ZipArchive> archive;
 
  private:
+  tmeter_source(const tmeter_source& beside, const std::string& name, const std::string& path)
+      : file(*beside.folder_, name, path), folder_(beside.folder_) {
+    open_archive();
+  }
+  void open_archive() {
+    if (tmeter::core::ZipArchive::looks_like_zip(file.bytes())) archive.emplace(file.bytes());
+  }
+
+  std::shared_ptr<const tmeter::core::Folder> folder_;
   mutable std::map<std::string, std::unique_ptr<tmeter_source>, std::less<>> companions_;
 };
 

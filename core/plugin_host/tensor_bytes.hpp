@@ -40,6 +40,9 @@ class TensorBytes {
   /// Why the numbers cannot be read; empty when they can.
   std::string_view unavailable(const Tensor& tensor) const;
 
+  /// Of the file the tensor lies in, in bytes.
+  uint64_t file_size(const Tensor& tensor) const { return file_of(tensor).bytes().size(); }
+
   /// Elements [first, first + count), aligned to the size of one: of the mapping, or copied into
   /// `buffer`. Both must lie inside the tensor, which must be available.
   std::string_view view(const Tensor& tensor, int64_t first, int64_t count,

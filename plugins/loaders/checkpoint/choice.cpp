@@ -18,9 +18,9 @@ using loading::BadFile;
 using loading::in_quotes;
 
 constexpr size_t kMaxSearchDepth = 8;
-constexpr size_t kMaxVisited = 100'000;  // containers looked into
-constexpr size_t kListed = 20;           // keys named in a message
-constexpr size_t kLongestKey = 256;      // bytes
+constexpr size_t kMaxVisited = 20'000;  // containers looked into
+constexpr size_t kListed = 20;          // keys named in a message
+constexpr size_t kLongestKey = 256;     // bytes
 
 // In this order. PyTorch's tutorial; Lightning; DeepSpeed; MMCV; timm; Ultralytics; EMA copies
 // last.
@@ -40,8 +40,13 @@ std::string joined(const std::string& path, std::string_view key) {
 /// Whether a user could be told the key, and write it.
 bool is_usable(std::string_view key) { return key.size() <= kLongestKey && loading::is_utf8(key); }
 
-/// Calls f(key, value) for what can be looked into: entries of a dict or list, attributes of an
-/// object. Keys that are not usable are empty.
+/// What can be looked into: a dict or list, an object that is one itself, an object's attributes.
+const Value* content_of(const Value& value) {
+  if (is_container(value)) return &value;
+  return attributes_of(value);
+}
+
+/// Calls f(key, value) for each entry or attribute. Keys that are not usable are empty.
 template <class F>
 void each_member(const Value& value, F&& f) {
   char digits[24];
@@ -49,25 +54,22 @@ void each_member(const Value& value, F&& f) {
     const auto end = std::to_chars(std::begin(digits), std::end(digits), n).ptr;
     return std::string_view(digits, static_cast<size_t>(end - digits));
   };
-  const auto* dict = value.is(Kind::kObject) ? attributes_of(value) : &value;
-  if (!dict) return;
-  if (dict->is(Kind::kDict)) {
-    for (const auto& [key, item] : dict->items->pairs) {
-      if (key->is(Kind::kInt)) f(number(key->integer), *item);
-      if (key->is(Kind::kText)) f(is_usable(key->text) ? key->text : std::string_view(), *item);
-    }
+  const auto* content = content_of(value);
+  if (!content) return;
+  for (const auto& [key, item] : content->items->pairs) {
+    if (key->is(Kind::kInt)) f(number(key->integer), *item);
+    if (key->is(Kind::kText)) f(is_usable(key->text) ? key->text : std::string_view(), *item);
   }
-  if (dict->is(Kind::kList) || dict->is(Kind::kTuple))
-    for (size_t i = 0; i < dict->list().size(); ++i)
-      f(number(static_cast<int64_t>(i)), *dict->list()[i]);
+  for (size_t i = 0; i < content->list().size(); ++i)
+    f(number(static_cast<int64_t>(i)), *content->list()[i]);
 }
 
 bool may_hold(const Value& v) {
-  return v.is(Kind::kDict) || v.is(Kind::kList) || v.is(Kind::kTuple) ||
-         (v.is(Kind::kObject) && !Tensors::is_tensor(v));
+  return is_container(v) || (v.is(Kind::kObject) && !Tensors::is_tensor(v));
 }
 
-/// All parts that hold tensors, breadth first, each container once.
+/// All parts that hold tensors, breadth first, each container once, be it the state of many
+/// objects.
 class Search {
  public:
   std::vector<Part> run(const Value& root) {
@@ -88,14 +90,15 @@ class Search {
   }
 
   void look(Part part, size_t depth) {
-    if (seen_.size() >= kMaxVisited || !seen_.insert(part.value).second) return;
+    const auto* content = content_of(*part.value);
+    if (!content || seen_.size() >= kMaxVisited || !seen_.insert(content).second) return;
     part.is_module = is_module(*part.value);
     each_member(*part.value, [&](std::string_view, const Value& value) {
       part.tensors += Tensors::is_tensor(value);
     });
     if (part.is_module) part.tensors = 1;
     // A list may be one tensor of a thousand entries; only dicts and modules are models.
-    const bool model = part.is_module || part.value->is(Kind::kDict);
+    const bool model = part.is_module || !content->items->pairs.empty();
     if (part.tensors > 0 && model) parts_.push_back(part);
     queue_.push_back({std::move(part), depth});
   }
@@ -182,6 +185,11 @@ Part wanted(const Value& root, std::string_view key) {
 bool is_beside_model(std::string_view key) {
   return std::any_of(kOtherWords.begin(), kOtherWords.end(),
                      [&](auto word) { return key.find(word) != std::string_view::npos; });
+}
+
+bool is_container(const Value& v) {
+  if (v.is(Kind::kDict) || v.is(Kind::kList) || v.is(Kind::kTuple)) return true;
+  return v.is(Kind::kObject) && !(v.items->pairs.empty() && v.items->list.empty());
 }
 
 const Value* attributes_of(const Value& object) {

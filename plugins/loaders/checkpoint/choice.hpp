@@ -36,6 +36,9 @@ bool is_beside_model(std::string_view key);
 
 bool is_module(const Value& value);
 
+/// A dict, list or tuple, also of a class of its own (AttrDict) that was filled like one.
+bool is_container(const Value& value);
+
 /// The attributes of an object: the dict that BUILD gave it; null when there is none.
 const Value* attributes_of(const Value& object);
 

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "../common/bad_file.hpp"
-#include "pickle/unpickler.hpp"
 
 namespace checkpoint {
 namespace {
@@ -36,7 +35,9 @@ void read_zip(const tmeter::Source& source, Saved& saved) {
   const std::string folder(pickle->name.substr(0, pickle->name.size() - kPickle.size()));
   if (const auto order = source.find(folder + "byteorder"); order && source.read(*order) == "big")
     refuse_big_endian();
-  saved.root = Unpickler(source.read(*pickle), std::string(kPickle), 0, saved.arena).run().root;
+  auto read = Unpickler(source.read(*pickle), std::string(kPickle), 0, saved.arena).run();
+  saved.root = read.root;
+  saved.called = std::move(read.called);
   saved.storages = std::make_unique<ZipStorages>(source, folder);
   saved.format = "torch.save checkpoint (zip)";
 }
@@ -82,7 +83,7 @@ void read_legacy(std::string_view file, Saved& saved) {
   if (!version->is(Kind::kInt) || version->integer != 1001)
     throw BadFile("its version is not 1001, the only one torch.save has had");
   check_machine(*pickles.next().root);
-  const auto object = pickles.next();
+  auto object = pickles.next();
   auto storages = std::make_unique<LegacyStorages>();
   for (const auto* reference : object.storages) {
     const auto id = storage_id(*reference);
@@ -91,6 +92,7 @@ void read_legacy(std::string_view file, Saved& saved) {
   const auto* keys = pickles.next().root;
   storages->locate(*keys, file, pickles.at());
   saved.root = object.root;
+  saved.called = std::move(object.called);
   saved.storages = std::move(storages);
   saved.format = "torch.save checkpoint (legacy)";
 }

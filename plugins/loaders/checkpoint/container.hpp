@@ -8,7 +8,7 @@
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "pickle/value.hpp"
+#include "pickle/unpickler.hpp"
 #include "storages.hpp"
 
 namespace checkpoint {
@@ -18,6 +18,7 @@ struct Saved {
   const Value* root = nullptr;
   std::unique_ptr<Storages> storages;
   std::string format;  // "torch.save checkpoint (zip)"
+  Calls called;        // classes whose objects are placeholders
 };
 
 /// Whether the file looks like one: an archive with a data.pkl, or a pickle.

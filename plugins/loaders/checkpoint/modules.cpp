@@ -4,15 +4,18 @@
 #include "../common/utf8.hpp"
 #include "choice.hpp"
 #include "dtypes.hpp"
+#include "placeholders.hpp"
 
 namespace checkpoint {
 namespace {
 
 using loading::BadFile;
+using loading::in_quotes;
 
-constexpr size_t kMaxItems = 16;        // of an attribute that is a tuple or list
-constexpr size_t kMaxPacked = 3;        // tuples in tuples of packed weights
-constexpr size_t kLongestText = 1'024;  // of an attribute that is a text
+constexpr size_t kMaxAttributes = 10'000'000;  // of all modules; real ones have some twenty each
+constexpr size_t kMaxItems = 16;               // of an attribute that is a tuple or list
+constexpr size_t kMaxPacked = 3;               // tuples in tuples of packed weights
+constexpr size_t kLongestText = 1'024;         // of an attribute that is a text
 
 bool is_sequence(const Value& v) { return v.is(Kind::kTuple) || v.is(Kind::kList); }
 
@@ -23,7 +26,7 @@ std::string path_of(const std::string& path, std::string_view name) {
 }  // namespace
 
 void ModulePusher::push(const Value& root) {
-  waiting_.push_back({&root, 0, ""});
+  waiting_.push_back({&root, 0, nullptr, {}});
   while (!waiting_.empty()) {
     const auto next = waiting_.back();
     waiting_.pop_back();
@@ -34,39 +37,68 @@ void ModulePusher::push(const Value& root) {
 
 void ModulePusher::push_module(const Waiting& one) {
   const auto& attributes = *attributes_of(*one.module);
-  const auto name = std::string_view(one.path).substr(one.path.rfind('.') + 1);
-  const auto id = graph_.module(one.parent, name, one.module->items->callable->text);
-  push_tensors(attributes.find("_parameters"), one.path, id, TMETER_TENSOR_PARAMETER);
-  push_tensors(attributes.find("_buffers"), one.path, id, TMETER_TENSOR_BUFFER);
+  const auto path = one.parent_path ? path_of(*one.parent_path, one.name) : std::string();
+  count_attributes(attributes);
+  const auto id = graph_.module(one.parent, one.name, one.module->items->callable->text);
+  push_tensors(attributes.find("_parameters"), path, id, TMETER_TENSOR_PARAMETER);
+  push_tensors(attributes.find("_buffers"), path, id, TMETER_TENSOR_BUFFER);
   for (const auto& [key, value] : attributes.items->pairs) {
     if (!key->is(Kind::kText)) continue;
     if (value->is_object_of("torch.ScriptObject"))
-      push_packed(value->items->state, path_of(one.path, key->text), id, 0);
+      push_packed(value->items->state, path_of(path, key->text), id, 0);
     if (key->text.starts_with('_') || key->text == "training") continue;
     if (Tensors::is_tensor(*value)) {
-      push_tensor(*value, path_of(one.path, key->text), id, TMETER_TENSOR_CONSTANT);
+      push_tensor(*value, path_of(path, key->text), id, TMETER_TENSOR_CONSTANT);
     } else {
       push_attribute(key->text, *value, id);
     }
   }
-  const auto* children = attributes.find("_modules");
-  if (!children->is(Kind::kDict)) throw BadFile("the modules of '" + one.path + "' are no dict");
+  queue_children(*attributes.find("_modules"), path, id);
+}
+
+void ModulePusher::queue_children(const Value& children, const std::string& path,
+                                  tmeter_id parent) {
+  if (!children.is(Kind::kDict))
+    throw BadFile("the modules of " + in_quotes(path) + " are no dict");
+  const auto shared_path = std::make_shared<const std::string>(path);
   const auto first = waiting_.size();
-  for (const auto& [key, child] : children->items->pairs) {
-    if (!key->is(Kind::kText) || !is_module(*child) || seen_.contains(child)) continue;
+  for (const auto& [key, child] : children.items->pairs) {
+    if (!key->is(Kind::kText) || seen_.contains(child)) continue;
     loading::check_name(key->text);
-    waiting_.push_back({child, id, path_of(one.path, key->text)});
+    if (is_module(*child)) {
+      waiting_.push_back({child, parent, shared_path, key->text});
+    } else if (child->is(Kind::kObject)) {
+      const auto full = path_of(path, key->text);
+      if (child->is_placeholder) refuse_placeholder(*child, "module " + in_quotes(full));
+      if (weights_.in(*child))
+        left_out_.push_back(in_quotes(full) + " (" + loading::shown(child->items->callable->text) +
+                            ")");
+    }
   }
   std::reverse(waiting_.begin() + static_cast<std::ptrdiff_t>(first), waiting_.end());
 }
 
+/// One dict may be the state of any number of modules.
+void ModulePusher::count_attributes(const Value& attributes) {
+  attribute_count_ += attributes.items->pairs.size();
+  if (attribute_count_ > kMaxAttributes)
+    throw BadFile("its modules have more than 10,000,000 attributes, tmeter's limit");
+}
+
 void ModulePusher::push_tensors(const Value* dict, const std::string& path, tmeter_id owner,
                                 int32_t kind) {
-  if (!dict || !dict->is(Kind::kDict)) return;
+  if (!dict) return;
+  const auto* what = kind == TMETER_TENSOR_PARAMETER ? "parameter " : "buffer ";
+  if (dict->is(Kind::kObject) && dict->is_placeholder)
+    refuse_placeholder(*dict, std::string("the ") + what + "list of " + in_quotes(path));
+  if (!dict->is(Kind::kDict)) return;
+  count_attributes(*dict);
   for (const auto& [key, value] : dict->items->pairs) {
-    if (!key->is(Kind::kText) || !Tensors::is_tensor(*value)) continue;  // None: not registered
+    if (!key->is(Kind::kText) || value->is(Kind::kNone)) continue;  // None: not registered
     loading::check_name(key->text);
-    push_tensor(*value, path_of(path, key->text), owner, kind);
+    const auto name = path_of(path, key->text);
+    if (value->is_placeholder) refuse_placeholder(*value, what + in_quotes(name));
+    if (Tensors::is_tensor(*value)) push_tensor(*value, name, owner, kind);
   }
 }
 
@@ -92,8 +124,15 @@ void ModulePusher::push_packed(const Value* state, const std::string& name, tmet
     push_packed(state->list()[i], name + "." + std::to_string(i), owner, depth + 1);
 }
 
-/// The value of a plain attribute; 0 when it is none.
+/// The value of a plain attribute; 0 when it is none. Made once for each in the pickle, as many
+/// modules may share it.
 tmeter_id ModulePusher::scalar(const Value& v) {
+  const auto [it, added] = scalars_.try_emplace(&v, 0);
+  if (added) it->second = new_scalar(v);
+  return it->second;
+}
+
+tmeter_id ModulePusher::new_scalar(const Value& v) {
   switch (v.kind) {
     case Kind::kBool:
       return graph_.boolean(v.integer != 0);
@@ -114,13 +153,19 @@ tmeter_id ModulePusher::scalar(const Value& v) {
 void ModulePusher::push_attribute(std::string_view name, const Value& value, tmeter_id module) {
   if (!loading::is_utf8(name)) return;
   if (const auto id = scalar(value)) return graph_.module_attribute(module, name, id);
-  if (!is_sequence(value) || value.list().empty() || value.list().size() > kMaxItems) return;
+  if (const auto id = sequence(value)) graph_.module_attribute(module, name, id);
+}
+
+tmeter_id ModulePusher::sequence(const Value& value) {
+  if (!is_sequence(value) || value.list().empty() || value.list().size() > kMaxItems) return 0;
+  const auto [it, added] = sequences_.try_emplace(&value, 0);
+  if (!added) return it->second;
   std::vector<tmeter_id> items;
   for (const auto* item : value.list()) {
     items.push_back(scalar(*item));
-    if (items.back() == 0) return;
+    if (items.back() == 0) return 0;
   }
-  graph_.module_attribute(module, name, graph_.list(items));
+  return it->second = graph_.list(items);
 }
 
 }  // namespace checkpoint

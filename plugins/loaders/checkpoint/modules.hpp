@@ -1,9 +1,12 @@
 // Shows a whole nn.Module that was pickled: its tree, types, parameters, buffers and plain
 // attributes (in_channels, kernel_size, eps, …), all of which are data in its __dict__.
 #pragma once
+#include <memory>
 #include <tmeter/cpp/plugin.hpp>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "placeholders.hpp"
 #include "state_dict.hpp"
 
 namespace checkpoint {
@@ -15,26 +18,37 @@ class ModulePusher {
 
   void push(const Value& root);
   size_t tensor_count() const { return tensor_count_; }
+  /// Modules that keep their tensors in a form of their own and were not shown.
+  const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:
   struct Waiting {
     const Value* module;
     tmeter_id parent;
-    std::string path;
+    std::shared_ptr<const std::string> parent_path;  // null: the root
+    std::string_view name;
   };
+  using Ids = std::unordered_map<const Value*, tmeter_id>;
   void push_module(const Waiting& one);
+  void queue_children(const Value& children, const std::string& path, tmeter_id parent);
+  void count_attributes(const Value& attributes);
   void push_tensors(const Value* dict, const std::string& path, tmeter_id owner, int32_t kind);
   void push_tensor(const Value& value, const std::string& name, tmeter_id owner, int32_t kind);
   void push_packed(const Value* state, const std::string& name, tmeter_id owner, size_t depth);
   void push_attribute(std::string_view name, const Value& value, tmeter_id module);
   tmeter_id scalar(const Value& value);
+  tmeter_id new_scalar(const Value& value);
+  tmeter_id sequence(const Value& value);
 
   tmeter::GraphBuilder& graph_;
   Tensors& tensors_;
   Describer& describer_;
   std::vector<Waiting> waiting_;  // depth first, as in named_modules()
   std::unordered_set<const Value*> seen_;
-  size_t tensor_count_ = 0;
+  HiddenWeights weights_;
+  std::vector<std::string> left_out_;
+  Ids scalars_, sequences_;
+  size_t tensor_count_ = 0, attribute_count_ = 0;
 };
 
 }  // namespace checkpoint

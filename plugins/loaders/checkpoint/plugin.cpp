@@ -21,8 +21,9 @@ using loading::ShardIndex;
 /// "a, b, c and 4 more"
 std::string listed(const std::vector<std::string>& names) {
   constexpr size_t kNamed = 5;
-  return tmeter::listed(names.size(), kNamed,
-                        [&](size_t i) { return names[i].empty() ? "everything (.)" : names[i]; });
+  return tmeter::listed(names.size(), kNamed, [&](size_t i) {
+    return names[i].empty() ? "everything (.)" : loading::shown(names[i]);
+  });
 }
 
 class Load {
@@ -33,7 +34,9 @@ class Load {
   void run() {
     if (source_.bytes().starts_with('{')) return read_index();
     const auto saved = read_saved(source_);
-    const auto choice = choose(*saved->root, key_);
+    if (saved->root->is_placeholder && !is_module(*saved->root))
+      refuse_placeholder(*saved->root, "what was saved");
+    const auto choice = chosen_of(*saved);
     Tensors tensors(*saved->storages);
     Describer describer;
     choice.chosen.is_module ? push_module(*choice.chosen.value, tensors, describer)
@@ -41,19 +44,36 @@ class Load {
     set_properties(saved->format);
     if (const auto& part = choice.chosen.path; !part.empty()) graph_.property("part", part);
     say_choice(choice);
+    say_calls(saved->called);
     say_notes(tensors, describer);
   }
 
  private:
+  Choice chosen_of(const Saved& saved) const {
+    try {
+      return choose(*saved.root, key_);
+    } catch (const BadFile& e) {
+      if (saved.called.empty()) throw;
+      throw BadFile(std::string(e.what()) + ", unless calling " +
+                        loading::shown(saved.called.begin()->first) +
+                        " makes some, which tmeter does not do",
+                    e.advice());
+    }
+  }
+
   void push_module(const Value& module, Tensors& tensors, Describer& describer) {
-    ModulePusher(graph_, tensors, describer).push(module);
+    ModulePusher pusher(graph_, tensors, describer);
+    pusher.push(module);
+    say_left_out(pusher.left_out());
     const auto type = module.items->callable->text;
     graph_.property("name", type.substr(type.rfind('.') + 1));
   }
 
   void push_dict(const Value& dict, Tensors& tensors, Describer& describer) {
     loading::WeightTree tree(graph_);
-    if (!push_state_dict(dict, !key_.empty(), tensors, describer, tree).empty()) return;
+    const auto shown = push_state_dict(dict, !key_.empty(), tensors, describer, tree);
+    say_left_out(shown.left_out);
+    if (!shown.names.empty()) return;
     if (key_.empty()) throw BadFile("its tensors are made of nothing");
     throw tmeter::Error(TMETER_BAD_USAGE, "--set checkpoint.key=" + std::string(key_) +
                                               ": there are no tensors in that part");
@@ -77,8 +97,10 @@ class Load {
     const auto saved = read_saved(file);
     Tensors tensors(*saved->storages);
     Describer describer(file.handle(), shard.file);
-    const auto names = push_state_dict(*saved->root, false, tensors, describer, tree);
-    loading::check_shard(shard, {names.begin(), names.end()});
+    const auto shown = push_state_dict(*saved->root, false, tensors, describer, tree);
+    loading::check_shard(shard, {shown.names.begin(), shown.names.end()});
+    say_left_out(shown.left_out);
+    say_calls(saved->called);
     say_notes(tensors, describer);
     return saved->format;
   }
@@ -93,6 +115,26 @@ class Load {
     call_.warn("the checkpoint holds several parts with tensors: shown is " +
                listed({choice.chosen.path}) + ", not " + listed(choice.others) +
                "; choose with --set checkpoint.key=…");
+  }
+
+  void say_calls(const Calls& calls) {
+    if (calls.empty()) return;
+    std::vector<std::string> names;
+    for (const auto& [name, count] : calls)
+      names.push_back(loading::shown(name) +
+                      (count > 1 ? " (" + std::to_string(count) + "×)" : ""));
+    call_.warn(
+        "objects of these classes are kept by their names alone, since making them means "
+        "calling the class; no parameter or buffer of what is shown is among them: " +
+        listed(names));
+  }
+
+  void say_left_out(const std::vector<std::string>& objects) {
+    if (objects.empty()) return;
+    call_.warn(
+        "tensors inside these objects are not shown and not counted, as only their classes "
+        "know which are parameters: " +
+        listed(objects));
   }
 
   void say_notes(const Tensors& tensors, const Describer& describer) {

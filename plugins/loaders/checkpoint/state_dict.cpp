@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "choice.hpp"
+#include "placeholders.hpp"
 
 namespace checkpoint {
 namespace {
@@ -12,14 +13,13 @@ constexpr size_t kMaxDictNesting = 64;
 /// Walks dicts and lists that hold tensors; each container once, however often it is referred to.
 class Walk {
  public:
-  Walk(Tensors& tensors, bool everything, Tensors::Visit visit)
-      : tensors_(tensors), everything_(everything), visit_(std::move(visit)) {}
+  Walk(Tensors& tensors, bool everything, Tensors::Visit visit, std::vector<std::string>& left_out)
+      : tensors_(tensors), everything_(everything), visit_(std::move(visit)), left_out_(left_out) {}
 
   void run(const Value& value, const std::string& name, size_t depth = 0) {
     if (Tensors::is_tensor(value))
       return tensors_.read(value, name.empty() ? "tensor" : name, visit_);
-    const bool container = value.is(Kind::kDict) || value.is(Kind::kList) || value.is(Kind::kTuple);
-    if (!container || depth > kMaxDictNesting || !seen_.insert(&value).second) return;
+    if (!is_container(value) || depth > kMaxDictNesting || !seen_.insert(&value).second) return;
     for (const auto& [key, item] : value.items->pairs)
       if (key->is(Kind::kText) || key->is(Kind::kInt)) member(*item, name, key_text(*key), depth);
     for (size_t i = 0; i < value.list().size(); ++i)
@@ -34,15 +34,21 @@ class Walk {
   }
 
   void member(const Value& item, const std::string& name, const std::string& key, size_t depth) {
-    const bool holds = item.is(Kind::kDict) || item.is(Kind::kList) || item.is(Kind::kTuple) ||
-                       item.is(Kind::kObject);
     const bool skipped = !everything_ && !Tensors::is_tensor(item) && is_beside_model(key);
-    if (holds && !skipped) run(item, name.empty() ? key : name + "." + key, depth + 1);
+    if (skipped || !(is_container(item) || item.is(Kind::kObject))) return;
+    const auto full = name.empty() ? key : name + "." + key;
+    if (Tensors::is_tensor(item) || is_container(item)) return run(item, full, depth + 1);
+    if (!weights_.in(item)) return;
+    if (item.is_placeholder) refuse_placeholder(item, "entry " + loading::in_quotes(full));
+    left_out_.push_back(loading::in_quotes(full) + " (" +
+                        loading::shown(item.items->callable->text) + ")");
   }
 
   Tensors& tensors_;
   bool everything_;
   Tensors::Visit visit_;
+  std::vector<std::string>& left_out_;
+  HiddenWeights weights_;
   std::unordered_set<const Value*> seen_;
 };
 
@@ -68,16 +74,16 @@ tmeter_tensor_desc Describer::describe(const std::string& name, const Tensor& t)
   return d;
 }
 
-std::vector<std::string> push_state_dict(const Value& dict, bool everything, Tensors& tensors,
-                                         Describer& describer, loading::WeightTree& tree) {
-  std::vector<std::string> names;
+StateDict push_state_dict(const Value& dict, bool everything, Tensors& tensors,
+                          Describer& describer, loading::WeightTree& tree) {
+  StateDict out;
   const auto visit = [&](const std::string& name, const Tensor& t) {
     const auto desc = describer.describe(name, t);
     t.is_parameter ? tree.add_parameter(desc, t.requires_grad) : tree.add(desc);
-    names.push_back(name);
+    out.names.push_back(name);
   };
-  Walk(tensors, everything, visit).run(dict, "");
-  return names;
+  Walk(tensors, everything, visit, out.left_out).run(dict, "");
+  return out;
 }
 
 }  // namespace checkpoint

@@ -26,9 +26,14 @@ class Describer {
   size_t without_type_ = 0;
 };
 
-/// The tensors in a dict and in the dicts inside it; what optimizers keep only if `everything` is
-/// wanted. Returns their names.
-std::vector<std::string> push_state_dict(const Value& dict, bool everything, Tensors& tensors,
-                                         Describer& describer, loading::WeightTree& tree);
+struct StateDict {
+  std::vector<std::string> names;     // of the tensors
+  std::vector<std::string> left_out;  // objects that hold tensors in a form of their own
+};
+
+/// Shows the tensors in a dict and in the dicts inside it; what optimizers keep only if
+/// `everything` is wanted.
+StateDict push_state_dict(const Value& dict, bool everything, Tensors& tensors,
+                          Describer& describer, loading::WeightTree& tree);
 
 }  // namespace checkpoint

@@ -243,7 +243,7 @@ void Tensors::wrapper(const Call& call) {
       if (key->is(Kind::kText)) read_part(call, value, key->text);
   }
   if (parts_ > before) {
-    in_parts_.push_back(in_quotes(call.name) + " (" + std::string(type.text) + ")");
+    in_parts_.push_back(in_quotes(call.name) + " (" + loading::shown(type.text) + ")");
     return;
   }
   Tensor t;

@@ -24,31 +24,35 @@ class BadFile : public std::runtime_error {
   std::string advice_;
 };
 
-/// Text from the file as it may stand in a message: quoted, cut short, control characters and
-/// broken UTF-8 replaced.
-inline std::string in_quotes(std::string_view text) {
+/// Text from the file as it may stand in a message: cut short, what is no printable character
+/// replaced.
+inline std::string shown(std::string_view text) {
   constexpr size_t kLongest = 80;
-  std::string out = "'";
-  for (const char c : text.substr(0, kLongest))
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  // Not through the middle of a UTF-8 sequence.
-  if (text.size() > kLongest) {
-    while (out.size() > 1 && (static_cast<unsigned char>(text[out.size() - 1]) & 0xc0) == 0x80)
-      out.pop_back();
+  std::string out;
+  size_t at = 0;
+  while (at < text.size() && at < kLongest) {
+    const auto length = utf8_length(text.substr(at));
+    const auto character = text.substr(at, std::max<size_t>(length, 1));
+    out += length > 0 && is_printable(character) ? character : "?";
+    at += character.size();
   }
-  if (!is_utf8(out))
-    std::replace_if(
-        out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
-  if (text.size() > kLongest) out += "…";
-  return out + "'";
+  return at < text.size() ? out + "…" : out;
 }
+
+inline std::string in_quotes(std::string_view text) { return "'" + shown(text) + "'"; }
 
 /// A message with a place in front; of what is nested very deep the middle is left out.
 inline std::string with_place(const std::string& place, std::string what) {
   constexpr size_t kLongest = 500, kHead = 120, kTail = 300;
   what = place + ": " + what;
   if (what.size() <= kLongest) return what;
-  return what.substr(0, kHead) + " … " + what.substr(what.size() - kTail);
+  const auto in_character = [&](size_t i) {
+    return (static_cast<unsigned char>(what[i]) & 0xc0) == 0x80;
+  };
+  size_t head = kHead, tail = what.size() - kTail;
+  while (in_character(head)) --head;
+  while (in_character(tail)) --tail;
+  return what.substr(0, head) + " … " + what.substr(tail);
 }
 
 /// Runs `body`; a BadFile leaving it gets `place()` in front ("node 12 'conv2d'"). The text is only

@@ -25,7 +25,7 @@ class ShardIndex {
 
  private:
   void read_map(json::object map);
-  json::parser parser_;  // owns the texts
+  json::document document_;  // owns the texts
   std::vector<Shard> shards_;
 };
 

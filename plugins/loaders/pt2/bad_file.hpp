@@ -6,6 +6,7 @@ namespace pt2 {
 
 using loading::BadFile;
 using loading::in_quotes;
+using loading::shown;
 using loading::with_place;
 using loading::within;
 

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "../common/json_text.hpp"
 #include "non_finite.hpp"
 
 namespace pt2 {
@@ -12,26 +13,25 @@ Document::Document(std::string_view bytes) { root_ = as_object(parse(bytes)); }
 void Document::ask_for_huge_pages(size_t size) {
 #ifdef MADV_HUGEPAGE
   constexpr size_t kWorthIt = 4 << 20;
-  if (size < kWorthIt || parser_.doc.allocate(size) != simdjson::SUCCESS) return;
+  if (size < kWorthIt || document_.allocate(size) != simdjson::SUCCESS) return;
   const auto advise = [](void* begin, size_t bytes) {
     const auto from = (reinterpret_cast<uintptr_t>(begin) + 4095) & ~uintptr_t{4095};
     madvise(reinterpret_cast<void*>(from), bytes & ~size_t{4095}, MADV_HUGEPAGE);
   };
-  advise(parser_.doc.tape.get(), size * sizeof(uint64_t));
-  advise(parser_.doc.string_buf.get(), size);
+  advise(document_.tape.get(), size * sizeof(uint64_t));
+  advise(document_.string_buf.get(), size);
 #endif
 }
 
 json::element Document::parse(std::string_view bytes) {
   ask_for_huge_pages(bytes.size());
-  json::element root;
-  auto error = parser_.parse(bytes.data(), bytes.size(), false).get(root);
-  if (error && quote_non_finite(bytes, repaired_)) {
-    repaired_.reserve(repaired_.size() + simdjson::SIMDJSON_PADDING);
-    error = parser_.parse(repaired_.data(), repaired_.size(), false).get(root);
+  auto error = loading::parse_json(bytes, true, document_);
+  std::string repaired;
+  if (error && quote_non_finite(bytes, repaired)) {
+    repaired.reserve(repaired.size() + simdjson::SIMDJSON_PADDING);
+    error = loading::parse_json(repaired, true, document_);
   }
-  if (error) throw BadFile("this is not valid JSON: " + explain(error));
-  return root;
+  return loading::require_json(error, document_);
 }
 
 }  // namespace pt2

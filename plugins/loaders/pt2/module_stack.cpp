@@ -116,9 +116,9 @@ std::string_view without_call_number(std::string_view path) {
 }
 
 StackText split_module_stack(std::string_view stack) {
-  const size_t last = stack.rfind(';');
-  if (last == std::string_view::npos) return {{}, stack};
-  return {stack.substr(0, last), stack.substr(last + 1)};
+  const size_t end = stack.find(';');
+  if (end == std::string_view::npos) return {stack, {}};
+  return {stack.substr(0, end), stack.substr(end + 1)};
 }
 
 std::optional<StackEntry> parse_stack_entry(std::string_view entry) {

@@ -21,9 +21,9 @@ struct StackEntry {
   bool is_module = true;  // false: stands for "no module in particular"
 };
 
-/// The innermost entry of a stack, and the stack around it.
+/// The outermost entry of a stack, and the stack inside it.
 struct StackText {
-  std::string_view outer, entry;
+  std::string_view entry, inner;
 };
 StackText split_module_stack(std::string_view stack);
 

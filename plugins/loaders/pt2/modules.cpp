@@ -3,8 +3,12 @@
 namespace pt2 {
 namespace {
 
-constexpr size_t kDeepestModule = 500;  // levels of the module tree, and of a stack
-constexpr size_t kLongestPath = 4'096;  // characters
+constexpr size_t kDeepestModule = 500;        // levels of the module tree, and of a stack
+constexpr size_t kLongestPath = 4'096;  // bytes
+// Of all modules together, as in the host: each level repeats what stands above it.
+constexpr size_t kMostPathBytes = size_t{128} << 20;
+// Calls of modules. A graph of 100,000 operators has fewer than it has operators.
+constexpr size_t kMostStacks = 2'000'000;
 
 }  // namespace
 
@@ -14,23 +18,42 @@ Modules::Modules(Building& building) : building_(building) {
   stacks_.emplace_back();
 }
 
+/// Where the longest part of the path ends that is known already: looked for from the end, as a new
+/// path mostly differs in its last name.
+Modules::Known Modules::longest_known(std::string_view path) const {
+  size_t end = path.size();
+  while (end != 0 && end != std::string_view::npos) {
+    if (const auto* index = by_path_.find(path.substr(0, end))) return {*index, end + 1};
+    end = path.rfind('.', end - 1);
+  }
+  return {0, 0};
+}
+
 Modules::Index Modules::add_path(std::string_view path) {
-  if (const auto* index = by_path_.find(path)) return *index;
-  if (path.size() > kLongestPath) throw BadFile("a module path is longer than 4,096 characters");
+  if (path.size() > kLongestPath) throw BadFile("a module path is longer than 4,096 bytes");
+  auto [index, start] = longest_known(path);
+  if (start > path.size() || path.empty()) return index;
   const std::string_view all = owned_.emplace_back(path);
-  Index parent = 0;
-  size_t levels = 0;
-  for (size_t start = 0; start <= all.size();) {
+  while (start <= all.size()) {
     const size_t end = std::min(all.find('.', start), all.size());
     if (end == start) throw BadFile("the module path " + in_quotes(all) + " has an empty part");
-    if (++levels > kDeepestModule) throw BadFile("modules are nested more than 500 deep");
-    const auto [index, added] =
-        by_path_.insert(all.substr(0, end), static_cast<Index>(tree_.size()));
-    if (added) tree_.push_back({all.substr(start, end - start), {}, parent, 0});
-    parent = *index;
+    index = add_module(index, all.substr(0, end), all.substr(start, end - start));
     start = end + 1;
   }
-  return parent;
+  return index;
+}
+
+Modules::Index Modules::add_module(Index parent, std::string_view path, std::string_view name) {
+  const auto depth = tree_[parent].depth + 1;
+  if (depth > kDeepestModule) throw BadFile("modules are nested more than 500 deep");
+  path_bytes_ += path.size();
+  if (path_bytes_ > kMostPathBytes)
+    throw BadFile("the paths of its modules take more than 128 MiB, tmeter's limit (" +
+                  std::to_string(tree_.size()) + " modules so far)");
+  const auto index = static_cast<Index>(tree_.size());
+  tree_.push_back({name, {}, parent, depth, 0});
+  by_path_.insert(path, index);
+  return index;
 }
 
 void Modules::read_call_graph(json::array call_graph) {
@@ -43,13 +66,29 @@ void Modules::read_call_graph(json::array call_graph) {
   }
 }
 
-uint32_t Modules::stack_of(std::string_view text, size_t depth) {
+uint32_t Modules::stack_of(std::string_view text) {
   if (const auto* found = stack_index_.find(text)) return *found;
-  if (depth > kDeepestModule) throw BadFile("a module stack is more than 500 deep");
-  const auto parts = split_module_stack(text);
+  uint32_t stack = 0;
+  size_t depth = 0;
+  for (auto rest = text; !rest.empty();) {
+    if (++depth > kDeepestModule) throw BadFile("a module stack is more than 500 deep");
+    const auto parts = split_module_stack(rest);
+    stack = stack_inside(stack, parts.entry);
+    rest = parts.inner;
+  }
+  stack_index_.insert(text, stack);
+  return stack;
+}
+
+uint32_t Modules::stack_inside(uint32_t outer, std::string_view text) {
+  const auto next = static_cast<uint32_t>(stacks_.size());
+  const auto [it, added] = stack_entries_.try_emplace({outer, text}, next);
+  if (!added) return it->second;
+  if (stacks_.size() >= kMostStacks)
+    throw BadFile("its nodes have more than 2,000,000 different module stacks, tmeter's limit");
   Stack stack;
-  if (!parts.outer.empty()) stack.outer = stack_of(parts.outer, depth + 1);
-  if (const auto entry = parse_stack_entry(parts.entry)) {
+  stack.outer = outer;
+  if (const auto entry = parse_stack_entry(text)) {
     stack.key = entry->key;
     stack.has_module = entry->is_module;
     stack.module = add_path(entry->path);
@@ -57,13 +96,11 @@ uint32_t Modules::stack_of(std::string_view text, size_t depth) {
     if (type.empty()) type = entry->type;
   } else {
     building_.notes.warn("unreadable module stacks",
-                         "the module stack " + in_quotes(parts.entry) +
+                         "the module stack " + in_quotes(text) +
                              " of a node cannot be read: its cost appears at the enclosing module");
   }
-  const auto index = static_cast<uint32_t>(stacks_.size());
   stacks_.push_back(stack);
-  stack_index_.insert(text, index);
-  return index;
+  return next;
 }
 
 void Modules::read_stacks(std::vector<NodeView>& nodes) {

@@ -44,9 +44,14 @@ class Modules {
   std::string_view root_type() const { return tree_.front().type; }
 
  private:
+  struct Known {
+    Index module;
+    size_t rest;  // where the names below it begin; beyond the path when nothing is left
+  };
   struct Module {
     std::string_view name, type;
     Index parent = 0;
+    uint32_t depth = 0;
     tmeter_id id = 0;
   };
   /// One distinct stack text; what encloses it is a stack of its own, so that each entry is read
@@ -60,15 +65,20 @@ class Modules {
   };
   using CallKey = std::tuple<tmeter_id, std::string_view, Index>;  // caller, key, module
 
-  uint32_t stack_of(std::string_view text, size_t depth = 0);
+  uint32_t stack_of(std::string_view text);
+  uint32_t stack_inside(uint32_t outer, std::string_view entry);
   tmeter_id call_of_stack(Stack& stack, tmeter_id otherwise);
   void read_node_stacks(NodeView& node);
+  Known longest_known(std::string_view path) const;
+  Index add_module(Index parent, std::string_view path, std::string_view name);
 
   Building& building_;
   std::vector<Module> tree_;  // [0] is the root; parents stand before their children
   NameMap<Index> by_path_;
-  std::deque<std::string> owned_;  // texts behind views
-  NameMap<uint32_t> stack_index_;
+  size_t path_bytes_ = 0;
+  std::deque<std::string> owned_;                                            // texts behind views
+  NameMap<uint32_t> stack_index_;                                            // by the whole text
+  std::map<std::pair<uint32_t, std::string_view>, uint32_t> stack_entries_;  // by outer and entry
   std::vector<Stack> stacks_;  // [0] stands for no stack
   std::map<CallKey, tmeter_id> calls_;
   tmeter_id root_call_ = 0;

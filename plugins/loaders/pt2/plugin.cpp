@@ -19,7 +19,7 @@ void check_version(json::object program) {
   const auto torch = find_set(program, "torch_version");
   throw BadFile("its schema version is " + std::to_string(major) + "." +
                     std::to_string(read_member(version, "minor", as_integer)) +
-                    (torch ? " (torch " + std::string(as_text(*torch)) + ")" : "") +
+                    (torch ? " (torch " + shown(as_text(*torch)) + ")" : "") +
                     "; tmeter reads version 8 (torch 2.6 to 2.15)",
                 "export the model again with one of these, or use a tmeter that knows version " +
                     std::to_string(major));
@@ -55,8 +55,7 @@ struct Load {
     open(archive.program, program);
     if (archive.weights_config) open(*archive.weights_config, weights);
     if (archive.constants_config) open(*archive.constants_config, constants);
-    within([&] { return std::string(archive.program.name); },
-           [&] { read_program(program->root()); });
+    within([&] { return shown(archive.program.name); }, [&] { read_program(program->root()); });
     symbols.report();
     notes.finish();
   }
@@ -72,7 +71,7 @@ struct Load {
   }
 
   void open(const tmeter::Entry& entry, std::optional<Document>& document) {
-    within([&] { return std::string(entry.name); }, [&] { document.emplace(source.read(entry)); });
+    within([&] { return shown(entry.name); }, [&] { document.emplace(source.read(entry)); });
   }
 
   void read_program(json::object program) {

@@ -253,10 +253,10 @@ std::string Symbols::fix(json::element size, int64_t wanted) {
     range += s.max == INT64_MAX ? "any" : std::to_string(s.max);
     return "cannot be " + std::to_string(wanted) + ": it is " +
            std::string(entry->expr->is_symbol() ? "the symbol " : "computed from the symbol ") +
-           std::string(s.name) + ", which the file allows to be " + range;
+           shown(s.name) + ", which the file allows to be " + range;
   }
   if (s.fixed && s.value != solution)
-    return "needs " + std::string(s.name) + "=" + std::to_string(*solution) +
+    return "needs " + shown(s.name) + "=" + std::to_string(*solution) +
            ", but another input needs " + std::to_string(*s.value);
   s.value = solution;
   s.fixed = true;
@@ -288,7 +288,7 @@ void Symbols::report() {
   size_t count = 0;
   for (const auto& s : symbols_) {
     if (!s.guessed || ++count > 5) continue;
-    names += (names.empty() ? "" : ", ") + std::string(s.name) + "=" + std::to_string(*s.value);
+    names += (names.empty() ? "" : ", ") + shown(s.name) + "=" + std::to_string(*s.value);
   }
   if (count == 0) return;
   if (count > 5) names += " and " + std::to_string(count - 5) + " more";

@@ -6,6 +6,36 @@
 namespace pt2 {
 namespace {
 
+/// Parameters that no operator reads and that look alike, in the order of the file.
+class Unread {
+ public:
+  void add(size_t tensor, std::string_view name) {
+    left_.insert(tensor);
+    by_name_[name].push_back(tensor);
+  }
+
+  /// The only one, or else the first of this name.
+  std::optional<size_t> take(std::string_view name) {
+    if (left_.size() == 1) return remove(*left_.begin());
+    const auto it = by_name_.find(name);
+    if (it == by_name_.end()) return std::nullopt;
+    auto& tensors = it->second;
+    while (!tensors.empty() && !left_.contains(tensors.front())) tensors.pop_front();
+    return tensors.empty() ? std::nullopt : remove(tensors.front());
+  }
+
+  const std::set<size_t>& left() const { return left_; }
+
+ private:
+  std::optional<size_t> remove(size_t tensor) {
+    left_.erase(tensor);
+    return tensor;
+  }
+
+  std::set<size_t> left_;
+  std::map<std::string_view, std::deque<size_t>> by_name_;
+};
+
 class Search {
  public:
   Search(Tensors& tensors, const Modules& modules, std::deque<std::string>& keys)
@@ -33,7 +63,7 @@ class Search {
   void tie() {
     for (size_t i = 0; i < tensors_.size(); ++i)
       if (tensors_[i].storage_key.empty() && !used_[i])
-        unread_[description(i, tensors_[i].owner)].push_back(i);
+        unread_[description(i, tensors_[i].owner)].add(i, last_part(tensors_[i].spec.name));
     for (const auto& [module, used] : foreign_uses_) {
       const auto it = unread_.find(description(used, module));
       if (it != unread_.end()) tie_one(it->second, used);
@@ -45,7 +75,7 @@ class Search {
     std::map<std::string, size_t> read;
     for (const auto& [module, i] : foreign_uses_) read.emplace(description(i, 0), i);
     for (const auto& [key, indices] : unread_) {
-      for (const size_t i : indices) {
+      for (const size_t i : indices.left()) {
         const auto twin = read.find(description(i, 0));
         // Vectors look alike everywhere (biases, norms): only matrices say something.
         if (twin == read.end() || tensors_[i].rank < 2) continue;
@@ -96,16 +126,12 @@ class Search {
     return name.substr(name.rfind('.') + 1);
   }
 
-  void tie_one(std::vector<size_t>& unread, size_t used) {
-    const auto same_name = std::ranges::find_if(unread, [&](size_t i) {
-      return last_part(tensors_[i].spec.name) == last_part(tensors_[used].spec.name);
-    });
-    const auto chosen = unread.size() == 1 ? unread.begin() : same_name;
-    if (chosen == unread.end()) return;
+  void tie_one(Unread& unread, size_t used) {
+    const auto chosen = unread.take(last_part(tensors_[used].spec.name));
+    if (!chosen) return;
     auto& key = tensors_[used].storage_key;
     if (key.empty()) key = keys_.emplace_back("tied:" + std::string(tensors_[used].spec.name));
     tensors_[*chosen].storage_key = key;
-    unread.erase(chosen);
   }
 
   Tensors& all_;
@@ -115,7 +141,7 @@ class Search {
   std::vector<bool> used_;
   NameMap<size_t> by_argument_;
   std::set<std::pair<Modules::Index, size_t>> foreign_uses_;  // of a tensor by a module
-  std::map<std::string, std::vector<size_t>> unread_;         // by description
+  std::map<std::string, Unread> unread_;                      // by description
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../common/json_text.hpp"
 #include "../common/weight_tree.hpp"
 #include "dtypes.hpp"
 
@@ -38,12 +39,12 @@ std::string_view header_of(std::string_view file) {
   return header;
 }
 
-json::object parse(json::parser& parser, std::string_view header) {
-  json::element root;
-  // Parsed from a copy: simdjson wants readable bytes behind it, a file ends where it ends.
-  if (const auto error = parser.parse(header.data(), header.size(), true).get(root))
-    throw BadFile("its header is not valid JSON: " + loading::explain(error));
-  return loading::as_object(root);
+json::object parse(std::string_view header, json::document& document) {
+  return loading::within([] { return "its header"; },
+                         [&] {
+                           const auto error = loading::parse_json(header, false, document);
+                           return loading::as_object(loading::require_json(error, document));
+                         });
 }
 
 int64_t as_size(json::element e) {
@@ -83,7 +84,7 @@ Header::Header(std::string_view file) {
   const auto header = header_of(file);
   const auto data = static_cast<int64_t>(kLengthBytes + header.size());
   const auto file_size = static_cast<int64_t>(file.size());
-  for (const auto field : parse(parser_, header)) {
+  for (const auto field : parse(header, document_)) {
     if (field.key == "__metadata__") {
       read_metadata(field.value);
       continue;
@@ -133,13 +134,8 @@ StoredTensor Header::read_tensor(json::object fields, int64_t data, int64_t file
 /// Each byte behind the header belongs to one tensor: what is hidden between tensors, or shared by
 /// two, makes a file that different readers see differently.
 void Header::check_layout(int64_t data, int64_t file_size) const {
-  std::vector<const StoredTensor*> by_place, by_name;
+  std::vector<const StoredTensor*> by_place;
   for (const auto& t : tensors_) by_place.push_back(&t);
-  by_name = by_place;
-  std::sort(by_name.begin(), by_name.end(), [](auto* a, auto* b) { return a->name < b->name; });
-  for (size_t i = 1; i < by_name.size(); ++i)
-    if (by_name[i]->name == by_name[i - 1]->name)
-      throw BadFile("tensor " + in_quotes(by_name[i]->name) + " is there twice");
   std::sort(by_place.begin(), by_place.end(), [](auto* a, auto* b) {
     return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
   });

@@ -28,7 +28,7 @@ class Header {
 
   /// Throws BadFile for everything that safetensors' own reader refuses.
   explicit Header(std::string_view file);
-  Header(const Header&) = delete;  // the texts live in the parser
+  Header(const Header&) = delete;  // the texts live in the document
   Header& operator=(const Header&) = delete;
 
   /// In the order of the file.
@@ -41,7 +41,7 @@ class Header {
   StoredTensor read_tensor(loading::json::object fields, int64_t data, int64_t file_size) const;
   void check_layout(int64_t data, int64_t file_size) const;
 
-  loading::json::parser parser_;
+  loading::json::document document_;
   std::vector<StoredTensor> tensors_;
   std::string_view format_;
 };

@@ -23,6 +23,8 @@ void for_each_activation(const Value& value, const F& f) {
   }
 }
 
+constexpr size_t kNone = static_cast<size_t>(-1);
+
 class Tracker {
  public:
   Lifetimes run(const Graph& graph) {
@@ -39,28 +41,40 @@ class Tracker {
   }
 
  private:
+  /// From the last node on: a call that was met before ends later, and so do all around it.
   void find_call_ends(const Graph& graph) {
-    call_ends_.assign(graph.module_calls().size(), 0);
-    for (const auto& node : graph.nodes()) {
-      for (auto call = node.call(); call; call = call.parent())
-        call_ends_[call.index()] = node.index();
+    call_ends_.assign(graph.module_calls().size(), kNone);
+    const auto nodes = graph.nodes();
+    for (size_t i = nodes.size(); i-- > 0;) {
+      for (auto call = nodes[i].call(); call && call_ends_[call.index()] == kNone;
+           call = call.parent())
+        call_ends_[call.index()] = i;
     }
+    find_depths(graph);
   }
 
+  void find_depths(const Graph& graph) {
+    for (const auto& call : graph.module_calls())  // callers come before what they call
+      depths_.push_back(call.parent() ? depths_[call.parent().index()] + 1 : 1);
+  }
+
+  size_t depth(const tmeter::ModuleCall& call) const { return call ? depths_[call.index()] : 0; }
+
   /// Until when `node` keeps its argument: to the end of the outermost call that it was passed
-  /// into.
+  /// into. Calls that were running when the value was made hold it by name for as long as they
+  /// like.
   size_t end_of_use(const Value& v, const Node& node) {
-    const auto maker = v.producer();
+    const auto producer = v.producer();
+    auto maker = producer ? producer.call() : tmeter::ModuleCall();
+    auto user = node.call();
     size_t end = node.index();
-    // Calls that were running when the value was made hold it by name for as long as they like.
-    std::vector<size_t>& inside = calls_of_maker_;
-    inside.clear();
-    for (auto call = maker ? maker.call() : tmeter::ModuleCall(); call; call = call.parent())
-      inside.push_back(call.index());
-    for (auto call = node.call(); call; call = call.parent()) {
-      if (std::find(inside.begin(), inside.end(), call.index()) != inside.end()) break;
-      end = std::max(end, call_ends_[call.index()]);
-    }
+    const auto leave_user = [&] {
+      end = std::max(end, call_ends_[user.index()]);
+      user = user.parent();
+    };
+    while (depth(user) > depth(maker)) leave_user();
+    while (depth(maker) > depth(user)) maker = maker.parent();
+    while (user.handle() != maker.handle()) leave_user(), maker = maker.parent();
     return end;
   }
 
@@ -136,8 +150,7 @@ class Tracker {
 
   Lifetimes out_;
   size_t end_ = 0;
-  std::vector<size_t> call_ends_;  // by call: its last node
-  std::vector<size_t> calls_of_maker_;
+  std::vector<size_t> call_ends_, depths_;  // by call: its last node; 1 for the outermost
   std::unordered_map<const tmeter_value*, size_t> storage_;  // by value
 };
 

@@ -1,6 +1,7 @@
 #include "tensors.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace memory {
 namespace {
@@ -28,10 +29,15 @@ const void* identity(const Value& value) {
 }
 
 void keep_distinct(std::vector<Value>& values) {
-  const auto less = [](const Value& a, const Value& b) { return identity(a) < identity(b); };
-  const auto same = [](const Value& a, const Value& b) { return identity(a) == identity(b); };
-  std::stable_sort(values.begin(), values.end(), less);
-  values.erase(std::unique(values.begin(), values.end(), same), values.end());
+  if (values.size() < 2) return;
+  std::vector<const void*> ids;
+  for (const auto& v : values) ids.push_back(identity(v));
+  auto sorted = ids;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
+  std::unordered_set<const void*> seen;
+  size_t i = 0;
+  std::erase_if(values, [&](const Value&) { return !seen.insert(ids[i++]).second; });
 }
 
 /// `quantized::linear(X, W_prepack, …)`: the weights are inside an object and have no size here.

@@ -1,5 +1,7 @@
 #include "by_size.hpp"
 
+#include <numeric>
+
 namespace json_report {
 namespace {
 
@@ -22,12 +24,13 @@ Json term(const tmeter_term& t, const std::vector<std::string_view>& names) {
 
 }  // namespace
 
-Json formulas(const tmeter::Report& report) {
+void formulas(Stream& stream, const tmeter::Report& report) {
   const auto graph = report.graph();
   const auto metrics = report.metrics();
   const auto all = report.formulas();
-  Json list = Json::array();
-  for (size_t i = 0; i < all.size(); ++i) {
+  std::vector<size_t> indices(all.size());
+  std::iota(indices.begin(), indices.end(), size_t{0});
+  stream.list_lines("formulas", indices, [&](size_t i) {
     const auto f = all[i];
     const auto names = symbol_names(graph, f.symbols);
     Json terms = Json::array();
@@ -37,9 +40,8 @@ Json formulas(const tmeter::Report& report) {
                {"text", tmeter::to_view(f.text)}};
     if (f.flags & TMETER_FORMULA_PARTIAL) entry.emplace("partial", true);
     entry.emplace("terms", std::move(terms));
-    list.push_back(std::move(entry));
-  }
-  return list;
+    return entry;
+  });
 }
 
 Json sweep(const tmeter::Report& report) {

@@ -4,8 +4,9 @@
 
 namespace json_report {
 
-/// [{"metric", "module", "text", "terms": [{"coefficient", "powers": {symbol: power}}]}]
-Json formulas(const tmeter::Report& report);
+/// "formulas": [{"metric", "module", "text", "terms": [{"coefficient", "powers": {symbol:
+/// power}}]}]
+void formulas(Stream& stream, const tmeter::Report& report);
 
 /// {"symbols", "points": [[value per symbol]], "totals": {metric: [figure per point]}}, or null.
 Json sweep(const tmeter::Report& report);

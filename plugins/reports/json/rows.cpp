@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <tmeter/cpp/module_ids.hpp>
 
 namespace json_report {
 namespace {
@@ -35,7 +34,6 @@ RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
       graph_(report.graph()),
       values_(report),
       value_writer_(graph_),
-      ids_(tmeter::module_ids(graph_)),
       call_numbers_(number_calls(graph_)) {}
 
 template <class Items, class Row>
@@ -71,6 +69,7 @@ void RowWriter::outputs() {
 
 void RowWriter::modules() {
   section("modules", graph_.modules(), [this](size_t i, const Module& module) {
+    enter(module);
     module_row(module);
     values_.write(stream_, TMETER_AXIS_MODULE, i);
   });
@@ -97,9 +96,21 @@ void RowWriter::module_path(const Module& module) {
     stream_.null();
 }
 
-void RowWriter::module_row(const Module& module) {
+// Modules are in pre-order. Ids as tmeter::module_ids gives them, but of one branch at a time.
+void RowWriter::enter(const Module& module) {
   const auto parent = module.parent();
-  stream_.key("id").text(ids_[module.index()]);
+  while (!branch_.empty() && branch_.back().index != parent.index()) branch_.pop_back();
+  auto id = branch_.empty() ? "0" : child_id(branch_.size() - 1, ++branch_.back().children);
+  branch_.push_back({module.index(), std::move(id), 0});
+}
+
+std::string RowWriter::child_id(size_t level, size_t number) const {
+  return (level == 0 ? "" : branch_[level].id + ".") + std::to_string(number);
+}
+
+void RowWriter::module_row(const Module& module) {
+  const auto level = branch_.size() - 1;
+  stream_.key("id").text(branch_[level].id);
   stream_.key("path").text(module.path());
   stream_.key("name").text(module.name());
   stream_.key("type").text(module.type());
@@ -108,9 +119,9 @@ void RowWriter::module_row(const Module& module) {
   for (const char* key : {"kernel_size", "input_size", "output_size"})
     if (const auto fact = report_.fact(module, key); !fact.empty()) stream_.key(key).text(fact);
   stream_.key("calls").integer(signed_of(module.calls()));
-  stream_.key("parent").text_or_null(parent ? ids_[parent.index()] : std::string());
+  stream_.key("parent").text_or_null(level > 0 ? branch_[level - 1].id : std::string());
   stream_.key("children").open('[');
-  for (size_t i = 0; i < module.child_count(); ++i) stream_.text(ids_[module.child(i).index()]);
+  for (size_t i = 0; i < module.child_count(); ++i) stream_.text(child_id(level, i + 1));
   stream_.close(']');
   if (const auto repeat = report_.repeat(module)) {
     stream_.key("repeat").open('{');

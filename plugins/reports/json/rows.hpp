@@ -19,6 +19,8 @@ class RowWriter {
   template <class Items, class Row>
   void section(std::string_view name, const Items& items, Row&& row);
   void value_members(const tmeter::Value& value);
+  void enter(const tmeter::Module& module);
+  std::string child_id(size_t level, size_t number) const;
   void module_row(const tmeter::Module& module);
   void node_row(const tmeter::Node& node);
   void tensor_row(const tmeter::Tensor& tensor);
@@ -31,7 +33,12 @@ class RowWriter {
   tmeter::Graph graph_;
   Values values_;
   ValueWriter value_writer_;
-  std::vector<std::string> ids_;       // by module index
+  struct Level {
+    size_t index;  // of the module
+    std::string id;
+    size_t children;  // so far
+  };
+  std::vector<Level> branch_;          // from the root to the module being written
   std::vector<int64_t> call_numbers_;  // by call index: 1 for the first call of a module
 };
 

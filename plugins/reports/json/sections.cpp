@@ -77,22 +77,19 @@ Json model(const tmeter::Report& report) {
           {"sizes", sizes(graph)}};
 }
 
-Json symbols(const tmeter::Graph& graph) {
-  Json list = Json::array();
-  for (const auto& symbol : graph.symbols()) {
-    const bool bounded = symbol.max != std::numeric_limits<int64_t>::max();
-    list.push_back({{"name", tmeter::to_view(symbol.name)},
-                    {"value", symbol.value},
-                    {"min", symbol.min},
-                    {"max", bounded ? Json(symbol.max) : Json(nullptr)},
-                    {"place", text_or_null(tmeter::to_view(symbol.place))}});
-  }
-  return list;
+void symbols(Stream& stream, const tmeter::Report& report) {
+  stream.list_lines("symbols", report.graph().symbols(), [](const tmeter_symbol_info& s) -> Json {
+    const bool bounded = s.max != std::numeric_limits<int64_t>::max();
+    return {{"name", tmeter::to_view(s.name)},
+            {"value", s.value},
+            {"min", s.min},
+            {"max", bounded ? Json(s.max) : Json(nullptr)},
+            {"place", text_or_null(tmeter::to_view(s.place))}};
+  });
 }
 
-Json metrics(const tmeter::Report& report) {
-  Json list = Json::array();
-  for (const auto& m : report.metrics()) {
+void metrics(Stream& stream, const tmeter::Report& report) {
+  stream.list_lines("metrics", report.metrics(), [](const tmeter::Metric& m) {
     Json entry{{"id", m.id()},
                {"title", m.title()},
                {"unit", m.unit()},
@@ -106,9 +103,8 @@ Json metrics(const tmeter::Report& report) {
     entry.emplace("provenance", Json{{"kind", name_of(kProvenance, m.provenance())},
                                      {"text", m.provenance_text()}});
     entry.emplace("plugin", m.plugin());
-    list.push_back(std::move(entry));
-  }
-  return list;
+    return entry;
+  });
 }
 
 Json totals(const tmeter::Report& report) {
@@ -133,55 +129,49 @@ Json coverage(const tmeter::Report& report) {
       {"ratio", all ? Json(static_cast<double>(known) / static_cast<double>(all)) : Json(nullptr)}};
 }
 
-Json findings(const tmeter::Report& report) {
+void findings(Stream& stream, const tmeter::Report& report) {
   const auto graph = report.graph();
-  Json list = Json::array();
-  for (const auto& f : report.findings()) {
+  stream.list_lines("findings", report.findings(), [&](const auto& f) -> Json {
     Json targets = Json::array(), changes = Json::array();
     for (const auto& t : f.targets()) targets.push_back(target(graph, t));
     for (const auto& c : f.changes())
       changes.push_back({{"metric", tmeter::to_view(c.metric)}, {"from", c.from}, {"to", c.to}});
-    list.push_back({{"rule", f.rule()},
-                    {"severity", name_of(kSeverities, f.severity())},
-                    {"text", f.text()},
-                    {"evidence", f.evidence()},
-                    {"action", f.action()},
-                    {"targets", std::move(targets)},
-                    {"changes", std::move(changes)},
-                    {"plugin", f.plugin()}});
-  }
-  return list;
+    return {{"rule", f.rule()},
+            {"severity", name_of(kSeverities, f.severity())},
+            {"text", f.text()},
+            {"evidence", f.evidence()},
+            {"action", f.action()},
+            {"targets", std::move(targets)},
+            {"changes", std::move(changes)},
+            {"plugin", f.plugin()}};
+  });
 }
 
-Json series(const tmeter::Report& report) {
+void series(Stream& stream, const tmeter::Report& report) {
   const auto graph = report.graph();
-  Json list = Json::array();
-  for (const auto& s : report.series()) {
+  stream.list_lines("series", report.series(), [&](const tmeter_series& s) -> Json {
     Json points = Json::array();
     for (size_t i = 0; i < s.point_count; ++i) points.push_back({s.x[i], s.y[i]});
-    list.push_back(
-        {{"id", tmeter::to_view(s.id)},
-         {"title", tmeter::to_view(s.title)},
-         {"x", {{"title", tmeter::to_view(s.x_title)}, {"unit", tmeter::to_view(s.x_unit)}}},
-         {"y", {{"title", tmeter::to_view(s.y_title)}, {"unit", tmeter::to_view(s.y_unit)}}},
-         {"of", target(graph, s.of)},
-         {"points", std::move(points)}});
-  }
-  return list;
+    return {{"id", tmeter::to_view(s.id)},
+            {"title", tmeter::to_view(s.title)},
+            {"x", {{"title", tmeter::to_view(s.x_title)}, {"unit", tmeter::to_view(s.x_unit)}}},
+            {"y", {{"title", tmeter::to_view(s.y_title)}, {"unit", tmeter::to_view(s.y_unit)}}},
+            {"of", target(graph, s.of)},
+            {"points", std::move(points)}};
+  });
 }
 
-Json distributions(const tmeter::Report& report) {
+void distributions(Stream& stream, const tmeter::Report& report) {
   const auto graph = report.graph();
-  Json list = Json::array();
-  for (const auto& d : report.distributions()) {
-    list.push_back({{"id", tmeter::to_view(d.id)},
-                    {"title", tmeter::to_view(d.title)},
-                    {"unit", tmeter::to_view(d.unit)},
-                    {"of", target(graph, d.of)},
-                    {"edges", std::vector<double>(d.edges, d.edges + d.bin_count + 1)},
-                    {"counts", std::vector<uint64_t>(d.counts, d.counts + d.bin_count)}});
-  }
-  return list;
+  stream.list_lines("distributions", report.distributions(),
+                    [&](const tmeter_distribution& d) -> Json {
+                      return {{"id", tmeter::to_view(d.id)},
+                              {"title", tmeter::to_view(d.title)},
+                              {"unit", tmeter::to_view(d.unit)},
+                              {"of", target(graph, d.of)},
+                              {"edges", std::vector<double>(d.edges, d.edges + d.bin_count + 1)},
+                              {"counts", std::vector<uint64_t>(d.counts, d.counts + d.bin_count)}};
+                    });
 }
 
 Json config(const tmeter::Report& report) {
@@ -190,17 +180,14 @@ Json config(const tmeter::Report& report) {
   return object;
 }
 
-Json warnings(const tmeter::Report& report) {
-  Json list = Json::array();
-  for (const auto& text : report.warnings()) list.push_back(text);
-  return list;
+void warnings(Stream& stream, const tmeter::Report& report) {
+  stream.list_lines("warnings", report.warnings(), [](const auto& text) { return Json(text); });
 }
 
-Json plugins(const tmeter::Report& report) {
-  Json list = Json::array();
-  for (const auto& [id, version] : report.plugins())
-    list.push_back({{"id", id}, {"version", version}});
-  return list;
+void plugins(Stream& stream, const tmeter::Report& report) {
+  stream.list_lines("plugins", report.plugins(), [](const auto& plugin) -> Json {
+    return {{"id", plugin.first}, {"version", plugin.second}};
+  });
 }
 
 Json timing(const tmeter::Report& report) {

@@ -1,4 +1,5 @@
-// The sections of a report that are short: what was analysed, by what, and the sums.
+// The sections of a report other than its rows: what was analysed, by what, the sums, and lists,
+// which are written item by item.
 #pragma once
 #include "values.hpp"
 
@@ -6,17 +7,18 @@ namespace json_report {
 
 Json tool(const tmeter::Report& report);
 Json model(const tmeter::Report& report);
-Json symbols(const tmeter::Graph& graph);
-Json metrics(const tmeter::Report& report);
 Json totals(const tmeter::Report& report);
 Json coverage(const tmeter::Report& report);
-Json series(const tmeter::Report& report);
-Json distributions(const tmeter::Report& report);
-Json findings(const tmeter::Report& report);
 Json config(const tmeter::Report& report);
-Json warnings(const tmeter::Report& report);
-Json plugins(const tmeter::Report& report);
 Json timing(const tmeter::Report& report);
+
+void symbols(Stream& stream, const tmeter::Report& report);
+void metrics(Stream& stream, const tmeter::Report& report);
+void findings(Stream& stream, const tmeter::Report& report);
+void series(Stream& stream, const tmeter::Report& report);
+void distributions(Stream& stream, const tmeter::Report& report);
+void warnings(Stream& stream, const tmeter::Report& report);
+void plugins(Stream& stream, const tmeter::Report& report);
 
 /// A text, or null when it is empty.
 Json text_or_null(std::string_view text);

@@ -18,11 +18,24 @@ std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// The first bytes of a text, up to a limit, without cutting a UTF-8 sequence.
+std::string_view first_piece(std::string_view text) {
+  constexpr size_t kPiece = 4096, kLongestSequence = 4;
+  if (text.size() <= kPiece) return text;
+  size_t end = kPiece;
+  while (end > kPiece - kLongestSequence && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 }  // namespace
 
 void Stream::separate() {
   if (comma_) buffer_ += ',';
   comma_ = false;
+  flush_if_full();
+}
+
+void Stream::flush_if_full() {
   if (buffer_.size() < kBufferBytes) return;
   out_.write(buffer_);
   buffer_.clear();
@@ -35,11 +48,21 @@ Stream& Stream::put_value(std::string_view value) {
   return *this;
 }
 
+/// Texts come from model files and may be as long as these.
 void Stream::put_text(std::string_view value) {
-  if (needs_no_escape(value))
-    buffer_.append(1, '"').append(value).append(1, '"');
-  else
-    buffer_ += dump(Json(value));
+  buffer_ += '"';
+  while (!value.empty()) {
+    const auto piece = first_piece(value);
+    if (needs_no_escape(piece)) {
+      buffer_ += piece;
+    } else {
+      const auto quoted = dump(Json(piece));
+      buffer_.append(quoted, 1, quoted.size() - 2);
+    }
+    flush_if_full();
+    value.remove_prefix(piece.size());
+  }
+  buffer_ += '"';
 }
 
 Stream& Stream::open(char bracket) {
@@ -94,16 +117,11 @@ void Stream::section(std::string_view name, const Json& value) {
   line(kMemberIndent).key(name).json(value);
 }
 
-void Stream::section_lines(std::string_view name, const Json& value) {
-  if (value.empty()) return section(name, value);
-  const bool object = value.is_object();
-  line(kMemberIndent).key(name).open(object ? '{' : '[');
-  for (const auto& [label, item] : value.items()) {
-    line(kItemIndent);
-    if (object) key(label);
-    json(item);
-  }
-  end_line(kMemberIndent).close(object ? '}' : ']');
+void Stream::section_lines(std::string_view name, const Json& object) {
+  if (object.empty()) return section(name, object);
+  line(kMemberIndent).key(name).open('{');
+  for (const auto& [label, item] : object.items()) line(kItemIndent).key(label).json(item);
+  end_line(kMemberIndent).close('}');
 }
 
 void Stream::finish() {

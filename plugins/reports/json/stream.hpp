@@ -1,6 +1,6 @@
-// JSON text as it is written, with nothing kept in memory but a buffer: long reports (a row per
-// operator) take a fraction of the time that building and destroying values takes. Commas come by
-// themselves; numbers and unusual text are nlohmann's.
+// JSON text as it is written, with nothing kept in memory but a buffer, however long a report, a
+// row or a text is: a report of a row per operator takes a fraction of the time that building and
+// destroying values takes. Commas come by themselves; numbers and unusual text are nlohmann's.
 //
 //   stream.open('{').key("op").text("aten::relu").key("shape").open('[').integer(1).close(']')
 //       .close('}');
@@ -36,13 +36,17 @@ class Stream {
 
   /// A key on its own line, with a value on the same line, or with one member or item per line.
   void section(std::string_view name, const Json& value);
-  void section_lines(std::string_view name, const Json& value);
+  void section_lines(std::string_view name, const Json& object);
+  /// A list, one item per line, each made when it is its turn: make(item) → Json.
+  template <class Items, class Make>
+  void list_lines(std::string_view name, const Items& items, Make&& make);
 
   /// Ends the last line and writes what is left.
   void finish();
 
  private:
   void separate();  // from what came before on this level
+  void flush_if_full();
   Stream& put_value(std::string_view value);
   void put_text(std::string_view value);
 
@@ -53,5 +57,17 @@ class Stream {
 
 /// Members of the report, one indent in; items of its lists, two.
 inline constexpr size_t kMemberIndent = 2, kItemIndent = 4;
+
+template <class Items, class Make>
+void Stream::list_lines(std::string_view name, const Items& items, Make&& make) {
+  line(kMemberIndent).key(name).open('[');
+  bool any = false;
+  for (const auto& item : items) {
+    line(kItemIndent).json(make(item));
+    any = true;
+  }
+  if (any) end_line(kMemberIndent);
+  close(']');
+}
 
 }  // namespace json_report

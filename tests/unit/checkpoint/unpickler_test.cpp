@@ -156,6 +156,24 @@ TEST(Unpickler, KnownWaysToRunCodeAreRefused) {
   for (const auto& [module, name] : names) expect_refused(attack(module, name), "can run code");
 }
 
+TEST(Unpickler, AClassOfALibraryThatIsCalledIsAPlaceholder) {
+  const Read r(attack("timm.layers.format", "Format"));
+  EXPECT_TRUE(r.root().is_placeholder);
+  EXPECT_EQ(r.root().items->callable->text, "timm.layers.format.Format");
+  EXPECT_EQ(r.root().items->arguments->list().size(), 1u);
+  EXPECT_EQ(r.pickle.called.at("timm.layers.format.Format"), 1u);
+}
+
+TEST(Unpickler, ClassesThatReachFilesOrCodeAreNoPlaceholders) {
+  const std::pair<const char*, const char*> names[] = {
+      {"code", "InteractiveConsole"},    {"zipfile", "ZipFile"},
+      {"numpy", "DataSource"},           {"torch.jit", "CompilationUnit"},
+      {"torch._C", "PyTorchFileReader"}, {"_mine", "Class"},
+      {"builtins", "MyClass"},           {"my", "Class.method"},
+  };
+  for (const auto& [module, name] : names) expect_refused(attack(module, name), "can run code");
+}
+
 TEST(Unpickler, NameOnTheStackIsRefusedLikeOneInTheText) {
   expect_refused(proto(4) + "\x8c\x02os\x8c\x06system\x93."s, "os.system");
 }

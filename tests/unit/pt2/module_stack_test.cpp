@@ -14,11 +14,11 @@ TEST(Pt2ModuleStack, ReadsKeyPathAndType) {
   EXPECT_EQ(parse_stack_entry("L__self__,,net.Net")->path, "");
 }
 
-TEST(Pt2ModuleStack, SplitsOffTheInnermostEntry) {
+TEST(Pt2ModuleStack, SplitsOffTheOutermostEntry) {
   const auto s = split_module_stack("a,,A;b,x,B;c,x.y,C");
-  EXPECT_EQ(s.outer, "a,,A;b,x,B");
-  EXPECT_EQ(s.entry, "c,x.y,C");
-  EXPECT_EQ(split_module_stack("a,,A").outer, "");
+  EXPECT_EQ(s.entry, "a,,A");
+  EXPECT_EQ(s.inner, "b,x,B;c,x.y,C");
+  EXPECT_EQ(split_module_stack("a,,A").inner, "");
   EXPECT_EQ(split_module_stack("a,,A").entry, "a,,A");
 }
 

@@ -138,6 +138,7 @@ struct tmeter_graph {
 };
 struct tmeter_output {
   std::string text;
+  size_t longest = 0;  // piece that was written at once
   bool color = false;
   int columns = 0;
 };
@@ -377,6 +378,7 @@ inline const tmeter_output_api& output_api() {
       sizeof(tmeter_output_api), 0,
       [](tmeter_output* out, tmeter_bytes bytes) -> tmeter_status {
         out->text.append(reinterpret_cast<const char*>(bytes.ptr), bytes.len);
+        out->longest = std::max(out->longest, bytes.len);
         return TMETER_OK;
       },
       [](const tmeter_output* out) { return int32_t{out->color}; },

@@ -214,6 +214,24 @@ TEST_F(JsonReport, HostileNamesStillGiveValidJson) {
   EXPECT_EQ(report["config"].items().begin().key(), "k\uFFFD");
 }
 
+TEST_F(JsonReport, LongTextsAreWrittenInPiecesOfWholeCharacters) {
+  std::string name;  // the pieces are of 4,096 bytes: each kind of character lies across an end
+  for (int i = 0; i < 3'000; ++i) name += i % 7 == 0 ? "\n" : i % 3 == 0 ? "\u20ac" : "\U0001f600";
+  tmeter_output out;
+  tmeter::Output output(&out);
+  json_report::Stream(output).text(name).finish();
+  EXPECT_EQ(Json::parse(out.text), Json(name));
+  EXPECT_LT(out.longest, 80'000u);
+}
+
+TEST_F(JsonReport, TextsLongerThanTheBufferDoNotFillMemory) {
+  tmeter_output out;
+  tmeter::Output output(&out);
+  json_report::Stream(output).text(std::string(1'000'000, '"')).finish();
+  EXPECT_EQ(out.text.size(), 2'000'003u);
+  EXPECT_LT(out.longest, 80'000u);
+}
+
 TEST_F(JsonReport, AModelWithoutAnythingIsStillAReport) {
   fake::FakeReport empty;
   tmeter_output out;
@@ -222,6 +240,21 @@ TEST_F(JsonReport, AModelWithoutAnythingIsStillAReport) {
   const auto report = Json::parse(out.text);
   EXPECT_EQ(report["modules"], Json::array());
   EXPECT_EQ(report["totals"], Json::object());
+}
+
+TEST_F(JsonReport, IdsOfModulesTellTheirPlaceInTheTree) {
+  auto* inner = r.module(conv, "inner", "torch.nn.ReLU");
+  r.module(inner, "a", "torch.nn.ReLU");
+  r.module(inner, "b", "torch.nn.ReLU");
+  r.module(root, "last", "torch.nn.ReLU");
+  const auto modules = write()["modules"];
+  std::vector<std::string> ids;
+  for (const auto& m : modules) ids.push_back(m["id"]);
+  EXPECT_EQ(ids, (std::vector<std::string>{"0", "1", "1.1", "1.1.1", "1.1.2", "2"}));
+  EXPECT_EQ(modules[0]["children"], Json({"1", "2"}));
+  EXPECT_EQ(modules[0]["parent"], nullptr);
+  EXPECT_EQ(modules[4]["parent"], "1.1");
+  EXPECT_EQ(modules[2]["children"], Json({"1.1.1", "1.1.2"}));
 }
 
 TEST_F(JsonReport, ManyRowsAreWrittenInPieces) {

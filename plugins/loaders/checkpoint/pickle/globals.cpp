@@ -143,6 +143,33 @@ constexpr std::array<std::string_view, 58> kCallable{
     "torch.tensor._rebuild_from_type",
     "torch.tensor._rebuild_from_type_v2",
 };
+// Python's own modules (sys.stdlib_module_names of 3.10 and 3.13): what of them may be called is
+// listed above, one by one.
+constexpr std::string_view kStandardLibrary =
+    "abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 "
+    "bdb binascii binhex bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code "
+    "codecs codeop collections colorsys compileall concurrent configparser contextlib "
+    "contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal "
+    "difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl "
+    "filecmp fileinput fnmatch fractions ftplib functools gc genericpath getopt getpass "
+    "gettext glob graphlib grp gzip hashlib heapq hmac html http idlelib imaplib imghdr imp "
+    "importlib inspect io ipaddress itertools json keyword lib2to3 linecache locale logging "
+    "lzma mailbox mailcap marshal math mimetypes mmap modulefinder msilib msvcrt "
+    "multiprocessing netrc nis nntplib nt ntpath nturl2path numbers opcode operator optparse "
+    "os ossaudiodev pathlib pdb pickle pickletools pipes pkgutil platform plistlib poplib "
+    "posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat "
+    "queue quopri random re readline reprlib resource rlcompleter runpy sched secrets select "
+    "selectors shelve shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd "
+    "sqlite3 sre_compile sre_constants sre_parse ssl stat statistics string stringprep struct "
+    "subprocess sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib tempfile "
+    "termios textwrap this threading time timeit tkinter token tokenize tomllib trace "
+    "traceback tracemalloc tty turtle turtledemo types typing unicodedata unittest urllib uu "
+    "uuid venv warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc "
+    "zipapp zipfile zipimport zlib zoneinfo";
+// The same for these packages, but for what builds modules and optimizers.
+constexpr std::string_view kListedPackages = "torch numpy pandas requests aiohttp paramiko docker";
+constexpr std::array<std::string_view, 2> kClassesOfTorch{"torch.nn.", "torch.optim."};
+
 // The functions of torch/_utils.py that put tensors together.
 constexpr std::string_view kRebuild = "torch._utils._rebuild_";
 
@@ -174,6 +201,23 @@ bool reaches_refused_module(std::string_view global) {
   return false;
 }
 
+/// Python's style guide: names of classes begin with a capital letter, those of functions do not.
+bool is_class_name(std::string_view global) {
+  auto name = global.substr(global.rfind('.') + 1);
+  name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
+  return !name.empty() && name.front() >= 'A' && name.front() <= 'Z';
+}
+
+/// Whether the name is a class of the user's or of a library of models.
+bool is_foreign_class(std::string_view global) {
+  if (!is_class_name(global)) return false;
+  const auto has_prefix = [&](auto prefix) { return global.starts_with(prefix); };
+  if (std::any_of(kClassesOfTorch.begin(), kClassesOfTorch.end(), has_prefix)) return true;
+  const auto package = global.substr(0, global.find('.'));
+  const bool own = package.starts_with('_') && package != "__main__";
+  return !own && !has_word(kStandardLibrary, package) && !has_word(kListedPackages, package);
+}
+
 }  // namespace
 
 std::string global_name(std::string_view module, std::string_view name) {
@@ -189,7 +233,7 @@ Trust trust(std::string_view global) {
   const bool part = std::any_of(kRefusedParts.begin(), kRefusedParts.end(),
                                 [&](auto p) { return global.starts_with(p); });
   if (part || has(kRefusedNames, global) || reaches_refused_module(global)) return Trust::kRefuse;
-  return Trust::kMention;
+  return is_foreign_class(global) ? Trust::kClass : Trust::kMention;
 }
 
 bool is_dict_type(std::string_view global) {

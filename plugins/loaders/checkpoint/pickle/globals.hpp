@@ -5,6 +5,9 @@
 //
 //   refuse     naming it is reason enough: no model needs os.system
 //   call       calling it (REDUCE) makes data and nothing else: OrderedDict, torch.Size, …
+//   class      a class that is not Python's, PyTorch's or NumPy's (an enum of timm): calling it
+//   makes
+//              an object that is kept with its arguments and is never taken for a tensor or module
 //   mention    anything else: may be named, and may be the class of an object that is made without
 //              calling its constructor (NEWOBJ, as whole modules are saved); may not be called
 #pragma once
@@ -13,7 +16,7 @@
 
 namespace checkpoint {
 
-enum class Trust { kRefuse, kMention, kCall };
+enum class Trust { kRefuse, kMention, kClass, kCall };
 
 /// "collections" and "OrderedDict" → "collections.OrderedDict". The modules that Python renamed get
 /// today's names, as pickles of protocol 2 hold the old ones ("__builtin__" → "builtins").

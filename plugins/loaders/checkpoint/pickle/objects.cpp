@@ -1,4 +1,7 @@
 // The opcodes that name classes and functions, make objects of them, or would call them.
+#include <algorithm>
+#include <cctype>
+
 #include "../../common/bad_file.hpp"
 #include "globals.hpp"
 #include "unpickler.hpp"
@@ -7,11 +10,15 @@ namespace checkpoint {
 namespace {
 
 using loading::BadFile;
+using loading::shown;
 
-/// Text from the file as it may stand in a message, without quotes.
-std::string shown(std::string_view text) {
-  const auto quoted = loading::in_quotes(text);
-  return quoted.substr(1, quoted.size() - 2);
+constexpr std::string_view kGetattr = "builtins.getattr";
+
+/// A plain name, not one of Python's own ("__globals__").
+bool is_member_name(std::string_view name) {
+  return !name.empty() && name.front() != '_' && std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  });
 }
 
 }  // namespace
@@ -29,10 +36,29 @@ void Unpickler::push_global(std::string_view module, std::string_view name) {
   if (!loading::is_utf8(module) || !loading::is_utf8(name))
     refuse("the name of a class is not UTF-8");
   auto* v = make(Kind::kGlobal);
-  v->text = arena_.keep(global_name(module, name));
-  if (trust(v->text) == Trust::kRefuse) refuse_global(*v, "refers to");
+  set_name(*v, global_name(module, name));
+  if (trust_of(*v) == Trust::kRefuse) {
+    if (v->text != kGetattr) refuse_global(*v, "refers to");
+    getattr_ = v;
+  }
   push(v);
 }
+
+/// Names are few and mentioned often: each is judged once.
+void Unpickler::set_name(Value& global, std::string name) {
+  auto known = names_.find(name);
+  if (known == names_.end()) {
+    if (names_.size() >= limits::kNames)
+      refuse("more than 100,000 different names of classes, tmeter's limit");
+    const auto kept = arena_.keep(std::move(name));
+    known = names_.emplace(kept, trust(kept)).first;
+  }
+  global.text = known->first;
+  global.integer = static_cast<int64_t>(known->second);
+}
+
+Trust Unpickler::trust_of(const Value& global) { return static_cast<Trust>(global.integer); }
+
 void Unpickler::op_global(const Operand& o) { push_global(o.bytes, o.second); }
 void Unpickler::op_stack_global(const Operand&) {
   const auto* name = pop();
@@ -45,7 +71,9 @@ void Unpickler::op_stack_global(const Operand&) {
 const Value* Unpickler::called(const Value& function, const Value& arguments) {
   if (!function.is(Kind::kGlobal)) refuse("REDUCE calls what is no class or function");
   if (!arguments.is(Kind::kTuple)) refuse("REDUCE has no tuple of arguments");
-  if (trust(function.text) != Trust::kCall) refuse_global(function, "calls");
+  if (function.text == kGetattr) return member_of_class(function, arguments);
+  if (trust_of(function) == Trust::kClass) return placeholder(function, arguments);
+  if (trust_of(function) != Trust::kCall) refuse_global(function, "calls");
   if (function.text == "copyreg._reconstructor") return reconstructed(arguments);
   if (is_dict_type(function.text)) return dict_of(function, arguments);
   if (is_list_type(function.text)) return sequence_of(Kind::kList, function, arguments);
@@ -62,6 +90,31 @@ const Value* Unpickler::object(const Value& type, const Value& arguments) {
   return v;
 }
 
+/// What a class that we know nothing of would make. Whoever looks for tensors in its place refuses
+/// it; anywhere else it may stay what it is.
+const Value* Unpickler::placeholder(const Value& type, const Value& arguments) {
+  auto* v = make(Kind::kObject);
+  v->items->callable = &type;
+  v->items->arguments = &arguments;
+  v->is_placeholder = true;
+  ++called_[type.text];
+  return v;
+}
+
+/// getattr(Format, 'NCHW'), as Python 3.11 pickles a member of an enum; other uses of getattr reach
+/// anything.
+const Value* Unpickler::member_of_class(const Value& getattr, const Value& arguments) {
+  const auto& list = arguments.list();
+  const bool form = list.size() == 2 && list[0]->is(Kind::kGlobal) && list[1]->is(Kind::kText) &&
+                    trust_of(*list[0]) == Trust::kClass && is_member_name(list[1]->text);
+  if (!form) refuse_global(getattr, "calls");
+  getattr_ = nullptr;
+  auto* v = make(Kind::kGlobal);
+  set_name(*v, std::string(list[0]->text) + "." + std::string(list[1]->text));
+  if (trust_of(*v) == Trust::kRefuse) refuse_global(*v, "refers to");
+  return v;
+}
+
 /// OrderedDict(), OrderedDict([[key, value], …]), Counter({…}), defaultdict(list).
 const Value* Unpickler::dict_of(const Value& type, const Value& arguments) {
   auto* v = make(Kind::kDict);
@@ -75,7 +128,7 @@ const Value* Unpickler::dict_of(const Value& type, const Value& arguments) {
       set_items(*v->items, pair->list());
     }
   }
-  references_ += v->items->pairs.size();
+  count_copied(v->items->pairs.size());
   return v;
 }
 
@@ -88,9 +141,14 @@ const Value* Unpickler::sequence_of(Kind kind, const Value& type, const Value& a
   const bool sequence =
       content->is(Kind::kList) || content->is(Kind::kTuple) || content->is(Kind::kSet);
   if (sequence) v->items->list = content->list();
-  references_ += v->items->list.size();
-  if (references_ > limits::kReferences) refuse("more than 60,000,000 references, tmeter's limit");
+  count_copied(v->items->list.size());
   return v;
+}
+
+/// A few bytes copy a container of any size.
+void Unpickler::count_copied(size_t items) {
+  copied_ += items;
+  if (copied_ > limits::kCopied) refuse("more than 10,000,000 copied references, tmeter's limit");
 }
 
 /// copyreg._reconstructor(class, base, state), how protocol 1 makes objects.

@@ -95,8 +95,9 @@ Pickle Unpickler::run() {
     if (code == kStop) break;
   }
   if (!marks_.empty()) refuse("the pickle stops inside a container");
+  if (getattr_) refuse_global(*getattr_, "refers to");
   const auto* root = pop();
-  return {root, at_, std::move(storages_)};
+  return {root, at_, std::move(storages_), std::move(called_)};
 }
 
 // --- stack ---------------------------------------------------------------------------------------
@@ -148,7 +149,7 @@ Items& Unpickler::growing(Kind kind, std::string_view adding) {
   const auto* v = top();
   // An object of an unknown class may be a list or dict of its own kind; those of the allow-list
   // (tensors, sizes) are none.
-  const bool own = v->is(Kind::kObject) && trust(v->items->callable->text) == Trust::kMention;
+  const bool own = v->is(Kind::kObject) && trust_of(*v->items->callable) != Trust::kCall;
   if (!v->is(kind) && !own) refuse(std::string(adding) + " to what cannot hold any");
   return *v->items;
 }

@@ -6,10 +6,13 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "globals.hpp"
 #include "value.hpp"
 
 namespace checkpoint {
@@ -17,14 +20,20 @@ namespace checkpoint {
 namespace limits {
 inline constexpr size_t kValues = 10'000'000;      // of one file
 inline constexpr size_t kReferences = 60'000'000;  // pushes onto the stack, of one pickle
+inline constexpr size_t kCopied = 10'000'000;      // by OrderedDict(dict), set(list)
+inline constexpr size_t kNames = 100'000;          // of classes and functions, different ones
 inline constexpr size_t kMemoGap = 256;            // how far memo numbers may run ahead
 inline constexpr size_t kLongestLine = 4'096;      // names of classes, integers in decimal
 }  // namespace limits
+
+/// Names of classes, and how often each would be called.
+using Calls = std::map<std::string_view, size_t>;
 
 struct Pickle {
   const Value* root;
   size_t end;                          // of the pickle in `data`
   std::vector<const Value*> storages;  // every reference to a tensor's memory, in order
+  Calls called;                        // classes whose objects are placeholders
 };
 
 class Unpickler {
@@ -107,10 +116,15 @@ class Unpickler {
 
   void push_tuple(size_t count);
   void push_global(std::string_view module, std::string_view name);
+  void set_name(Value& global, std::string name);
+  static Trust trust_of(const Value& global);
+  void count_copied(size_t items);
   void put(uint64_t index);
   void set_items(Items& into, const std::vector<const Value*>& items);
   const Value* called(const Value& function, const Value& arguments);
   const Value* object(const Value& type, const Value& arguments);
+  const Value* placeholder(const Value& type, const Value& arguments);
+  const Value* member_of_class(const Value& getattr, const Value& arguments);
   const Value* dict_of(const Value& type, const Value& arguments);
   const Value* sequence_of(Kind kind, const Value& type, const Value& arguments);
   const Value* reconstructed(const Value& arguments);
@@ -120,7 +134,10 @@ class Unpickler {
   uint64_t first_byte_;
   Arena& arena_;
   size_t at_ = 0, opcode_at_ = 0;
-  size_t references_ = 0;
+  size_t references_ = 0, copied_ = 0;
+  std::unordered_map<std::string_view, Trust> names_;
+  Calls called_;
+  const Value* getattr_ = nullptr;  // named, but not yet seen in a harmless call
   std::vector<const Value*> storages_;
   std::vector<const Value*> stack_;
   std::vector<size_t> marks_;

@@ -6,22 +6,28 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace checkpoint {
 
 struct Value;
+using KeyIndex = std::unordered_map<std::string_view, const Value*>;
 
 /// A container's content; texts and numbers have none.
 struct Items {
+  const Value* find_indexed(std::string_view key);
+
   std::vector<const Value*> list;                            // of a list, tuple or set
   std::vector<std::pair<const Value*, const Value*>> pairs;  // of a dict, in order
   const Value* callable = nullptr;                           // of an object: class or function
   const Value* arguments = nullptr;                          // … and what it was given, a tuple
   const Value* state = nullptr;                              // … and what BUILD gave it, or null
+  std::unique_ptr<KeyIndex> keys;                            // of a dict once it was searched
 };
 
 enum class Kind : uint8_t {
@@ -37,15 +43,16 @@ enum class Kind : uint8_t {
   kDict,
   kSet,
   kGlobal,   // the name of a class or function, "torch.nn.modules.conv.Conv2d"
-  kObject,   // what a class or function on the allow-list would return (`items->callable`)
+  kObject,   // an object of a class, or what a function would return (`items->callable`)
   kStorage,  // a reference to a tensor's memory: `items->list` is its persistent id
 };
 
 struct Value {
   Kind kind = Kind::kNone;
-  uint64_t at = 0;  // byte of the pickle
+  bool is_placeholder = false;  // of an object: Python would call a class we know nothing of
+  uint64_t at = 0;              // byte of the pickle
   union {
-    int64_t integer = 0;  // bool, int
+    int64_t integer = 0;  // bool, int; of a global how far it is trusted
     double real;
     Items* items;
   };
@@ -64,10 +71,23 @@ struct Value {
 };
 
 inline const Value* Value::find(std::string_view key) const {
+  constexpr size_t kFew = 32;
   if (kind != Kind::kDict) return nullptr;
+  if (items->pairs.size() > kFew) return items->find_indexed(key);
   for (auto it = items->pairs.rbegin(); it != items->pairs.rend(); ++it)
     if (it->first->is_text(key)) return it->second;
   return nullptr;
+}
+
+/// A dict may be the state of very many objects, each of which is asked for its modules.
+inline const Value* Items::find_indexed(std::string_view key) {
+  if (!keys) {
+    keys = std::make_unique<KeyIndex>();
+    for (const auto& [name, value] : pairs)
+      if (name->is(Kind::kText)) (*keys)[name->text] = value;
+  }
+  const auto it = keys->find(key);
+  return it == keys->end() ? nullptr : it->second;
 }
 
 /// Owner of all values of a file. Freed at once, whatever they point at.

@@ -92,6 +92,24 @@ TEST(Builder, ListsNestedTooDeepAreRefused) {
   });
 }
 
+TEST(Builder, PathsThatOnlyGrowAreRefused) {
+  Fixture f;
+  const std::string name(1'000, 'n');
+  auto module = f.root;
+  for (int level = 0; level < 4; ++level) module = f.b.module(module, name, "");
+  expect_error(ErrorKind::kModel, {"path of a module", "5004 bytes", "4,096"},
+               [&] { f.b.module(module, name, ""); });
+}
+
+TEST(Builder, PathsAndNamesTogetherAreBounded) {
+  Fixture f;
+  const auto deep = f.b.module(f.root, std::string(4'000, 'n'), "");
+  expect_error(ErrorKind::kModel, {"128 MiB", "33527 modules and 1 tensors"}, [&] {
+    f.tensor(std::string(50'000, 't'), "", {1});
+    for (int i = 0; i < 50'000; ++i) f.b.module(deep, "x", "");  // 4,002 bytes each
+  });
+}
+
 TEST(Builder, TiedTensorsShareOneCanonical) {
   Fixture f;
   f.tensor("wte.weight", "weight_0", {10, 4});

@@ -1,0 +1,88 @@
+#include "json_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <vector>
+
+namespace loading {
+namespace {
+
+// Every value but the first stands behind one of these. A graph of 100,000 operators has twelve
+// million of them in 157 MB; each value takes 16 bytes of memory, be it two bytes of text.
+constexpr size_t kMostValues = 30'000'000;
+
+void check_values(std::string_view text) {
+  if (text.size() < 2 * kMostValues) return;  // each takes a character, too
+  const auto count = [&](char c) {
+    return static_cast<size_t>(std::count(text.begin(), text.end(), c));
+  };
+  const auto values = count(',') + count(':');
+  if (values > kMostValues)
+    throw BadFile("it has " + std::to_string(values) +
+                  " commas and colons; tmeter accepts 30,000,000");
+}
+
+void check_keys(json::element value);
+
+[[noreturn]] void refuse_repeated(std::string_view key) {
+  throw BadFile("the key " + in_quotes(key) +
+                " is there twice, and readers disagree about which one counts");
+}
+
+/// Few keys: each against those before it, most of which differ in length already.
+template <size_t N>
+void check_few(json::object object) {
+  std::array<std::string_view, N> seen;
+  size_t count = 0;
+  for (const auto field : object) {
+    const auto key = field.key;
+    for (size_t i = 0; i < count; ++i)
+      if (seen[i] == key) refuse_repeated(key);
+    seen[count++] = key;
+  }
+}
+
+/// Many keys: sorted by hash, which is fast, and by text, so that no file can make it slow.
+void check_many(json::object object) {
+  std::vector<std::pair<size_t, std::string_view>> keys;
+  for (const auto field : object)
+    keys.emplace_back(std::hash<std::string_view>{}(field.key), field.key);
+  std::sort(keys.begin(), keys.end());
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  if (twice != keys.end()) refuse_repeated(twice->second);
+}
+
+void check_object(json::object object) {
+  constexpr size_t kFew = 16;
+  object.size() <= kFew ? check_few<kFew>(object) : check_many(object);
+  for (const auto field : object)
+    within([&] { return in_quotes(field.key); }, [&] { check_keys(field.value); });
+}
+
+void check_keys(json::element value) {
+  if (value.is_object()) return check_object(value);
+  if (!value.is_array()) return;
+  for (const json::element item : json::array(value)) check_keys(item);
+}
+
+}  // namespace
+
+simdjson::error_code parse_json(std::string_view text, bool padded, json::document& document) {
+  check_values(text);
+  json::parser parser;  // what it needs besides the document is given back at once
+  json::element root;
+  const auto error =
+      parser.parse_into_document(document, text.data(), text.size(), !padded).get(root);
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+  return error;
+}
+
+json::element require_json(simdjson::error_code error, const json::document& document) {
+  if (error) throw BadFile("this is not valid JSON: " + explain(error));
+  const json::element root = document.root();
+  check_keys(root);
+  return root;
+}
+
+}  // namespace loading
