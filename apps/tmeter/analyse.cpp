@@ -96,6 +96,7 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   report.properties["tool.version"] = TMETER_VERSION;
   report.properties["model.file"] = std::filesystem::path(line.model).filename().string();
   report.properties["model.path"] = line.model;
+  report.properties["model.size"] = std::to_string(file.bytes().size());
   if (hardware.was_used()) report.properties["hardware"] = hardware.get().name;
   if (const auto sizes = worked_out_note(*model.graph); !sizes.empty())
     report.properties["sizes"] = sizes;
@@ -182,8 +183,7 @@ class Run {
     } catch (const Error& e) {
       throw about_model(e, line_.model);
     }
-    fill_report(report, line_, model, plugins, hardware, log);
-    report.properties["model.size"] = std::to_string(source.file.bytes().size());
+    fill_report(report, line_, model, plugins, hardware, log, source.file);
     add_run_facts(report);
 
     activity().stage = Stage::kWriting;

@@ -138,9 +138,9 @@ struct tmeter_graph {
 };
 struct tmeter_output {
   std::string text;
-  size_t longest = 0;  // piece that was written at once
   bool color = false;
   int columns = 0;
+  size_t longest = 0;  // piece that was written at once
 };
 
 namespace fake {
