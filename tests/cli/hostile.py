@@ -132,7 +132,7 @@ def shared_attributes(modules=20_000, attributes=20_000):
 
 def one_tensor_often(times=3_000_000):
     """Two bytes each: a list that holds one tensor again and again."""
-    return archive({"m/data.pkl": b"\x80\x02" + dict_of([(text("w"), b"](" + tensor() + b"q\x00" + b"h\x00" * times + b"e")]) +
+    return archive({"m/data.pkl": b"\x80\x02" + dict_of([(text("v"), tensor()), (text("w"), b"](" + tensor() + b"q\x00" + b"h\x00" * times + b"e")]) +
                     b".", "m/data/0": bytes(16)}, zipfile.ZIP_DEFLATED)
 
 

@@ -1,5 +1,6 @@
 // The conditions by which loaders say which files they want (abi/loader.h).
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,7 +15,8 @@ namespace {
 class Conditions : public ::testing::Test {
  protected:
   bool hold(const std::string& conditions, const std::string& content) {
-    const auto path = std::filesystem::path(::testing::TempDir()) / "conditions_model.pt";
+    const auto path = std::filesystem::path(::testing::TempDir()) /
+                      ("conditions_model_" + std::to_string(getpid()) + ".pt");
     std::ofstream(path, std::ios::binary) << content;
     const tmeter_source source(path.string());
     return core::conditions_hold(conditions, source);
