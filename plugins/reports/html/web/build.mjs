@@ -39,7 +39,7 @@ function checked(text, tag) {
 function page({ script, style }) {
   const policy = [
     "default-src 'none'", `script-src ${hash(script)}`, `style-src ${hash(style)}`,
-    "img-src data:", "base-uri 'none'", "form-action 'none'",
+    "base-uri 'none'", "form-action 'none'",
   ].join("; ");
   const before = `<!doctype html>
 <html lang="en">

@@ -3,7 +3,7 @@ import { render } from "preact";
 import { Report } from "./data/report";
 import { Axis } from "./data/codes";
 import { AppContext, useAppState, type App } from "./state/app";
-import { useLoaded } from "./state/load";
+import { failed, useLoaded } from "./state/load";
 import { showTips } from "./views/tip";
 import { showFailure } from "./views/failure";
 import { Header } from "./views/header";
@@ -46,7 +46,7 @@ function Loaded({ data }: { data: Data }) {
 
 async function start(): Promise<void> {
   const place = document.getElementById("tmeter-page")!;
-  addEventListener("unhandledrejection", (event) => showFailure(place, event.reason));
+  addEventListener(failed, (event) => showFailure(place, (event as CustomEvent).detail));
   try {
     const report = await Report.open(document);
     const { model } = report.summary;

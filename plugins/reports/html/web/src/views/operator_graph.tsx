@@ -148,7 +148,7 @@ function BoxShape({ app, operators, module, box, text, fill, loud, onSelect, onO
     box.kind === "operator" ? textOf(operators.results, box.index) : `${box.operators.length} operator calls`, text];
   return (
     <g class={`box ${box.kind}${isSelected ? " selected" : ""}${loud ? " loud" : ""}`} tabIndex={0} role="button"
-       aria-label={`${title}, ${text}`} data-tip={shortened(tip.filter(Boolean).join(" · "), 400)}
+       data-tip={shortened(tip.filter(Boolean).join(" · "), 400)}
        transform={`translate(${box.x - box.width / 2} ${box.y - box.height / 2})`}
        onClick={onSelect} onDblClick={onOpen} onKeyDown={onKeyDown}>
       <rect width={box.width} height={box.height} rx={box.kind === "module" ? 4 : 12} style={{ fill }} />
