@@ -98,9 +98,9 @@ test("an address leads to a row, and a selected row is in the address", () =>
     await selected.waitFor();
     assert.match(await selected.innerText(), /conv2/);
     assert.equal(await page.locator(".details .long-name").innerText(), "layer3.2.conv2");
-    await rowNamed(page, "fc").click();
-    await page.waitForFunction(() => location.hash === "#modules?at=fc");
-    assert.equal(await page.locator(".details .long-name").innerText(), "fc");
+    await rowNamed(page, "bn2").click();
+    await page.waitForFunction(() => location.hash === "#modules?at=layer3.2.bn2");
+    assert.equal(await page.locator(".details .long-name").innerText(), "layer3.2.bn2");
   }));
 
 test("repeats are drawn once and open", () =>

@@ -1,7 +1,7 @@
 // Rows on the screen, also where the table is higher than a browser can make an element.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contentHeight, rowHeight, scrollTo, windowOf } from "page/grid/virtual";
+import { contentHeight, poolSize, rowHeight, scrollTo, slots, windowOf } from "page/grid/virtual";
 
 const viewport = 600;
 
@@ -30,4 +30,14 @@ test("scrolling to a row brings it onto the screen, and does nothing when it is 
       assert.equal(scrollTo(count, row, top, viewport) ?? top, top);
     }
   }
+});
+
+test("every row on the screen has a slot, and keeps it while it is there", () => {
+  const pool = poolSize(viewport);
+  const before = windowOf(1000, 3000, viewport), after = windowOf(1000, 3000 + 5 * rowHeight, viewport);
+  const shown = (window: typeof before) => slots(window, pool).filter((position) => position >= 0).sort((a, b) => a - b);
+  for (const window of [before, after, windowOf(1000, 3007, viewport), windowOf(20, 0, viewport)])
+    assert.deepEqual(shown(window), Array.from({ length: window.last - window.first }, (_, i) => window.first + i));
+  for (let position = after.first; position < before.last; ++position)
+    assert.equal(slots(before, pool).indexOf(position), slots(after, pool).indexOf(position));
 });

@@ -88,6 +88,9 @@ export function figure(cell: RawCell | undefined, metric: Metric, lowerBound = f
 
 export const joined = ({ number, unit }: Scaled): string => (unit ? `${number} ${unit}` : number);
 
+/** "25,557,032" */
+export const grouped = (n: bigint | number): string => n.toString().replace(/\B(?=(\d{3})+$)/g, ",");
+
 /** "4,089,184,256 MAC": every digit; reals as the shortest text that reads back the same. */
 export function exact(cell: RawCell | undefined, metric: Metric, lowerBound = false): string {
   const kind = kindOf(cell);
@@ -95,7 +98,7 @@ export function exact(cell: RawCell | undefined, metric: Metric, lowerBound = fa
   if (kind === "unknown") return "unknown: an operator without a rule";
   if (kind === "unavailable") return "unavailable";
   const digits = integerOf(cell);
-  const number = digits !== undefined ? digits.toLocaleString("en-US") : String(valueOf(cell));
+  const number = digits !== undefined ? grouped(digits) : String(valueOf(cell));
   const text = metric.unit ? `${number} ${metric.unit}` : number;
   const note = kind === "zero by rule" ? " (zero by rule)" : "";
   return (lowerBound ? `at least ${text}` : text) + note;
@@ -116,4 +119,4 @@ export function percent(share: number): string {
 
 /** "1 tensor", "2,000 tensors" */
 export const countOf = (n: number, thing: string): string =>
-  `${n.toLocaleString("en-US")} ${thing}${n === 1 ? "" : "s"}`;
+  `${grouped(n)} ${thing}${n === 1 ? "" : "s"}`;

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { tsv } from "../format/tsv";
-import { contentHeight, rowHeight, scrollTo, windowOf } from "./virtual";
+import { contentHeight, poolSize, rowHeight, scrollTo, slots, windowOf } from "./virtual";
 import { gridKeys } from "./keys";
 
 export interface Column {
@@ -69,6 +69,7 @@ export function Grid(props: GridProps) {
   }, [active, rows]);
 
   const visible = windowOf(rows.length, scroll.top, scroll.height);
+  const pool = poolSize(scroll.height);
   const tracks = columns.map((column) => column.width).join(" ");
   const rowId = (row: number) => `${props.id}-row-${row}`;
 
@@ -93,15 +94,16 @@ export function Grid(props: GridProps) {
         {columns.map((column, i) => <Head key={column.key} column={column} index={i + 1} {...props} />)}
       </div>
       <div class="grid-body" role="rowgroup" style={{ height: `${contentHeight(rows.length)}px` }}>
-        {rows.slice(visible.first, visible.last).map((row, i) => {
-          const position = visible.first + i;
+        {slots(visible, pool).map((position, slot) => {
+          const row = rows[position];
+          if (row === undefined) return null;
           return (
-            <div key={row} id={rowId(row)} role="row" aria-rowindex={position + 2}
+            <div key={slot} id={rowId(row)} role="row" aria-rowindex={position + 2}
                  class={`grid-row${position % 2 ? " odd" : ""}`}
                  aria-selected={position === active}
                  aria-level={tree ? tree.level(position) + 1 : undefined}
                  aria-expanded={tree?.isOpen(row)}
-                 style={{ gridTemplateColumns: tracks, transform: `translateY(${visible.top + i * rowHeight}px)` }}
+                 style={{ gridTemplateColumns: tracks, transform: `translateY(${visible.top + (position - visible.first) * rowHeight}px)` }}
                  onClick={() => props.onSelect(row)} onDblClick={() => props.onEnter?.(row)}>
               {columns.map((column, c) => (
                 <div key={column.key} role="gridcell" aria-colindex={c + 1}

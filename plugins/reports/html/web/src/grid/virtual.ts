@@ -27,6 +27,19 @@ export function windowOf(count: number, scrollTop: number, viewport: number): Wi
   return { first, last, top: compressed ? scrollTop - (exactFirst - first) * rowHeight : first * rowHeight };
 }
 
+/** As many rows as are ever drawn at once; even, so that a slot stays odd or even. */
+export const poolSize = (viewport: number): number => 2 * Math.ceil((viewport / rowHeight + 2 * overscan + 2) / 2);
+
+/**
+ * The row of each slot, -1 for none. A row stays in its slot while it is on the screen, and a slot that
+ * becomes free takes the next row: no element is made, moved or styled anew while scrolling.
+ */
+export function slots({ first, last }: Window, pool: number): number[] {
+  const list = new Array<number>(pool).fill(-1);
+  for (let position = first; position < last; ++position) list[position % pool] = position;
+  return list;
+}
+
 /** Where to scroll so that a row is on the screen, or undefined if it is there. */
 export function scrollTo(count: number, row: number, scrollTop: number, viewport: number): number | undefined {
   const height = contentHeight(count), onScreen = viewport / rowHeight;

@@ -2,11 +2,11 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { Axis, Provenance, tensorKindName } from "../data/codes";
-import type { RawCell } from "../data/cell";
+import { integerOf, type RawCell } from "../data/cell";
 import { textOf, type Curves, type Metric, type Target } from "../data/raw";
 import { Histogram } from "../charts/histogram";
 import { bounded, shortened, visible } from "../format/text";
-import { percent } from "../format/units";
+import { grouped, percent } from "../format/units";
 import { useApp, type App, type Kind, type Selection } from "../state/app";
 import { useLoaded } from "../state/load";
 import { CopyButton } from "./copy";
@@ -14,7 +14,6 @@ import { FigureCell, shareOf } from "./figure";
 import { FindingCard } from "./findings";
 import { aboutFigure } from "./metric_text";
 import { SeriesPlot } from "./charts";
-import { grouped } from "./tensor_table";
 
 export const axisOf: Record<Kind, number> = { module: Axis.module, operator: Axis.operator, tensor: Axis.tensor };
 
@@ -113,7 +112,7 @@ function TensorDetails({ app, index }: Content) {
       <Heading kind={tensorKindName(tensors.kind[index]!)} name={tensors.name[index] ?? ""} />
       <Facts facts={[
         ["type", shortened(textOf(tensors.type, index), 200)],
-        ["elements", grouped(tensors.numel[index]!)],
+        ["elements", grouped(integerOf(tensors.numel[index]!) ?? 0n)],
         ["module", tensors.owner[index]! >= 0 ? <ModuleLink app={app} m={tensors.owner[index]!} /> : ""],
         ["trainable", tensors.trainable[index] ? "yes" : "no"],
         ["tied to", tied >= 0 ? <button type="button" class="link"

@@ -7,7 +7,7 @@ import { integerOf } from "../data/cell";
 import { Spark } from "../charts/histogram";
 import { asTsv, Grid, type Column, type Sort } from "../grid/grid";
 import { shortened } from "../format/text";
-import { countOf } from "../format/units";
+import { countOf, grouped } from "../format/units";
 import { useApp, type App } from "../state/app";
 import { useLoaded } from "../state/load";
 import { ColumnMenu, figureColumn, usualMetrics } from "./columns";
@@ -87,7 +87,7 @@ function Loaded({ figures, curves }: Data) {
   );
 }
 
-export const grouped = (count: RawCount): string => (integerOf(count) ?? 0n).toLocaleString("en-US");
+const elements = (count: RawCount): string => grouped(integerOf(count) ?? 0n);
 
 function columnsOf({ tensors, report }: App, figures: Figures, pictures: Map<number, Distribution>, shown: number[]): Column[] {
   const kind = (row: number) => tensorKindName(tensors.kind[row]!) + (tensors.tied_to[row]! >= 0 ? ", tied" : "");
@@ -98,7 +98,7 @@ function columnsOf({ tensors, report }: App, figures: Figures, pictures: Map<num
     { key: "kind", title: "Kind", width: "7rem", text: kind, cell: (row) => <span class="quiet">{kind(row)}</span> },
     { key: "type", title: "Type", width: "12rem", text: type, cell: (row) => <span title={type(row)}>{shortened(type(row), 40)}</span> },
     { key: "numel", title: "Elements", width: "8rem", numeric: true,
-      text: (row) => String(integerOf(tensors.numel[row]!) ?? ""), cell: (row) => grouped(tensors.numel[row]!) },
+      text: (row) => String(integerOf(tensors.numel[row]!) ?? ""), cell: (row) => elements(tensors.numel[row]!) },
   ];
   if (pictures.size > 0)
     columns.push({ key: "picture", title: "Distribution", width: "8rem", text: () => "",
