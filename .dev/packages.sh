@@ -1,11 +1,14 @@
 # Debian packages for ./dev: only what is missing is installed, and root is needed only then.
 
-# For building and testing. LibTorch comes from PyPI, see libtorch.sh.
+# For building and testing. LibTorch and Node.js come from PyPI, see libtorch.sh and node.sh.
 build_packages=(
   build-essential cmake ninja-build ccache git ca-certificates python3 unzip
   libboost1.81-dev libboost-program-options1.81-dev libtomlplusplus-dev libsimdjson-dev
   nlohmann-json3-dev libfmt-dev zlib1g-dev libseccomp-dev libhwy-dev libeigen3-dev libgtest-dev python3-jsonschema
 )
+
+# For testing alone: the browser in which the html report is looked at (124 MB).
+test_packages=(chromium)
 
 is_installed() {
   [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]

@@ -1,0 +1,78 @@
+#include "block.hpp"
+
+#include <array>
+
+namespace html_report {
+namespace {
+
+constexpr size_t kChunkBytes = 48 * 1024;  // a multiple of 3: whole groups of base64
+constexpr int kLevel = 6;
+constexpr size_t kMostAtOnce = size_t{1} << 30;  // zlib counts its input in 32 bits
+
+constexpr std::string_view kDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+char digit(uint32_t bits, int shift) { return kDigits[(bits >> shift) & 63]; }
+
+std::string base64(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const size_t left = bytes.size() - i;
+    const auto byte = [&](size_t k) {
+      return k < left ? static_cast<uint32_t>(static_cast<uint8_t>(bytes[i + k])) : 0;
+    };
+    const uint32_t bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+    text += digit(bits, 18);
+    text += digit(bits, 12);
+    text += left > 1 ? digit(bits, 6) : '=';
+    text += left > 2 ? digit(bits, 0) : '=';
+  }
+  return text;
+}
+
+}  // namespace
+
+Block::Block(tmeter::Output& out, std::string_view name) : out_(out) {
+  // Raw deflate (negative window bits): what the page's DecompressionStream("deflate-raw") reads.
+  if (deflateInit2(&zlib_, kLevel, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw tmeter::Error("html: zlib could not be set up");
+  out_.print("<script type=\"application/octet-stream\" id=\"tmeter-{}\">", name);
+}
+
+Block::~Block() { deflateEnd(&zlib_); }
+
+void Block::write(std::string_view text) {
+  for (; text.size() > kMostAtOnce; text.remove_prefix(kMostAtOnce))
+    deflate_some(text.substr(0, kMostAtOnce), Z_NO_FLUSH);
+  deflate_some(text, Z_NO_FLUSH);
+}
+
+void Block::finish() {
+  deflate_some({}, Z_FINISH);
+  put_base64(true);
+  out_.write("</script>\n");
+}
+
+void Block::deflate_some(std::string_view text, int flush) {
+  std::array<unsigned char, kChunkBytes> buffer;
+  // zlib does not write there; `next_in` is not const without ZLIB_CONST.
+  zlib_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  zlib_.avail_in = static_cast<uInt>(text.size());
+  do {
+    zlib_.next_out = buffer.data();
+    zlib_.avail_out = static_cast<uInt>(buffer.size());
+    if (deflate(&zlib_, flush) == Z_STREAM_ERROR) throw tmeter::Error("html: zlib failed");
+    compressed_.append(reinterpret_cast<const char*>(buffer.data()),
+                       buffer.size() - zlib_.avail_out);
+    if (compressed_.size() >= kChunkBytes) put_base64(false);
+  } while (zlib_.avail_out == 0);
+}
+
+void Block::put_base64(bool last) {
+  const size_t ready = last ? compressed_.size() : compressed_.size() / 3 * 3;
+  out_.write(base64(std::string_view(compressed_).substr(0, ready)));
+  compressed_.erase(0, ready);
+}
+
+}  // namespace html_report

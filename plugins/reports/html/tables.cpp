@@ -1,0 +1,199 @@
+#include "tables.hpp"
+
+#include <algorithm>
+
+#include "dictionary.hpp"
+#include "words.hpp"
+
+namespace html_report {
+namespace {
+
+using tmeter::Module;
+using tmeter::Node;
+using tmeter::Report;
+using tmeter::Tensor;
+
+int64_t index_of(const Module& m) { return m ? static_cast<int64_t>(m.index()) : -1; }
+
+/// [[module, window, times]…]: where a run of identical siblings begins.
+void write_repeats(Json& json, const Report& report) {
+  json.key("repeats").open('[');
+  for (const auto& m : report.graph().modules())
+    if (const auto run = report.repeat(m))
+      json.open('[').index(m.index()).index(run.window).index(run.times).close(']');
+  json.close(']');
+}
+
+/// Calls `visit` for every operator or tensor that an argument is, inside lists, too.
+template <class Visit>
+void visit_values(const tmeter::Value& value, Visit&& visit) {
+  if (!value.is_list()) return visit(value);
+  for (size_t i = 0; i < value.size(); ++i) visit_values(value[i], visit);
+}
+
+/// For each operator, how many operators back its inputs were made: small numbers that repeat.
+void write_producers(Json& json, const tmeter::Graph& graph) {
+  json.key("back").open('[');
+  for (const auto& node : graph.nodes()) {
+    json.open('[');
+    for (size_t i = 0; i < node.arg_count(); ++i)
+      visit_values(node.arg(i), [&](const tmeter::Value& v) {
+        if (const auto producer = v.producer()) json.index(node.index() - producer.index());
+      });
+    json.close(']');
+  }
+  json.close(']');
+}
+
+void write_tensors_read(Json& json, const tmeter::Graph& graph) {
+  json.key("tensors").open('[');
+  for (const auto& node : graph.nodes()) {
+    json.open('[');
+    for (size_t i = 0; i < node.arg_count(); ++i)
+      visit_values(node.arg(i), [&](const tmeter::Value& v) {
+        if (const auto tensor = v.tensor()) json.index(tensor.index());
+      });
+    json.close(']');
+  }
+  json.close(']');
+}
+
+/// Module calls: which module, within which call; -1 for none.
+void write_calls(Json& json, const tmeter::Graph& graph) {
+  const auto calls = graph.module_calls();
+  json.key("calls").open('{');
+  write_numbers(json, "module", calls,
+                [](const tmeter::ModuleCall& c) { return index_of(c.module()); });
+  write_numbers(json, "parent", calls, [](const tmeter::ModuleCall& c) {
+    return c.parent() ? static_cast<int64_t>(c.parent().index()) : int64_t{-1};
+  });
+  json.close('}');
+}
+
+size_t row_count(const tmeter::Graph& graph, int32_t axis) {
+  switch (axis) {
+    case TMETER_AXIS_NODE:
+      return graph.nodes().size();
+    case TMETER_AXIS_MODULE:
+      return graph.modules().size();
+    case TMETER_AXIS_TENSOR:
+      return graph.tensors().size();
+    default:
+      return 0;
+  }
+}
+
+/// Whether a metric has cells on an axis at all; most have none for most rows.
+bool is_column(const Report& report, const tmeter::Metric& metric, int32_t axis, size_t rows) {
+  if (metric.axis() == TMETER_AXIS_MODEL) return false;
+  for (size_t i = 0; i < rows; ++i)
+    if (!report.cell(metric, axis, i).empty()) return true;
+  return false;
+}
+
+/// Modules around an operator or tensor without a figure, the root always among them.
+std::vector<bool> modules_with_gaps(const Report& report, const tmeter::Metric& metric) {
+  const auto graph = report.graph();
+  std::vector<bool> marked(graph.modules().size(), false);
+  const auto mark = [&](const Module& m) { marked[m.index()] = marked[0] = true; };
+  if (metric.axis() == TMETER_AXIS_NODE) {
+    for (const auto& node : graph.nodes()) {
+      if (!report.cell(metric, node).is_unknown()) continue;
+      marked[0] = true;
+      for (auto call = node.call(); call; call = call.parent()) mark(call.module());
+    }
+  } else if (metric.axis() == TMETER_AXIS_TENSOR) {
+    for (const auto& tensor : graph.tensors()) {
+      if (!report.cell(metric, tensor).is_unknown()) continue;
+      marked[0] = true;
+      for (auto m = tensor.owner(); m; m = m.parent()) mark(m);
+    }
+  }
+  return marked;
+}
+
+}  // namespace
+
+void write_modules(Json& json, const Report& report) {
+  const auto modules = report.graph().modules();
+  json.open('{');
+  json.key("name").open('[');
+  for (const auto& m : modules) json.text(m.name());
+  json.close(']');
+  write_numbers(json, "parent", modules, [](const Module& m) { return index_of(m.parent()); });
+  write_numbers(json, "calls", modules,
+                [](const Module& m) { return static_cast<int64_t>(m.calls()); });
+  write_texts(json, "type", modules, [](const Module& m) { return m.qualified_type(); });
+  write_texts(json, "text", modules, [&](const Module& m) { return report.module_text(m); });
+  for (const char* fact : {"input_size", "output_size"})
+    write_texts(json, fact, modules, [&](const Module& m) { return report.fact(m, fact); });
+  write_repeats(json, report);
+  json.close('}').finish();
+}
+
+void write_operators(Json& json, const Report& report) {
+  const auto graph = report.graph();
+  const auto nodes = graph.nodes();
+  json.open('{');
+  write_texts(json, "op", nodes, [](const Node& n) {
+    const auto overload = n.overload();
+    return std::string(n.op()) + (overload.empty() ? "" : "." + std::string(overload));
+  });
+  write_numbers(json, "module", nodes, [](const Node& n) {
+    return n.call() ? index_of(n.call().module()) : int64_t{0};  // outside of all calls: the root
+  });
+  write_numbers(json, "call", nodes, [](const Node& n) {
+    return n.call() ? static_cast<int64_t>(n.call().index()) : int64_t{-1};
+  });
+  write_calls(json, graph);
+  write_texts(json, "location", nodes, [](const Node& n) { return n.location(); });
+  write_texts(json, "arguments", nodes, [](const Node& n) { return arguments(n); });
+  write_texts(json, "results", nodes, [](const Node& n) { return results(n); });
+  write_producers(json, graph);
+  write_tensors_read(json, graph);
+  json.close('}').finish();
+}
+
+void write_tensors(Json& json, const Report& report) {
+  const auto tensors = report.graph().tensors();
+  json.open('{');
+  json.key("name").open('[');
+  for (const auto& t : tensors) json.text(t.name());
+  json.close(']');
+  write_numbers(json, "owner", tensors, [](const Tensor& t) { return index_of(t.owner()); });
+  write_numbers(json, "kind", tensors, [](const Tensor& t) { return int64_t{t.kind()}; });
+  write_numbers(json, "trainable", tensors, [](const Tensor& t) { return t.trainable() ? 1 : 0; });
+  write_numbers(json, "tied_to", tensors, [](const Tensor& t) {
+    return t.is_tied() ? static_cast<int64_t>(t.canonical().index()) : -1;
+  });
+  write_numbers(json, "numel", tensors, [](const Tensor& t) { return t.numel().value(); });
+  write_texts(json, "type", tensors, [](const Tensor& t) { return words(t.dtype(), t.shape()); });
+  json.close('}').finish();
+}
+
+void write_figures(Json& json, const Report& report, int32_t axis) {
+  const size_t rows = row_count(report.graph(), axis);
+  json.open('[');
+  for (const auto& metric : report.metrics()) {
+    if (!is_column(report, metric, axis, rows)) continue;
+    json.open('{').key("metric").index(metric.index()).key("cells").open('[');
+    for (size_t i = 0; i < rows; ++i) json.cell(report.cell(metric, axis, i));
+    json.close(']').close('}');
+  }
+  json.close(']').finish();
+}
+
+void write_lower_bounds(Json& json, const Report& report) {
+  json.open('[');
+  for (const auto& metric : report.metrics()) {
+    const auto marked = modules_with_gaps(report, metric);
+    if (marked.empty() || !marked[0]) continue;
+    json.open('[').index(metric.index());
+    for (size_t i = 0; i < marked.size(); ++i)
+      if (marked[i]) json.index(i);
+    json.close(']');
+  }
+  json.close(']');
+}
+
+}  // namespace html_report

@@ -1,0 +1,21 @@
+// The parts of a report that grow with the model, column by column: the page reads a column as one
+// array, and like values stand together, which is what makes them small.
+#pragma once
+#include "json.hpp"
+
+namespace html_report {
+
+void write_modules(Json& json, const tmeter::Report& report);
+void write_operators(Json& json, const tmeter::Report& report);
+void write_tensors(Json& json, const tmeter::Report& report);
+/// Distributions and series.
+void write_curves(Json& json, const tmeter::Report& report);
+
+/// The figures of all metrics on an axis: [{"metric", "cells": [one per row]}]. Metrics without any
+/// are left out.
+void write_figures(Json& json, const tmeter::Report& report, int32_t axis);
+
+/// [[metric, module…]…]: modules whose figure is a lower bound, because something inside has none.
+void write_lower_bounds(Json& json, const tmeter::Report& report);
+
+}  // namespace html_report

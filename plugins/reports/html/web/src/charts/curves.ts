@@ -1,0 +1,30 @@
+// Series over one x: uPlot wants all curves of a chart at the same points.
+
+export interface Points {
+  x: readonly number[];
+  y: readonly number[];
+}
+
+/** All x that occur, rising, and each curve's value there, null where it has none. */
+export function aligned(curves: readonly Points[]): { x: number[]; y: (number | null)[][] } {
+  const x = [...new Set(curves.flatMap((curve) => [...curve.x]))].sort((a, b) => a - b);
+  const at = new Map(x.map((value, i) => [value, i]));
+  const y = curves.map((curve) => {
+    const values = new Array<number | null>(x.length).fill(null);
+    curve.x.forEach((value, i) => { values[at.get(value)!] = curve.y[i]!; });
+    return values;
+  });
+  return { x, y };
+}
+
+/** Whether a logarithmic scale says more: all positive, and over more than two powers of ten. */
+export function spansDecades(values: Iterable<number>): boolean {
+  let least = Infinity, most = 0;
+  for (const v of values) {
+    if (Number.isNaN(v)) continue;
+    if (v <= 0) return false;
+    least = Math.min(least, v);
+    most = Math.max(most, v);
+  }
+  return most / least > 100;
+}

@@ -1,0 +1,112 @@
+// A chart by uPlot, in the colours of the page, as wide as there is room.
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { useColors } from "../state/theme";
+import { useSize } from "../views/size";
+
+export interface Curve {
+  title: string;
+  y: (number | null)[];
+  /** CSS colour */
+  color: string;
+  kind?: "line" | "points" | "steps";
+}
+
+export interface PlotProps {
+  label: string;
+  x: number[];
+  xTitle: string;
+  yTitle: string;
+  curves: Curve[];
+  height: number;
+  logX?: boolean;
+  logY?: boolean;
+  /** As axes and legend write numbers; `bytes`: steps are powers of two. */
+  formatX?: (v: number) => string;
+  formatY?: (v: number) => string;
+  bytesX?: boolean;
+  bytesY?: boolean;
+  /** A click on the nearest point. */
+  onPick?: (index: number) => void;
+  /** Vertical marks. */
+  marks?: { x: number; title: string }[];
+  legend?: boolean;
+}
+
+const powersOfTwo = Array.from({ length: 60 }, (_, i) => 2 ** i);
+
+const plainNumber = (v: number) => v.toLocaleString("en-US", { maximumSignificantDigits: 5 });
+
+function resolved(color: string): string {
+  const name = /^var\((--[\w-]+)\)$/.exec(color)?.[1];
+  return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : color;
+}
+
+function seriesOf(curve: Curve, format: (v: number) => string): uPlot.Series {
+  const stroke = resolved(curve.color);
+  const series: uPlot.Series = {
+    label: curve.title, stroke, width: 1.75, points: { show: curve.kind === "points", size: 6, fill: stroke },
+    value: (_plot, v) => (v === null || v === undefined ? "–" : format(v)),
+  };
+  if (curve.kind === "points") series.paths = () => null;
+  if (curve.kind === "steps") series.paths = uPlot.paths.stepped!({ align: 1 });
+  return series;
+}
+
+function drawMarks(marks: NonNullable<PlotProps["marks"]>, color: string) {
+  return (plot: uPlot) => {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.strokeStyle = color;
+    ctx.setLineDash([4, 4]);
+    for (const mark of marks) {
+      const x = plot.valToPos(mark.x, "x", true);
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+}
+
+function optionsOf(props: PlotProps, width: number): uPlot.Options {
+  const ink = resolved("var(--ink-2)"), line = resolved("var(--line)");
+  const formatX = props.formatX ?? plainNumber, formatY = props.formatY ?? plainNumber;
+  const axis = (format: (v: number) => string, label: string, bytes = false): uPlot.Axis => ({
+    ...(bytes ? { incrs: powersOfTwo } : {}),
+    stroke: ink, grid: { stroke: line, width: 0.6 }, ticks: { stroke: line, width: 1, size: 5 }, label, labelSize: 20, labelGap: 0,
+    labelFont: "12px system-ui", font: "11px system-ui",
+    values: (_plot, splits) => splits.map((v) => (v === null ? "" : format(v))),
+  });
+  return {
+    width, height: props.height,
+    scales: {
+      x: { time: false, distr: props.logX ? 3 : 1, log: props.bytesX ? 2 : 10 },
+      y: { distr: props.logY ? 3 : 1, log: props.bytesY ? 2 : 10 },
+    },
+    axes: [{ ...axis(formatX, props.xTitle, props.bytesX), size: 30 },
+      { ...axis(formatY, props.yTitle, props.bytesY), size: 76 }],
+    series: [{ label: props.xTitle, value: (_plot, v) => (v === null ? "–" : formatX(v)) },
+      ...props.curves.map((curve) => seriesOf(curve, formatY))],
+    legend: { show: props.legend ?? true, live: true },
+    cursor: { focus: { prox: 24 }, drag: { x: true, y: false } },
+    focus: { alpha: 0.35 },
+    hooks: { draw: props.marks ? [drawMarks(props.marks, resolved("var(--warning)"))] : [] },
+  };
+}
+
+export function Plot(props: PlotProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const { width } = useSize(box);
+  const dark = useColors();
+  useEffect(() => {
+    if (width === 0) return;
+    const data = [props.x, ...props.curves.map((curve) => curve.y)] as uPlot.AlignedData;
+    const plot = new uPlot(optionsOf(props, width), data, box.current!);
+    const pick = () => { if (typeof plot.cursor.idx === "number") props.onPick?.(plot.cursor.idx); };
+    plot.over.addEventListener("click", pick);
+    return () => plot.destroy();
+  }, [width, dark, props.x, props.curves, props.logX, props.logY, props.height, props.marks]);
+  return <div class="plot" ref={box} role="img" aria-label={props.label} />;
+}

@@ -1,0 +1,54 @@
+// A report as the views read it. Only the summary is there at once; the rest is decoded when needed.
+import { Blocks } from "./blocks";
+import { Figures } from "./figures";
+import { ModuleTree } from "./modules";
+import { Axis } from "./codes";
+import type * as Raw from "./raw";
+
+export class Report {
+  private readonly parts = new Map<string, Promise<unknown>>();
+  private readonly bounds: Map<number, Set<number>>;
+
+  private constructor(private readonly blocks: Blocks, readonly summary: Raw.Summary) {
+    this.bounds = new Map(summary.lower_bounds.map(([metric, ...modules]) => [metric!, new Set(modules)]));
+  }
+
+  static async open(page: Document): Promise<Report> {
+    const blocks = new Blocks(page);
+    return new Report(blocks, await blocks.get<Raw.Summary>("summary"));
+  }
+
+  get metrics(): Raw.Metric[] {
+    return this.summary.metrics;
+  }
+
+  /** Whether a module's figure is a lower bound; module 0 stands for the model. */
+  isLowerBound(metric: number, module: number): boolean {
+    return this.bounds.get(metric)?.has(module) ?? false;
+  }
+
+  modules(): Promise<ModuleTree> {
+    return this.part("modules", (raw: Raw.Modules) => new ModuleTree(raw));
+  }
+  operators(): Promise<Raw.Operators> {
+    return this.part("operators", (raw: Raw.Operators) => raw);
+  }
+  tensors(): Promise<Raw.Tensors> {
+    return this.part("tensors", (raw: Raw.Tensors) => raw);
+  }
+  curves(): Promise<Raw.Curves> {
+    return this.part("curves", (raw: Raw.Curves) => raw);
+  }
+  figures(axis: number): Promise<Figures> {
+    const names: Record<number, string> = {
+      [Axis.module]: "module-figures", [Axis.operator]: "operator-figures", [Axis.tensor]: "tensor-figures",
+    };
+    return this.part(names[axis] ?? "", (raw: Raw.Figures) => new Figures(raw));
+  }
+
+  private part<In, Out>(name: string, make: (raw: In) => Out): Promise<Out> {
+    let part = this.parts.get(name);
+    if (!part) this.parts.set(name, (part = this.blocks.get<In>(name).then(make)));
+    return part as Promise<Out>;
+  }
+}

@@ -1,0 +1,145 @@
+// Which rows of the module tree are visible, in which order: what is collapsed, folded, filtered and
+// sorted. A row is a module's index, or runRow(first) for a run of identical siblings drawn once.
+import type { ModuleTree } from "../data/modules";
+
+/** The row of the run that begins at a module; negative, so that it is no module. */
+export const runRow = (first: number): number => -first - 1;
+export const isRun = (row: number): boolean => row < 0;
+/** The module of a row; of a run, its first. */
+export const moduleOf = (row: number): number => (row < 0 ? -row - 1 : row);
+
+export interface TreeOptions {
+  /** Rows that are open. A run that is open shows one of its repetitions. */
+  open: ReadonlySet<number>;
+  /** Draw runs of identical siblings once. */
+  fold: boolean;
+  /** First modules of runs of which all repetitions are shown. */
+  unfolded: ReadonlySet<number>;
+  /** Modules to show with all that is around them; undefined: all. */
+  matches?: Uint8Array | undefined;
+  /** Compares siblings; undefined: as the model has them. */
+  compare?: ((a: number, b: number) => number) | undefined;
+  /** One list without a tree. */
+  flat: boolean;
+}
+
+export interface TreeRows {
+  rows: number[];
+  levels: number[];
+}
+
+class Flattener {
+  readonly out: TreeRows = { rows: [], levels: [] };
+  private readonly kept: Uint8Array | undefined;
+
+  constructor(private readonly tree: ModuleTree, private readonly options: TreeOptions) {
+    this.kept = options.matches && !options.flat ? withAncestors(tree, options.matches) : options.matches;
+  }
+
+  list(): TreeRows {
+    for (let m = 0; m < this.tree.count; ++m) if (this.isKept(m)) this.put(m, 0);
+    if (this.options.compare) this.out.rows.sort(this.options.compare);
+    return this.out;
+  }
+
+  module(m: number, level: number): void {
+    if (!this.isKept(m)) return;
+    this.put(m, level);
+    if (this.options.matches || this.options.open.has(m)) this.siblings(this.tree.children(m), level + 1);
+  }
+
+  private siblings(siblings: readonly number[], level: number): void {
+    const { compare, fold, matches } = this.options;
+    if (compare) {
+      for (const m of [...siblings].sort(compare)) this.module(m, level);
+      return;
+    }
+    for (let i = 0; i < siblings.length;) {
+      const first = siblings[i]!;
+      const run = fold && !matches ? this.tree.runs.get(first) : undefined;
+      if (run && run.window * run.times > run.window + 1) {
+        this.run(siblings.slice(i, i + run.window * run.times), run.window, level);
+        i += run.window * run.times;
+      } else {
+        this.module(first, level);
+        ++i;
+      }
+    }
+  }
+
+  private run(members: readonly number[], window: number, level: number): void {
+    const first = members[0]!, row = runRow(first);
+    this.put(row, level);
+    if (!this.options.open.has(row)) return;
+    const shown = this.options.unfolded.has(first) ? members.length : window;
+    for (const m of members.slice(0, shown)) this.module(m, level + 1);
+  }
+
+  private isKept(m: number): boolean {
+    return !this.kept || this.kept[m] === 1;
+  }
+  private put(row: number, level: number): void {
+    this.out.rows.push(row);
+    this.out.levels.push(level);
+  }
+}
+
+function withAncestors(tree: ModuleTree, matches: Uint8Array): Uint8Array {
+  const kept = matches.slice();
+  for (let m = tree.count - 1; m > 0; --m) if (kept[m]) kept[tree.parent(m)] = 1;
+  return kept;
+}
+
+export function treeRows(tree: ModuleTree, options: TreeOptions): TreeRows {
+  const flattener = new Flattener(tree, options);
+  if (options.flat) return flattener.list();
+  flattener.module(0, 0);
+  return flattener.out;
+}
+
+/** All modules of the run that begins at `first`, over all repetitions. */
+export function runMembers(tree: ModuleTree, first: number): readonly number[] {
+  const run = tree.runs.get(first), siblings = tree.children(tree.parent(first));
+  const at = siblings.indexOf(first);
+  return run ? siblings.slice(at, at + run.window * run.times) : [first];
+}
+
+/** Opens levels from the root on while the rows fit a screen. */
+export function firstOpen(tree: ModuleTree, most: number): Set<number> {
+  const open = new Set<number>();
+  const options = { open, fold: true, unfolded: new Set<number>(), flat: false };
+  for (let level = 0; level < 8; ++level) {
+    const { rows, levels } = treeRows(tree, options);
+    const next = rows.filter((row, i) => levels[i] === level && (isRun(row) || tree.children(row).length > 0));
+    if (next.length === 0) break;
+    next.forEach((row) => open.add(row));
+    if (level > 0 && treeRows(tree, options).rows.length > most) {
+      next.forEach((row) => open.delete(row));
+      break;
+    }
+  }
+  return open;
+}
+
+/** Opens what is around a module, so that its row is there. */
+export function reveal(tree: ModuleTree, m: number, open: Set<number>, unfolded: Set<number>): void {
+  for (const ancestor of tree.ancestors(m)) {
+    const parent = tree.parent(ancestor);
+    if (ancestor !== m) open.add(ancestor);
+    if (parent < 0) continue;
+    const siblings = tree.children(parent), at = siblings.indexOf(ancestor);
+    for (const [first, run] of runsOf(tree, siblings)) {
+      const begin = siblings.indexOf(first);
+      if (at < begin || at >= begin + run.window * run.times) continue;
+      open.add(runRow(first));
+      if (at >= begin + run.window) unfolded.add(first);
+    }
+  }
+}
+
+function runsOf(tree: ModuleTree, siblings: readonly number[]) {
+  return siblings.flatMap((m) => {
+    const run = tree.runs.get(m);
+    return run ? [[m, run] as const] : [];
+  });
+}

@@ -1,0 +1,16 @@
+// Data that comes later: undefined until it is there. What fails is told to the whole page (main.tsx).
+import { useEffect, useState } from "preact/hooks";
+
+export const failed = "tmeter-failed";
+
+export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[]): T | undefined {
+  const [value, setValue] = useState<T>();
+  useEffect(() => {
+    let current = true;
+    load().then((loaded) => { if (current) setValue(() => loaded); }, (error: unknown) => {
+      dispatchEvent(new CustomEvent(failed, { detail: error }));
+    });
+    return () => { current = false; };
+  }, inputs);
+  return value;
+}

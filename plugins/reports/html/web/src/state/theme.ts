@@ -1,0 +1,54 @@
+// Light, dark or as the system says; remembered where the browser lets a file remember.
+import { useEffect, useState } from "preact/hooks";
+
+export type Theme = "system" | "light" | "dark";
+const key = "tmeter-theme";
+
+function remembered(): Theme {
+  try {
+    const theme = localStorage.getItem(key);
+    return theme === "light" || theme === "dark" ? theme : "system";
+  } catch {
+    return "system";  // file: pages of some browsers have no storage
+  }
+}
+
+function remember(theme: Theme): void {
+  try {
+    localStorage.setItem(key, theme);
+  } catch {
+    // shown all the same
+  }
+}
+
+export function isDark(): boolean {
+  const theme = document.documentElement.dataset["theme"];
+  return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+export function useTheme(): [theme: Theme, next: () => void] {
+  const [theme, setTheme] = useState(remembered);
+  useEffect(() => {
+    if (theme === "system") delete document.documentElement.dataset["theme"];
+    else document.documentElement.dataset["theme"] = theme;
+    remember(theme);
+    dispatchEvent(new Event("tmeter-theme"));
+  }, [theme]);
+  return [theme, () => setTheme(isDark() ? "light" : "dark")];
+}
+
+/** Changes when colours do: for what is drawn on a canvas. */
+export function useColors(): boolean {
+  const [dark, setDark] = useState(isDark);
+  useEffect(() => {
+    const follow = () => setDark(isDark());
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    system.addEventListener("change", follow);
+    addEventListener("tmeter-theme", follow);
+    return () => {
+      system.removeEventListener("change", follow);
+      removeEventListener("tmeter-theme", follow);
+    };
+  }, []);
+  return dark;
+}

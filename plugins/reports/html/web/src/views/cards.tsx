@@ -1,0 +1,117 @@
+// The first screen: how big, how heavy, and how far the figures can be trusted.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Provenance, provenanceName, severityName } from "../data/codes";
+import { isKnown, kindOf } from "../data/cell";
+import type { Report } from "../data/report";
+import type { Metric } from "../data/raw";
+import { countOf, exact, figure, percent } from "../format/units";
+import { shareable, type App } from "../state/app";
+import { aboutFigure } from "./metric_text";
+
+const cardWidth = 150, others = 3;  // coverage, findings, "more"
+
+/** Cards of metrics that fit one row beside the others, but no fewer than four; more on demand. */
+const atFirst = (): number => Math.max(4, Math.floor((innerWidth - 50) / cardWidth) - others);
+
+export function Cards({ report, app }: { report: Report; app?: App }) {
+  const [all, setAll] = useState(false);
+  const totals = report.metrics.map((metric, index) => ({ metric, index }))
+    .filter(({ metric }) => hasTotal(metric));
+  const main = totals.filter(({ metric }) => !metric.detail);
+  const shown = all ? totals : main.slice(0, atFirst());
+  const hidden = totals.length - shown.length;
+  return (
+    <section class="cards" aria-label="totals">
+      <Trust report={report} app={app} />
+      {shown.map(({ metric, index }) => <MetricCard key={metric.id} {...{ report, metric, index, app }} />)}
+      {hidden > 0 || all
+        ? <button type="button" class="card more no-print" onClick={() => setAll(!all)} aria-expanded={all}>
+            {all ? "fewer" : `${hidden} more`}
+          </button>
+        : null}
+    </section>
+  );
+}
+
+const hasTotal = (metric: Metric) =>
+  !metric.of_tensors && kindOf(metric.total) !== "none" && metric.provenance !== Provenance.unavailable;
+
+type CardProps = { report: Report; metric: Metric; index: number; app: App | undefined };
+
+function MetricCard({ report, metric, index, app }: CardProps) {
+  const lowerBound = report.isLowerBound(index, 0);
+  const { number, unit } = figure(metric.total, metric, lowerBound);
+  const usable = app !== undefined && shareable(report).includes(index);
+  const current = app?.metric === index;
+  const note = metric.provenance === Provenance.computed ? "" : provenanceName(metric.provenance);
+  const content = (
+    <>
+      <span class="label">{metric.title}</span>
+      <span class={isKnown(metric.total) ? "value" : "value quiet"}>{number} <small>{unit}</small></span>
+      <span class="note">{note || (lowerBound ? "lower bound" : exactNote(metric))}</span>
+    </>
+  );
+  const tip = aboutFigure(metric.total, metric, lowerBound);
+  return usable
+    ? <button type="button" class={current ? "card current" : "card"} data-tip={tip} aria-pressed={current}
+              onClick={() => app.update({ metric: index })}>{content}</button>
+    : <div class="card" tabIndex={0} role="group" aria-label={metric.title} data-tip={tip}>{content}</div>;
+}
+
+/** All digits, where they are not what the card says anyway. */
+function exactNote(metric: Metric): string {
+  const text = exact(metric.total, metric);
+  return /\d,\d/.test(text) ? text : metric.unit;
+}
+
+function Trust({ report, app }: { report: Report; app: App | undefined }) {
+  const { coverage, findings, warnings } = report.summary;
+  const severities = [3, 2, 1, 0].map((severity) => ({
+    severity, n: findings.filter((f) => f.severity === severity).length,
+  })).filter(({ n }) => n > 0);
+  const show = (view: "findings" | "operators") => () => app?.update({ view });
+  return (
+    <>
+      {coverage ? <CoverageCard {...{ coverage }} onClick={show("operators")} /> : null}
+      <Card onClick={show("findings")} tip="What analyses have to say in words, with evidence and what to do">
+        <span class="label">Findings</span>
+        <span class="value chips">
+          {severities.length === 0 ? <span class="quiet">none</span> : null}
+          {severities.map(({ severity, n }) => (
+            <span key={severity} class={`chip severity-${severityName(severity)}`}>{n} {severityName(severity)}</span>
+          ))}
+        </span>
+        <span class={warnings.length > 0 ? "note uncertain" : "note"}>
+          {warnings.length > 0 ? countOf(warnings.length, "warning") : "no warnings"}
+        </span>
+      </Card>
+    </>
+  );
+}
+
+function CoverageCard({ coverage, onClick }: {
+  coverage: NonNullable<Report["summary"]["coverage"]>; onClick: () => void;
+}) {
+  const { counted, zero_by_rule: zero, unknown } = coverage;
+  const all = counted + zero + unknown;
+  const width = (n: number) => ({ width: `${(100 * n) / Math.max(1, all)}%` });
+  const missing = coverage.unknown_operators.map(([op, n]) => `${op} × ${n}`).slice(0, 12).join("\n");
+  const tip = `Of ${countOf(all, "operator call")} the metric ${coverage.metric} is counted for ${counted}, ` +
+    `${zero} cost nothing by rule, ${unknown} have no rule${missing ? `:\n${missing}` : ""}`;
+  return (
+    <Card onClick={onClick} tip={tip}>
+      <span class="label">Coverage</span>
+      <span class={unknown > 0 ? "value uncertain" : "value"}>{all ? percent((counted + zero) / all) : "–"}</span>
+      <span class="meter" aria-hidden="true">
+        <span class="counted" style={width(counted)} /><span class="zero" style={width(zero)} />
+        <span class="unknown" style={width(unknown)} />
+      </span>
+      <span class="note">{unknown > 0 ? `${unknown} of ${all} operators unknown` : countOf(all, "operator")}</span>
+    </Card>
+  );
+}
+
+function Card({ children, onClick, tip }: { children: ComponentChildren; onClick: () => void; tip: string }) {
+  return <button type="button" class="card trust" data-tip={tip} onClick={onClick}>{children}</button>;
+}

@@ -1,0 +1,210 @@
+// Charts for what the report has: cost against size, curves of plugins, figures over the operators in
+// the order they run, and one figure of operators against another. Without data there is no box.
+import { useMemo, useState } from "preact/hooks";
+import { aligned, spansDecades } from "../charts/curves";
+import { Plot, type Curve } from "../charts/plot";
+import { Aggregation, Axis, UnitKind } from "../data/codes";
+import { integerOf, valueOf } from "../data/cell";
+import type { Figures } from "../data/figures";
+import { textOf, type Metric, type Operators, type RawCount, type Series, type Target } from "../data/raw";
+import { joined, scaled } from "../format/units";
+import { shortened } from "../format/text";
+import { useApp, type App } from "../state/app";
+import { useLoaded } from "../state/load";
+import { Choice } from "./menu";
+import { nameOf } from "./names";
+import { namesOf, useOperators } from "./operator_table";
+import { operatorColor } from "./colors";
+
+export const hasCharts = ({ report: { summary } }: App): boolean =>
+  summary.sweep !== null || summary.counts.series > 0 || summary.counts.operators > 1;
+
+const formatOf = (metric: Metric) => (v: number) => joined(scaled(v, metric.unit_kind, metric.unit));
+const isBytes = (metric: Metric) => metric.unit_kind === UnitKind.byte;
+const lineColors = Array.from({ length: 8 }, (_, i) => `var(--kind-${i})`);
+const lineColor = (i: number) => lineColors[i % lineColors.length]!;
+
+export function Charts() {
+  const app = useApp();
+  const data = useOperators(app);
+  const { sweep, counts } = app.report.summary;
+  return (
+    <div class="charts">
+      {sweep ? <SweepChart app={app} /> : null}
+      {counts.series > 0 ? <SeriesCharts app={app} /> : null}
+      {data && data.figures.metrics.length > 0 ? <OverOperators app={app} {...data} /> : null}
+      {data && data.figures.metrics.length > 1 ? <Scatter app={app} {...data} /> : null}
+    </div>
+  );
+}
+
+const numberOf = (count: RawCount): number => Number(integerOf(count) ?? 0n);
+
+/** Totals under other sizes. With two symbols the first is x, and each value of the second a curve. */
+function SweepChart({ app: { report } }: { app: App }) {
+  const sweep = report.summary.sweep!;
+  const possible = report.metrics.map((_, i) => i)
+    .filter((i) => sweep.totals[i]!.some((cell) => valueOf(cell) > 0));
+  const [metric, setMetric] = useState(possible[0] ?? 0);
+  const about = report.metrics[metric]!;
+  const names = sweep.symbols.map((i) => report.summary.symbols[i]?.name ?? "size");
+  const chart = useMemo(() => {
+    const groups = new Map<number, { x: number[]; y: number[] }>();
+    sweep.points.forEach((point, p) => {
+      const value = valueOf(sweep.totals[metric]![p]);
+      if (Number.isNaN(value)) return;
+      const group = numberOf(point[1] ?? 0);
+      if (!groups.has(group)) groups.set(group, { x: [], y: [] });
+      groups.get(group)!.x.push(numberOf(point[0]!));
+      groups.get(group)!.y.push(value);
+    });
+    const { x, y } = aligned([...groups.values()]);
+    const curves: Curve[] = [...groups.keys()].map((group, i) => ({
+      title: names[1] ? `${names[1]} = ${group}` : about.title, y: y[i]!, color: lineColor(i),
+    }));
+    return { x, curves };
+  }, [metric]);
+  return (
+    <section class="chart">
+      <h2>Cost against size</h2>
+      <Choice label="Figure" value={metric} onChange={setMetric}
+              options={possible.map((i) => [i, report.metrics[i]!.title] as const)} />
+      <Plot label={`${about.title} against ${names[0]}`} {...chart} xTitle={names[0] ?? ""} yTitle={about.title}
+            height={280} logX={spansDecades(chart.x)} formatY={formatOf(about)} bytesY={isBytes(about)} />
+    </section>
+  );
+}
+
+/** Series of one meaning share a chart. */
+function SeriesCharts({ app }: { app: App }) {
+  const curves = useLoaded(() => app.report.curves(), [app.report]);
+  const groups = useMemo(() => {
+    const byMeaning = new Map<string, Series[]>();
+    for (const s of curves?.series ?? []) {
+      const key = [s.id, s.title, s.x_title, s.x_unit, s.y_title, s.y_unit].join("\u0000");
+      const list = byMeaning.get(key);
+      if (list) list.push(s);
+      else byMeaning.set(key, [s]);
+    }
+    return [...byMeaning.values()];
+  }, [curves]);
+  return <>{groups.map((group, i) => <SeriesGroup key={i} app={app} group={group} />)}</>;
+}
+
+const mostCurves = 24;
+
+function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
+  const first = group[0]!;
+  const isSelected = ([axis, index]: Target) => app.selection !== undefined && app.selection.index === index &&
+    { module: Axis.module, operator: Axis.operator, tensor: Axis.tensor }[app.selection.kind] === axis;
+  const shown = useMemo(() => {
+    const chosen = group.slice(0, mostCurves);
+    const wanted = group.find((s) => isSelected(s.of));
+    return wanted && !chosen.includes(wanted) ? [wanted, ...chosen.slice(1)] : chosen;
+  }, [group, app.selection]);
+  const chart = useMemo(() => {
+    const { x, y } = aligned(shown);
+    const curves: Curve[] = shown.map((s, i) => ({ title: shortened(nameOf(app, s.of), 40), y: y[i]!, color: lineColor(i) }));
+    return { x, curves };
+  }, [shown]);
+  return (
+    <section class="chart">
+      <h2>{first.title || first.id}</h2>
+      {group.length > shown.length
+        ? <p class="quiet">{shown.length} of {group.length}; those of a selected row are shown in its details</p> : null}
+      <SeriesPlot series={first} chart={chart} height={280} />
+    </section>
+  );
+}
+
+const withUnit = (title: string, unit: string) => (unit ? `${title} [${unit}]` : title);
+
+export function SeriesPlot({ series, chart, height }: {
+  series: Series; chart: { x: number[]; curves: Curve[] }; height: number;
+}) {
+  return <Plot label={`${series.title}: ${series.y_title} over ${series.x_title}`} {...chart} height={height}
+               xTitle={withUnit(series.x_title, series.x_unit)} yTitle={withUnit(series.y_title, series.y_unit)} />;
+}
+
+interface OperatorData {
+  app: App;
+  operators: Operators;
+  figures: Figures;
+}
+
+/** Peaks say most over time, so a figure whose roll-up is the largest is the first choice. */
+function OverOperators({ app, operators, figures }: OperatorData) {
+  const { report } = app;
+  const peak = figures.metrics.find((i) => report.metrics[i]!.aggregation === Aggregation.max);
+  const [metric, setMetric] = useState(peak ?? figures.metrics[0]!);
+  const about = report.metrics[metric]!;
+  const chart = useMemo(() => {
+    const values = [...figures.values(metric)].map((v) => (Number.isFinite(v) ? v : null));
+    const curves: Curve[] = [{ title: about.title, y: values, color: "var(--accent)", kind: "steps" }];
+    return { x: values.map((_, i) => i), curves };
+  }, [metric]);
+  const marked = report.summary.findings.flatMap((finding) => finding.targets
+    .filter(([axis]) => axis === Axis.operator).slice(0, 1).map(([, index]) => ({ finding, index })));
+  const marks = useMemo(() => marked.slice(0, 6).map(({ finding, index }) => ({ x: index, title: finding.text })), []);
+  return (
+    <section class="chart">
+      <h2>Over the operators, in the order they run</h2>
+      <Choice label="Figure" value={metric} onChange={setMetric}
+              options={figures.metrics.map((i) => [i, report.metrics[i]!.title] as const)} />
+      <Plot label={`${about.title} of every operator call`} {...chart} xTitle="operator call" yTitle={about.title}
+            height={260} formatY={formatOf(about)} bytesY={isBytes(about)} marks={marks}
+            onPick={(index) => app.update({ selection: { kind: "operator", index } })} />
+      {marked.slice(0, 6).map(({ finding, index }) => (
+        <p class="mark" key={index}>
+          <button type="button" class="link" onClick={() => app.jump({ kind: "operator", index })}>
+            {index}: {shortened(textOf(operators.op, index), 60)}</button>{" "}
+          {finding.text}. <span class="quiet">{finding.evidence}</span>
+        </p>
+      ))}
+    </section>
+  );
+}
+
+/** Each operator call as a point: with an intensity and a rate it is the roofline's picture. */
+function Scatter({ app, operators, figures }: OperatorData) {
+  const { report } = app;
+  const usual = figures.metrics.filter((i) => !report.metrics[i]!.detail);
+  const bytes = figures.metrics.find((i) => isBytes(report.metrics[i]!)) ?? figures.metrics[0]!;
+  const [x, setX] = useState(figures.metrics.find((i) => /\/B$/.test(report.metrics[i]!.unit)) ?? bytes);
+  const [y, setY] = useState(figures.metrics.find((i) => /\/s$/.test(report.metrics[i]!.unit)) ??
+                             usual.find((i) => i !== bytes) ?? figures.metrics[1]!);
+  const options = figures.metrics.map((i) => [i, report.metrics[i]!.title] as const);
+  const chart = useMemo(() => scatterCurves(operators, figures.values(x), figures.values(y)), [x, y]);
+  const [titleX, titleY] = [report.metrics[x]!.title, report.metrics[y]!.title];
+  return (
+    <section class="chart">
+      <h2>Operator calls, one figure against another</h2>
+      <Choice label="Across" value={x} options={options} onChange={setX} />
+      <Choice label="Up" value={y} options={options} onChange={setY} />
+      {chart.points.length > 0
+        ? <Plot label={`${titleY} against ${titleX} of each operator call`} x={chart.x} curves={chart.curves}
+                xTitle={titleX} yTitle={titleY} height={340} logX logY
+                formatX={formatOf(report.metrics[x]!)} formatY={formatOf(report.metrics[y]!)}
+                bytesX={isBytes(report.metrics[x]!)} bytesY={isBytes(report.metrics[y]!)}
+                onPick={(i) => app.update({ selection: { kind: "operator", index: chart.points[i]! } })} />
+        : <p class="quiet">no operator call has both figures above 0</p>}
+    </section>
+  );
+}
+
+const mostKinds = 8;  // curves of their own; all other operators share one
+
+function scatterCurves(operators: Operators, across: Float64Array, up: Float64Array) {
+  const points = operators.module.map((_, i) => i).filter((i) => across[i]! > 0 && up[i]! > 0)
+    .sort((a, b) => across[a]! - across[b]!);
+  const names = namesOf(operators);
+  const counts = new Map<string, number>();
+  for (const i of points) counts.set(names[i]!, (counts.get(names[i]!) ?? 0) + 1);
+  const kinds = [...counts].sort((a, b) => b[1] - a[1]).slice(0, mostKinds).map(([name]) => name);
+  const curve = (title: string, color: string, isIn: (name: string) => boolean): Curve => ({
+    title, color, kind: "points", y: points.map((i) => (isIn(names[i]!) ? up[i]! : null)),
+  });
+  const curves = kinds.map((name) => curve(shortened(name, 40), operatorColor(names, name), (other) => other === name));
+  if (counts.size > kinds.length) curves.push(curve("others", "var(--kind-other)", (name) => !kinds.includes(name)));
+  return { points, x: points.map((i) => across[i]!), curves };
+}

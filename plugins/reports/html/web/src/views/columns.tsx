@@ -1,0 +1,54 @@
+// Columns of figures, and the menu in which they are chosen: every metric of the report, by plugin.
+import { Provenance } from "../data/codes";
+import type { RawCell } from "../data/cell";
+import type { Figures } from "../data/figures";
+import type { Metric } from "../data/raw";
+import type { Report } from "../data/report";
+import type { Column } from "../grid/grid";
+import { plain } from "../format/units";
+import { FigureCell } from "./figure";
+import { Check, Menu } from "./menu";
+import { aboutMetric } from "./metric_text";
+
+/** Metrics that a table of these figures shows unless asked otherwise. */
+export function usualMetrics(report: Report, figures: Figures, ofTensors: boolean): number[] {
+  const usual = figures.metrics.filter((i) => {
+    const metric = report.metrics[i]!;
+    return metric.of_tensors === ofTensors && !metric.detail && metric.provenance !== Provenance.unavailable;
+  });
+  return usual.slice(0, 10);
+}
+
+export function figureColumn(metric: Metric, cellOf: (row: number) => RawCell,
+                             isBound: (row: number) => boolean = () => false): Column {
+  return {
+    key: metric.id,
+    title: metric.title,
+    tip: aboutMetric(metric),
+    width: "7.4rem",
+    numeric: true,
+    cell: (row) => <FigureCell cell={cellOf(row)} metric={metric} lowerBound={isBound(row)} bar />,
+    text: (row) => plain(cellOf(row)),
+  };
+}
+
+export function ColumnMenu({ report, available, shown, onChange }: {
+  report: Report; available: number[]; shown: number[]; onChange: (shown: number[]) => void;
+}) {
+  const plugins = [...new Set(available.map((i) => report.metrics[i]!.plugin))];
+  const toggle = (i: number, on: boolean) =>
+    onChange(available.filter((other) => (other === i ? on : shown.includes(other))));
+  return (
+    <Menu label="Columns">
+      {plugins.map((plugin) => (
+        <fieldset key={plugin}>
+          <legend>{plugin}</legend>
+          {available.filter((i) => report.metrics[i]!.plugin === plugin).map((i) => (
+            <Check key={i} label={report.metrics[i]!.title} checked={shown.includes(i)}
+                   tip={aboutMetric(report.metrics[i]!)} onChange={(on) => toggle(i, on)} />
+          ))}
+        </fieldset>
+      ))}
+    </Menu>
+  );
+}

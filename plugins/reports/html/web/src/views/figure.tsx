@@ -1,0 +1,36 @@
+// One figure in a table or a list, and the small marks that tell kinds of "no figure" apart.
+import { integerOf, kindOf, valueOf, type RawCell } from "../data/cell";
+import { Aggregation } from "../data/codes";
+import type { Metric } from "../data/raw";
+import { exact, figure } from "../format/units";
+
+interface Props {
+  cell: RawCell;
+  metric: Metric;
+  lowerBound?: boolean;
+  /** Draws the share of the whole behind the number. */
+  bar?: boolean;
+}
+
+export function FigureCell({ cell, metric, lowerBound = false, bar = false }: Props) {
+  const { number, unit } = figure(cell, metric, lowerBound);
+  const kind = kindOf(cell);
+  const share = bar ? shareOf(cell, metric) : NaN;
+  const quiet = kind !== "number" || valueOf(cell) === 0;
+  return (
+    <span class={`figure${quiet ? " quiet" : ""}${lowerBound || kind === "unknown" ? " uncertain" : ""}`}
+          title={exact(cell, metric, lowerBound)}>
+      {share > 0.005 ? <span class="share" style={{ width: `${Math.min(100, 100 * share)}%` }} /> : null}
+      <span class="number">{number}</span>
+      <span class="unit">{unit}</span>
+    </span>
+  );
+}
+
+/** Of the model's total; NaN where shares mean nothing. */
+export function shareOf(cell: RawCell, metric: Metric): number {
+  if (metric.aggregation !== Aggregation.sum || kindOf(cell) !== "number") return NaN;
+  const digits = integerOf(cell), whole = integerOf(metric.total);
+  if (digits !== undefined && whole) return Number(digits) / Number(whole);
+  return valueOf(cell) / valueOf(metric.total);
+}

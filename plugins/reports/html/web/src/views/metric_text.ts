@@ -1,0 +1,32 @@
+// What stands behind a number: exact value, convention, provenance, plugin. Shown on hover and focus.
+import { aggregationName, betterName, Provenance, provenanceName } from "../data/codes";
+import type { RawCell } from "../data/cell";
+import type { Metric } from "../data/raw";
+import { exact } from "../format/units";
+import { visible } from "../format/text";
+
+export function provenance(metric: Metric): string {
+  const kind = provenanceName(metric.provenance);
+  return metric.provenance_text ? `${kind}: ${metric.provenance_text}` : kind;
+}
+
+/** Of a metric as such: for column headings. */
+export function aboutMetric(metric: Metric): string {
+  const lines = [
+    metric.unit && metric.unit !== metric.title ? `${metric.title} [${metric.unit}]` : metric.title,
+    metric.description,
+    metric.convention && `Convention: ${metric.convention}`,
+    `Provenance: ${provenance(metric)}`,
+    `A module's figure: ${aggregationName(metric.aggregation)}`,
+    betterName(metric.better),
+    `Plugin: ${metric.plugin}`,
+  ];
+  return visible(lines.filter(Boolean).join("\n").replaceAll("\n", "\u0000")).replaceAll("␀", "\n");
+}
+
+/** Of one figure. */
+export function aboutFigure(cell: RawCell, metric: Metric, lowerBound: boolean): string {
+  const bound = lowerBound ? "\nA lower bound: operators without a rule are not in it" : "";
+  const missing = metric.provenance === Provenance.unavailable ? `\n${metric.provenance_text}` : "";
+  return `${exact(cell, metric, lowerBound)}${bound}${missing}\n${aboutMetric(metric)}`;
+}

@@ -1,0 +1,170 @@
+// The operator graph of the selected module. Boxes are coloured by a metric; a double click on a module
+// opens it. Laid out only when it is looked at.
+import { useMemo, useState } from "preact/hooks";
+import { draftOf, laidOut, mostBoxes, type Box, type Flow } from "../charts/flow";
+import { aggregate, valueOf } from "../data/cell";
+import { Aggregation } from "../data/codes";
+import type { Figures } from "../data/figures";
+import { textOf, type Operators } from "../data/raw";
+import { shortened } from "../format/text";
+import { figure, joined } from "../format/units";
+import { useApp, type App } from "../state/app";
+import { heat } from "./colors";
+import { Choice } from "./menu";
+import { useOperators } from "./operator_table";
+
+export function OperatorGraph() {
+  const app = useApp();
+  const data = useOperators(app);
+  const [shown, setShown] = useState(() => (app.selection?.kind === "module" ? app.selection.index : app.zoom));
+  const [metric, setMetric] = useState(app.metric);
+  // The module whose graph it is stays while boxes are selected in it.
+  useMemo(() => {
+    const m = app.selection?.kind === "module" ? app.selection.index : undefined;
+    if (m !== undefined && !app.tree.contains(shown, m)) setShown(m);
+  }, [app.selection]);
+  if (!data) return <p class="empty" role="status">reading the operators …</p>;
+  const options = data.figures.metrics.map((i) => [i, app.report.metrics[i]!.title] as const);
+  return (
+    <>
+      <div class="toolbar">
+        <Choice label="Colour" value={metric} options={options} onChange={setMetric} />
+        <nav class="crumbs" aria-label="module of the graph">
+          {app.tree.ancestors(shown).map((m) => (
+            <button key={m} type="button" class="plain" aria-current={m === shown ? "location" : undefined}
+                    onClick={() => setShown(m)}>{shortened(app.tree.name(m) || app.tree.type(m), 30)}</button>))}
+        </nav>
+      </div>
+      <Drawing app={app} {...data} module={shown} metric={metric} onOpen={setShown} />
+    </>
+  );
+}
+
+interface DrawingProps {
+  app: App;
+  operators: Operators;
+  figures: Figures;
+  module: number;
+  metric: number;
+  onOpen: (module: number) => void;
+}
+
+function Drawing(props: DrawingProps) {
+  const { app, operators, module } = props;
+  const draft = useMemo(() => draftOf(app.tree, operators, module), [module]);
+  const flow = useMemo(() => (draft.boxes.size <= mostBoxes ? laidOut(draft) : undefined), [draft]);
+  if (!flow) {
+    return (
+      <p class="empty">
+        {draft.boxes.size.toLocaleString("en-US")} boxes are too many to be read; open one of the modules inside:{" "}
+        {app.tree.children(module).slice(0, 30).map((m) => (
+          <button key={m} type="button" class="link" onClick={() => props.onOpen(m)}>{shortened(app.tree.name(m), 40)}</button>))}
+      </p>
+    );
+  }
+  if (flow.boxes.length === 0) return <p class="empty">no operator runs in this module</p>;
+  return <Picture {...props} flow={flow} />;
+}
+
+function Picture({ app, operators, figures, module, metric, flow, onOpen }: DrawingProps & { flow: Flow }) {
+  const [zoom, setZoom] = useState(1);
+  const about = app.report.metrics[metric]!;
+  const cellOf = (box: Box) => aggregate(box.operators.map((i) => figures.cell(metric, i)),
+    about.aggregation === Aggregation.none ? Aggregation.max : about.aggregation);
+  const most = Math.max(...flow.boxes.map((box) => valueOf(cellOf(box)) || 0), Number.MIN_VALUE);
+  const select = (box: Box) => {
+    if (box.kind === "operator") app.update({ selection: { kind: "operator", index: box.index } });
+    if (box.kind === "module") app.update({ selection: { kind: "module", index: box.index } });
+  };
+  return (
+    <div class="graph-box" tabIndex={0} role="region" aria-label="operator graph">
+      <div class="graph-tools">
+        <button type="button" class="plain" aria-label="larger" onClick={() => setZoom(Math.min(3, zoom * 1.25))}>+</button>
+        <button type="button" class="plain" aria-label="smaller" onClick={() => setZoom(Math.max(0.2, zoom / 1.25))}>−</button>
+        <button type="button" class="plain" onClick={() => setZoom(1)}>1:1</button>
+      </div>
+      <svg class="graph" width={flow.width * zoom} height={flow.height * zoom}
+           viewBox={`0 0 ${flow.width} ${flow.height}`} role="group" aria-label={`${flow.boxes.length} boxes`}>
+        <defs>
+          <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+            <path d="M0 0 8 4 0 8z" class="arrow" />
+          </marker>
+        </defs>
+        {flow.edges.map((edge) => <path key={`${edge.from} ${edge.to}`} class="edge" d={curve(edge.points)} marker-end="url(#arrow)" />)}
+        {flow.boxes.map((box) => {
+          const cell = cellOf(box);
+          return <BoxShape key={box.id} {...{ app, operators, module, box }}
+            text={joined(figure(cell, about))} fill={box.kind === "outside" ? "none" : heat((valueOf(cell) || 0) / most)}
+            loud={valueOf(cell) / most > 0.25} onSelect={() => select(box)}
+            onOpen={() => { if (box.kind === "module") onOpen(box.index); }} />;
+        })}
+      </svg>
+    </div>
+  );
+}
+
+/** Through the middles of dagre's points, so that it bends softly. */
+function curve(points: { x: number; y: number }[]): string {
+  const [first, ...rest] = points;
+  if (!first) return "";
+  const last = rest[rest.length - 1] ?? first;
+  let path = `M${first.x} ${first.y}`;
+  for (let i = 0; i + 1 < rest.length; ++i) {
+    const a = rest[i]!, b = rest[i + 1]!;
+    path += `Q${a.x} ${a.y} ${(a.x + b.x) / 2} ${(a.y + b.y) / 2}`;
+  }
+  return `${path}L${last.x} ${last.y}`;
+}
+
+interface BoxProps {
+  app: App;
+  operators: Operators;
+  module: number;
+  box: Box;
+  text: string;
+  fill: string;
+  loud: boolean;
+  onSelect: () => void;
+  onOpen: () => void;
+}
+
+function BoxShape({ app, operators, module, box, text, fill, loud, onSelect, onOpen }: BoxProps) {
+  const title = titleOf(app, operators, box, module);
+  const location = box.kind === "operator" ? textOf(operators.location, box.index) : "";
+  const { selection } = app;
+  const isSelected = selection !== undefined && selection.kind === box.kind && selection.index === box.index;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter") onOpen();
+    if (event.key === " " || event.key === "Enter") { onSelect(); event.preventDefault(); }
+  };
+  if (box.kind === "outside") {
+    return (
+      <g class="box outside" transform={`translate(${box.x - box.width / 2} ${box.y - box.height / 2})`}>
+        <rect width={box.width} height={box.height} rx="22" /><text x={box.width / 2} y="27" text-anchor="middle">{title}</text>
+      </g>
+    );
+  }
+  const tip = [title, location && `source ${location}`,
+    box.kind === "operator" ? textOf(operators.results, box.index) : `${box.operators.length} operator calls`, text];
+  return (
+    <g class={`box ${box.kind}${isSelected ? " selected" : ""}${loud ? " loud" : ""}`} tabIndex={0} role="button"
+       data-tip={shortened(tip.filter(Boolean).join(" · "), 400)}
+       transform={`translate(${box.x - box.width / 2} ${box.y - box.height / 2})`}
+       onClick={onSelect} onDblClick={onOpen} onKeyDown={onKeyDown}>
+      <rect width={box.width} height={box.height} rx={box.kind === "module" ? 4 : 12} style={{ fill }} />
+      <text x="10" y="18">{shortened(title, 26)}</text>
+      <text x="10" y="35" class="sub">{shortened([text, location].filter(Boolean).join(" · "), 30)}</text>
+    </g>
+  );
+}
+
+/** "h.0": from the module of the graph on. */
+function nameIn(tree: App["tree"], m: number, module: number): string {
+  return tree.ancestors(m).slice(tree.ancestors(module).length).map((at) => tree.name(at)).join(".");
+}
+
+function titleOf({ tree }: App, operators: Operators, box: Box, module: number): string {
+  if (box.kind === "operator") return textOf(operators.op, box.index).replace(/^aten::/, "");
+  if (box.kind === "module") return `${nameIn(tree, box.index, module)} ${tree.type(box.index)}`;
+  return box.id === "in" ? "from outside" : "to outside";
+}

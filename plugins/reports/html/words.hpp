@@ -1,0 +1,17 @@
+// Values of the graph in words: "float32[1, 64, 56, 56]", "[2, 2]", "true".
+#pragma once
+#include <string>
+#include <tmeter/cpp/report.hpp>
+
+namespace html_report {
+
+std::string words(const tmeter::Value& value);
+std::string words(const tmeter::DType& dtype, const tmeter::Shape& shape);
+
+/// One line for each argument that is not none: "stride: [2, 2]".
+std::string arguments(const tmeter::Node& node);
+
+/// The results, separated by commas.
+std::string results(const tmeter::Node& node);
+
+}  // namespace html_report

@@ -1,0 +1,100 @@
+// What the browser tests share: reports made by tmeter, opened in Chromium, with every request and every
+// word on the console watched.
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { after, before } from "node:test";
+import assert from "node:assert/strict";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+
+const environment = (name: string): string => process.env[name] ?? assert.fail(`${name} is not set`);
+export const fixtures = environment("FIXTURES");
+export const source = environment("SOURCE");
+const require = createRequire(join(environment("NODE_MODULES"), "-"));
+export const axeSource = (): string => readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const { chromium } = require("playwright-core") as typeof import("playwright-core");
+
+/** A file in the test's folder. */
+export const path = (name: string): string => join(environment("WORK"), name);
+
+/** Runs tmeter; the report is made once for each name. */
+const made = new Map<string, string>();
+export function makeReport(name: string, model: string, ...options: string[]): string {
+  const file = path(`${name}.html`);
+  if (!made.has(name)) {
+    execFileSync(environment("TMETER"), [model, ...options, "--report", `html=${file}`], {
+      env: { ...process.env, TMETER_PLUGIN_PATH: "", XDG_DATA_HOME: "/nonexistent" }, stdio: ["ignore", "ignore", "inherit"],
+    });
+    made.set(name, file);
+  }
+  return file;
+}
+
+const plugins = "--plugins=flops,energy,memory,params,activations,architecture";
+export const resnet = (): string => makeReport("resnet50", join(fixtures, "models/resnet50.pt2"), plugins);
+export const trained = (): string => makeReport("trained", join(fixtures, "trained/model.pt2"), "--plugins=all");
+
+/** The same page with other data in one block: what no model at hand has. */
+export function rewritten<T>(file: string, name: string, block: string, change: (data: T) => void): string {
+  const target = path(`${name}.html`);
+  const element = new RegExp(`(<script type="application/octet-stream" id="tmeter-${block}">)([^<]*)`);
+  const text = readFileSync(file, "utf8").replace(element, (_all, tag: string, data: string) => {
+    const value = JSON.parse(inflateRawSync(Buffer.from(data, "base64")).toString()) as T;
+    change(value);
+    return tag + deflateRawSync(JSON.stringify(value)).toString("base64");
+  });
+  writeFileSync(target, text);
+  return target;
+}
+
+let browser: Browser;
+before(async () => {
+  // Without a sandbox, as containers often have none for root; only files made here are opened.
+  browser = await chromium.launch({ executablePath: environment("CHROMIUM"), args: ["--no-sandbox"] });
+});
+after(() => browser.close());
+
+export interface Opened {
+  page: Page;
+  /** Requests for anything but the file itself. */
+  requests: string[];
+  /** Errors and warnings of the console, and what was thrown. */
+  complaints: string[];
+}
+
+const ready = ".grid-row, .findings, .charts, .about, .map .tile, .graph, .failure";
+
+/** Opens a report, does something with it, and insists that nothing was asked of a network or went wrong. */
+export async function withPage(file: string, options: BrowserContextOptions & { hash?: string },
+                               use: (opened: Opened) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  const opened: Opened = { page, requests: [], complaints: [] };
+  const address = `file://${file}`;
+  page.on("request", (request) => {
+    if (request.url().split("#")[0] !== address && !request.url().startsWith("data:")) opened.requests.push(request.url());
+  });
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) opened.complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => opened.complaints.push(String(error)));
+  page.on("dialog", (dialog) => { opened.complaints.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+  try {
+    await page.goto(address + (options.hash ?? ""));
+    await page.locator(ready).first().waitFor();
+    await use(opened);
+    assert.deepEqual(opened.requests, [], "no request leaves the page");
+    assert.deepEqual(opened.complaints, [], "nothing is complained about");
+  } finally {
+    await context.close();
+  }
+}
+
+/** Texts of a column of the table, of the rows on the screen. */
+export const column = (page: Page, index: number): Promise<string[]> =>
+  page.locator(`.grid-row [role=gridcell]:nth-child(${index})`).allInnerTexts();
+
+export const rowNamed = (page: Page, name: string) =>
+  page.locator(".grid-row").filter({ has: page.getByText(name, { exact: true }) }).first();

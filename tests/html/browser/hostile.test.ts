@@ -1,0 +1,99 @@
+// Names are chosen by whoever made the model; the page must not care.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import type { Modules, Summary, Tensors } from "page/data/raw";
+import { makeReport, path, resnet, rewritten, withPage } from "./browser";
+
+const evil = "</script><img src=x onerror=\"document.title='owned'\">";
+const million = "m".repeat(1_000_000);
+
+/** A safetensors file with such tensors, one number each. */
+function evilModel(names: string[]): string {
+  const header = Object.fromEntries(names.map((name, i) =>
+    [name, { dtype: "F32", shape: [1], data_offsets: [4 * i, 4 * i + 4] }]));
+  const text = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  const file = path("evil.safetensors");
+  writeFileSync(file, Buffer.concat([length, text, Buffer.alloc(4 * names.length)]));
+  return file;
+}
+
+test("markup, controls and marks that turn text around are only text", () => {
+  const names = [`${evil}.weight`, "a\u0000\u001b[31m.bias", "javascript:alert(1).weight", "\u202egpj.weight", "__proto__.constructor"];
+  const file = makeReport("evil", evilModel(names), "--plugins=params");
+  return withPage(file, {}, async ({ page }) => {
+    await page.getByRole("button", { name: "Expand all" }).click();
+    const text = await page.locator(".grid").innerText();
+    assert.ok(text.includes("</script><img src=x onerror="), text);
+    for (const tab of ["Map", "Tensors", "Conventions", "Modules"]) {
+      await page.getByRole("tab", { name: tab }).click();
+      assert.equal(await page.locator("img").count(), 0, tab);
+    }
+    for (const row of await page.locator(".grid-row").all()) await row.click();
+    assert.match(await page.title(), /tmeter$/);
+    const name = await page.locator(".details .long-name").innerText();
+    assert.ok(!/[\u0000-\u0009\u202e]/.test(name), name);
+  });
+});
+
+test("an address with markup in it selects nothing and does nothing", () =>
+  withPage(resnet(), { hash: `#modules?at=${encodeURIComponent(evil)}&metric=${encodeURIComponent(evil)}` }, async ({ page }) => {
+    assert.equal(await page.locator(".details").count(), 0);
+    assert.equal(await page.locator("img").count(), 0);
+  }));
+
+test("a script that got into the page would not run", () =>
+  withPage(resnet(), {}, async ({ page, complaints }) => {
+    await page.evaluate(() => {
+      const script = document.createElement("script");
+      script.textContent = "document.title = 'owned'";
+      document.body.append(script);
+      document.body.insertAdjacentHTML("beforeend", "<img src='data:,' onerror=\"document.title='owned'\">");
+    });
+    await page.waitForTimeout(200);
+    assert.match(await page.title(), /ResNet/);
+    assert.ok(complaints.length > 0 && complaints.every((text) => /Content Security Policy/.test(text)), complaints.join());
+    complaints.length = 0;
+  }));
+
+test("names of a megabyte are shortened where they are many and there in the details", () => {
+  const file = rewritten<Modules>(resnet(), "million", "modules", (modules) => {
+    modules.name[1] = million;
+    modules.type.texts[modules.type.at[1]!] = million;
+  });
+  return withPage(file, {}, async ({ page }) => {
+    const row = page.locator(".grid-row").nth(1);
+    assert.ok((await row.innerText()).length < 2000);
+    await row.click();
+    assert.match(await page.locator(".details .long-name").innerText(), /and 980,000 more characters/);
+    assert.ok(await page.evaluate(() => location.hash.length) < 100, "the address stays short");
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  });
+});
+
+test("a megabyte in a finding, a warning, a tensor's name and a convention does not hurt", () => {
+  const words = rewritten<Summary>(resnet(), "words", "summary", (summary) => {
+    Object.assign(summary.findings[0]!, { text: million, evidence: million, action: million });
+    summary.warnings.push(million);
+    summary.metrics[0]!.convention = million;
+    summary.model.name = million;
+  });
+  const file = rewritten<Tensors>(words, "words-2", "tensors", (tensors) => { tensors.name[0] = million; });
+  return withPage(file, { hash: "#findings" }, async ({ page }) => {
+    for (const tab of ["Conventions", "Tensors", "Modules"]) await page.getByRole("tab", { name: tab }).click();
+    assert.ok((await page.locator("h1").innerText()).length < 200);
+  });
+});
+
+test("a file that was cut short says so", () => {
+  const file = path("cut.html");
+  const text = readFileSync(resnet(), "utf8");
+  const script = text.lastIndexOf("<script>");
+  // The page is there, but most of the data is missing.
+  writeFileSync(file, text.slice(0, text.indexOf("tmeter-modules") + 400) + "</script>" + text.slice(script));
+  return withPage(file, {}, async ({ page }) => {
+    assert.match(await page.locator(".failure").innerText(), /cannot be shown/);
+  });
+});

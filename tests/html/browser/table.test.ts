@@ -1,0 +1,169 @@
+// The first screen and the tree of modules: sort, search, filter, collapse, keyboard, links, copying.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { column, resnet, rewritten, rowNamed, withPage } from "./browser";
+import type { Modules } from "page/data/raw";
+
+test("the first screen says how big, how heavy, and how far it can be trusted", () =>
+  withPage(resnet(), {}, async ({ page }) => {
+    const cards = (await page.locator(".cards").innerText()).replace(/\s+/g, " ");
+    for (const words of ["Coverage 100.0 %", "175 operators", "4.09 G 4,089,184,256 MAC", "25.56 M 25,557,032", "2 info"])
+      assert.ok(cards.includes(words), `${words} in ${cards}`);
+    assert.equal(await page.title(), "ResNet – tmeter");
+  }));
+
+test("a number tells convention and provenance on hover and on focus", () =>
+  withPage(resnet(), {}, async ({ page }) => {
+    const card = page.locator(".card").filter({ hasText: "MACs" }).first();
+    const tip = page.getByRole("tooltip");
+    for (const approach of [() => card.hover(), () => card.focus()]) {
+      await approach();
+      await tip.waitFor();
+      const text = await tip.innerText();
+      assert.match(text, /4,089,184,256 MAC/);
+      assert.match(text, /Convention: .+/);
+      assert.match(text, /Provenance: computed/);
+      await page.keyboard.press("Escape");
+      await tip.waitFor({ state: "hidden" });
+      await page.mouse.move(0, 0);
+    }
+  }));
+
+test("a click on a heading sorts siblings, and again the other way", () =>
+  withPage(resnet(), {}, async ({ page }) => {
+    await page.getByRole("button", { name: "Collapse" }).click();
+    const heading = page.getByRole("columnheader", { name: "MACs" });
+    await heading.getByRole("button").click();
+    assert.equal(await heading.getAttribute("aria-sort"), "descending");
+    assert.deepEqual((await column(page, 1)).slice(0, 5).map((text) => text.trim()), ["ResNet", "layer3", "layer2", "layer4", "layer1"]);
+    await heading.getByRole("button").click();
+    assert.equal(await heading.getAttribute("aria-sort"), "ascending");
+    assert.equal((await column(page, 1)).at(-1)?.trim(), "layer3");
+  }));
+
+test("a search shows what matches and what is around it", () =>
+  withPage(resnet(), {}, async ({ page }) => {
+    await page.getByLabel("Search modules and types").fill("layer4 downsample conv2d");
+    assert.deepEqual((await column(page, 1)).map((text) => text.trim()), ["ResNet", "layer4", "0", "downsample", "0"]);
+    await page.getByLabel("Search modules and types").fill("nothing like this");
+    assert.match(await page.locator(".grid").innerText(), /no module matches/);
+  }));
+
+test("types can be chosen, and the list can be flat", () =>
+  withPage(resnet(), {}, async ({ page }) => {
+    await page.getByText("Flat list").click();
+    await page.locator("summary").filter({ hasText: "Types" }).click();
+    await page.getByRole("checkbox", { name: /Linear/ }).check();
+    assert.deepEqual((await column(page, 1)).map((text) => text.trim()), ["fc"]);
+  }));
+
+test("columns can be chosen", () =>
+  withPage(resnet(), {}, async ({ page }) => {
+    await page.locator("summary").filter({ hasText: "Columns" }).click();
+    await page.getByRole("checkbox", { name: "trainable" }).check();
+    await page.getByRole("checkbox", { name: "FLOPs", exact: true }).uncheck();
+    const headings = (await page.getByRole("columnheader").allInnerTexts()).map((text) => text.trim());
+    assert.ok(headings.includes("trainable") && !headings.includes("FLOPs"), headings.join());
+  }));
+
+test("the keyboard walks, opens and closes the tree", () =>
+  withPage(resnet(), {}, async ({ page }) => {
+    await page.getByRole("button", { name: "Collapse" }).click();
+    const grid = page.getByRole("treegrid");
+    await grid.focus();
+    const active = () => grid.evaluate((element) =>
+      document.getElementById(element.getAttribute("aria-activedescendant") ?? "")?.innerText.split("\n")[0]?.trim());
+    await page.keyboard.press("ArrowDown");
+    assert.equal(await active(), "ResNet");
+    for (let i = 0; i < 5; ++i) await page.keyboard.press("ArrowDown");
+    assert.equal(await active(), "layer1");
+    const rows = () => grid.getAttribute("aria-rowcount").then(Number);
+    const closed = await rows();
+    await page.keyboard.press("ArrowRight");
+    assert.ok(await rows() > closed, "opened");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await active(), "0");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await rows(), closed);
+    await page.keyboard.press("End");
+    assert.equal(await active(), "fc");
+    await page.keyboard.press("Home");
+    assert.equal(await active(), "ResNet");
+  }));
+
+test("an address leads to a row, and a selected row is in the address", () =>
+  withPage(resnet(), { hash: "#modules?at=layer3.2.conv2" }, async ({ page }) => {
+    const selected = page.locator('.grid-row[aria-selected="true"]');
+    await selected.waitFor();
+    assert.match(await selected.innerText(), /conv2/);
+    assert.equal(await page.locator(".details .long-name").innerText(), "layer3.2.conv2");
+    await rowNamed(page, "bn2").click();
+    await page.waitForFunction(() => location.hash === "#modules?at=layer3.2.bn2");
+    assert.equal(await page.locator(".details .long-name").innerText(), "layer3.2.bn2");
+  }));
+
+test("repeats are drawn once and open", () =>
+  withPage(resnet(), {}, async ({ page }) => {
+    const run = page.locator(".grid-row").filter({ hasText: /repeat \d+ ×/ }).first();
+    const twist = page.locator(".grid-row").filter({ hasText: /^layer3/ }).locator(".twist");
+    if (await run.count() === 0) await twist.click();
+    const fold = page.getByLabel("Fold repeats");
+    const rows = () => page.getByRole("treegrid").getAttribute("aria-rowcount").then(Number);
+    const folded = await rows();
+    await fold.uncheck();
+    assert.ok(await rows() > folded);
+  }));
+
+test("the whole table can be copied as tab-separated text", () =>
+  withPage(resnet(), { permissions: ["clipboard-read", "clipboard-write"] }, async ({ page }) => {
+    await page.getByRole("button", { name: "Collapse" }).click();
+    await page.getByRole("button", { name: "Copy as TSV" }).click();
+    await page.getByText("copied").waitFor();
+    const lines = (await page.evaluate(() => navigator.clipboard.readText())).trim().split("\n").map((line) => line.split("\t"));
+    assert.equal(lines.length, 1 + 11);
+    const macs = lines[0]!.indexOf("MACs");
+    assert.equal(lines.find(([name]) => name === "fc")![macs], "2048000");  // 2,048 × 1,000, by hand
+  }));
+
+test("a hundred thousand rows: few are there at once, and the last can be reached", () => {
+  const file = rewritten<Modules>(resnet(), "long", "modules", (modules) => {
+    const count = 100_000, first = modules.name.length;
+    const fill = (list: number[], value: number) => { for (let i = first; i < count; ++i) list.push(value); };
+    for (let i = first; i < count; ++i) modules.name.push(`row ${i}`);
+    fill(modules.parent, 0);
+    fill(modules.calls, 1);
+    for (const texts of [modules.type, modules.text, modules.input_size, modules.output_size]) fill(texts.at, texts.at[1]!);
+    modules.repeats = [];
+  });
+  return withPage(file, {}, async ({ page }) => {
+    await page.getByRole("treegrid").focus();
+    await page.keyboard.press("End");
+    await page.locator('.grid-row[aria-selected="true"]').filter({ hasText: "row 99999" }).waitFor();
+    assert.ok(await page.locator(".grid-row").count() < 80);
+    const frames = await page.evaluate(scrolled, 120);
+    console.log(`frames while scrolling: ${frames.length}, mean ${mean(frames).toFixed(1)} ms, longest ${Math.max(...frames).toFixed(1)} ms`);
+    assert.ok(frames.length > 0);
+  });
+});
+
+const mean = (values: number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
+
+/** Scrolls for so many frames, 40 rows each; the time of every frame. Runs in the page. */
+function scrolled(frames: number): Promise<number[]> {
+  const grid = document.querySelector(".grid")!;
+  grid.scrollTop = 0;
+  const times: number[] = [];
+  return new Promise((resolve) => {
+    let last = performance.now();
+    const step = () => {
+      const now = performance.now();
+      times.push(now - last);
+      last = now;
+      grid.scrollTop += 40 * 30;
+      if (times.length < frames) requestAnimationFrame(step);
+      else resolve(times);
+    };
+    requestAnimationFrame(step);
+  });
+}

@@ -1,0 +1,70 @@
+// What charts draw: areas in proportion, curves over one x, boxes of the operator graph.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { aligned, spansDecades } from "page/charts/curves";
+import { draftOf, laidOut } from "page/charts/flow";
+import { tiles, weights } from "page/charts/tiles";
+import type { Operators } from "page/data/raw";
+import { tree } from "./sample_tree";
+
+// stem 10, each block 20 (conv 15, relu 5), head 30: 100 in all.
+const values = Float64Array.from([100, 10, 60, 20, 15, 5, 20, 15, 5, 20, 15, 5, 30]);
+
+test("areas of an icicle are in proportion", () => {
+  const drawn = tiles(tree, weights(tree, values), 0, { kind: "icicle", width: 1000, height: 400, levels: 9 });
+  const width = (m: number) => Math.round(drawn.find((tile) => tile.module === m)!.width);
+  assert.deepEqual([0, 1, 2, 12, 4].map(width), [1000, 100, 600, 300, 150]);
+});
+
+test("tiles of a treemap lie inside that of their module", () => {
+  const drawn = tiles(tree, weights(tree, values), 0, { kind: "treemap", width: 800, height: 600, levels: 9 });
+  for (const tile of drawn.filter(({ module }) => module > 0)) {
+    const outer = drawn.find(({ module }) => module === tree.parent(tile.module))!;
+    assert.ok(tile.x >= outer.x && tile.y >= outer.y);
+    assert.ok(tile.x + tile.width <= outer.x + outer.width && tile.y + tile.height <= outer.y + outer.height);
+  }
+});
+
+test("a zoomed map shows a part as the whole", () => {
+  const drawn = tiles(tree, weights(tree, values), 2, { kind: "icicle", width: 900, height: 400, levels: 1 });
+  assert.deepEqual(drawn.map(({ module }) => module), [2, 3, 6, 9]);
+  assert.equal(Math.round(drawn[1]!.width), 300);
+});
+
+test("parts that count more than their module, as tied tensors do, still fit", () => {
+  const tied = values.slice();
+  tied[12] = 90;
+  assert.equal(weights(tree, tied)[0], 160);
+});
+
+test("curves share their x", () => {
+  const { x, y } = aligned([{ x: [1, 3], y: [10, 30] }, { x: [2, 3], y: [5, 6] }]);
+  assert.deepEqual(x, [1, 2, 3]);
+  assert.deepEqual(y, [[10, null, 30], [null, 5, 6]]);
+  assert.ok(spansDecades([1, 1000]) && !spansDecades([1, 50]) && !spansDecades([0, 1000]));
+});
+
+// Operator 0 in stem, 1 and 2 in two calls of blocks.0, 3 in the root itself; 1 reads 0, 2 reads 1, 3 reads 2.
+const texts = { at: [0, 0, 0, 0], texts: [""] };
+const operators: Operators = {
+  op: texts, module: [1, 3, 3, 0], call: [1, 2, 3, 0], calls: { module: [0, 1, 3, 3], parent: [-1, 0, 0, 0] },
+  location: texts, arguments: texts, results: texts, back: [[], [1], [1], [1]], tensors: [[], [], [], []],
+};
+
+test("every call of a module is a box of its own", () => {
+  const { boxes, edges } = draftOf(tree, operators, 0);
+  assert.deepEqual([...boxes.keys()], ["c1", "c2", "c3", "o3"]);
+  assert.deepEqual([...edges], ["c1\nc2", "c2\nc3", "c3\no3"]);
+});
+
+test("what is outside of the module is one box before and one behind", () => {
+  const { boxes, edges } = draftOf(tree, operators, 3);
+  assert.deepEqual([...boxes.keys()].sort(), ["in", "o1", "o2", "out"]);
+  assert.deepEqual([...edges], ["in\no1", "o1\no2", "o2\nout"]);
+});
+
+test("boxes do not overlap", () => {
+  const { boxes } = laidOut(draftOf(tree, operators, 0));
+  for (const a of boxes) for (const b of boxes)
+    if (a !== b) assert.ok(Math.abs(a.x - b.x) >= a.width || Math.abs(a.y - b.y) >= a.height);
+});
