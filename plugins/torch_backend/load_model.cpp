@@ -1,12 +1,16 @@
 #include "load_model.hpp"
 
-#include <algorithm>
 #include <chrono>
+#include <mutex>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include "load/module_tree.hpp"
 #include "load/names.hpp"
+#include "load/packed.hpp"
 #include "load/safety.hpp"
+#include "load/warnings.hpp"
 #include "meta_kernels/registry.hpp"
 #include "run/choice.hpp"
 #include "run/decisions.hpp"
@@ -14,6 +18,7 @@
 #include "run/interpreter.hpp"
 #include "run/real_values.hpp"
 #include "run/report_failure.hpp"
+#include "script/primitives.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -43,26 +48,43 @@ class Stopwatch {
   Clock::time_point last_ = Clock::now();
 };
 
+/// How many of `wanted` threads there can be at once. LibTorch's runtime ends the process when one
+/// does not start.
+int threads_that_start(unsigned wanted) {
+  std::vector<std::thread> threads;
+  std::mutex all_started;
+  {
+    const std::lock_guard wait(all_started);
+    try {
+      while (threads.size() + 1 < wanted)
+        threads.emplace_back([&] { const std::lock_guard until(all_started); });
+    } catch (const std::system_error&) {  // so many it is
+    }
+  }
+  for (auto& thread : threads) thread.join();
+  return static_cast<int>(threads.size()) + 1;
+}
+
 /// Runs the model and records it.
 struct Loading {
   const ModelFile& file;
   const ModuleTree& tree;
   GraphBuilder& builder;
   Call& call;
+  Limits& limits;
+  MemoryLimit& memory;
 
   void run(const std::vector<InputSet>& sets, const Request& request, bool may_ask) const {
-    Limits limits(call, call.option_float("timeout"), call.option_int("max-operators"));
     ForeignOperators foreign(file.declarations(), request, call);
     const auto chosen = choose(sets, file, tree, foreign, limits, call, may_ask);
     if (chosen.undecided) {
-      run_with_values(chosen, foreign, limits);
+      run_with_values(chosen, foreign);
     } else {
-      record(chosen.inputs, foreign, limits, nullptr);
+      record(chosen.inputs, foreign, nullptr);
     }
   }
 
-  void record(const InputSet& inputs, ForeignOperators& foreign, Limits& limits,
-              RealValues* values) const {
+  void record(const InputSet& inputs, ForeignOperators& foreign, RealValues* values) const {
     Recorder recorder(builder, tree, call);
     for (const auto& i : inputs) {
       if (!i.value.isNone()) recorder.input(i.name, i.origin, i.value);
@@ -73,15 +95,14 @@ struct Loading {
   }
 
   /// Where the program goes depends on data: once with the weights of the file, on the CPU.
-  void run_with_values(const Chosen& chosen, ForeignOperators& foreign, Limits& limits) const {
+  void run_with_values(const Chosen& chosen, ForeignOperators& foreign) const {
     RealValues values(file);
     const auto missing = values.missing_weight();
     if (!missing.empty()) report_undecided(*chosen.undecided, missing);
-    const auto limit = static_cast<uint64_t>(call.option_int("max-memory")) << 20;
-    at::set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    at::set_num_threads(threads_that_start(std::thread::hardware_concurrency()));
     at::manual_seed(0);  // the same file gives the same report
-    const MemoryLimit memory(limit);
-    record(chosen.inputs, foreign, limits, &values);
+    memory.forget_peak();
+    record(chosen.inputs, foreign, &values);
     call.warn("the model was run once with its real weights and made-up inputs (random numbers, " +
               std::string("integers 0), because ") + undecided_text(*chosen.undecided) +
               "; other inputs may take another way. Memory at most " +
@@ -95,17 +116,26 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);  // there is no bulk work: starting threads would cost more than they give
   Stopwatch watch(call);
   register_meta_kernels();
-  watch.done("meta kernels registered");
-  const ModelFile file(request);
+  register_quantized_factories();
+  guard_primitives();
+  watch.done("kernels registered");
+  const TrustPrimitives trust(request.trusted());
+  Limits limits(call, call.option_float("timeout"), call.option_int("max-operators"));
+  MemoryLimit memory(static_cast<uint64_t>(call.option_int("max-memory")) << 20);
+  const Warnings warnings(call);
+  const ModelFile file(request, call);
+  limits.rethrow();
   watch.done("archive read");
   if (!request.trusted()) check_operators(file);
+  check_tuples(file.code());
   watch_loops(file.code());
   const bool may_ask = mark_decisions(file.code());
   describe(file, builder);
   const auto tree = push_modules(file, builder);
   watch.done("modules listed");
 
-  Loading{file, tree, builder, call}.run(input_sets(file, request), request, may_ask);
+  Loading{file, tree, builder, call, limits, memory}.run(input_sets(file, request), request,
+                                                         may_ask);
   watch.done("model run");
 }
 

@@ -132,7 +132,7 @@ class Checker {
 
   /// Texts may be types ("List[List[…") that LibTorch parses.
   void text(std::string_view content) const {
-    if (!brackets_sane(content)) refuse("a text is nested too deeply");
+    if (!type_sane(content)) refuse("a text is nested too deeply");
   }
 
   /// Skips the argument; returns it when it is a number.

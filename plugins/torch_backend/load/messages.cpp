@@ -94,6 +94,23 @@ std::string explained(std::string_view text) {
   return {};
 }
 
+/// LibTorch's checks of itself ask for a report to its authors; a forged file is no bug of theirs.
+std::string_view without_plea(std::string_view reason) {
+  constexpr std::string_view kPlea = "please report a bug to PyTorch.";
+  const auto plea = reason.find(kPlea);
+  if (plea == std::string_view::npos) return reason;
+  const auto said = trimmed(reason.substr(plea + kPlea.size()));
+  const auto failed = reason.substr(0, reason.find(" INTERNAL ASSERT FAILED"));
+  return said.empty() ? failed : said;
+}
+
+bool out_of_memory(std::string_view text) {
+  return text.find("std::bad_alloc") != std::string_view::npos ||
+         text.find("can't allocate memory") != std::string_view::npos;
+}
+
+constexpr const char* kOutOfMemory = "there is not enough memory";
+
 std::string text_of(const std::exception& error) {
   const auto* e = dynamic_cast<const c10::Error*>(&error);
   return e ? e->what_without_backtrace() : error.what();
@@ -102,9 +119,10 @@ std::string text_of(const std::exception& error) {
 }  // namespace
 
 std::string short_reason(std::string_view text) {
+  if (out_of_memory(text)) return kOutOfMemory;
   auto line = without_class(after_program_text(text));
   if (line.empty()) line = first_line(text);
-  line = line.substr(0, line.find(" (Exception raised from"));
+  line = without_plea(line.substr(0, line.find(" (Exception raised from")));
   std::string out(line.substr(0, kMaxLength));
   while (out.ends_with(':') || out.ends_with('.') || out.ends_with(' ')) out.pop_back();
   for (char& c : out) {
@@ -123,6 +141,10 @@ void rethrow_as_bad_model(std::string_view record) {
     throw;
   } catch (const std::exception& e) {
     const auto text = text_of(e);
+    if (out_of_memory(text)) {
+      throw Error(TMETER_CANNOT_RUN,
+                  std::string(kOutOfMemory) + " to read '" + std::string(record) + "'");
+    }
     const auto known = explained(text);
     if (!known.empty()) throw Error(TMETER_BAD_MODEL, known);
     throw Error(TMETER_BAD_MODEL, place_in_file(text, record) +

@@ -8,7 +8,9 @@
 #include "archive/pickle_check.hpp"
 #include "load/messages.hpp"
 #include "load/names.hpp"
+#include "load/packed.hpp"
 #include "load/safety.hpp"
+#include "run/interpreter.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -50,8 +52,9 @@ c10::IValue with_tensors(const c10::IValue& value, const F& f) {
 
 }  // namespace
 
-ModelFile::ModelFile(const Request& request)
-    : archive_(request.source()),
+ModelFile::ModelFile(const Request& request, const Call& call)
+    : call_(call),
+      archive_(request.source()),
       storages_(archive_),
       declarations_(archive_, request),
       trusted_(request.trusted()),
@@ -70,6 +73,7 @@ std::shared_ptr<torch::jit::Source> ModelFile::find_source(const std::string& qu
   std::replace(path.begin() + 5, path.end() - 3, '.', '/');
   const auto entry = archive_.find(path);
   if (!entry) return nullptr;
+  call_.at("loading " + path);
   const auto text = archive_.read(*entry);
   check_source(text, path);
   return std::make_shared<torch::jit::Source>(std::string(text), path, 1);
@@ -78,6 +82,8 @@ std::shared_ptr<torch::jit::Source> ModelFile::find_source(const std::string& qu
 c10::intrusive_ptr<c10::ivalue::Object> ModelFile::make_object(const c10::StrongTypePtr& type,
                                                                const c10::IValue& state) const {
   const auto cls = type.type_->expect<c10::ClassType>();
+  if (auto weights = packed_object(cls, state)) return weights->toObject();
+  if (auto module = packed_module(type, state)) return *module;
   auto object = c10::ivalue::Object::create(type, cls->numAttributes());
   if (auto* set_state = cls->findMethod("__setstate__")) {
     if (!trusted_) refuse_code_at_load(archive_.path(), *cls);
@@ -86,7 +92,9 @@ c10::intrusive_ptr<c10::ivalue::Object> ModelFile::make_object(const c10::Strong
   }
   const auto attributes = state.toGenericDict();
   for (size_t i = 0; i < cls->numAttributes(); ++i) {
-    object->setSlot(i, attributes.at(cls->getAttributeName(i)));
+    const auto& name = cls->getAttributeName(i);
+    check_classes(attributes.at(name), *cls->getAttribute(i), name);
+    object->setSlot(i, attributes.at(name));
   }
   return object;
 }
@@ -106,8 +114,15 @@ void ModelFile::run_set_state(torch::jit::Function& function, const c10::IValue&
   }
 }
 
+/// Compiles the code of the type, if that was not done yet.
+c10::StrongTypePtr ModelFile::type_named(const c10::QualifiedName& name) {
+  const Compiling compiling;
+  return {code_, importer_.loadType(name)};
+}
+
 c10::IValue ModelFile::unpickle(const std::string& name) {
   const auto record = name + ".pkl";
+  call_.at("loading " + record);
   const auto data = archive_.read(record);
   check_pickle(data, record);
   return while_reading(record, [&] {
@@ -119,10 +134,7 @@ c10::IValue ModelFile::unpickle(const std::string& name) {
       return part.size();
     };
     torch::jit::Unpickler unpickler(
-        reader,
-        [this](const c10::QualifiedName& type) {
-          return c10::StrongTypePtr(code_, importer_.loadType(type));
-        },
+        reader, [this](const c10::QualifiedName& type) { return type_named(type); },
         [this](const c10::StrongTypePtr& type, const c10::IValue& state) {
           return make_object(type, state);
         },

@@ -19,7 +19,7 @@ class ModelFile {
  public:
   /// Reads code and objects. Unless the user trusts it, throws TMETER_REFUSED before anything of
   /// the file runs: a class with __setstate__ would be run by loading alone.
-  explicit ModelFile(const Request& request);
+  ModelFile(const Request& request, const Call& call);
 
   const Archive& archive() const { return archive_; }
   const StorageTable& storages() const { return storages_; }
@@ -31,6 +31,7 @@ class ModelFile {
 
  private:
   c10::IValue unpickle(const std::string& name);
+  c10::StrongTypePtr type_named(const c10::QualifiedName& name);
   std::shared_ptr<torch::jit::Source> find_source(const std::string& qualifier) const;
   c10::intrusive_ptr<c10::ivalue::Object> make_object(const c10::StrongTypePtr& type,
                                                       const c10::IValue& state) const;
@@ -40,6 +41,7 @@ class ModelFile {
   void read_root();
   void read_recorded_inputs();
 
+  const Call& call_;
   Archive archive_;
   StorageTable storages_;
   Declarations declarations_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "load/names.hpp"
+#include "load/packed.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -16,6 +17,7 @@ constexpr int64_t kMaxBufferNumel = 64;
 constexpr size_t kMaxAttributeItems = 16;
 
 bool steers(const at::Tensor& t) {
+  if (t.numel() == 1) return !at::isQIntType(t.scalar_type());  // the scale of a quantization, too
   return t.numel() <= kMaxBufferNumel && at::isIntegralType(t.scalar_type(), /*includeBool=*/true);
 }
 
@@ -47,6 +49,8 @@ class Pusher {
       const auto& value = object.getSlot(i);
       if (value.isTensor() && value.toTensor().defined()) {
         push_tensor(object, i, id, path);
+      } else if (const auto weights = packed(value)) {
+        push_packed(*weights, joined(path, name), id);
       } else {
         push_attribute(id, name, value);
       }
@@ -83,6 +87,19 @@ class Pusher {
     object.setSlot(slot, real);
     tree_.tensors.emplace(real.unsafeGetTensorImpl(), id);
     tree_.kept.push_back(tensor);
+  }
+
+  /// Weights that are no parameters to torch, as it cannot train them, and parameters to everybody
+  /// else.
+  void push_packed(const Packed& weights, const std::string& path, Id owner) {
+    const auto push = [&](const at::Tensor& t, const char* part) {
+      if (!t.defined() || tree_.tensors.contains(t.unsafeGetTensorImpl())) return;
+      const auto full = joined(path, part);
+      StorageTable::check(t, full);
+      tree_.tensors.emplace(t.unsafeGetTensorImpl(), describe(t, full, owner, true, false));
+    };
+    push(weights.weight, "weight");
+    push(weights.bias, "bias");
   }
 
   Id describe(const at::Tensor& t, const std::string& name, Id owner, bool parameter, bool buffer) {

@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 #include "archive/nesting.hpp"
 #include "load/model_file.hpp"
 #include "load/names.hpp"
+#include "script/primitives.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
 
 /// Namespaces whose operators compute and nothing else, but for those in kDenied.
-constexpr std::array<std::string_view, 12> kAllowed{
+constexpr std::array<std::string_view, 11> kAllowed{
     "aten",   "prim",   "torchvision", "quantized",        "quantization", "_quantized",
-    "mkldnn", "onednn", "sparse",      "mkldnn_prepacked", "profiler",     "tmeter"};
+    "mkldnn", "onednn", "sparse",      "mkldnn_prepacked", "profiler"};
 
 /// Files, processes, other machines, Python, and raw memory.
 constexpr std::array<std::string_view, 12> kDenied{"aten::save",
@@ -29,8 +31,18 @@ constexpr std::array<std::string_view, 12> kDenied{"aten::save",
                                                    "aten::_cudnn_init_dropout_state",
                                                    "prim::CudaFusionGroup"};
 
-bool allowed(std::string_view op, const Declarations& declared) {
+/// TorchScript's own operators, see script/primitives.hpp. Nodes without an operator are the
+/// language itself: branches, calls, tuples.
+bool unknown_primitive(const torch::jit::Node& node) {
+  const auto* op = node.maybeOperator();
+  return op && !op->isC10Op() && !reviewed_primitive(op->schema().name());
+}
+
+bool allowed(const torch::jit::Node& node, const Declarations& declared) {
+  const std::string_view op = node.kind().toQualString();
   if (declared.contains(op)) return true;
+  if (op.starts_with("tmeter::")) return true;
+  if (unknown_primitive(node)) return false;
   const auto space = op.substr(0, op.find(':'));
   return std::find(kAllowed.begin(), kAllowed.end(), space) != kAllowed.end() &&
          std::find(kDenied.begin(), kDenied.end(), op) == kDenied.end();
@@ -39,8 +51,7 @@ bool allowed(std::string_view op, const Declarations& declared) {
 /// The first operator below `block` that is not allowed, or nothing.
 std::string find_denied(torch::jit::Block* block, const Declarations& declared) {
   for (auto* node : block->nodes()) {
-    const std::string op = node->kind().toQualString();
-    if (!allowed(op, declared)) return op;
+    if (!allowed(*node, declared)) return node->kind().toQualString();
     for (auto* inner : node->blocks()) {
       if (auto found = find_denied(inner, declared); !found.empty()) return found;
     }
@@ -52,6 +63,39 @@ std::string find_denied(torch::jit::Block* block, const Declarations& declared) 
   return {};
 }
 
+/// Tuples of tuples share their items: sixty lines make 2^60 values, over which any walk is
+/// endless.
+class TupleSizes {
+ public:
+  /// The values in a tuple of this type; throws when they are too many or nested too deeply.
+  uint64_t of(const c10::TypePtr& type, int depth = 0) {
+    if (type->kind() != c10::TypeKind::TupleType) return 1;
+    if (const auto it = known_.find(type.get()); it != known_.end()) return it->second;
+    uint64_t size = 1;
+    for (const auto& item : type->containedTypes()) {
+      if (depth < kMaxDepth) size += of(item, depth + 1);
+    }
+    if (size > kMaxSize || depth >= kMaxDepth) {
+      throw Error(TMETER_BAD_MODEL, "the model makes a tuple of more than " +
+                                        std::to_string(kMaxSize) + " values, or nested more than " +
+                                        std::to_string(kMaxDepth) + " deep");
+    }
+    return known_[type.get()] = size;
+  }
+
+  void check(torch::jit::Block* block) {
+    for (auto* node : block->nodes()) {
+      for (const auto* output : node->outputs()) of(output->type());
+      for (auto* inner : node->blocks()) check(inner);
+    }
+  }
+
+ private:
+  static constexpr uint64_t kMaxSize = 100'000;
+  static constexpr int kMaxDepth = 100;
+  std::unordered_map<const c10::Type*, uint64_t> known_;  // the graphs keep the types
+};
+
 constexpr const char* kTrust = " Use --trust only if you would run this file as a program.";
 
 }  // namespace
@@ -62,10 +106,58 @@ void refuse_code_at_load(const std::string& file, const c10::ClassType& cls) {
                                   " defines __setstate__)." + kTrust);
 }
 
+namespace {
+
+bool holds_objects(const c10::Type& type) {
+  if (type.kind() == c10::TypeKind::ClassType || type.kind() == c10::TypeKind::InterfaceType)
+    return true;
+  const auto& inner = type.containedTypes();
+  return std::any_of(inner.begin(), inner.end(), [](const auto& t) { return holds_objects(*t); });
+}
+
+}  // namespace
+
+void check_classes(const c10::IValue& value, const c10::Type& type, const std::string& name) {
+  using Kind = c10::TypeKind;
+  const auto kind = type.kind();
+  bool fits = true;
+  if (kind == Kind::ClassType || kind == Kind::InterfaceType) {
+    fits = value.isObject() && value.type()->isSubtypeOf(type);
+  } else if (kind == Kind::OptionalType && !value.isNone()) {
+    return check_classes(value, *type.containedTypes()[0], name);
+  } else if (kind == Kind::TupleType) {
+    const auto& types = type.containedTypes();
+    fits = value.isTuple() && value.toTupleRef().elements().size() == types.size();
+    for (size_t i = 0; fits && i < types.size(); ++i)
+      check_classes(value.toTupleRef().elements()[i], *types[i], name);
+  } else if (kind == Kind::ListType && holds_objects(*type.containedTypes()[0])) {
+    fits = value.isList();
+    for (size_t i = 0; fits && i < value.toListRef().size(); ++i)
+      check_classes(value.toListRef()[i], *type.containedTypes()[0], name);
+  } else if (kind == Kind::DictType) {
+    fits = value.isGenericDict();
+    if (fits) {
+      for (const auto& entry : value.toGenericDict())
+        check_classes(entry.value(), *type.containedTypes()[1], name);
+    }
+  }
+  if (!fits) {
+    throw Error(TMETER_BAD_MODEL,
+                "the archive is damaged: '" + name + "' is of another type than its class says");
+  }
+}
+
 void check_source(std::string_view text, const std::string& path) {
-  if (nested_sanely(text)) return;
-  throw Error(TMETER_BAD_MODEL,
-              "'" + path + "' is nested too deeply to be a program that torch wrote");
+  const auto wrong = forged(text);
+  if (!wrong.empty()) throw Error(TMETER_BAD_MODEL, "'" + path + "' " + std::string(wrong));
+}
+
+void check_tuples(const torch::jit::CompilationUnit& code) {
+  TupleSizes sizes;
+  for (auto* function : code.get_functions()) {
+    const auto* graph_function = torch::jit::tryToGraphFunction(*function);
+    if (graph_function) sizes.check(graph_function->graph()->block());
+  }
 }
 
 void check_operators(const ModelFile& file) {

@@ -84,6 +84,21 @@ void fake_quantize(KernelCall& call) {
   call.give(same(call.tensor("self"), at::kBool));
 }
 
+// Quantized tensors have shapes and types here, no scales.
+void quantize(KernelCall& call) {
+  call.give(same(call.tensor(call.has("self") ? "self" : "input"),
+                 call.dtype("dtype").value_or(at::kQUInt8)));
+}
+void dequantize(KernelCall& call) { call.give(same(call.tensor("self"), at::kFloat)); }
+void quantized_pair(KernelCall& call) {
+  const auto a = call.tensor("qa"), b = call.tensor("qb");
+  call.give(broadcast(a, b, a.scalar_type()));
+}
+void quantized_alone(KernelCall& call) {
+  const auto x = call.tensor("qx");
+  call.give(same(x, x.scalar_type()));
+}
+
 constexpr KernelEntry kElementwiseTable[] = {
     {"aten::relu", like_self},
     {"aten::hardswish", like_self},
@@ -126,6 +141,15 @@ constexpr KernelEntry kElementwiseTable[] = {
     {"aten::fake_quantize_per_tensor_affine_cachemask", fake_quantize},
     {"aten::fake_quantize_per_channel_affine_cachemask", fake_quantize},
     {"aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", fake_quantize},
+    {"aten::quantize_per_tensor", quantize},
+    {"aten::quantize_per_tensor_dynamic", quantize},
+    {"aten::quantize_per_channel", quantize},
+    {"aten::dequantize.self", dequantize},
+    {"quantized::add", quantized_pair},
+    {"quantized::add_relu", quantized_pair},
+    {"quantized::mul", quantized_pair},
+    {"quantized::mul_relu", quantized_pair},
+    {"quantized::relu6", quantized_alone},
 };
 
 }  // namespace

@@ -102,15 +102,21 @@ struct Registrations {
     for (const auto table : {attention_kernels(), convolution_kernels(), elementwise_kernels(),
                              indexing_kernels(), reduction_kernels()}) {
       for (const auto& entry : table) {
-        const bool is_vision = std::string_view(entry.op).starts_with("torchvision::");
-        register_entry(is_vision ? vision : aten, entry);
+        register_entry(library_of(entry.op), entry);
       }
     }
+  }
+
+  torch::Library& library_of(std::string_view op) {
+    return op.starts_with("torchvision::") ? vision
+           : op.starts_with("quantized::") ? quantized
+                                           : aten;
   }
 
   using Library = torch::Library;
   Library declarations{Library::FRAGMENT, "torchvision", std::nullopt, __FILE__, __LINE__};
   Library vision{Library::IMPL, "torchvision", c10::DispatchKey::Meta, __FILE__, __LINE__};
+  Library quantized{Library::IMPL, "quantized", c10::DispatchKey::Meta, __FILE__, __LINE__};
   Library aten{Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__};
 };
 

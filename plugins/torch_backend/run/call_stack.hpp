@@ -40,9 +40,10 @@ class CallStack {
   }
 
   /// "layer1.0.conv1"; empty in the root.
-  std::string path() const {
+  const std::string& path() const {
+    static const std::string root;
     const auto* self = frames_.empty() ? nullptr : calls_[frames_.back()].self;
-    return self ? tree_.modules.at(self).path : std::string();
+    return self ? tree_.modules.at(self).path : root;
   }
 
  private:

@@ -2,10 +2,12 @@
 //
 // The same idea as FakeTensorMode's fallback kernels in Python. Placeholders hold ones (floats) and
 // zeros (integers: valid as indices), so only operators whose result shapes do not depend on values
-// may be run this way.
+// may be run this way, and of them only those that may meet a file's values (real_operators.hpp):
+// numbers among the arguments are the file's.
 #include <algorithm>
 
 #include "run/evaluator.hpp"
+#include "run/real_operators.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -48,13 +50,15 @@ class Placeholders {
 }  // namespace
 
 bool execute_on_placeholders(const c10::OperatorHandle& op, const OperatorInfo& info, Stack& args) {
-  if (info.data_dependent) return false;
+  const auto* known = real_operator(info);
+  if (info.data_dependent || !known) return false;
   Placeholders placeholders;
   Stack call;
   for (const auto& a : args) {
     call.push_back(map_tensors(a, [&](const at::Tensor& t) { return placeholders.make(t); }));
   }
-  if (placeholders.too_large()) return false;
+  if (placeholders.too_large() || !plain_tensors(call)) return false;
+  if (known->check) known->check(info, call);
   for (size_t i = 0; i < call.size(); ++i) {
     if (info.args[i].kind == ArgKind::kDevice && call[i].isDevice()) call[i] = at::Device(at::kCPU);
   }

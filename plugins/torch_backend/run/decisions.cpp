@@ -83,7 +83,6 @@ class Decisions {
     std::vector<Node*> found;
     for (auto* graph : graphs_) {
       for_each_node(graph->block(), [&](Node* node) {
-        seen_.clear();
         asks = asks || among(kAsking, *node);
         if (reads_value(*node) && decides(node->output())) found.push_back(node);
       });
@@ -93,53 +92,81 @@ class Decisions {
   }
 
  private:
-  bool decides(const Value* value) {
-    if (!seen_.insert(value).second) return false;
-    const auto& uses = value->uses();
-    return std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return decides(use); });
+  /// Whether the value reaches a decision. Without recursion, as programs may be long; what was
+  /// found out of a value is kept, so that all readings together are followed once.
+  bool decides(const Value* start) {
+    std::vector<const Value*> found{start};
+    came_from_.clear();
+    came_from_[start] = nullptr;
+    for (size_t i = 0; i < found.size(); ++i) {
+      const auto* value = found[i];
+      next_.clear();
+      const bool here =
+          deciding_.contains(value) || std::any_of(value->uses().begin(), value->uses().end(),
+                                                   [&](const Use& use) { return follow(use); });
+      if (here) {
+        for (; value; value = came_from_[value]) deciding_.insert(value);
+        return true;
+      }
+      for (const auto* n : next_) {
+        if (!harmless_.contains(n) && came_from_.emplace(n, value).second) found.push_back(n);
+      }
+    }
+    harmless_.insert(found.begin(), found.end());
+    return false;
   }
 
-  bool decides(const Use& use) {
+  /// True when the use itself decides, else the values it leads to are added to next_.
+  bool follow(const Use& use) {
     const auto* node = use.user;
     if (node->kind() == prim::If || node->kind() == prim::SetAttr) return true;
     if (node->kind() == prim::Loop) {
-      return use.offset < 2 || decides(node->blocks()[0]->inputs()[use.offset - 1]) ||
-             decides(node->outputs()[use.offset - 2]);
+      if (use.offset < 2) return true;
+      next_.push_back(node->blocks()[0]->inputs()[use.offset - 1]);
+      next_.push_back(node->outputs()[use.offset - 2]);
+      return false;
     }
-    if (node->kind() == prim::Return) return at_end_of_block(use);
+    if (node->kind() == prim::Return) return follow_end_of_block(use);
     if (const auto* callee = graph_of_function(function_called(*node))) {
       const auto i = use.offset - (node->kind() == prim::CallFunction ? 1 : 0);
-      return i < callee->inputs().size() && decides(callee->inputs()[i]);
+      if (i < callee->inputs().size()) next_.push_back(callee->inputs()[i]);
+      return false;
     }
     if (among(kBlind, *node)) return false;
     const bool appends = std::string_view(node->kind().toQualString()) == "aten::append";
-    if (appends && use.offset == 1) return decides(node->input(0));
+    if (appends && use.offset == 1) {
+      next_.push_back(node->input(0));
+      return false;
+    }
     for (const auto* output : node->outputs()) {
       const bool tensor = output->type()->isSubtypeOf(*c10::TensorType::get());
-      if (!tensor && decides(output)) return true;
+      if (!tensor) next_.push_back(output);
     }
     return false;
   }
 
-  bool at_end_of_block(const Use& use) {
+  bool follow_end_of_block(const Use& use) {
     const auto* block = use.user->owningBlock();
     const auto* owner = block->owningNode();
     if (!owner) {
-      const auto& callers = callers_[block->owningGraph()];
-      return std::any_of(callers.begin(), callers.end(), [&](const Node* call) {
-        return !call->outputs().empty() && decides(call->output(0));
-      });
+      for (const auto* call : callers_[block->owningGraph()]) {
+        if (!call->outputs().empty()) next_.push_back(call->output(0));
+      }
+    } else if (owner->kind() != prim::Loop) {
+      if (use.offset < owner->outputs().size()) next_.push_back(owner->outputs()[use.offset]);
+    } else {
+      if (use.offset == 0) return true;
+      next_.push_back(block->inputs()[use.offset]);
+      next_.push_back(owner->outputs()[use.offset - 1]);
     }
-    if (owner->kind() != prim::Loop) {
-      return use.offset < owner->outputs().size() && decides(owner->outputs()[use.offset]);
-    }
-    return use.offset == 0 || decides(block->inputs()[use.offset]) ||
-           decides(owner->outputs()[use.offset - 1]);
+    return false;
   }
 
   std::vector<torch::jit::Graph*> graphs_;
   std::unordered_map<const torch::jit::Graph*, std::vector<const Node*>> callers_;
-  std::unordered_set<const Value*> seen_;
+  std::unordered_set<const Value*> deciding_, harmless_;      // what was found out
+  std::unordered_map<const Value*, const Value*> came_from_;  // of the values of one search
+  std::vector<const Value*> next_;
 };
 
 c10::Symbol mark_symbol() {

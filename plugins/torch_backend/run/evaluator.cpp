@@ -4,6 +4,9 @@
 #include <iterator>
 
 #include "run/foreign.hpp"
+#include "run/limits.hpp"
+#include "run/packed_operators.hpp"
+#include "run/real_operators.hpp"
 #include "run/real_values.hpp"
 #include "run/recurrent_check.hpp"
 
@@ -14,6 +17,28 @@ using torch::jit::Stack;
 
 /// Real tensors stay below this many elements: values steer programs, bulk data does not.
 constexpr int64_t kMaxRealNumel = 1 << 18;
+
+constexpr uint64_t kMaxParts = 100'000;        // tensors that one operator makes of one
+constexpr double kOperationsPerSecond = 2e10;  // of one processor, at most
+
+/// Throws when the operator would not be done in the time that is left.
+void require_time(double work) {
+  auto* limits = Limits::current();
+  if (!limits) return;
+  if (work > std::max(limits->seconds_left(), 0.0) * kOperationsPerSecond) {
+    throw TooMuch("would take " + std::to_string(static_cast<int64_t>(work / 1e9)) +
+                  "e9 arithmetic operations, more than there is time for (raise it with --set "
+                  "torch-backend.timeout=N)");
+  }
+  limits->spend(static_cast<uint64_t>(work / 100));
+}
+
+void require_few_parts(const OperatorInfo& info, const Stack& args) {
+  const auto parts = parts_of(info, args);
+  if (parts <= kMaxParts) return;
+  throw TooMuch("takes a tensor apart into " + std::to_string(parts) + " parts; at most " +
+                std::to_string(kMaxParts) + " are allowed");
+}
 
 at::Tensor meta_of(const at::Tensor& t) {
   if (t.is_meta()) return t;
@@ -101,6 +126,14 @@ at::Tensor shape_of(const at::Tensor& t) {
                      : t;
 }
 
+/// Taken apart into other operators, which may have kernels.
+bool has_composite(const c10::OperatorHandle& op) {
+  using Key = c10::DispatchKey;
+  return op.hasKernelForDispatchKey(Key::CompositeImplicitAutograd) ||
+         op.hasKernelForDispatchKey(Key::CompositeExplicitAutograd) ||
+         op.hasKernelForDispatchKey(Key::CompositeExplicitAutogradNonFunctional);
+}
+
 void replace_looked_at(const OperatorInfo& info, Stack& args) {
   for (size_t i = 0; i < args.size(); ++i) {
     if (only_looks_at(info.name, info.args[i].name)) args[i] = map_tensors(args[i], shape_of);
@@ -124,7 +157,13 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   const auto begin = stack.end() - static_cast<ptrdiff_t>(info.args.size());
   Stack args(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
   stack.erase(begin, stack.end());
+  check_enums(info, args);
+  require_few_parts(info, args);
   check_hidden_state(info, args);
+  if (execute_packed(info, args)) {
+    std::move(args.begin(), args.end(), std::back_inserter(stack));
+    return;
+  }
   if (values_) {
     execute_with_values(op, info, args);
     std::move(args.begin(), args.end(), std::back_inserter(stack));
@@ -140,9 +179,14 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   std::move(args.begin(), args.end(), std::back_inserter(stack));
 }
 
-/// False when the results are too large to be real, or there is no kernel for real tensors.
+/// False when the results are too large to be real, the operator is not one for values, or there is
+/// no kernel for real tensors.
 bool Evaluator::execute_real(const c10::OperatorHandle& op, OperatorInfo& info, Stack& args) {
+  const auto* known = real_operator(info);
+  if (!known || !plain_tensors(args)) return false;
   if (!fits(op, info, args)) return false;
+  if (known->check) known->check(info, args);
+  require_time(known->work_of(info, args, {}));
   Stack call = args;
   set_devices(info, call, at::kCPU);
   try {
@@ -179,8 +223,15 @@ void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, 
   for (size_t i = 0; i < args.size(); ++i) {
     if (info.args[i].written) for_each_tensor(args[i], [&](const at::Tensor& t) { forget(t); });
   }
-  const bool scalars = census(args).real_scalar;
+  if (info.returns_alias && !real_operator(info)) {  // its result would change unseen
+    for (const auto& a : args) for_each_tensor(a, [&](const at::Tensor& t) { forget(t); });
+  }
+  if (info.name == "aten::repeat_interleave") check_repeats(info, args);
+  const auto tensors = census(args);
+  const bool scalars = tensors.real_scalar;
   for (const bool scalars_too : {false, true}) {
+    // With nothing but scalars it would run on their values after all.
+    if (!scalars_too && scalars && !tensors.meta && !real_operator(info)) continue;
     try {
       Stack call = as_meta(info, args, scalars_too);
       assumption() = Assumption::kNone;
@@ -198,6 +249,31 @@ void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, 
   }
 }
 
+/// Shapes are tried first: their rules check sizes that kernels rely on, and tell the work.
+void Evaluator::require_fit_for_values(const c10::OperatorHandle& op, const OperatorInfo& info,
+                                       const Stack& args) {
+  const auto* known = real_operator(info);
+  if (!known || !plain_tensors(args)) {
+    if (!op.hasKernelForDispatchKey(c10::DispatchKey::CPU) && !has_composite(op)) return;
+    throw TooMuch(
+        "is not among the operators that tmeter runs with values of a file, and where the program "
+        "goes depends on values");
+  }
+  if (known->check) known->check(info, args);
+  Stack results;
+  if (!info.data_dependent) {
+    try {
+      results = as_meta(info, args, /*scalars_too=*/true);
+      op.callBoxed(results);
+    } catch (const DataDependent&) {
+      results.clear();
+    } catch (const c10::NotImplementedError&) {
+      results.clear();
+    }
+  }
+  require_time(known->work_of(info, args, results));
+}
+
 /// What has no implementation here is taken for zeros of the result's shape.
 void Evaluator::execute_with_values(const c10::OperatorHandle& op, OperatorInfo& info,
                                     Stack& args) {
@@ -205,6 +281,7 @@ void Evaluator::execute_with_values(const c10::OperatorHandle& op, OperatorInfo&
     a = map_tensors(a, [&](const at::Tensor& t) { return values_->of(t); });
   }
   if (!is_foreign(info)) {
+    require_fit_for_values(op, info, args);
     Stack call = args;
     set_devices(info, call, at::kCPU);
     try {

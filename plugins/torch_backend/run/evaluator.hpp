@@ -21,6 +21,13 @@ class DataDependent : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Thrown when an operator is not run because of what it would take or do; the text follows its
+/// name.
+class TooMuch : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 class ForeignOperators;
 class RealValues;
 
@@ -47,6 +54,8 @@ class Evaluator {
   bool fits(const c10::OperatorHandle& op, OperatorInfo& info, const torch::jit::Stack& args);
   void execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, torch::jit::Stack& args);
   void forget(const at::Tensor& tensor);
+  void require_fit_for_values(const c10::OperatorHandle& op, const OperatorInfo& info,
+                              const torch::jit::Stack& args);
   void execute_with_values(const c10::OperatorHandle& op, OperatorInfo& info,
                            torch::jit::Stack& args);
 

@@ -1,8 +1,11 @@
 #include "run/interpreter.hpp"
 
+#include <utility>
+
 #include "load/messages.hpp"
 #include "load/names.hpp"
 #include "run/decisions.hpp"
+#include "script/checks.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -18,9 +21,22 @@ Run*& current_run() {
   return run;
 }
 
+bool& compiling() {
+  thread_local bool compiles = false;
+  return compiles;
+}
+
+/// LibTorch pools equal constants; nothing else is asked for while it compiles.
+bool allowed_while_compiling(const c10::OperatorHandle& op) {
+  const auto& name = op.schema().name();
+  return name == "aten::equal" || name == "aten::detach";
+}
+
 void on_operator(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack) {
   const c10::impl::ExcludeDispatchKeyGuard below_the_mode(kMode);
   if (current_run()) return current_run()->on_operator(op, *stack);
+  TORCH_CHECK(!compiling() || allowed_while_compiling(op), "the operator ", op.schema().name(),
+              " would run while the file is loaded");
   op.callBoxed(stack);
 }
 
@@ -34,7 +50,11 @@ void on_leave(const at::RecordFunction&, at::ObserverContext*) {
 }
 
 void on_tick(Stack&) {
-  if (current_run()) current_run()->on_tick();
+  if (auto* limits = Limits::current()) limits->count_round();
+}
+
+void on_call(Stack&) {
+  if (auto* limits = Limits::current()) limits->count_call();
 }
 
 /// What is registered with LibTorch for good, at the first run.
@@ -48,21 +68,49 @@ void register_hooks() {
   (void)done;
 }
 
-c10::Symbol tick_symbol() {
+/// An operator without arguments that calls back.
+c10::Symbol own_operator(const char* name, void (*function)(Stack&)) {
+  // Never destroyed: programs point at it.
+  new torch::jit::RegisterOperators({torch::jit::Operator(std::string(name) + "() -> ()", function,
+                                                          c10::AliasAnalysisKind::CONSERVATIVE)});
+  return c10::Symbol::fromQualString(name);
+}
+
+c10::Symbol printed_operator() {
   static const auto symbol = [] {
-    static const torch::jit::RegisterOperators registration({torch::jit::Operator(
-        "tmeter::tick() -> ()", on_tick, c10::AliasAnalysisKind::CONSERVATIVE)});
-    return c10::Symbol::fromQualString("tmeter::tick");
+    new torch::jit::RegisterOperators({torch::jit::Operator(
+        "tmeter::printed(t x) -> ()",
+        [](Stack& stack) {
+          check_printed(Operands(&stack.back(), 1));
+          stack.pop_back();
+        },
+        c10::AliasAnalysisKind::CONSERVATIVE)});
+    return c10::Symbol::fromQualString("tmeter::printed");
   }();
   return symbol;
 }
 
+/// Formatting is an instruction of the interpreter's, not an operator that could be replaced.
+void check_formatted(torch::jit::Graph& graph, torch::jit::Node* node) {
+  const std::string_view op = node->kind().toQualString();
+  if (op != "aten::format" && op != "aten::percentFormat") return;
+  for (auto* input : node->inputs())
+    graph.create(printed_operator(), {input}, 0)->insertBefore(node);
+}
+
 void add_ticks(torch::jit::Graph& graph, torch::jit::Block* block) {
+  static const auto tick = own_operator("tmeter::tick", on_tick);
   for (auto* node : block->nodes()) {
     for (auto* inner : node->blocks()) add_ticks(graph, inner);
+    check_formatted(graph, node);
     if (node->kind() != torch::jit::prim::Loop) continue;
-    node->blocks()[0]->prependNode(graph.create(tick_symbol(), {}, 0));
+    node->blocks()[0]->prependNode(graph.create(tick, {}, 0));
   }
+}
+
+void add_call(torch::jit::Graph& graph) {
+  static const auto call = own_operator("tmeter::call", on_call);
+  graph.block()->prependNode(graph.create(call, {}, 0));
 }
 
 /// The interpreter as it is needed here: functions stay functions, nothing is fused or specialised.
@@ -108,25 +156,27 @@ class CurrentRun {
   }
 };
 
-/// LibTorch's warnings are about its own use, not about the model.
-class Silence final : public c10::WarningHandler {
-  void process(const c10::Warning&) override {}
-};
-
 }  // namespace
 
 void watch_loops(const torch::jit::CompilationUnit& code) {
   for (auto* function : code.get_functions()) {
     auto* graph_function = torch::jit::tryToGraphFunction(*function);
-    if (graph_function) add_ticks(*graph_function->graph(), graph_function->graph()->block());
+    if (!graph_function) continue;
+    auto& graph = *graph_function->graph();
+    add_ticks(graph, graph.block());
+    add_call(graph);
   }
 }
+
+Compiling::Compiling() : before_(std::exchange(compiling(), true)), mode_(kMode) {
+  register_hooks();
+}
+
+Compiling::~Compiling() { compiling() = before_; }
 
 bool Run::forward(const torch::jit::Module& root, std::vector<c10::IValue> inputs) {
   register_hooks();
   limits_.begin_run();
-  Silence silence;
-  const c10::WarningUtils::WarningHandlerGuard quiet(&silence);
   const PlainInterpreter plain;
   const FunctionCallbacks callbacks;
   const CurrentRun current(this);
@@ -138,17 +188,40 @@ bool Run::forward(const torch::jit::Module& root, std::vector<c10::IValue> input
     result_ = future->value();
     return true;
   } catch (const std::exception& e) {
+    if (!failed_) keep_stop();
     if (!failed_) fail(nullptr, {}, short_reason(e));
     return false;
   }
 }
 
+/// The interpreter told of it in its own words, see Limits::stop.
+void Run::keep_stop() {
+  try {
+    limits_.rethrow();
+  } catch (...) {
+    failure_.own = std::current_exception();
+    failed_ = true;
+  }
+}
+
+namespace {
+
+/// How many values the arguments are, lists counted by their items.
+size_t items_of(const Stack& args) {
+  size_t items = 0;
+  for (const auto& a : args) items += a.isList() ? a.toListRef().size() : 1;
+  return items;
+}
+
+}  // namespace
+
 void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
   const auto& info = evaluator_.info(op);
   Stack args;
   try {
-    limits_.count_operator();
+    limits_.at(info.name, calls_.path());
     args.assign(stack.end() - static_cast<ptrdiff_t>(info.args.size()), stack.end());
+    limits_.count_operator(items_of(args));
     if (info.name == "aten::_print") return torch::jit::drop(stack, info.args.size());
     evaluator_.execute(op, stack);
     next_value_decides() = false;
@@ -160,22 +233,21 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
     if (!failed_) failure_.own = std::current_exception();
     failed_ = true;
     throw;
+  } catch (const TooMuch& e) {
+    const auto& path = calls_.path();
+    if (!failed_) {
+      failure_.own = std::make_exception_ptr(
+          Error(TMETER_CANNOT_RUN,
+                (path.empty() ? info.name : path + " (" + info.name + ")") + " " + e.what()));
+    }
+    failed_ = true;
+    throw;
   } catch (const DataDependent& e) {
     fail(&info, std::move(args), e.what());
     failure_.data_dependent = true;
     throw;
   } catch (const std::exception& e) {
     fail(&info, std::move(args), short_reason(e));
-    throw;
-  }
-}
-
-void Run::on_tick() {
-  try {
-    limits_.count_round();
-  } catch (const Error&) {
-    if (!failed_) failure_.own = std::current_exception();
-    failed_ = true;
     throw;
   }
 }

@@ -53,9 +53,9 @@ class Run {
   void on_operator(const c10::OperatorHandle& op, torch::jit::Stack& stack);
   void on_enter(const at::RecordFunction& function);
   void on_leave() { calls_.leave(); }
-  void on_tick();
 
  private:
+  void keep_stop();
   void fail(const OperatorInfo* op, torch::jit::Stack args, std::string reason);
 
   Limits& limits_;
@@ -68,8 +68,22 @@ class Run {
   bool failed_ = false;
 };
 
-/// Once per process and model: makes loops of the model's code report to the running Run, so that a
-/// loop without operators ends by the limits too.
+/// Once per process and model: makes loops and functions of the model's code report to the limits,
+/// so that what runs without operators ends, too.
 void watch_loops(const torch::jit::CompilationUnit& code);
+
+/// While it lives, in this thread, LibTorch compiles a file's code: what that would run of it
+/// (constant folding, default values) is refused, but for what only compares.
+class Compiling {
+ public:
+  Compiling();
+  ~Compiling();
+  Compiling(const Compiling&) = delete;
+  Compiling& operator=(const Compiling&) = delete;
+
+ private:
+  bool before_;
+  c10::impl::IncludeDispatchKeyGuard mode_;
+};
 
 }  // namespace tmeter::torch_backend

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "run/limits.hpp"
+
 namespace tmeter::torch_backend {
 namespace {
 
@@ -25,16 +27,19 @@ class CountingAllocator final : public c10::Allocator {
   void begin(c10::Allocator* base, uint64_t limit) {
     base_ = base;
     limit_ = limit;
-    peak_ = used_.load();
+    forget_peak();
   }
+  void forget_peak() { peak_ = used_.load(); }
   uint64_t peak() const { return peak_; }
 
   c10::DataPtr allocate(size_t bytes) override {
     const auto used = used_.load() + bytes;
     if (used > limit_) {
-      throw Error(TMETER_CANNOT_RUN, "running the model with its real weights takes more than " +
-                                         std::to_string(limit_ >> 20) +
-                                         " MiB (raise it with --set torch-backend.max-memory=MiB)");
+      const Error error(TMETER_CANNOT_RUN,
+                        "running the model takes more than " + std::to_string(limit_ >> 20) +
+                            " MiB (raise it with --set torch-backend.max-memory=MiB)");
+      if (auto* limits = Limits::current()) limits->stop(error);
+      throw error;
     }
     auto inner = base_->allocate(bytes);
     auto* const data = inner.get();
@@ -122,6 +127,8 @@ MemoryLimit::MemoryLimit(uint64_t bytes) : before_(c10::GetAllocator(c10::kCPU))
 }
 
 MemoryLimit::~MemoryLimit() { c10::SetAllocator(c10::kCPU, before_, kPriority); }
+
+void MemoryLimit::forget_peak() { counting_allocator().forget_peak(); }
 
 uint64_t MemoryLimit::peak() const { return counting_allocator().peak(); }
 

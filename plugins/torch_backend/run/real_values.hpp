@@ -40,8 +40,9 @@ class MemoryLimit {
   MemoryLimit(const MemoryLimit&) = delete;
   MemoryLimit& operator=(const MemoryLimit&) = delete;
 
-  /// The most that was in use at once.
+  /// The most that was in use at once, since it was last forgotten.
   uint64_t peak() const;
+  void forget_peak();
 
  private:
   c10::Allocator* before_;

@@ -1,6 +1,7 @@
 #include "run/recorder.hpp"
 
 #include "run/evaluator.hpp"
+#include "run/limits.hpp"
 
 namespace tmeter::torch_backend {
 
@@ -39,6 +40,7 @@ void Recorder::node(const OperatorInfo& op, const torch::jit::Stack& args,
 
 void Recorder::output(const c10::IValue& value) {
   if (value.isNone()) return;
+  if (auto* limits = Limits::current()) limits->spend(100);  // tuples may share their items
   if (value.isTuple()) {
     for (const auto& item : value.toTupleRef().elements()) output(item);
   } else if (value.isGenericDict()) {

@@ -2,8 +2,14 @@
 
 #include <algorithm>
 
+#include "load/packed.hpp"
+#include "run/limits.hpp"
+
 namespace tmeter::torch_backend {
 namespace {
+
+constexpr size_t kMaxDepth = 64;  // as in the graph
+constexpr uint64_t kUnitsPerItem = 20;
 
 std::vector<tmeter_dim> dims_of(const at::Tensor& t) {
   std::vector<tmeter_dim> out;
@@ -29,8 +35,17 @@ bool Values::is_number(const at::Tensor& t) const {
 }
 
 template <class F>
-Values::Id Values::list(const c10::IValue& value, const F& f) {
+Values::Id Values::list(const c10::IValue& value, const F& each) {
+  if (++depth_ > kMaxDepth) {
+    depth_ = 0;
+    throw Error(TMETER_CANNOT_RUN, "the model makes values that are nested more than " +
+                                       std::to_string(kMaxDepth) + " deep");
+  }
   std::vector<Id> ids;
+  const auto f = [&](const c10::IValue& item) {
+    if (auto* limits = Limits::current()) limits->spend(kUnitsPerItem);
+    return each(item);
+  };
   if (value.isTuple()) {
     for (const auto& item : value.toTupleRef().elements()) ids.push_back(f(item));
   } else if (value.isGenericDict()) {
@@ -41,6 +56,7 @@ Values::Id Values::list(const c10::IValue& value, const F& f) {
     const auto items = value.toList();
     for (size_t i = 0; i < items.size(); ++i) ids.push_back(f(items.get(i)));
   }
+  --depth_;
   return builder_.list(ids);
 }
 
@@ -55,6 +71,11 @@ Values::Id Values::use(const c10::IValue& value, ArgKind kind) {
   if (value.isScalar()) return number(value.toScalar());
   if (value.isTuple() || value.isList() || value.isGenericDict()) {
     return list(value, [&](const c10::IValue& item) { return use(item); });
+  }
+  if (const auto weights = packed(value)) {
+    std::vector<Id> fields{use_tensor(weights->weight)};
+    if (weights->bias.defined()) fields.push_back(use_tensor(weights->bias));
+    return builder_.list(fields);
   }
   return builder_.other(value.tagKind());
 }

@@ -33,7 +33,7 @@ class Values {
   Id number(const at::Scalar& scalar);
   Id use_int(int64_t value, ArgKind kind);
   template <class F>
-  Id list(const c10::IValue& value, const F& f);
+  Id list(const c10::IValue& value, const F& each);
 
   GraphBuilder& builder_;
   const ModuleTree& tree_;
@@ -42,6 +42,7 @@ class Values {
 
   std::vector<c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>> kept_;
   size_t constants_ = 0;
+  size_t depth_ = 0;  // of the list that is being described
 };
 
 }  // namespace tmeter::torch_backend
