@@ -9,6 +9,11 @@
 namespace tmeter::torch_backend {
 namespace {
 
+/// As a vector: g++ 12 takes TupleElements for its inline form of three (-Warray-bounds).
+std::vector<c10::IValue> fields_of(const c10::IValue& tuple) {
+  return tuple.toTupleRef().elements().vec();
+}
+
 constexpr std::string_view kClasses = "__torch__.torch.classes.quantized.";
 constexpr std::string_view kLinear = "LinearPackedParamsBase";
 constexpr std::array<std::string_view, 2> kConvolutions{"Conv2dPackedParamsBase",
@@ -83,7 +88,7 @@ constexpr std::array<std::pair<const char*, const char*>, 4> kFactories{
 
 std::optional<c10::IValue> packed_object(const c10::ClassTypePtr& type, const c10::IValue& state) {
   if (packed_class(*type) != kLinear || !state.isTuple()) return std::nullopt;
-  const auto& fields = state.toTupleRef().elements();
+  const auto fields = fields_of(state);
   if (fields.size() != 2 || !fields[0].isTensor()) return std::nullopt;
   return object_of(type, {fields[0], fields[1]});
 }
@@ -93,7 +98,7 @@ std::optional<c10::intrusive_ptr<c10::ivalue::Object>> packed_module(const c10::
   const auto cls = type.type_->expect<c10::ClassType>();
   const auto slot = cls->findAttributeSlot("_packed_params");
   if (!slot || !is_convolution(*cls->getAttribute(*slot)) || !state.isTuple()) return std::nullopt;
-  const auto& fields = state.toTupleRef().elements();
+  const auto fields = fields_of(state);
   if (fields.size() != kCount || !fields[kWeight].isTensor()) return std::nullopt;
   auto object = c10::ivalue::Object::create(type, cls->numAttributes());
   for (size_t i = 0; i < kAttributes.size(); ++i) object->setAttr(kAttributes[i], fields[i]);
@@ -114,7 +119,7 @@ std::optional<Packed> packed(const c10::IValue& value) {
   if (packed_class(*object.type()).empty() || object.slots().size() != 1) return std::nullopt;
   const auto kept = object.getSlot(0);
   if (!kept.isTuple()) return std::nullopt;
-  const auto& fields = kept.toTupleRef().elements();
+  const auto fields = fields_of(kept);
   Packed out;
   out.weight = fields[0].toTensor();
   if (fields[1].isTensor()) out.bias = fields[1].toTensor();
