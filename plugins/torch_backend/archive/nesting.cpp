@@ -13,6 +13,7 @@ constexpr size_t kMaxBrackets = 200;
 constexpr size_t kMaxChain = 1000;    // operators of one expression, parts of one name
 constexpr int kMaxIndent = 400;       // columns; a block is two further in
 constexpr int kMaxElif = 200;         // of one function
+constexpr int kMaxLines = 20'000;     // of one function: LibTorch recurses along its statements
 constexpr int kMaxEmptyLines = 1000;  // without a token between
 
 constexpr std::array<std::string_view, 8> kOperatorWords{"not", "and", "or",   "is",
@@ -27,6 +28,7 @@ bool among(const std::array<std::string_view, N>& words, std::string_view word) 
 }
 
 constexpr std::string_view kTooDeep = "is nested too deeply to be a program that torch wrote";
+constexpr std::string_view kTooLong = "has a function of more than 20,000 statements";
 constexpr std::string_view kComputes =
     "computes the default value of an argument or a constant of a class, which would run while it "
     "is "
@@ -97,6 +99,7 @@ class Scanner {
   }
 
   void begin_line() {
+    refuse_if(++lines_ > kMaxLines, kTooLong);
     refuse_if(indent_ > kMaxIndent, kTooDeep);
     if (indent_ == 0) in_class_ = text_.substr(at_).starts_with("class");
     if (indent_ == 0) class_indent_ = 0;
@@ -128,7 +131,7 @@ class Scanner {
     refuse_if(place_ == Place::kLiteral && (operation || word == "for"), kComputes);
     if (word == "elif") refuse_if(++elifs_ > kMaxElif, kTooDeep);
     if (word == "def") {
-      elifs_ = 0;
+      elifs_ = lines_ = 0;
       header_next_ = true;
     }
     if (before_ != '.') name_begin_ = begin;
@@ -185,7 +188,7 @@ class Scanner {
   char before_ = 0;  // the token before: its last character, 'a' for a word
   bool line_start_ = true, header_next_ = false;
   bool in_class_ = false, class_level_ = false;
-  int indent_ = 0, class_indent_ = 0, elifs_ = 0, empty_lines_ = 0;
+  int indent_ = 0, class_indent_ = 0, elifs_ = 0, empty_lines_ = 0, lines_ = 0;
   std::string_view wrong_;
 };
 
