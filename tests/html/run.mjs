@@ -52,7 +52,7 @@ async function runTests() {
     bundle: true, platform: "node", format: "esm", target: "node20", outfile,
     jsx: "automatic", jsxImportSource: "preact", logLevel: "warning", sourcemap: "inline",
   });
-  run("--enable-source-maps", "--test", outfile);
+  run("--enable-source-maps", "--test", ...(process.env.PATTERN ? ["--test-name-pattern", process.env.PATTERN] : []), outfile);
 }
 
 if (suite === "types") checkTypes();

@@ -15,7 +15,7 @@ export function About() {
   ];
   return (
     <div class="about">
-      <section>
+      <section tabIndex={0} aria-label="metrics">
         <h2>Metrics</h2>
         <table>
           <thead><tr><th>Metric</th><th>Model</th><th>Convention</th><th>Provenance</th><th>Of</th><th>Plugin</th></tr></thead>

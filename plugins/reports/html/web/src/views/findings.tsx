@@ -12,6 +12,7 @@ export function Findings() {
   const { findings, warnings } = useApp().report.summary;
   return (
     <div class="findings">
+      {findings.length > 0 ? <h2>Findings</h2> : null}
       {findings.map((finding, i) => <FindingCard key={i} finding={finding} />)}
       {warnings.length > 0 ? <h2>Warnings</h2> : null}
       <ul class="warnings">{warnings.map((text, i) => <li key={i}>{visible(bounded(text, 2000))}</li>)}</ul>

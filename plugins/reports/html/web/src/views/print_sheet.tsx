@@ -59,7 +59,7 @@ function PrintTable() {
     (isRun(row) ? runMembers(tree, moduleOf(row)) : [row]).map((m) => figures.cell(i, m)), report.metrics[i]!.aggregation);
   return (
     <table>
-      <thead><tr><th>Module</th><th>Type</th>{metrics.map((i) => <th key={i}>{report.metrics[i]!.title}</th>)}</tr></thead>
+      <thead><tr><th>Module</th><th>Type</th>{metrics.map((i) => <th key={i} class="numeric">{report.metrics[i]!.title}</th>)}</tr></thead>
       <tbody>
         {rows.slice(0, rowsAtMost).map((row, r) => (
           <tr key={row}>
