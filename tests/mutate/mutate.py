@@ -9,6 +9,7 @@ those that compile to the same object code. docs/mutation.md has figures and say
 import argparse
 import datetime
 import fnmatch
+import signal
 import sys
 import time
 import tomllib
@@ -87,6 +88,7 @@ def parse_options() -> argparse.Namespace:
 
 def main() -> None:
     options = parse_options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the build is put back all the same
     start, build = time.monotonic(), Build(options.build)
     results = [try_file(file, options, build) for file in chosen(options.files)]
     print("\n".join(table(results)))
