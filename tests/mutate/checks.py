@@ -6,11 +6,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
 
 GIB = 1 << 30
+STALLED = 120  # seconds by the clock for a test that may take one second of the processor
 LIMITS = {
     resource.RLIMIT_AS: 4 * GIB,
     resource.RLIMIT_FSIZE: GIB // 4,
@@ -55,8 +56,14 @@ class Place:
         return {**os.environ, **{name: str(value) for name, value in own.items()}}
 
 
-def passes(check: Check, place: Place, seconds: float) -> bool:
-    """Whether it ends well, and in time."""
+class Outcome(Enum):
+    PASSED = auto()
+    FAILED = auto()  # or crashed, or took too much of the processor or of memory
+    STALLED = auto()  # waits for something; or the machine is busy with other things
+
+
+def ask(check: Check, place: Place, seconds: int) -> Outcome:
+    """Runs a check that may take so many seconds of the processor."""
     scratch = Path(tempfile.mkdtemp(prefix="tmeter-mutate-"))
     user = {}
     if os.geteuid() == 0:  # a mutant that replaces /dev/null must not be allowed to
@@ -64,11 +71,11 @@ def passes(check: Check, place: Place, seconds: float) -> bool:
         user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(check.command, cwd=scratch, env=place.environment(scratch), start_new_session=True,
-                               preexec_fn=limit, **quiet, **user)  # fmt: skip
+                               preexec_fn=lambda: limit(seconds), **quiet, **user)  # fmt: skip
     try:
-        return process.wait(seconds) == 0
+        return Outcome.PASSED if process.wait(STALLED * seconds) == 0 else Outcome.FAILED
     except subprocess.TimeoutExpired:
-        return False
+        return Outcome.STALLED
     finally:
         try:
             os.killpg(process.pid, signal.SIGKILL)  # and what it may have left running
@@ -78,14 +85,20 @@ def passes(check: Check, place: Place, seconds: float) -> bool:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def limit() -> None:
-    for what, value in LIMITS.items():
+def limit(seconds: int) -> None:
+    for what, value in (*LIMITS.items(), (resource.RLIMIT_CPU, seconds)):
         resource.setrlimit(what, (value, value))
 
 
-def seconds_of(check: Check, place: Place) -> float:
+def seconds_of(check: Check, place: Place) -> int:
     """How long a check may take: ten times what it takes with the file as it is."""
-    start = time.monotonic()
-    if not passes(check, place, 600):
+    before = processor_seconds()
+    if ask(check, place, 600) is not Outcome.PASSED:
         raise SystemExit(f"mutate: {check.name} fails before anything is changed")
-    return 5 + 10 * (time.monotonic() - start)
+    return int(2 + 10 * (processor_seconds() - before))
+
+
+def processor_seconds() -> float:
+    """Of all that has run under this process and ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -9,6 +9,7 @@ those that compile to the same object code. docs/mutation.md has figures and say
 import argparse
 import datetime
 import fnmatch
+import signal
 import sys
 import time
 import tomllib
@@ -56,8 +57,8 @@ def try_file(file: str, options: argparse.Namespace, build: Build) -> Result:
 
 def table(results: list[Result]) -> list[str]:
     """A row a file and a row an area, in Markdown."""
-    lines = ["| area | file | made | do not compile | same code | counted | killed | percent |",
-             "|---|---|--:|--:|--:|--:|--:|--:|"]  # fmt: skip
+    lines = ["| area | file | made | do not compile | same code | counted | killed | of these stalled | percent |",
+             "|---|---|--:|--:|--:|--:|--:|--:|--:|"]  # fmt: skip
     for area in AREAS:
         own = [r for r in results if area_of(r.file) is area]
         lines += [row(area["name"], r.file, [r]) for r in own]
@@ -67,11 +68,12 @@ def table(results: list[Result]) -> list[str]:
 
 
 def row(area: str, file: str, results: list[Result]) -> str:
-    made, refused, same, counted, killed = (
-        sum(getattr(r, name) for r in results) for name in ("made", "refused", "same", "counted", "killed")
+    made, refused, same, counted, killed, stalled = (
+        sum(getattr(r, name) for r in results)
+        for name in ("made", "refused", "same", "counted", "killed", "stalled")
     )
     percent = f"{100 * killed / counted:.1f}" if counted else "–"
-    return f"| {area} | {file} | {made} | {refused} | {same} | {counted} | {killed} | {percent} |"
+    return f"| {area} | {file} | {made} | {refused} | {same} | {counted} | {killed} | {stalled} | {percent} |"
 
 
 def parse_options() -> argparse.Namespace:
@@ -87,6 +89,7 @@ def parse_options() -> argparse.Namespace:
 
 def main() -> None:
     options = parse_options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the build is put back all the same
     start, build = time.monotonic(), Build(options.build)
     results = [try_file(file, options, build) for file in chosen(options.files)]
     print("\n".join(table(results)))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from building import Build, DoesNotBuild, Workbench
-from checks import Check, Place, passes, seconds_of
+from checks import Check, Outcome, Place, ask, seconds_of
 from mutants import Mutant, mutants_of
 
 OPTIMISED = "-O3"
@@ -23,6 +23,7 @@ class Result:
     refused: int = 0  # by compiler or linker
     same: int = 0
     killed: int = 0
+    stalled: int = 0  # of the killed: a test did not end, without using the processor
     survivors: list[Mutant] = field(default_factory=list)
 
     @property
@@ -78,7 +79,7 @@ class Trial:
                 result.same += 1
                 return
             seen.add(code)
-            if not self.survives(text):
+            if not self.survives(text, result):
                 result.killed += 1
             elif digest(self.bench.compiled(text, level=OPTIMISED)) == optimised:
                 result.same += 1
@@ -92,20 +93,22 @@ class Trial:
         survivors, result.survivors = result.survivors, []
         with self.bench:
             for mutant in survivors:
-                if self.survives(mutant.applied(self.lines)):
+                if self.survives(mutant.applied(self.lines), result):
                     result.survivors.append(mutant)
                 else:
                     result.killed += 1
                 yield result
 
-    def survives(self, text: str) -> bool:
+    def survives(self, text: str, result: Result) -> bool:
         linked: set[str] = set()
         for check, seconds in self.checks:
             for artefact in check.needs:
                 if artefact not in linked:
                     self.bench.put(text, artefact)
                     linked.add(artefact)
-            if not passes(check, self.place, seconds):
+            outcome = ask(check, self.place, seconds)
+            result.stalled += outcome is Outcome.STALLED
+            if outcome is not Outcome.PASSED:
                 return False
         return True
 

@@ -38,7 +38,6 @@ Value first_tensor(const Node& node) {
   for (size_t i = 0; i < node.arg_count(); ++i) {
     const auto value = node.arg(i);
     if (value.is_tensor()) return value;
-    if (value.is_list() && value.size() > 0 && value[0].is_tensor()) return value[0];
   }
   return Value();
 }
@@ -92,7 +91,8 @@ Traffic in_place_scatter(const Site& site) {
   const auto target = first_tensor(site.node).handle();
   std::erase_if(others.tensors, [&](const Value& v) { return v.handle() == target; });
   Traffic t{bytes_if_known(others), scattered_bytes(site), Count(0)};
-  if (t.read && t.written && accumulates(site)) *t.read += *t.written;
+  // Where all that is read has a size, so has the target.
+  if (t.read && accumulates(site)) *t.read += *t.written;
   return t;
 }
 
@@ -119,7 +119,7 @@ std::optional<Count> picked_bytes(const Site& site, const Value& table) {
   if (!can_be_sized(table)) return std::nullopt;
   const auto indices = site.node.arg("indices");
   const auto shape = table.shape();
-  const bool rows = site.kind == OpClass::kEmbedding && indices.is_tensor() && shape.rank() > 0;
+  const bool rows = site.kind == OpClass::kEmbedding && indices.is_tensor();
   const auto picked = rows ? std::optional<Count>(indices.numel() * shape.product(1, shape.rank()) *
                                                   table.dtype().bytes())
                            : bytes_if_known(results_of(site.node));
@@ -134,9 +134,6 @@ std::optional<Count> lookup_read(const Site& site, std::string_view table) {
   return *others + *picked;
 }
 
-/// Operators that overwrite their target without looking at it.
-constexpr std::array<std::string_view, 2> kOverwriting{"copy", "copy_to"};
-
 bool ignores_inputs(const Site& site) {
   if (site.kind == OpClass::kCreation) return true;  // zeros_like(x) asks x for its shape only
   return site.kind == OpClass::kRandom && (site.in_place || site.name.ends_with("_like"));
@@ -149,7 +146,7 @@ std::optional<Count> read_bytes(const Site& site) {
       return lookup_read(site, rule.table);
     }
   }
-  const bool overwrites = site.in_place && among(site.name, kOverwriting);
+  const bool overwrites = site.in_place && site.name == "copy";  // its target is not looked at
   return bytes_if_known(inputs_of(site.node, overwrites ? "self" : "out"));
 }
 

@@ -76,11 +76,20 @@ class Op {
     return *this;
   }
 
+  Op& tensors_out(const std::vector<Dims>& shapes) {
+    tmeter_value list{TMETER_VALUE_LIST};
+    for (const auto& s : shapes) list.items.push_back(fake::tensor(s));
+    node_.results.push_back(std::move(list));
+    return *this;
+  }
+
   /// The metric of this node under a convention ("torch half": with causal halving); nothing when
   /// it is unknown.
   std::optional<int64_t> count(const std::string& metric,
                                const std::string& convention = "torch") const;
   bool zero_by_rule(const std::string& metric) const;
+  /// For code below the plugin's entry, once something was counted through it.
+  const tmeter_node* handle() const { return &node_; }
 
  private:
   tmeter_node node_;

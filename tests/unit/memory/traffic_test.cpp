@@ -1,5 +1,7 @@
 // Bytes read, written and newly made by single operators: the rows of plugins/metrics/memory's
 // README, by hand. A float32 element has 4 bytes, an index (int64) 8.
+#include "plugins/metrics/memory/traffic.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -195,6 +197,15 @@ TEST(Traffic, ViewsAndBookkeepingMoveNothing) {
                           "_operator::getitem", "prim::ListConstruct"})
     EXPECT_TRUE(moves_nothing(op(name).tensor("self", {2, 3}).out({2, 3}))) << name;
   EXPECT_FALSE(moves_nothing(op("aten::contiguous").tensor("self", {2, 3}).out({2, 3})));
+}
+
+/// The peak of what is alive asks whether something new was made.
+TEST(Traffic, NothingMovedIsZeroBytesToo) {
+  const auto n = op("aten::view").tensor("self", {2, 3}).out({6});
+  EXPECT_TRUE(moves_nothing(n));
+  const auto t = memory::traffic_of(tmeter::Node(n.handle()));
+  EXPECT_TRUE(t.nothing);
+  for (const auto& bytes : {t.read, t.written, t.output}) EXPECT_EQ(bytes, tmeter::Count(0));
 }
 
 TEST(Traffic, ConversionsThatChangeNothingMoveNothing) {

@@ -35,7 +35,6 @@ constexpr std::array kCosts{
     PerElement{"addcdiv", 3, 0},                    // self + value * a / b
     PerElement{"addcmul", 3, 0},                    // self + value * a * b
     PerElement{"all", 0, 1},
-    PerElement{"allclose", 0, 5},                   // |a - b| <= atol + rtol * |b|
     PerElement{"amax", 0, 1},
     PerElement{"amin", 0, 1},
     PerElement{"aminmax", 0, 2},
@@ -77,7 +76,7 @@ constexpr std::array kCosts{
     PerElement{"hardtanh", 2, 0},
     PerElement{"huber_loss", 0, 7},                 // subtract, abs, compare, three of either side, sum
     PerElement{"hypot", 4, 0},
-    PerElement{"isclose", 5, 0},
+    PerElement{"isclose", 6, 0},                    // |a - b| <= atol + rtol * |b|
     PerElement{"kl_div", 0, 4},                     // y * (log y - x), then the sum
     PerElement{"l1_loss", 0, 3},
     PerElement{"leaky_relu", 2, 0},                 // compare, multiply
@@ -88,8 +87,8 @@ constexpr std::array kCosts{
     PerElement{"log_sigmoid", 5, 0},                // -log(1 + exp(-x))
     PerElement{"log_sigmoid_forward", 5, 0},
     PerElement{"log_softmax", kSoftmaxCost, 0},
-    PerElement{"logaddexp", 5, 0},
-    PerElement{"logaddexp2", 5, 0},
+    PerElement{"logaddexp", 4, 0},                  // log(exp(a) + exp(b))
+    PerElement{"logaddexp2", 4, 0},
     PerElement{"logcumsumexp", 3, 0},
     PerElement{"logit", 3, 0},                      // log(x / (1 - x))
     PerElement{"logsumexp", 2, 4},

@@ -43,8 +43,6 @@ Cell by_class(const Node& n, OpClass kind) {
     case OpClass::kCreation:
     case OpClass::kRandom:
     case OpClass::kCopy:
-    case OpClass::kView:
-    case OpClass::kControl:
       return Cell::zero_by_rule();
     default:
       return Cell::unsupported();

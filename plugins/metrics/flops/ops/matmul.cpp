@@ -143,15 +143,15 @@ void register_outer(tmeter::Registrar& r) {
 }  // namespace
 
 void register_matmul(tmeter::Registrar& r) {
-  rules(
-      r,
-      {"aten::mm", "aten::bmm", "aten::matmul", "aten::linalg_matmul", "aten::mv", "aten::dot",
-       "aten::vdot", "aten::inner", "aten::_int_mm", "aten::_weight_int4pack_mm",
-       "aten::_weight_int4pack_mm_for_cpu", "aten::_weight_int4pack_mm_with_scales_and_zeros",
-       "aten::_weight_int8pack_mm", "aten::_dyn_quant_matmul_4bit",
-       // Mixture of experts as Hugging Face exports it: rows sorted by expert, each row meets one.
-       "transformers::grouped_mm_fallback"},
-      matmul, no_other);
+  rules(r,
+        {"aten::mm", "aten::bmm", "aten::matmul", "aten::linalg_matmul", "aten::mv", "aten::dot",
+         "aten::vdot", "aten::inner", "aten::_int_mm", "aten::_weight_int4pack_mm",
+         "aten::_weight_int4pack_mm_for_cpu", "aten::_weight_int4pack_mm_with_scales_and_zeros",
+         "aten::_weight_int8pack_mm", "aten::_dyn_quant_matmul_4bit",
+         // Mixture of experts as Hugging Face exports it, where the kernel is missing: rows [S, K]
+         // sorted by expert, each row meets the [K, N] of one in weights [G, K, N].
+         "transformers::grouped_mm_fallback"},
+        matmul, no_other);
   rules(r,
         {"aten::linear", "aten::mkldnn_linear", "aten::_scaled_mm", "aten::_scaled_mm_v2",
          "aten::_mixed_dtypes_linear", "aten::_sparse_semi_structured_linear"},
@@ -170,8 +170,6 @@ void register_matmul(tmeter::Registrar& r) {
   rules(r, {"aten::tensordot"}, tensordot, no_other);
   rules(r, {"aten::_grouped_mm", "aten::_scaled_grouped_mm", "aten::_scaled_grouped_mm_v2"},
         grouped_mm, bias_adds);
-  // transformers' stand-in where the kernel is missing: rows [S, K] through weights [G, K, N].
-  rules(r, {"transformers::grouped_mm_fallback"}, matmul, no_other);
   rules(r, {"aten::matrix_power", "aten::linalg_matrix_power"}, matrix_power, no_other);
   rules(r, {"aten::linalg_multi_dot", "aten::chain_matmul"}, multi_dot, no_other);
   rules(r, {"aten::_trilinear"}, trilinear, no_other);

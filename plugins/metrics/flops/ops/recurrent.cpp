@@ -39,7 +39,8 @@ Count weights(const Node& n) {
 
 template <const GateCosts& cell>
 Count macs(const Node& n) {
-  return steps(sequence(n)) * weights<cell>(n);
+  const auto all = steps(sequence(n));  // first: it refuses a scalar
+  return all * weights<cell>(n);
 }
 
 template <const GateCosts& cell>
@@ -106,7 +107,6 @@ std::optional<Recurrence> kernel_recurrence(const Node& n) {
 
 std::optional<Recurrence> recurrence_of(const Node& n) {
   auto name = tmeter::base_name(n.op());
-  if (name.starts_with("quantized_")) name.remove_prefix(10);
   const bool single = name.ends_with("_cell");
   if (single) name.remove_suffix(5);
   for (const auto& kind : kKinds) {

@@ -1,0 +1,102 @@
+// Names in pickles, one by one: what must never be named, what may be called. The first list is
+// what attacks on pickles use (Python's library reference says what each does); the second is what
+// torch.save writes for data of Python, NumPy and PyTorch.
+#include "pickle/globals.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace checkpoint {
+namespace {
+
+std::vector<std::string> words(const char* text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+TEST(Globals, ModulesThatReachTheSystemAreRefusedWithAllTheyHold) {
+  for (const auto& module : words(
+           "os posix nt posixpath ntpath genericpath sys subprocess popen2 shutil socket ssl "
+           "socketserver http httplib urllib urllib2 requests ftplib smtplib telnetlib runpy "
+           "importlib imp pkgutil zipimport pickle _pickle cPickle pickletools dill cloudpickle "
+           "joblib shelve marshal ctypes _ctypes cffi codeop types inspect gc pty tty webbrowser "
+           "asyncio threading _thread multiprocessing concurrent signal tempfile fileinput io _io "
+           "operator _operator pdb bdb timeit cProfile ensurepip pip setuptools")) {
+    EXPECT_EQ(trust(module + ".anything"), Trust::kRefuse) << module;
+    EXPECT_EQ(trust(module + ".sub.anything"), Trust::kRefuse) << module;
+    EXPECT_NE(trust("x" + module + ".anything"), Trust::kRefuse) << module;
+    EXPECT_NE(trust("my_" + module + ".anything"), Trust::kRefuse) << module;
+  }
+}
+
+TEST(Globals, FunctionsThatRunCodeOrOpenFilesAreRefused) {
+  for (const auto& name :
+       words("builtins.eval builtins.exec builtins.execfile builtins.compile builtins.open "
+             "builtins.file builtins.getattr builtins.setattr builtins.delattr builtins.__import__ "
+             "builtins.__build_class__ builtins.apply builtins.input builtins.raw_input "
+             "builtins.breakpoint builtins.globals builtins.locals builtins.vars builtins.dir "
+             "builtins.map builtins.filter builtins.reduce builtins.memoryview builtins.type "
+             "builtins.super builtins.help builtins.exit builtins.quit functools.reduce "
+             "itertools.starmap torch.load torch.save torch.serialization.load "
+             "torch.storage._load_from_bytes torch.jit.load torch.ops.load_library "
+             "torch.classes.load_library torch.fx.graph_module.reduce_graph_module torch.hub.load "
+             "torch.utils.cpp_extension.load torch.package.PackageImporter "
+             "torch.multiprocessing.spawn torch.distributed.rpc.rpc_sync "
+             "numpy.testing._private.utils.runstring numpy.f2py.compile"))
+    EXPECT_EQ(trust(name), Trust::kRefuse) << name;
+}
+
+TEST(Globals, NoDetourLeadsToTheInterpreter) {
+  for (const auto& part : words("os sys posix nt subprocess builtins __builtins__ __globals__ "
+                                "__subclasses__ __getattribute__")) {
+    EXPECT_EQ(trust("my.module." + part), Trust::kRefuse) << part;
+    EXPECT_EQ(trust("my." + part + ".system"), Trust::kRefuse) << part;
+    EXPECT_NE(trust("my.x" + part), Trust::kRefuse) << part;
+  }
+  EXPECT_EQ(trust("torch._utils._rebuild_tensor.__globals__"), Trust::kRefuse);
+  EXPECT_NE(trust("torch._utils._rebuild_tensor.attribute"), Trust::kCall);
+}
+
+TEST(Globals, WhatOnlyMakesDataMayBeCalled) {
+  for (const auto& name : words(
+           "collections.OrderedDict collections.Counter collections.defaultdict collections.deque "
+           "builtins.dict builtins.list builtins.tuple builtins.set builtins.frozenset "
+           "builtins.bytearray builtins.bytes builtins.complex builtins.int builtins.float "
+           "builtins.bool builtins.str builtins.slice builtins.range builtins.xrange "
+           "builtins.object copyreg._reconstructor _codecs.encode functools.partial "
+           "argparse.Namespace types.SimpleNamespace datetime.date datetime.datetime datetime.time "
+           "datetime.timedelta datetime.timezone decimal.Decimal fractions.Fraction uuid.UUID "
+           "pathlib.Path pathlib.PosixPath pathlib.PurePosixPath pathlib.WindowsPath "
+           "pathlib.PureWindowsPath pathlib._local.PosixPath pathlib._local.WindowsPath "
+           "numpy.dtype numpy.core.multiarray.scalar numpy.core.multiarray._reconstruct "
+           "numpy._core.multiarray.scalar numpy._core.multiarray._reconstruct "
+           "numpy._core.numeric._frombuffer numpy.core.numeric._frombuffer torch.Size torch.device "
+           "torch.Generator torch.serialization._get_layout torch.nn.parameter.Parameter "
+           "torch.nn.parameter.Buffer torch.autograd.variable.Variable "
+           "torch._tensor._rebuild_from_type torch._tensor._rebuild_from_type_v2 "
+           "torch.tensor._rebuild_from_type torch.tensor._rebuild_from_type_v2 "
+           "torch._utils._rebuild_tensor_v2 torch._utils._rebuild_parameter"))
+    EXPECT_EQ(trust(name), Trust::kCall) << name;
+  for (const auto* name : {"torch.nn.functional.relu", "my.module.function", "torch.Tensor"})
+    EXPECT_EQ(trust(name), Trust::kMention) << name;
+}
+
+TEST(Globals, NamesOfPython2AreThoseOfToday) {
+  EXPECT_EQ(global_name("__builtin__", "set"), "builtins.set");
+  EXPECT_EQ(global_name("copy_reg", "_reconstructor"), "copyreg._reconstructor");
+  EXPECT_EQ(global_name("my.copy_reg", "x"), "my.copy_reg.x");
+}
+
+TEST(Globals, ContainersThatGrowAfterTheyWereMade) {
+  for (const auto* name : {"collections.OrderedDict", "collections.Counter",
+                           "collections.defaultdict", "builtins.dict"})
+    EXPECT_TRUE(is_dict_type(name) && !is_list_type(name) && !is_set_type(name)) << name;
+  for (const auto* name : {"builtins.list", "collections.deque"})
+    EXPECT_TRUE(is_list_type(name) && !is_dict_type(name) && !is_set_type(name)) << name;
+  for (const auto* name : {"builtins.set", "builtins.frozenset"})
+    EXPECT_TRUE(is_set_type(name) && !is_dict_type(name) && !is_list_type(name)) << name;
+}
+
+}  // namespace
+}  // namespace checkpoint

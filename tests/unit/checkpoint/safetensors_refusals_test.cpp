@@ -1,0 +1,157 @@
+// Safetensors headers that are wrong in one place, and the complaint about each. What is refused is
+// what the reference implementation refuses (safetensors/src/tensor.rs, `Metadata::validate`).
+#include <gtest/gtest.h>
+#include <tmeter/abi/dtype.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "../safetensors/header.hpp"
+
+namespace safetensors {
+namespace {
+
+std::string length(uint64_t value) {
+  std::string out;
+  for (int i = 0; i < 8; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
+  return out;
+}
+std::string file(const std::string& header, size_t data) {
+  return length(header.size()) + header + std::string(data, '\0');
+}
+
+std::string complaint(std::string_view bytes) {
+  try {
+    const Header header{bytes};
+  } catch (const loading::BadFile& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+void expect_complaint(std::string_view bytes, const std::string& words) {
+  EXPECT_NE(complaint(bytes).find(words), std::string::npos) << complaint(bytes);
+}
+
+/// One tensor "t" and so many bytes behind the header.
+std::string tensor(const std::string& dtype, const std::string& shape, const std::string& offsets,
+                   size_t data) {
+  return file(R"({"t":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" +
+                  offsets + "}}",
+              data);
+}
+
+TEST(SafetensorsRefusals, LengthOfTheHeader) {
+  expect_complaint("", "it has 0 bytes, less than the length of a header");
+  expect_complaint(length(0).substr(1), "it has 7 bytes");
+  expect_complaint(length(3) + "{}", "a header of 3 bytes; the file has 2 behind it");
+  expect_complaint(length(uint64_t{1} << 63) + "{}", "the file has 2 behind it");
+  expect_complaint(length(0), "does not begin with '{'");
+  expect_complaint(file("[]", 0), "does not begin with '{'");
+  EXPECT_EQ(complaint(file("{}", 0)), "accepted");
+}
+
+/// A file of zeros but for the length of its header and the header's first byte; memory that nobody
+/// touches costs nothing.
+class LargeFile {
+ public:
+  LargeFile(size_t header, char first)
+      : size_(8 + header), bytes_(static_cast<char*>(std::calloc(size_, 1)), std::free) {
+    std::memcpy(bytes_.get(), length(header).data(), 8);
+    bytes_.get()[8] = first;
+  }
+  std::string_view view() const { return {bytes_.get(), size_}; }
+
+ private:
+  size_t size_;
+  std::unique_ptr<char, decltype(&std::free)> bytes_;
+};
+
+TEST(SafetensorsRefusals, HeaderOfMoreThan100Megabytes) {
+  const LargeFile most(100'000'000, ' '), more(100'000'001, ' ');
+  expect_complaint(most.view(), "does not begin with '{'");
+  expect_complaint(more.view(), "at most 100 MB are accepted");
+  EXPECT_TRUE(Header::plausible(LargeFile(100'000'000, '{').view()));
+  EXPECT_FALSE(Header::plausible(LargeFile(100'000'001, '{').view()));
+}
+
+TEST(SafetensorsRefusals, WhatIsNoSafetensorsFileIsNotPlausible) {
+  EXPECT_TRUE(Header::plausible(file("{}", 0)));
+  EXPECT_TRUE(Header::plausible(file("{", 0)));  // to be refused with a reason
+  EXPECT_FALSE(Header::plausible(file("[]", 0)));
+  EXPECT_FALSE(Header::plausible(length(0)));
+  EXPECT_FALSE(Header::plausible(""));
+  EXPECT_FALSE(Header::plausible(length(3) + "{}"));
+}
+
+TEST(SafetensorsRefusals, TypesAndShapes) {
+  EXPECT_EQ(complaint(tensor("F32", "[2]", "[0,8]", 8)), "accepted");
+  expect_complaint(tensor("F99", "[2]", "[0,8]", 8), "unknown element type");
+  expect_complaint(tensor("F32", "[-2]", "[0,8]", 8), "negative -2");
+  expect_complaint(tensor("F32", "[4611686018427387904,4]", "[0,8]", 8), "more elements than any");
+  expect_complaint(tensor("F32", "[3]", "[0,8]", 8), "needs 12 bytes, its data_offsets hold 8");
+  expect_complaint(tensor("F4", "[3]", "[0,1]", 1), "its shape needs 1 bytes");
+}
+
+TEST(SafetensorsRefusals, Offsets) {
+  expect_complaint(tensor("U8", "[2]", "[0]", 2), "has not two numbers");
+  expect_complaint(tensor("U8", "[2]", "[0,1,2]", 2), "has not two numbers");
+  expect_complaint(tensor("U8", "[2]", "[2,0]", 2), "bytes 2 to 0 are not in the file");
+  expect_complaint(tensor("U8", "[3]", "[0,3]", 2), "which has 2 behind its header");
+  expect_complaint(tensor("U8", "[2]", "[-1,1]", 2), "negative");
+  expect_complaint(tensor("U8", "[0]", "[9223372036854775807,9223372036854775807]", 0),
+                   "are not in the file");
+}
+
+std::string two(const std::string& first, const std::string& second, size_t data) {
+  return file(
+      R"({"a":{"dtype":"U8","shape":)" + first + R"(},"b":{"dtype":"U8","shape":)" + second + "}}",
+      data);
+}
+
+TEST(SafetensorsRefusals, EachByteBelongsToOneTensor) {
+  const std::string a = R"([2],"data_offsets":[0,2])";
+  EXPECT_EQ(complaint(two(a, R"([2],"data_offsets":[2,4])", 4)), "accepted");
+  EXPECT_EQ(complaint(two(R"([2],"data_offsets":[2,4])", a, 4)), "accepted");
+  expect_complaint(two(a, R"([2],"data_offsets":[1,3])", 3), "overlaps another one");
+  expect_complaint(two(a, R"([2],"data_offsets":[5,7])", 7), "lies behind a gap of 3 bytes");
+  expect_complaint(two(R"([2],"data_offsets":[1,3])", R"([1],"data_offsets":[3,4])", 4),
+                   "lies behind a gap of 1 bytes");
+  expect_complaint(two(a, R"([2],"data_offsets":[2,4])", 9), "5 bytes behind the last tensor");
+}
+
+TEST(SafetensorsRefusals, Metadata) {
+  EXPECT_NE(complaint(file(R"({"__metadata__":{"format":1}})", 0)), "accepted");
+  EXPECT_NE(complaint(file(R"({"__metadata__":[]})", 0)), "accepted");
+  const auto other = file(R"({"__metadata__":{"format":"pt","made":"by me"}})", 0);
+  EXPECT_EQ(Header(other).format(), "pt");
+  const auto without = file(R"({"__metadata__":{"made":"by me"}})", 0);
+  EXPECT_EQ(Header(without).format(), "");
+}
+
+TEST(SafetensorsRefusals, ComplaintsNameTheTensor) {
+  expect_complaint(tensor("F99", "[2]", "[0,8]", 8), "tensor 't'");
+}
+
+TEST(SafetensorsHeaderPlaces, AreThoseOfTheFile) {
+  const auto bytes = two(R"([2],"data_offsets":[2,4])", R"([2,1],"data_offsets":[0,2])", 4);
+  const Header h(bytes);
+  const auto data = static_cast<int64_t>(bytes.size()) - 4;
+  EXPECT_EQ(h.tensors()[0].begin, data + 2);
+  EXPECT_EQ(h.tensors()[0].end, data + 4);
+  EXPECT_EQ(h.tensors()[1].begin, data);
+  EXPECT_EQ(h.tensors()[1].dims, (std::vector<int64_t>{2, 1}));
+}
+
+TEST(SafetensorsHeaderPlaces, FourBitFloatsThatCannotBePairedHaveNoTypeOfTorch) {
+  const auto odd = tensor("F4", "[2,3]", "[0,3]", 3);
+  EXPECT_EQ(Header(odd).tensors()[0].dtype, TMETER_DTYPE_UNDEFINED);
+  EXPECT_EQ(Header(odd).tensors()[0].dims, (std::vector<int64_t>{2, 3}));
+  const auto even = tensor("F4", "[3,2]", "[0,3]", 3);
+  EXPECT_EQ(Header(even).tensors()[0].dtype, TMETER_DTYPE_FLOAT4_E2M1FN_X2);
+  EXPECT_EQ(Header(even).tensors()[0].dims, (std::vector<int64_t>{3, 1}));
+}
+
+}  // namespace
+}  // namespace safetensors
