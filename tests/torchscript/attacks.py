@@ -55,9 +55,18 @@ def list_loop(line, start="annotate(List[int], [1, 2, 3, 4])", rounds=64):
     return Archive(f"s = {start}\nfor i in range({rounds}):\n  {line}\nreturn torch.add(x, torch.len(s))")
 
 
+def tuple_tree(levels):
+    """A tuple of a tuple twice, and so on: LibTorch's compiler follows 2^levels parts of its type."""
+    lines = ["t0 = (x, x)", *(f"t{i + 1} = (t{i}, t{i})" for i in range(levels)), "return x"]
+    return Archive("\n".join(lines))
+
+
 BIG = 10**9
 
 ATTACKS = {
+    # Inside LibTorch's compiler nothing looks at a clock: the supervisor's does.
+    "tuples": Attack("60 levels of tuples of the same tuple twice", lambda: tuple_tree(60), ("LibTorch", "5 s (--timeout)"),
+                     ("--timeout", "5", "--input", "2x3"), status=(6,)),
     # --- kernels that trust their indices ---
     "max_pool2d_backward": Attack(
         "indices far outside for `max_pool2d_with_indices_backward`",
