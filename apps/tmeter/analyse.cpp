@@ -139,6 +139,8 @@ int analyse(const CommandLine& line, Clock::time_point start) {
   auto names = chosen_plugins(registry, line.settings.plugins);
   append_unique(names, registry.given_files());
   const auto targets = report_targets(registry, line.settings);
+  std::vector<Assertion> assertions;
+  for (const auto& text : line.assertions) assertions.push_back(parse_assertion(text));
 
   const auto source = open_source(line.model);
   CallLog log(line.verbosity);
@@ -162,8 +164,10 @@ int analyse(const CommandLine& line, Clock::time_point start) {
   const std::chrono::duration<double> elapsed = Clock::now() - start;
   report.properties["analysis.seconds"] = std::to_string(elapsed.count());
 
+  for (const auto& a : assertions)
+    report.assertions.push_back(evaluate(a, *model.graph, report.results));
   write_reports(registry, report, targets, line.color);
-  for (const auto& a : line.assertions) check_assertion(a, report.results);
+  require_all(report.assertions);
   return 0;
 }
 

@@ -174,7 +174,8 @@ const tmeter_graph_api* graph_interface() {
         const auto& inputs = from_handle(g)->inputs();
         return i < inputs.size() ? to_abi(std::span<const int64_t>(inputs[i].wanted))
                                  : tmeter_i64_span{};
-      }};
+      },
+      [](const tmeter_node* n) { return to_abi(from_handle(n)->name); }};
   return &api;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/assertion.hpp"
 #include "core/analysis/formulas.hpp"
 #include "core/analysis/results.hpp"
 #include "core/analysis/sweep.hpp"
@@ -21,6 +22,7 @@ struct Report {
   Results results;
   Formulas formulas;
   Sweep sweep;
+  std::vector<AssertionResult> assertions;
   /// "tool.version", "model.file", "model.size", "analysis.seconds", "hardware", "command".
   std::map<std::string, std::string, std::less<>> properties;
   /// How to show it: "by", "depth", "columns", "sort", "raw", "repr", "no-fold".
