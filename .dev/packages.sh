@@ -5,6 +5,8 @@ build_packages=(
   build-essential cmake ninja-build ccache git ca-certificates python3 unzip
   libboost1.81-dev libboost-program-options1.81-dev libtomlplusplus-dev libsimdjson-dev
   nlohmann-json3-dev libfmt-dev zlib1g-dev libhwy-dev libeigen3-dev libgtest-dev python3-jsonschema
+  # Parsers of other makes, which read what report writers write.
+  libxml2-utils python3-markdown-it graphviz
 )
 
 is_installed() {

@@ -1,28 +1,13 @@
 #include "sections.hpp"
 
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <limits>
 
+#include "../common/names.hpp"
+
 namespace json_report {
 namespace {
-
-using Names = std::array<std::string_view, 8>;
-
-// By the numbers in abi/metric.h and abi/base.h; a number that is not known here reads "other".
-constexpr Names kUnitKinds{"count", "byte", "op", "joule", "second", "ratio", "watt", "other"};
-constexpr Names kAxes{"node", "module_call", "module", "tensor", "model"};
-constexpr Names kAggregations{"sum", "max", "last", "weighted_mean", "none"};
-constexpr Names kBetter{"lower", "higher", "neither"};
-constexpr Names kSeverities{"info", "advice", "warning", "error"};
-constexpr Names kProvenance{"computed", "measured", "estimated", "unavailable"};
-
-std::string_view name_of(const Names& names, int32_t id) {
-  const bool known = id >= 0 && static_cast<size_t>(id) < names.size();
-  return known && !names[static_cast<size_t>(id)].empty() ? names[static_cast<size_t>(id)]
-                                                          : "other";
-}
 
 Json target(const tmeter::Graph& graph, const tmeter_target& t) {
   switch (t.axis) {
@@ -86,14 +71,14 @@ Json metrics(const tmeter::Report& report) {
     Json entry{{"id", m.id()},
                {"title", m.title()},
                {"unit", m.unit()},
-               {"unit_kind", name_of(kUnitKinds, m.unit_kind())},
-               {"axis", name_of(kAxes, m.axis())},
-               {"aggregation", name_of(kAggregations, m.aggregation())},
-               {"better", name_of(kBetter, m.better())},
+               {"unit_kind", reports::unit_kind_name(m.unit_kind())},
+               {"axis", reports::axis_name(m.axis())},
+               {"aggregation", reports::aggregation_name(m.aggregation())},
+               {"better", reports::better_name(m.better())},
                {"detail", m.detail()},
                {"convention", m.convention()}};
     if (!m.description().empty()) entry.emplace("description", m.description());
-    entry.emplace("provenance", Json{{"kind", name_of(kProvenance, m.provenance())},
+    entry.emplace("provenance", Json{{"kind", reports::provenance_name(m.provenance())},
                                      {"text", m.provenance_text()}});
     entry.emplace("plugin", m.plugin());
     list.push_back(std::move(entry));
@@ -123,6 +108,18 @@ Json coverage(const tmeter::Report& report) {
       {"ratio", all ? Json(static_cast<double>(known) / static_cast<double>(all)) : Json(nullptr)}};
 }
 
+Json assertions(const tmeter::Report& report) {
+  Json list = Json::array();
+  for (const auto& a : report.assertions())
+    list.push_back({{"expression", a.expression()},
+                    {"subject", a.subject()},
+                    {"comparison", a.comparison()},
+                    {"value", number(a.value())},
+                    {"limit", number(a.limit())},
+                    {"holds", a.holds()}});
+  return list;
+}
+
 Json findings(const tmeter::Report& report) {
   const auto graph = report.graph();
   Json list = Json::array();
@@ -132,7 +129,7 @@ Json findings(const tmeter::Report& report) {
     for (const auto& c : f.changes())
       changes.push_back({{"metric", tmeter::to_view(c.metric)}, {"from", c.from}, {"to", c.to}});
     list.push_back({{"rule", f.rule()},
-                    {"severity", name_of(kSeverities, f.severity())},
+                    {"severity", reports::severity_name(f.severity())},
                     {"text", f.text()},
                     {"evidence", f.evidence()},
                     {"action", f.action()},

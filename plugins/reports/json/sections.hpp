@@ -12,6 +12,7 @@ Json totals(const tmeter::Report& report);
 Json coverage(const tmeter::Report& report);
 Json series(const tmeter::Report& report);
 Json distributions(const tmeter::Report& report);
+Json assertions(const tmeter::Report& report);
 Json findings(const tmeter::Report& report);
 Json config(const tmeter::Report& report);
 Json warnings(const tmeter::Report& report);

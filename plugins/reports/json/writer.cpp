@@ -24,6 +24,7 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   rows.modules();
   rows.nodes();
   rows.tensors();
+  if (report.assertions().size() > 0) stream.section_lines("assertions", assertions(report));
   stream.section_lines("findings", findings(report));
   stream.section_lines("series", series(report));
   stream.section_lines("distributions", distributions(report));
