@@ -7,8 +7,9 @@ build_packages=(
   nlohmann-json3-dev libfmt-dev zlib1g-dev libseccomp-dev libhwy-dev libeigen3-dev libgtest-dev python3-jsonschema
 )
 
-# For testing alone: the browser in which the html report is looked at (124 MB).
-test_packages=(chromium)
+# For testing alone: the browser in which the html report is looked at (124 MB), and parsers of other
+# makes, which read what report writers write.
+test_packages=(chromium libxml2-utils python3-markdown-it graphviz)
 
 is_installed() {
   [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
+#include <cmath>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -30,88 +30,208 @@ constexpr std::array<Suffix, 14> kSuffixes{{{"", 1},
                                             {"J", 1},
                                             {"B", 1}}};
 
-constexpr std::array<std::string_view, 7> kComparisons{"<=", "<", ">=", ">", "==", "=", "!="};
+struct Comparison {
+  std::string_view text;
+  bool less, equal, greater;  // when it holds
+};
+constexpr std::array<Comparison, 7> kComparisons{{{"<=", true, true, false},
+                                                  {"<", true, false, false},
+                                                  {">=", false, true, true},
+                                                  {">", false, false, true},
+                                                  {"==", false, true, false},
+                                                  {"=", false, true, false},
+                                                  {"!=", true, false, true}}};
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw Error(ErrorKind::kUsage,
-              "--assert '" + text + "': " + why + "; as in 'macs<=5G' or 'coverage==100%'");
+  throw Error(ErrorKind::kUsage, "--assert '" + printable(text) + "': " + why +
+                                     "; as in 'macs<=5G', 'module(\"layer4\").macs<1G' or "
+                                     "'coverage==100%'");
 }
 
-std::string without_spaces(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c != ' ') out += c;
+/// What is left of the text while it is read from the front.
+class Reader {
+ public:
+  explicit Reader(const std::string& text) : text_(text), rest_(text) {}
+
+  bool take(std::string_view word) {
+    skip_spaces();
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
   }
-  return out;
-}
-
-bool compare(double value, const std::string& op, double bound) {
-  if (op == "<=") return value <= bound;
-  if (op == "<") return value < bound;
-  if (op == ">=") return value >= bound;
-  if (op == ">") return value > bound;
-  if (op == "!=") return value != bound;
-  return value == bound;
-}
-
-std::string plain(double value) {
-  std::array<char, 64> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.17g", value);
-  return buffer.data();
-}
-
-bool is_coverage(const Assertion& a) { return a.metric == "coverage"; }
-
-double value_of(const Assertion& a, const Results& results) {
-  if (is_coverage(a)) return results.coverage.ratio();
-  const auto total = results.find(a.metric)->cell(TMETER_AXIS_MODEL, 0);
-  if (total.kind == TMETER_NUMBER_UNKNOWN || total.kind == TMETER_NUMBER_UNAVAILABLE) {
-    throw Error(ErrorKind::kAssertion,
-                "assertion '" + a.text + "' does not hold: " + a.metric + " is not known");
+  /// Everything up to the first of `ends`, without the spaces around it.
+  std::string until(std::string_view ends) {
+    skip_spaces();
+    std::string word(rest_.substr(0, rest_.find_first_of(ends)));
+    rest_.remove_prefix(word.size());
+    while (word.ends_with(' ')) word.pop_back();
+    return word;
   }
-  return real(total);
+  std::string quoted() {
+    skip_spaces();
+    const char quote = rest_.empty() ? ' ' : rest_[0];
+    const auto end = rest_.find(quote, 1);
+    if ((quote != '"' && quote != '\'') || end == rest_.npos)
+      refuse(text_, "the module's path belongs in quotes");
+    const std::string inside(rest_.substr(1, end - 1));
+    rest_.remove_prefix(end + 1);
+    return inside;
+  }
+  std::string operators() {
+    skip_spaces();
+    const std::string word(rest_.substr(0, rest_.find_first_not_of("<>=!")));
+    rest_.remove_prefix(word.size());
+    return word;
+  }
+
+ private:
+  void skip_spaces() {
+    while (rest_.starts_with(' ')) rest_.remove_prefix(1);
+  }
+  const std::string& text_;
+  std::string_view rest_;
+};
+
+void read_module(Reader& reader, Assertion& a) {
+  a.module = reader.quoted();
+  if (a.module.starts_with('.')) a.module.erase(0, 1);
+  if (!reader.take(")") || !reader.take("."))
+    refuse(a.text, "after the module's path ').' and a metric are expected");
+}
+
+/// Whole numbers stay whole, so that bounds beyond 2^53 are exact.
+tmeter_number scaled(double value, std::string_view digits, double factor) {
+  int64_t whole = 0, product = 0;
+  const auto* end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, whole);
+  const bool is_whole = parsed.ec == std::errc() && parsed.ptr == end && factor >= 1;
+  if (is_whole && !__builtin_mul_overflow(whole, static_cast<int64_t>(factor), &product))
+    return number(product);
+  return number(value * factor);
+}
+
+tmeter_number parse_limit(const std::string& text, std::string limit) {
+  std::erase(limit, ' ');
+  double value = 0;
+  const auto parsed = std::from_chars(limit.data(), limit.data() + limit.size(), value);
+  if (parsed.ec != std::errc()) refuse(text, "'" + printable(limit) + "' is no number");
+  const auto digits = static_cast<size_t>(parsed.ptr - limit.data());
+  const auto unit = std::string_view(limit).substr(digits);
+  for (const auto& s : kSuffixes)
+    if (s.text == unit) return scaled(value, std::string_view(limit).substr(0, digits), s.factor);
+  refuse(text, "unknown unit '" + printable(unit) + "'");
+}
+
+bool compare(const tmeter_number& value, const std::string& op, const tmeter_number& limit) {
+  const bool exact = value.kind != TMETER_NUMBER_FLOAT && limit.kind == TMETER_NUMBER_INT;
+  const int64_t whole = value.kind == TMETER_NUMBER_INT ? value.i : 0;
+  const bool less = exact ? whole < limit.i : real(value) < real(limit);
+  const bool greater = exact ? whole > limit.i : real(value) > real(limit);
+  const auto* c = std::find_if(kComparisons.begin(), kComparisons.end(),
+                               [&](const auto& k) { return k.text == op; });
+  return less ? c->less : greater ? c->greater : std::isnan(real(value)) ? false : c->equal;
+}
+
+bool known(const tmeter_number& n) { return is_number(n) || n.kind == TMETER_NUMBER_ZERO_BY_RULE; }
+
+/// "4089184256", "0.0188", "unknown"
+std::string plain(const tmeter_number& n) {
+  if (n.kind == TMETER_NUMBER_INT || n.kind == TMETER_NUMBER_ZERO_BY_RULE)
+    return std::to_string(n.kind == TMETER_NUMBER_INT ? n.i : 0);
+  if (n.kind == TMETER_NUMBER_UNAVAILABLE) return "not available";
+  if (n.kind != TMETER_NUMBER_FLOAT) return "not known";
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), n.f).ptr;
+  return {buffer.data(), end};
+}
+
+size_t find_module(const Assertion& a, const Graph& graph) {
+  const auto& modules = graph.modules();
+  std::vector<std::string> paths;
+  for (size_t i = 0; i < modules.size(); ++i) {
+    if (modules[i]->path == a.module) return i;
+    paths.emplace_back(modules[i]->path);
+  }
+  refuse(a.text, "there is no module '" + printable(a.module) + "'" +
+                     (paths.size() < 10'000 ? did_you_mean(a.module, paths) : ""));
+}
+
+size_t find_column(const Assertion& a, const Results& results) {
+  const auto& columns = results.columns;
+  std::vector<std::string> names{"coverage", "unknown"};
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].id == a.metric) return i;
+    names.push_back(columns[i].id);
+  }
+  refuse(a.text, "there is no metric '" + printable(a.metric) + "' in this run" +
+                     did_you_mean(a.metric, names));
+}
+
+/// "coverage" and "unknown" are of the operators of the whole model.
+bool is_of_operators(const Assertion& a) { return a.metric == "coverage" || a.metric == "unknown"; }
+
+tmeter_number of_operators(const Assertion& a, const Results& results) {
+  const auto& coverage = results.coverage;
+  if (!a.module.empty()) refuse(a.text, "'" + a.metric + "' is known of the whole model only");
+  if (coverage.metric.empty()) {
+    // A plugin that failed may be the one that would have said: no slip of the user's.
+    if (std::any_of(results.columns.begin(), results.columns.end(),
+                    [](const Column& c) { return c.failed; }))
+      return number_of_kind(TMETER_NUMBER_UNAVAILABLE);
+    refuse(a.text, "no loaded plugin states a coverage");
+  }
+  return a.metric == "unknown" ? number(static_cast<int64_t>(coverage.unknown))
+                               : number(coverage.ratio());
 }
 
 }  // namespace
 
 Assertion parse_assertion(const std::string& text) {
-  const auto compact = without_spaces(text);
-  const auto begin = compact.find_first_of("<>=!");
-  if (begin == std::string::npos || begin == 0)
+  Reader reader(text);
+  Assertion a;
+  a.text = text;
+  if (reader.take("module(")) read_module(reader, a);
+  a.metric = reader.until("<>=!");
+  a.op = reader.operators();
+  if (a.metric.empty() || a.op.empty())
     refuse(text, "METRIC, a comparison and a number are expected");
-  const auto end = compact.find_first_not_of("<>=!", begin);
-  Assertion a{text, compact.substr(0, begin), compact.substr(begin, end - begin), 0};
-  if (std::find(kComparisons.begin(), kComparisons.end(), a.op) == kComparisons.end())
+  if (std::none_of(kComparisons.begin(), kComparisons.end(),
+                   [&](const auto& c) { return c.text == a.op; }))
     refuse(text, "unknown comparison '" + a.op + "'");
-  const auto number = end == std::string::npos ? std::string() : compact.substr(end);
-  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), a.bound);
-  if (parsed.ec != std::errc()) refuse(text, "'" + number + "' is no number");
-  const std::string_view rest(parsed.ptr,
-                              static_cast<size_t>(number.data() + number.size() - parsed.ptr));
-  for (const auto& s : kSuffixes) {
-    if (s.text == rest) return a.bound *= s.factor, a;
-  }
-  refuse(text, "unknown unit '" + std::string(rest) + "'");
+  a.limit = parse_limit(text, reader.until(""));
+  return a;
 }
 
-void require_metric(const Assertion& a, const Results& results) {
-  if (is_coverage(a)) {
-    if (results.coverage.metric.empty()) refuse(a.text, "no loaded plugin states a coverage");
-    return;
+AssertionResult evaluate(const Assertion& a, const Graph& graph, const Results& results) {
+  AssertionResult out;
+  out.assertion = a;
+  out.subject = a.module.empty() ? a.metric : "module(\"" + a.module + "\")." + a.metric;
+  if (is_of_operators(a)) {
+    out.value = of_operators(a, results);
+  } else {
+    out.metric = find_column(a, results);
+    out.module = a.module.empty() ? 0 : find_module(a, graph);
+    const auto axis = out.module == 0 ? TMETER_AXIS_MODEL : TMETER_AXIS_MODULE;
+    out.value = results.columns[out.metric].cell(axis, out.module);
   }
-  if (results.find(a.metric)) return;
-  std::vector<std::string> known{"coverage"};
-  for (const auto& c : results.columns) known.push_back(c.id);
-  refuse(a.text,
-         "there is no metric '" + a.metric + "' in this run" + did_you_mean(a.metric, known));
+  out.holds = known(out.value) && compare(out.value, a.op, a.limit);
+  return out;
 }
 
-void check_assertion(const Assertion& a, const Results& results) {
-  require_metric(a, results);
-  const double value = value_of(a, results);
-  if (compare(value, a.op, a.bound)) return;
-  throw Error(ErrorKind::kAssertion,
-              "assertion '" + a.text + "' does not hold: " + a.metric + " is " + plain(value));
+void require_all(const std::vector<AssertionResult>& results) {
+  std::string broken;
+  size_t count = 0;
+  for (const auto& r : results) {
+    if (r.holds) continue;
+    broken += (count++ ? "; '" : "'") + printable(r.assertion.text) + "' (" + printable(r.subject) +
+              " is " + plain(r.value) + ")";
+  }
+  if (count == 0) return;
+  const auto all = results.size();
+  const auto what =
+      all == 1 ? std::string("the assertion does not hold: ")
+               : std::to_string(count) + " of " + std::to_string(all) + " assertions do not hold: ";
+  throw Error(ErrorKind::kAssertion, what + broken);
 }
 
 }  // namespace tmeter::core

@@ -328,6 +328,11 @@ GraphBuilder::Id GraphBuilder::node(std::string_view op, std::string_view overlo
   return static_cast<Id>(graph_->nodes_.size());
 }
 
+void GraphBuilder::node_name(Id node, std::string_view name) {
+  if (node < 1 || node > graph_->nodes_.size()) refuse("a name is for a node that is not there");
+  graph_->nodes_[node - 1].name = graph_->intern(name);
+}
+
 void GraphBuilder::number_preorder() {
   std::vector<Module*> stack{&graph_->modules_.front()};
   while (!stack.empty()) {

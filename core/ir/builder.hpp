@@ -66,6 +66,7 @@ class GraphBuilder {
   Id node(std::string_view op, std::string_view overload, Id call,
           std::span<const std::pair<std::string_view, Id>> args, std::span<const Id> results,
           std::string_view location);
+  void node_name(Id node, std::string_view name);
 
   /// A value made here; null when there is none of this id.
   const Value* peek(Id id) const {

@@ -50,6 +50,7 @@ struct Arg {
 struct Node {
   size_t index = 0;
   std::string_view op, overload, location;
+  std::string_view name;  // what the file calls it; mostly empty
   std::span<Arg> args;
   std::span<Value*> results;
   ModuleCall* call = nullptr;

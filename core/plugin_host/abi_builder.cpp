@@ -153,6 +153,9 @@ const tmeter_builder_api* builder_interface() {
       add_node,
       [](B* b, tmeter_str name, const int64_t* dims, size_t rank) {
         return perform(b, [&](G& g) { g.want_input(view(name), {dims, rank}); });
+      },
+      [](B* b, Id node, tmeter_str name) {
+        return perform(b, [&](G& g) { g.node_name(node, view(name)); });
       }};
   return &api;
 }

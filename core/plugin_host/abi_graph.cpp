@@ -171,7 +171,8 @@ const tmeter_graph_api* graph_interface() {
       [](const tmeter_graph* g, size_t i) {
         const auto& inputs = from_handle(g)->inputs();
         return i < inputs.size() ? span_to_abi(inputs[i].wanted) : tmeter_i64_span{};
-      }};
+      },
+      [](const tmeter_node* n) { return to_abi(from_handle(n)->name); }};
   return &api;
 }
 

@@ -154,6 +154,23 @@ tmeter_number sweep_total(const tmeter_report* r, size_t point, size_t metric) {
   return known ? totals[point][metric] : tmeter_number{};
 }
 
+tmeter_status assertion_at(const tmeter_report* r, size_t i, tmeter_assertion* out) {
+  const auto& list = of(r).assertions;
+  if (i >= list.size() || out->struct_size < sizeof(tmeter_assertion))
+    return TMETER_INVALID_ARGUMENT;
+  const auto& a = list[i];
+  *out = {out->struct_size,
+          a.holds,
+          to_abi(a.assertion.text),
+          to_abi(a.subject),
+          to_abi(a.assertion.op),
+          a.value,
+          a.assertion.limit,
+          a.metric,
+          a.module};
+  return TMETER_OK;
+}
+
 const tmeter_report_api* report_interface() {
   static const tmeter_report_api api{
       sizeof(tmeter_report_api),
@@ -202,7 +219,9 @@ const tmeter_report_api* report_interface() {
       [](const tmeter_report* r) { return of(r).results.distributions.size(); },
       distribution_at,
       [](const tmeter_report* r) { return of(r).results.series.size(); },
-      series_at};
+      series_at,
+      [](const tmeter_report* r) { return of(r).assertions.size(); },
+      assertion_at};
   return &api;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/assertion.hpp"
 #include "core/analysis/results.hpp"
 #include "core/base/outlet.hpp"
 #include "core/ir/graph.hpp"
@@ -22,6 +23,7 @@ struct Report {
   Results results;
   Formulas formulas;
   Sweep sweep;
+  std::vector<AssertionResult> assertions;
   /// "tool.version", "model.file", "model.size", "analysis.seconds", "hardware", "command",
   /// "sizes".
   std::map<std::string, std::string, std::less<>> properties;

@@ -185,7 +185,7 @@ class SizesThatAreNotTheFilesAreMarked(CliTest):
 
     def test_csv(self):
         head, *rows = self.write("--report", "csv").splitlines()
-        self.assertTrue(head.endswith(",sizes"))
+        self.assertTrue(head.endswith(",sizes,notes"))
         for row in rows:
             self.assertIn(self.WORDS[0], row)
 

@@ -199,7 +199,7 @@ class Csv(CliTest):
         self.assertTrue(content.endswith(b"\r\n"))
 
     def test_columns_chooses(self):
-        self.assertTrue(tmeter(BERT, "--report=csv", "--columns=macs").stdout.startswith("id,path,type,calls,macs\n"))
+        self.assertTrue(tmeter(BERT, "--report=csv", "--columns=macs").stdout.startswith("id,path,type,calls,macs,notes\n"))
         self.assert_refused(2, ["no metric 'mac'"], BERT, "--report=csv", "--columns=mac")
 
 

@@ -78,8 +78,19 @@ void GraphReader::emit_node(const Target& target, const NodeView& node, Scope& s
                             tmeter_id call) {
   results_.clear();
   for (const json::element output : node.outputs) results_.push_back(result(output, scope));
-  building_.graph.node(target.op, target.overload, call, args_, results_,
-                       source_location(node.trace));
+  const auto id = building_.graph.node(target.op, target.overload, call, args_, results_,
+                                       source_location(node.trace));
+  if (const auto name = first_name(node.outputs); depth_ == 0 && !name.empty())
+    building_.graph.node_name(id, name);  // names in sub-graphs are others' names outside
+}
+
+std::string_view GraphReader::first_name(json::array outputs) {
+  if (outputs.size() == 0) return {};
+  const auto tagged = as_tagged(*outputs.begin());
+  if (tagged.kind == "as_tensor") return text_member(as_object(tagged.value), "name");
+  if (tagged.kind != "as_tensors") return {};
+  const auto items = as_array(tagged.value);
+  return items.size() ? text_member(as_object(*items.begin()), "name") : std::string_view();
 }
 
 tmeter_id GraphReader::result(json::element output, Scope& scope) {

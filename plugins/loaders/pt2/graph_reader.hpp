@@ -27,6 +27,8 @@ class GraphReader {
   /// The node with arguments given as (name, value) pairs in args_.
   void emit_node(const Target& target, const NodeView& node, Scope& scope, tmeter_id call);
   tmeter_id result(json::element output, Scope& scope);
+  /// Of the first tensor that a node makes: what torch and other tools call the node.
+  static std::string_view first_name(json::array outputs);
   const Target& target_of(std::string_view text);
   std::string_view unnamed(size_t position);
 

@@ -1,7 +1,8 @@
 #include "rows.hpp"
 
 #include <algorithm>
-#include <array>
+
+#include "../common/names.hpp"
 
 namespace json_report {
 namespace {
@@ -10,13 +11,6 @@ using tmeter::Graph;
 using tmeter::Module;
 using tmeter::Node;
 using tmeter::Tensor;
-
-constexpr std::array<std::string_view, 3> kTensorKinds{"parameter", "buffer", "constant"};
-
-std::string_view tensor_kind(int32_t kind) {
-  const auto i = static_cast<size_t>(kind);
-  return kind >= 0 && i < kTensorKinds.size() ? kTensorKinds[i] : "other";
-}
 
 std::vector<int64_t> number_calls(const Graph& graph) {
   std::vector<int64_t> calls(graph.modules().size()), numbers;
@@ -173,7 +167,7 @@ void RowWriter::arguments(const Node& node) {
 void RowWriter::tensor_row(const Tensor& tensor) {
   stream_.key("index").integer(signed_of(tensor.index()));
   stream_.key("name").text(tensor.name());
-  stream_.key("kind").text(tensor_kind(tensor.kind()));
+  stream_.key("kind").text(reports::tensor_kind_name(tensor.kind()));
   stream_.key("dtype").text(tensor.dtype().name());
   write_shape(stream_.key("shape"), tensor.shape());
   stream_.key("numel").integer(tensor.numel().value());

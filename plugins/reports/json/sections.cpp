@@ -1,28 +1,13 @@
 #include "sections.hpp"
 
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <limits>
 
+#include "../common/names.hpp"
+
 namespace json_report {
 namespace {
-
-using Names = std::array<std::string_view, 8>;
-
-// By the numbers in abi/metric.h and abi/base.h; a number that is not known here reads "other".
-constexpr Names kUnitKinds{"count", "byte", "op", "joule", "second", "ratio", "watt", "other"};
-constexpr Names kAxes{"node", "module_call", "module", "tensor", "model"};
-constexpr Names kAggregations{"sum", "max", "last", "weighted_mean", "none"};
-constexpr Names kBetter{"lower", "higher", "neither"};
-constexpr Names kSeverities{"info", "advice", "warning", "error"};
-constexpr Names kProvenance{"computed", "measured", "estimated", "unavailable"};
-
-std::string_view name_of(const Names& names, int32_t id) {
-  const bool known = id >= 0 && static_cast<size_t>(id) < names.size();
-  return known && !names[static_cast<size_t>(id)].empty() ? names[static_cast<size_t>(id)]
-                                                          : "other";
-}
 
 Json target(const tmeter::Graph& graph, const tmeter_target& t) {
   switch (t.axis) {
@@ -93,14 +78,14 @@ void metrics(Stream& stream, const tmeter::Report& report) {
     Json entry{{"id", m.id()},
                {"title", m.title()},
                {"unit", m.unit()},
-               {"unit_kind", name_of(kUnitKinds, m.unit_kind())},
-               {"axis", name_of(kAxes, m.axis())},
-               {"aggregation", name_of(kAggregations, m.aggregation())},
-               {"better", name_of(kBetter, m.better())},
+               {"unit_kind", reports::unit_kind_name(m.unit_kind())},
+               {"axis", reports::axis_name(m.axis())},
+               {"aggregation", reports::aggregation_name(m.aggregation())},
+               {"better", reports::better_name(m.better())},
                {"detail", m.detail()},
                {"convention", m.convention()}};
     if (!m.description().empty()) entry.emplace("description", m.description());
-    entry.emplace("provenance", Json{{"kind", name_of(kProvenance, m.provenance())},
+    entry.emplace("provenance", Json{{"kind", reports::provenance_name(m.provenance())},
                                      {"text", m.provenance_text()}});
     entry.emplace("plugin", m.plugin());
     return entry;
@@ -129,6 +114,16 @@ Json coverage(const tmeter::Report& report) {
       {"ratio", all ? Json(static_cast<double>(known) / static_cast<double>(all)) : Json(nullptr)}};
 }
 
+void assertions(Stream& stream, const tmeter::Report& report) {
+  const auto list = report.assertions();
+  if (list.size() == 0) return;
+  stream.list_lines("assertions", list, [](const auto& a) -> Json {
+    return {{"expression", a.expression()}, {"subject", a.subject()},
+            {"comparison", a.comparison()}, {"value", number(a.value())},
+            {"limit", number(a.limit())},   {"holds", a.holds()}};
+  });
+}
+
 void findings(Stream& stream, const tmeter::Report& report) {
   const auto graph = report.graph();
   stream.list_lines("findings", report.findings(), [&](const auto& f) -> Json {
@@ -137,7 +132,7 @@ void findings(Stream& stream, const tmeter::Report& report) {
     for (const auto& c : f.changes())
       changes.push_back({{"metric", tmeter::to_view(c.metric)}, {"from", c.from}, {"to", c.to}});
     return {{"rule", f.rule()},
-            {"severity", name_of(kSeverities, f.severity())},
+            {"severity", reports::severity_name(f.severity())},
             {"text", f.text()},
             {"evidence", f.evidence()},
             {"action", f.action()},

@@ -14,6 +14,8 @@ Json timing(const tmeter::Report& report);
 
 void symbols(Stream& stream, const tmeter::Report& report);
 void metrics(Stream& stream, const tmeter::Report& report);
+/// Nothing when there are none.
+void assertions(Stream& stream, const tmeter::Report& report);
 void findings(Stream& stream, const tmeter::Report& report);
 void series(Stream& stream, const tmeter::Report& report);
 void distributions(Stream& stream, const tmeter::Report& report);

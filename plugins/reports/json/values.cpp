@@ -3,22 +3,17 @@
 #include <array>
 #include <cmath>
 
+#include "../common/columns.hpp"
+
 namespace json_report {
 namespace {
 
 using tmeter::Cell;
 using tmeter::Value;
 
-enum Status { kZeroByRule, kUnknown, kUnavailable, kNotFinite, kPlain };
-constexpr std::array<std::string_view, 4> kStatusNames{"zero_by_rule", "unknown", "unavailable",
-                                                       "not_finite"};
-
-Status status_of(const Cell& cell) {
-  if (cell.is_zero_by_rule()) return kZeroByRule;
-  if (cell.is_unknown()) return kUnknown;
-  if (cell.is_unavailable()) return kUnavailable;
-  return cell.is_number() && !std::isfinite(cell.real()) ? kNotFinite : kPlain;
-}
+/// As `reports::status_of` names them, in the order in which they are written.
+constexpr std::array<std::string_view, 5> kStatuses{"zero_by_rule", "unknown", "unavailable",
+                                                    "not_finite", "lower_bound"};
 
 void write_number(Stream& stream, const Cell& cell) {
   if (cell.is_int())
@@ -61,25 +56,26 @@ Json number(const Cell& cell) {
   return cell.is_zero_by_rule() ? Json(0) : Json(nullptr);
 }
 
-Values::Values(const tmeter::Report& report) : report_(report) {
-  for (const auto& metric : report.metrics()) metrics_.push_back(metric);
-}
+Values::Values(const tmeter::Report& report)
+    : report_(report), metrics_(reports::all_metrics(report)), bounds_(report, metrics_) {}
 
 void Values::write(Stream& stream, int32_t axis, size_t index) const {
-  std::array<std::vector<std::string_view>, kStatusNames.size()> marked;
+  std::array<std::vector<std::string_view>, kStatuses.size()> marked;
   stream.key("values").open('{');
-  for (const auto& metric : metrics_) {
-    const auto cell = report_.cell(metric, axis, index);
+  for (size_t m = 0; m < metrics_.size(); ++m) {
+    const auto cell = report_.cell(metrics_[m], axis, index);
     if (cell.empty()) continue;
-    write_number(stream.key(metric.id()), cell);
-    if (const auto status = status_of(cell); status != kPlain)
-      marked[status].push_back(metric.id());
+    write_number(stream.key(metrics_[m].id()), cell);
+    const bool partial = axis == TMETER_AXIS_MODULE && bounds_.partial(index, m);
+    const auto status = reports::status_of({cell, partial});
+    for (size_t s = 0; s < kStatuses.size(); ++s)
+      if (status == kStatuses[s]) marked[s].push_back(metrics_[m].id());
   }
   stream.close('}');
-  for (size_t i = 0; i < marked.size(); ++i) {
-    if (marked[i].empty()) continue;
-    stream.key(kStatusNames[i]).open('[');
-    for (const auto id : marked[i]) stream.text(id);
+  for (size_t s = 0; s < kStatuses.size(); ++s) {
+    if (marked[s].empty()) continue;
+    stream.key(kStatuses[s]).open('[');
+    for (const auto id : marked[s]) stream.text(id);
     stream.close(']');
   }
 }

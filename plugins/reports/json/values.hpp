@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "../common/lower_bounds.hpp"
 #include "stream.hpp"
 
 namespace json_report {
@@ -11,8 +12,8 @@ namespace json_report {
 Json number(const tmeter::Cell& cell);
 
 /// The figures of one row: "values" ({metric id: number or null}), and for each cell that is not a
-/// plain number its metric in "zero_by_rule", "unknown", "unavailable" or "not_finite". Metrics
-/// that do not apply are left out.
+/// plain number its metric in "zero_by_rule", "unknown", "unavailable", "not_finite" or – of a
+/// module in which something has no figure – "lower_bound". Metrics that do not apply are left out.
 class Values {
  public:
   explicit Values(const tmeter::Report& report);
@@ -22,6 +23,7 @@ class Values {
  private:
   const tmeter::Report& report_;
   std::vector<tmeter::Metric> metrics_;
+  reports::LowerBounds bounds_;
 };
 
 void write_shape(Stream& stream, const tmeter::Shape& shape);

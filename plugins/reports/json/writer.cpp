@@ -24,6 +24,7 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   rows.modules();
   rows.nodes();
   rows.tensors();
+  assertions(stream, report);
   findings(stream, report);
   series(stream, report);
   distributions(stream, report);

@@ -1,7 +1,8 @@
 #include "columns.hpp"
 
 #include <algorithm>
-#include <array>
+
+#include "../common/columns.hpp"
 
 namespace text_report {
 namespace {
@@ -11,24 +12,6 @@ using tmeter::Report;
 
 bool is_share(const Metric& m) { return m.aggregation() == TMETER_AGGREGATE_SUM; }
 
-constexpr std::array<std::string_view, 3> kFacts{"kernel_size", "input_size", "output_size"};
-
-bool is_fact(std::string_view id) {
-  return std::find(kFacts.begin(), kFacts.end(), id) != kFacts.end();
-}
-
-Metric find_metric(const Report& report, std::string_view id, std::string_view option) {
-  std::string known;
-  for (const auto& m : report.metrics()) {
-    if (m.id() == id) return m;
-    known += (known.empty() ? "" : ", ") + std::string(m.id());
-  }
-  throw tmeter::Error(TMETER_BAD_USAGE,
-                      std::string(option) + ": this report has no metric '" + std::string(id) +
-                          "' (it has " + known +
-                          "); modules also have kernel_size, input_size, output_size");
-}
-
 std::vector<Metric> wanted_metrics(const Report& report, const View& view) {
   std::vector<Metric> wanted;
   const auto add = [&](bool details) {
@@ -37,11 +20,11 @@ std::vector<Metric> wanted_metrics(const Report& report, const View& view) {
   };
   if (!view.columns) add(false);
   for (const auto& id : view.columns.value_or(std::vector<std::string>{})) {
-    if (id == "none" || is_fact(id)) continue;
+    if (id == "none" || reports::is_fact(id)) continue;
     if (id == "all")
       add(true);
     else
-      wanted.push_back(find_metric(report, id, "--columns"));
+      wanted.push_back(reports::find_metric(report, id, "--columns"));
   }
   return wanted;
 }
@@ -65,7 +48,7 @@ std::optional<size_t> position(const std::vector<Metric>& metrics, std::string_v
 
 /// A metric that is not shown yet is shown when rows are sorted by it.
 void choose_sort(const Report& report, const View& view, Columns& columns) {
-  const auto metric = find_metric(report, view.sort, "--sort");
+  const auto metric = reports::find_metric(report, view.sort, "--sort");
   auto& list = metric.of_tensors() ? columns.of_tensors : columns.shown;
   auto& sort = metric.of_tensors() ? columns.sort_of_tensors : columns.sort;
   sort = position(list, view.sort);
@@ -79,7 +62,7 @@ void choose_sort(const Report& report, const View& view, Columns& columns) {
 Columns choose_columns(const Report& report, const View& view) {
   Columns columns;
   for (const auto& id : view.columns.value_or(std::vector<std::string>{}))
-    if (is_fact(id)) columns.facts_of_modules.push_back(id);
+    if (reports::is_fact(id)) columns.facts_of_modules.push_back(id);
   if (!columns.facts_of_modules.empty() && view.by != By::kModule)
     throw tmeter::Error(TMETER_BAD_USAGE,
                         "--columns " + columns.facts_of_modules[0] + " goes with --by module only");

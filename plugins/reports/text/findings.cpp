@@ -3,8 +3,8 @@
 #include <array>
 #include <map>
 #include <string>
-#include <tmeter/cpp/units.hpp>
 
+#include "../common/findings.hpp"
 #include "flow.hpp"
 
 namespace text_report {
@@ -31,16 +31,6 @@ Severity severity_of(const FindingView& finding) {
   return i < kSeverities.size() ? kSeverities[i] : kSeverities[0];
 }
 
-// "param mem 97.49 MiB → 24.40 MiB"
-std::string change_text(const Report& report, const tmeter_change& change) {
-  for (const auto& m : report.metrics()) {
-    if (m.id() != tmeter::to_view(change.metric)) continue;
-    const auto text = [&](double v) { return tmeter::scaled(v, m.unit_kind(), m.unit()).text(); };
-    return std::string(m.title()) + " " + text(change.from) + " → " + text(change.to);
-  }
-  return {};
-}
-
 // "info: activations peak at 30.6 MiB: evidence": what is merely worth knowing takes one line.
 Text line_of(const Report& report, const FindingView& finding) {
   const auto severity = severity_of(finding);
@@ -49,7 +39,7 @@ Text line_of(const Report& report, const FindingView& finding) {
   if (!finding.evidence().empty())
     line.add(": ", Style::kQuiet).add(finding.evidence(), Style::kQuiet);
   for (const auto& change : finding.changes()) {
-    const auto text = change_text(report, change);
+    const auto text = reports::describe_change(report, change);
     if (!text.empty()) line.add("; ", Style::kQuiet).add(text);
   }
   if (!finding.action().empty()) line.add(" – ", Style::kQuiet).add(finding.action());
@@ -71,7 +61,8 @@ void add_paragraph(const Report& report, const FindingView& finding, size_t widt
       lines.push_back(Text().pad_to(kFindingIndent).append(line));
   };
   put_below("", finding.evidence(), Style::kQuiet);
-  for (const auto& change : finding.changes()) put_below("", change_text(report, change), {});
+  for (const auto& change : finding.changes())
+    put_below("", reports::describe_change(report, change), {});
   put_below("→ ", finding.action(), Style::kPlain);
 }
 

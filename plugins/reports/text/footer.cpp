@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <tmeter/cpp/units.hpp>
 
+#include "../common/describe.hpp"
 #include "by_size.hpp"
 #include "findings.hpp"
 #include "flow.hpp"
@@ -68,12 +68,22 @@ Text unknown_line(const Report& report) {
   return line;
 }
 
+// "holds: macs<=5G (4,089,184,256)"
+std::vector<Text> assertions(const Report& report) {
+  std::vector<Text> lines;
+  for (const auto& a : report.assertions()) {
+    Text line(a.holds() ? "holds: " : "does not hold: ",
+              a.holds() ? Style::kGood : Style::kWarning);
+    line.add(a.expression());
+    lines.push_back(line.add(" (" + reports::describe_value(report, a) + ")", Style::kQuiet));
+  }
+  return lines;
+}
+
 Text timing(const Report& report) {
-  const auto text = report.property("analysis.seconds");
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (text.empty() || error != std::errc()) return {};
-  const auto scaled = tmeter::scaled(seconds, TMETER_UNIT_SECOND, "s").text();
+  const auto seconds = reports::analysis_seconds(report);
+  if (!seconds) return {};
+  const auto scaled = tmeter::scaled(*seconds, TMETER_UNIT_SECOND, "s").text();
   return Text("analysed in " + scaled, Style::kQuiet);
 }
 
@@ -150,6 +160,7 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   lines.put(coverage_line(report));
   lines.put_right(timing(report));
   lines.put(unknown_line(report));
+  for (const auto& line : assertions(report)) lines.put(line);
   lines.gap();
   lines.put(finding_lines(report, width));
   lines.gap();

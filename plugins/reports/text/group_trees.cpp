@@ -2,29 +2,16 @@
 #include <map>
 #include <tmeter/cpp/module_ids.hpp>
 
+#include "../common/groups.hpp"
 #include "trees.hpp"
 
 namespace text_report {
 namespace {
 
+using reports::readings_of;
+using reports::Sums;
 using tmeter::Cell;
-using tmeter::Metric;
-using tmeter::Module;
 using tmeter::Report;
-
-using Sums = std::vector<Accumulator>;
-
-Sums empty_sums(const Columns& columns) {
-  Sums sums;
-  for (const auto& m : columns.shown) sums.emplace_back(m.aggregation());
-  return sums;
-}
-
-std::vector<Reading> readings_of(const Sums& sums) {
-  std::vector<Reading> readings;
-  for (const auto& sum : sums) readings.push_back(sum.reading());
-  return readings;
-}
 
 // Groups in the order in which they first appear.
 class Groups {
@@ -39,7 +26,7 @@ class Groups {
   explicit Groups(const Columns& columns) : columns_(columns) {}
   Group& operator[](std::string_view name) {
     const auto [it, fresh] = index_.try_emplace(std::string(name), groups_.size());
-    if (fresh) groups_.push_back({std::string(name), 0, empty_sums(columns_), {}});
+    if (fresh) groups_.push_back({std::string(name), 0, reports::empty_sums(columns_.shown), {}});
     return groups_[it->second];
   }
   std::vector<Group>& all() { return groups_; }
@@ -90,38 +77,9 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view, G
 
 bool wants_members(const View& view) { return view.depth.value_or(1) >= 2; }
 
-// What a node adds to the columns: its own figures, none of other axes.
-void add_node(const Report& report, const Columns& columns, const tmeter::Node& node, Sums& sums) {
-  for (size_t c = 0; c < sums.size(); ++c)
-    if (columns.shown[c].axis() == TMETER_AXIS_NODE)
-      sums[c].add(report.cell(columns.shown[c], node));
-}
-
 std::string_view path_of(const tmeter::Node& node) {
   const bool root = !node.call() || node.call().module().index() == 0;
   return root ? "(root)" : node.call().module().path();
-}
-
-// What each module holds and runs itself, by module index.
-std::vector<Sums> own_figures(const Report& report, const Columns& columns) {
-  const auto graph = report.graph();
-  std::vector<Sums> own(graph.modules().size(), empty_sums(columns));
-  const auto add = [&](int32_t axis, const Module& m, auto&& cell_of) {
-    if (!m) return;
-    for (size_t c = 0; c < columns.shown.size(); ++c)
-      if (columns.shown[c].axis() == axis) own[m.index()][c].add(cell_of(columns.shown[c]));
-  };
-  for (const auto& node : graph.nodes())
-    add(TMETER_AXIS_NODE, node.call() ? node.call().module() : graph.root(),
-        [&](const Metric& m) { return report.cell(m, node); });
-  for (const auto& tensor : graph.tensors())
-    if (!tensor.is_tied())
-      add(TMETER_AXIS_TENSOR, tensor.owner() ? tensor.owner() : graph.root(),
-          [&](const Metric& m) { return report.cell(m, tensor); });
-  for (const auto& call : graph.module_calls())
-    add(TMETER_AXIS_MODULE_CALL, call.module(),
-        [&](const Metric& m) { return report.cell(m, TMETER_AXIS_MODULE_CALL, call.index()); });
-  return own;
 }
 
 // "torch.nn.modules.conv.Conv2d" reads "Conv2d" unless another type is called that, too.
@@ -143,10 +101,10 @@ Tree operator_tree(const Report& report, const Columns& columns, const View& vie
   for (const auto& node : report.graph().nodes()) {
     auto& group = groups[node.op()];
     ++group.count;
-    add_node(report, columns, node, group.sums);
+    reports::add_node(report, columns.shown, node, group.sums);
     if (!wants_members(view)) continue;
-    Sums own = empty_sums(columns);
-    add_node(report, columns, node, own);
+    Sums own = reports::empty_sums(columns.shown);
+    reports::add_node(report, columns.shown, node, own);
     const auto path = path_of(node);
     const auto shape = node.result_count() ? describe(node.result(0)) : std::string();
     group.members.push_back(
@@ -158,15 +116,12 @@ Tree operator_tree(const Report& report, const Columns& columns, const View& vie
 Tree type_tree(const Report& report, const Columns& columns, const View& view) {
   Groups groups(columns);
   const auto ids = tmeter::module_ids(report.graph());
-  const auto own = own_figures(report, columns);
+  const auto own = reports::own_figures(report, columns.shown);
   for (const auto& m : report.graph().modules()) {
     auto& group = groups[m.qualified_type()];
     ++group.count;
-    for (size_t c = 0; c < columns.shown.size(); ++c) {
-      const auto reading = own[m.index()][c].reading();
-      group.sums[c].add(reading.cell);
-      if (reading.partial) group.sums[c].add(Cell::unsupported());
-    }
+    for (size_t c = 0; c < columns.shown.size(); ++c)
+      group.sums[c].add(own[m.index()][c].reading());
     if (!wants_members(view)) continue;
     const auto path = m.index() == 0 ? std::string_view("(root)") : m.path();
     group.members.push_back(

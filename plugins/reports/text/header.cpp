@@ -1,8 +1,6 @@
 #include "header.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <tmeter/cpp/units.hpp>
 
 #include "flow.hpp"
 #include "trees.hpp"
@@ -18,20 +16,9 @@ constexpr size_t kWidestIndent = 16;
 // "resnet50.pt2 (97.80 MiB)"
 Text file_item(const Report& report) {
   Text item(report.property("model.file"));
-  const auto size = report.property("model.size");
-  double bytes = 0;
-  const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), bytes);
-  if (error == std::errc() && end == size.data() + size.size() && !item.empty())
-    item.add(" (" + tmeter::scaled(bytes, TMETER_UNIT_BYTE, "B").text() + ")", Style::kQuiet);
+  const auto size = reports::file_size(report);
+  if (!size.empty() && !item.empty()) item.add(" (" + size + ")", Style::kQuiet);
   return item;
-}
-
-// "torch.export (torch 2.15.0)"
-Text format_item(const Report& report) {
-  const auto format = report.graph().property("format");
-  const auto producer = report.graph().property("producer");
-  if (format.empty() || producer.empty()) return Text(format.empty() ? producer : format);
-  return Text(format).add(" (").add(producer).add(")");
 }
 
 // "x: f32[1, 3, 224, 224] (inferred)"
@@ -64,7 +51,7 @@ std::vector<Text> header(const Report& report, size_t width) {
   first.add("   ");
   const size_t indent = std::min(first.width(), kWidestIndent);
   std::vector<Text> items{first.append(file_item(report))};
-  if (auto format = format_item(report); !format.empty()) items.push_back(std::move(format));
+  if (const auto format = reports::format_of(report); !format.empty()) items.emplace_back(format);
   if (const auto part = report.graph().property("part"); !part.empty())
     items.push_back(Text("part ", Style::kQuiet).add(part));
   // Before any figure: they are not for what the file records.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tmeter/cpp/module_ids.hpp>
 
+#include "../common/lower_bounds.hpp"
 #include "fold.hpp"
 #include "trees.hpp"
 
@@ -17,28 +18,22 @@ constexpr size_t kRowsAtOnce = 48;  // about one screen, with header and footer
 class ModuleFacts {
  public:
   ModuleFacts(const Report& report, const Columns& columns)
-      : width_(columns.shown.size()), ids_(tmeter::module_ids(report.graph())) {
+      : bounds_(report, columns.shown), ids_(tmeter::module_ids(report.graph())) {
     const Graph graph = report.graph();
     const size_t n = ids_.size();
     level_.assign(n, 0);
     called_.assign(n, graph.nodes().size() == 0);  // without a recording nothing is ever called
     tied_.assign(n, false);
-    partial_.assign(n * width_, false);
     find_levels(graph);
     find_calls(graph);
     find_ties(graph);
-    find_unknown(report, columns);
   }
 
   const std::string& id(const Module& m) const { return ids_[m.index()]; }
   bool called(const Module& m) const { return called_[m.index()]; }
   bool tied(const Module& m) const { return tied_[m.index()]; }
-  bool partial(const Module& m, size_t column) const {
-    return partial_[m.index() * width_ + column];
-  }
-  bool any_partial() const {
-    return std::find(partial_.begin(), partial_.end(), true) != partial_.end();
-  }
+  bool partial(const Module& m, size_t column) const { return bounds_.partial(m.index(), column); }
+  bool any_partial() const { return bounds_.any(); }
   const std::vector<size_t>& modules_per_level() const { return per_level_; }
 
  private:
@@ -65,29 +60,10 @@ class ModuleFacts {
         if (owner) tied_[owner.index()] = true;
     }
   }
-  // An operator or tensor without a figure makes every sum around it a lower bound.
-  void find_unknown(const Report& report, const Columns& columns) {
-    for (size_t c = 0; c < width_; ++c) {
-      const auto& metric = columns.shown[c];
-      if (metric.axis() == TMETER_AXIS_NODE) {
-        for (const auto& node : report.graph().nodes())
-          if (report.cell(metric, node).is_unknown())
-            for (auto call = node.call(); call; call = call.parent()) mark(call.module(), c);
-      } else if (metric.axis() == TMETER_AXIS_TENSOR) {
-        for (const auto& tensor : report.graph().tensors())
-          if (report.cell(metric, tensor).is_unknown())
-            for (auto m = tensor.owner(); m; m = m.parent()) mark(m, c);
-      }
-    }
-  }
-  void mark(const Module& m, size_t column) {
-    partial_[m.index() * width_ + column] = partial_[column] = true;  // the root, too
-  }
-
-  size_t width_;
+  const reports::LowerBounds bounds_;
   std::vector<std::string> ids_;
   std::vector<size_t> level_, per_level_;
-  std::vector<bool> called_, tied_, partial_;
+  std::vector<bool> called_, tied_;
 };
 
 /// Whether a level could fit a screen once repeats are folded; it spares building huge levels.
@@ -191,13 +167,6 @@ Tree module_tree(const Report& report, const Columns& columns, const View& view)
   tree.root.type.clear();
   if (columns.sort) sort_children(tree.root, *columns.sort, tree.depth);
   return tree;
-}
-
-std::string_view model_name(const Report& report) {
-  const auto name = report.graph().property("name");
-  if (!name.empty()) return name;
-  const auto root = report.graph().root();
-  return root && !root.type().empty() ? root.type() : "model";
 }
 
 }  // namespace text_report

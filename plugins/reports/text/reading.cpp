@@ -1,65 +1,8 @@
 #include "reading.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <tmeter/cpp/units.hpp>
 
 namespace text_report {
-namespace {
-
-using tmeter::Cell;
-
-Cell sum_of(const Cell& a, const Cell& b) {
-  if (a.is_zero_by_rule() && b.is_zero_by_rule()) return a;
-  const bool reals = (a.is_number() && !a.is_int()) || (b.is_number() && !b.is_int());
-  int64_t exact = 0;
-  if (!reals && !__builtin_add_overflow(a.count().value(), b.count().value(), &exact))
-    return tmeter::Count(exact);
-  return a.real() + b.real();
-}
-
-}  // namespace
-
-void Accumulator::add(const Cell& cell) {
-  if (cell.is_unknown()) unknown_ = true;
-  if (!cell.known()) {
-    if (cell.is_unavailable() && sum_.empty()) sum_ = cell;
-    return;
-  }
-  if (!sum_.known()) {
-    sum_ = cell;
-    return;
-  }
-  switch (aggregation_) {
-    case TMETER_AGGREGATE_SUM:
-      sum_ = sum_of(sum_, cell);
-      break;
-    case TMETER_AGGREGATE_MAX:
-      if (cell.real() > sum_.real()) sum_ = cell;
-      break;
-    case TMETER_AGGREGATE_LAST:
-      sum_ = cell;
-      break;
-    default:
-      mixed_ = true;
-  }
-}
-
-Reading Accumulator::reading() const {
-  if (mixed_) return {};
-  if (unknown_ && !sum_.known()) return {Cell::unsupported(), false};
-  return {sum_, unknown_};
-}
-
-std::string plain_number(const Cell& cell) {
-  if (!cell.is_number()) return "0";
-  if (cell.is_int()) return std::to_string(cell.count().value());
-  std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), cell.real()).ptr;
-  return {buffer.data(), end};
-}
-
 std::string column_title(const tmeter::Metric& metric, bool raw) {
   std::string title(metric.title());
   const auto kind = metric.unit_kind();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <tmeter/cpp/units.hpp>
 
+#include "../common/describe.hpp"
 #include "reading.hpp"
 
 namespace text_report {
@@ -47,14 +48,6 @@ std::vector<Tensor> ordered(const Report& report, const Columns& columns) {
   return tensors;
 }
 
-// "f32[64, 3, 7, 7]"
-std::string type_of(const Tensor& t) {
-  std::string text(t.dtype().code());
-  text += "[";
-  for (const auto d : t.shape()) text += (text.ends_with("[") ? "" : ", ") + std::to_string(d);
-  return text + "]";
-}
-
 /// Rows of one table: what they have in common.
 class RowMaker {
  public:
@@ -80,7 +73,7 @@ class RowMaker {
   Table::Row tensor(const Tensor& t) const {
     Table::Row row;
     row.name.add(t.name());
-    row.type = type_of(t);
+    row.type = reports::describe(t);
     row.figures.push_back(count(t.numel().value()));
     for (const auto& m : columns_.of_tensors)
       row.figures.push_back(figure_of({report_.cell(m, t), false}, m, raw_));

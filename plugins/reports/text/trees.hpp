@@ -2,6 +2,7 @@
 #pragma once
 #include <tmeter/cpp/report.hpp>
 
+#include "../common/describe.hpp"
 #include "columns.hpp"
 #include "tree.hpp"
 #include "view.hpp"
@@ -18,10 +19,7 @@ Tree operator_tree(const tmeter::Report& report, const Columns& columns, const V
 /// inside them do, so that rows add up to the total; below them (--depth 2) every module.
 Tree type_tree(const tmeter::Report& report, const Columns& columns, const View& view);
 
-/// Class of the model: the root's label.
-std::string_view model_name(const tmeter::Report& report);
-
-/// "f32[batch=8, 3, 224, 224]"; scalars and lists by their values.
-std::string describe(const tmeter::Value& value);
+using reports::describe;
+using reports::model_name;
 
 }  // namespace text_report

@@ -8,32 +8,8 @@
 namespace text_report {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 constexpr std::string_view kEllipsis = "…";
-constexpr char32_t kInvalid = 0xFFFFFFFF;
-
-struct Decoded {
-  char32_t code;
-  size_t bytes;
-};
-
-// RFC 3629: no overlong forms, no surrogates, nothing beyond U+10FFFF.
-Decoded decode(std::string_view s) {
-  static constexpr std::array<char32_t, 5> kSmallest{0, 0, 0x80, 0x800, 0x10000};
-  const auto lead = static_cast<unsigned char>(s[0]);
-  if (lead < 0x80) return {lead, 1};
-  const size_t n = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || s.size() < n) return {kInvalid, 1};
-  char32_t code = lead & (0xFF >> (n + 1));
-  for (size_t i = 1; i < n; ++i) {
-    const auto c = static_cast<unsigned char>(s[i]);
-    if ((c & 0xC0) != 0x80) return {kInvalid, 1};
-    code = code << 6 | (c & 0x3F);
-  }
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < kSmallest[n] || surrogate || code > 0x10FFFF) return {kInvalid, 1};
-  return {code, n};
-}
+using reports::decode;
 
 struct Range {
   char32_t first, last;
@@ -69,36 +45,12 @@ constexpr std::array<Range, 7> kZero{{{0x0300, 0x036F},
                                       {0x20D0, 0x20FF},
                                       {0xFE00, 0xFE0F}}};
 
-// C0 without tab and line ends, DEL, C1; characters that reorder what follows.
-constexpr std::array<Range, 6> kUnsafe{
-    {{0x00, 0x08}, {0x0B, 0x0C}, {0x0E, 0x1F}, {0x7F, 0x9F}, {0x202A, 0x202E}, {0x2066, 0x2069}}};
-
 size_t width_of(char32_t code) {
   if (code < 0x300) return 1;
   return in(kZero, code) ? 0 : in(kWide, code) ? 2 : 1;
 }
 
-bool plain_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
-}
-
 }  // namespace
-
-std::string printable(std::string_view text) {
-  if (plain_ascii(text)) return std::string(text);
-  std::string out;
-  while (!text.empty()) {
-    const auto [code, bytes] = decode(text);
-    if (code == '\t' || code == '\n' || code == '\r')
-      out += ' ';
-    else if (code == kInvalid || in(kUnsafe, code))
-      out += kReplacement;
-    else
-      out += text.substr(0, bytes);
-    text.remove_prefix(bytes);
-  }
-  return out;
-}
 
 size_t display_width(std::string_view text) {
   size_t width = 0;

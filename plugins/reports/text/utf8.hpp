@@ -1,14 +1,14 @@
-// Text on a terminal: what names from a model file look like, how wide they are, how to cut them.
+// Text on a terminal: how wide it is, and how to cut it.
 #pragma once
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "../common/utf8.hpp"
+
 namespace text_report {
 
-/// Safe to print: invalid UTF-8, control characters (a name may hold an escape sequence) and
-/// direction overrides become U+FFFD; tabs and line ends become spaces.
-std::string printable(std::string_view text);
+using reports::printable;
 
 /// Columns of a terminal that `text` (printable) takes: 2 for wide East Asian characters and emoji,
 /// 0 for combining marks.

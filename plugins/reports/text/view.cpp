@@ -3,6 +3,8 @@
 #include <charconv>
 #include <limits>
 
+#include "../common/columns.hpp"
+
 namespace text_report {
 namespace {
 
@@ -28,23 +30,16 @@ std::optional<size_t> read_depth(std::string_view text) {
   return depth;
 }
 
-std::vector<std::string> split(std::string_view list) {
-  std::vector<std::string> parts;
-  while (!list.empty()) {
-    const size_t comma = list.find(',');
-    if (comma != 0) parts.emplace_back(list.substr(0, comma));
-    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
-  }
-  return parts;
-}
-
 }  // namespace
 
 View read_view(const tmeter::Report& report) {
   View view;
   view.by = read_by(report.view("by"));
   view.depth = read_depth(report.view("depth"));
-  if (const auto columns = report.view("columns"); !columns.empty()) view.columns = split(columns);
+  if (const auto columns = report.view("columns"); !columns.empty()) {
+    const auto ids = reports::split(columns);
+    view.columns.emplace(ids.begin(), ids.end());
+  }
   view.sort = report.view("sort");
   view.fold = report.view("no-fold").empty();
   view.repr = report.view("repr") == "1";

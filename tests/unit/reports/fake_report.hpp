@@ -25,7 +25,7 @@ struct tmeter_value {
 
 struct tmeter_node {
   size_t index = 0;
-  std::string op, overload, location;
+  std::string op, overload, location, name{};
   std::vector<std::pair<std::string, tmeter_value>> args;
   std::vector<tmeter_value> results;
   const tmeter_module_call* call = nullptr;
@@ -90,6 +90,13 @@ struct Sweep {
   std::vector<std::vector<tmeter_number>> totals{};  // per point, by metric
 };
 
+struct Assertion {
+  std::string expression{}, subject{}, comparison{};
+  tmeter_number value{}, limit{};
+  bool holds = false;
+  size_t metric = SIZE_MAX, module = 0;
+};
+
 inline tmeter_number integer(int64_t i) { return {TMETER_NUMBER_INT, 0, i, 0}; }
 inline tmeter_number real(double f) { return {TMETER_NUMBER_FLOAT, 0, 0, f}; }
 inline tmeter_number unknown() { return {TMETER_NUMBER_UNKNOWN, 0, 0, 0}; }
@@ -135,12 +142,14 @@ struct tmeter_graph {
   std::map<size_t, std::pair<size_t, size_t>> repeats;  // module → window, times
   std::vector<fake::Formula> formulas;
   fake::Sweep sweep;
+  std::deque<fake::Assertion> assertions;
 };
 struct tmeter_output {
   std::string text;
   bool color = false;
   int columns = 0;
-  size_t longest = 0;  // piece that was written at once
+  size_t longest = 0;      // piece that was written at once
+  size_t room = SIZE_MAX;  // bytes until the disk is full
 };
 
 namespace fake {
@@ -204,6 +213,7 @@ inline const tmeter_graph_api& graph_api() {
     a.node_result = [](N n, size_t i) { return at(n->results, i); };
     a.node_module_call = [](N n) { return n->call; };
     a.node_location = [](N n) { return str(n->location); };
+    a.node_name = [](N n) { return str(n->name); };
 
     a.value_kind = [](V v) { return v->kind; };
     a.value_dtype = [](V v) { return v->dtype; };
@@ -366,6 +376,13 @@ inline const tmeter_report_api& report_api() {
       *out = {sizeof *out, 0, span(s.symbols), s.points.size()};
       return TMETER_OK;
     };
+    a.assertion_count = [](R) { return current()->assertions.size(); };
+    a.assertion_at = [](R, size_t i, tmeter_assertion* out) -> tmeter_status {
+      const auto& b = current()->assertions.at(i);
+      *out = {sizeof *out, b.holds, str(b.expression), str(b.subject), str(b.comparison),
+              b.value,     b.limit, b.metric,          b.module};
+      return TMETER_OK;
+    };
     a.sweep_point = [](R, size_t i) { return span(current()->sweep.points.at(i)); };
     a.sweep_total = [](R, size_t p, size_t m) { return current()->sweep.totals.at(p).at(m); };
     return a;
@@ -377,6 +394,7 @@ inline const tmeter_output_api& output_api() {
   static const tmeter_output_api api{
       sizeof(tmeter_output_api), 0,
       [](tmeter_output* out, tmeter_bytes bytes) -> tmeter_status {
+        if (out->text.size() + bytes.len > out->room) return TMETER_IO;
         out->text.append(reinterpret_cast<const char*>(bytes.ptr), bytes.len);
         out->longest = std::max(out->longest, bytes.len);
         return TMETER_OK;

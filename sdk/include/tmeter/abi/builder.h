@@ -138,6 +138,9 @@ typedef struct tmeter_builder_api {
    * asks a propagator (propagator.h). The rank is that of the input. */
   tmeter_status(TMETER_ABI *want_input)(tmeter_builder *, tmeter_str name, const int64_t *dims,
                                         size_t rank);
+
+  /* What the file calls the node, if it does: the name of its first result, "conv2d_1". */
+  tmeter_status(TMETER_ABI *node_name)(tmeter_builder *, tmeter_id node, tmeter_str name);
 } tmeter_builder_api;
 
 #ifdef __cplusplus

@@ -138,6 +138,9 @@ typedef struct tmeter_graph_api {
 
   /* graph, for propagators: dims the user wants instead of those of the input; else empty. */
   tmeter_i64_span(TMETER_ABI *input_wanted)(const tmeter_graph *, size_t);
+
+  /* What the file calls a node, "conv2d_1", so that other tools can find it; "" when it does not. */
+  tmeter_str(TMETER_ABI *node_name)(const tmeter_node *);
 } tmeter_graph_api;
 
 #ifdef __cplusplus

@@ -85,6 +85,19 @@ typedef struct tmeter_sweep { /* growable */
   size_t point_count;
 } tmeter_sweep;
 
+/* A bound the user wants kept, as in --assert 'module("layer4").macs < 1G', and what came of it. */
+typedef struct tmeter_assertion { /* growable; the host fills it. Texts live with the report. */
+  uint32_t struct_size;
+  int32_t holds;         /* non-zero: it does */
+  tmeter_str expression; /* as the user wrote it */
+  tmeter_str subject;    /* "macs", "module(\"layer4\").macs", "coverage", "unknown" */
+  tmeter_str comparison; /* "<=", "<", ">=", ">", "==", "!=" */
+  tmeter_number value;   /* of the subject; what is not known never holds */
+  tmeter_number limit;   /* the bound, its unit multiplied in */
+  size_t metric;         /* index; SIZE_MAX for "coverage" (a ratio) and "unknown" (operators) */
+  size_t module;         /* index; 0, the root, stands for the whole model */
+} tmeter_assertion;
+
 typedef struct tmeter_report_api { /* all [any] */
   uint32_t struct_size;
   uint32_t reserved;
@@ -148,6 +161,10 @@ typedef struct tmeter_report_api { /* all [any] */
                                              tmeter_distribution *out);
   size_t(TMETER_ABI *series_count)(const tmeter_report *);
   tmeter_status(TMETER_ABI *series_at)(const tmeter_report *, size_t, tmeter_series *out);
+
+  /* In the order in which the user gave them. */
+  size_t(TMETER_ABI *assertion_count)(const tmeter_report *);
+  tmeter_status(TMETER_ABI *assertion_at)(const tmeter_report *, size_t, tmeter_assertion *out);
 } tmeter_report_api;
 
 typedef struct tmeter_output_api {

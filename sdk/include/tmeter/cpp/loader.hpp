@@ -194,6 +194,11 @@ class GraphBuilder {
     d.location = to_abi(location);
     return make([&](Id* id) { return api().node(h_, &d, id); });
   }
+  /// What the file calls a node; a host that is too old to know goes without.
+  void node_name(Id node, std::string_view name) {
+    if (TMETER_HAS(&api(), tmeter_builder_api, node_name))
+      check(api().node_name(h_, node, to_abi(name)));
+  }
   static tmeter_arg arg(std::string_view name, Id value) { return {to_abi(name), value, 0}; }
 
  private:

@@ -30,6 +30,25 @@ class Metric {
   tmeter_metric_info info_;
 };
 
+/// A bound of --assert and whether it holds; lives as long as the report.
+class AssertionView {
+ public:
+  explicit AssertionView(const tmeter_assertion& a) : a_(a) {}
+  bool holds() const { return a_.holds != 0; }
+  std::string_view expression() const { return to_view(a_.expression); }
+  std::string_view subject() const { return to_view(a_.subject); }
+  std::string_view comparison() const { return to_view(a_.comparison); }
+  Cell value() const { return Cell(a_.value); }
+  Cell limit() const { return Cell(a_.limit); }
+  /// False for "coverage" and "unknown", which are no metrics.
+  bool of_metric() const { return a_.metric != SIZE_MAX; }
+  size_t metric() const { return a_.metric; }  // index
+  size_t module() const { return a_.module; }  // index; 0: the whole model
+
+ private:
+  tmeter_assertion a_;
+};
+
 class Report {
  public:
   explicit Report(const tmeter_report* h) : h_(h) {}
@@ -148,6 +167,17 @@ class Report {
       return s;
     };
     return IndexRange<tmeter_series, decltype(at)>(api().series_count(h_), at);
+  }
+  /// As the user gave them; none on a host that is too old to tell.
+  auto assertions() const {
+    auto at = [h = h_](size_t i) {
+      tmeter_assertion a{};
+      a.struct_size = sizeof a;
+      check(api().assertion_at(h, i, &a));
+      return AssertionView(a);
+    };
+    const bool told = TMETER_HAS(&api(), tmeter_report_api, assertion_at);
+    return IndexRange<AssertionView, decltype(at)>(told ? api().assertion_count(h_) : 0, at);
   }
   /// "text", "kernel_size", "input_size", "output_size": see abi/report.h. Empty when there is
   /// none.

@@ -1,65 +1,118 @@
 #include "core/analysis/assertion.hpp"
 
+#include "core/ir/builder.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace tmeter::core {
 namespace {
 using testing::expect_error;
 
-void check(const std::string& text, const Results& results) {
-  check_assertion(parse_assertion(text), results);
-}
+constexpr int64_t kBeyondDouble = 9007199254740993;  // 2^53 + 1
 
 Results results() {
   Results r;
   Column macs;
   macs.id = "macs";
   macs.cells[TMETER_AXIS_MODEL] = {number(int64_t{4089184256})};
+  macs.cells[TMETER_AXIS_MODULE] = {number(int64_t{4089184256}), number(int64_t{812})};
   Column gone;
   gone.id = "gone";
   gone.cells[TMETER_AXIS_MODEL] = {number_of_kind(TMETER_NUMBER_UNKNOWN)};
-  r.columns = {macs, gone};
+  Column large;
+  large.id = "large";
+  large.cells[TMETER_AXIS_MODEL] = {number(kBeyondDouble)};
+  r.columns = {macs, gone, large};
   r.coverage = {"flops", 54, 121, 0, {}};
   return r;
 }
 
-TEST(Assertion, HoldsWithUnits) {
-  EXPECT_NO_THROW(check("macs<=5G", results()));
-  EXPECT_NO_THROW(check("macs == 4089184256", results()));
-  EXPECT_NO_THROW(check("macs>3.8GiB", results()));  // 3.8 GiB = 4,080,218,931.2
+/// A root with one child, "layer 4".
+class Assertions : public ::testing::Test {
+ protected:
+  Assertions() {
+    GraphBuilder builder;
+    const auto root = builder.module(0, "", "Net");
+    builder.module(root, "layer 4", "Sequential");
+    graph = builder.finish();
+  }
+  AssertionResult run(const std::string& text) const {
+    return evaluate(parse_assertion(text), *graph, results_);
+  }
+  bool holds(const std::string& text) const { return run(text).holds; }
+
+  Results results_ = results();
+  std::unique_ptr<Graph> graph;
+};
+
+TEST_F(Assertions, UnitsScaleTheBound) {
+  EXPECT_TRUE(holds("macs<=5G"));
+  EXPECT_TRUE(holds("macs == 4089184256"));
+  EXPECT_TRUE(holds("macs>3.8GiB"));  // 3.8 GiB = 4,080,218,931.2
+  EXPECT_FALSE(holds("macs < 4 G"));
 }
 
-TEST(Assertion, FailureTellsTheActualValue) {
-  expect_error(ErrorKind::kAssertion, {"macs<4G", "4089184256"},
-               [] { check("macs<4G", results()); });
+TEST_F(Assertions, CoverageIsAShareAndUnknownACount) {
+  EXPECT_TRUE(holds("coverage==100%"));
+  EXPECT_TRUE(holds("unknown == 0"));
+  results_.coverage.unknown = 1;
+  EXPECT_FALSE(holds("coverage==100%"));
+  EXPECT_FALSE(holds("unknown==0"));
+  EXPECT_EQ(run("unknown==0").value.i, 1);
 }
 
-TEST(Assertion, CoverageIsAShare) {
-  EXPECT_NO_THROW(check("coverage==100%", results()));
-  auto r = results();
-  r.coverage.unknown = 1;
-  expect_error(ErrorKind::kAssertion, {"coverage"}, [&] { check("coverage==100%", r); });
+TEST_F(Assertions, CoverageOfAPluginThatFailedIsNotAvailable) {
+  results_.coverage = {};
+  expect_error(ErrorKind::kUsage, {"states a coverage"}, [&] { run("coverage==100%"); });
+  results_.columns[0].failed = true;
+  EXPECT_EQ(run("coverage==100%").value.kind, TMETER_NUMBER_UNAVAILABLE);
+  EXPECT_FALSE(holds("unknown==0"));
 }
 
-TEST(Assertion, UnknownValueNeverHolds) {
-  expect_error(ErrorKind::kAssertion, {"not known"}, [] { check("gone<=5", results()); });
+TEST_F(Assertions, BoundsBeyondDoublesAreExact) {
+  EXPECT_TRUE(holds("large == 9007199254740993"));
+  EXPECT_FALSE(holds("large == 9007199254740992"));
+  EXPECT_TRUE(holds("large > 9007199254740992"));
+  EXPECT_FALSE(holds("large != 9007199254740993"));
 }
 
-TEST(Assertion, NonsenseIsWrongUsage) {
-  expect_error(ErrorKind::kUsage, {"did you mean 'macs'"}, [] { check("mac<=5G", results()); });
-  for (const auto* text : {"macs", "<=5", "macs<=", "macs<=5X", "macs=>5"}) {
+TEST_F(Assertions, AModuleIsNamedByItsPath) {
+  const auto r = run("module(\"layer 4\").macs < 1K");
+  EXPECT_TRUE(r.holds);
+  EXPECT_EQ(r.value.i, 812);
+  EXPECT_EQ(r.module, 1u);
+  EXPECT_EQ(r.metric, 0u);
+  EXPECT_FALSE(holds("module('.layer 4').macs>812"));
+}
+
+TEST_F(Assertions, UnknownValueNeverHolds) {
+  EXPECT_FALSE(holds("gone<=5"));
+  EXPECT_FALSE(holds("gone!=5"));
+  EXPECT_FALSE(holds("module('layer 4').large<5"));  // has no figure there
+}
+
+TEST_F(Assertions, AllThatDoNotHoldAreNamedWithTheirValues) {
+  const std::vector<AssertionResult> all{run("macs<4G"), run("macs<5G"), run("gone<=5")};
+  expect_error(ErrorKind::kAssertion,
+               {"2 of 3", "'macs<4G' (macs is 4089184256)", "'gone<=5' (gone is not known)"},
+               [&] { require_all(all); });
+  EXPECT_NO_THROW(require_all({all[1]}));
+}
+
+TEST_F(Assertions, NonsenseIsWrongUsage) {
+  for (const auto* text :
+       {"macs", "<=5", "macs<=", "macs<=5X", "macs=>5", "module(layer4).macs<1",
+        "module(\"layer4).macs<1", "module(\"layer4\")<1", "module(\"layer4\").<1"}) {
     expect_error(ErrorKind::kUsage, {"--assert"}, [&] { parse_assertion(text); });
   }
 }
 
-TEST(Assertion, NamesAreCheckedWithoutLookingAtValues) {
-  EXPECT_NO_THROW(require_metric(parse_assertion("macs<4G"), results()));
-  EXPECT_NO_THROW(require_metric(parse_assertion("coverage>2"), results()));
-  EXPECT_NO_THROW(require_metric(parse_assertion("gone<=5"), results()));
-  expect_error(ErrorKind::kUsage, {"did you mean 'macs'"},
-               [] { require_metric(parse_assertion("mac<=5G"), results()); });
-  expect_error(ErrorKind::kUsage, {"states a coverage"},
-               [] { require_metric(parse_assertion("coverage==1"), {}); });
+TEST_F(Assertions, ASlipOfTheHandIsToldTheNearestName) {
+  expect_error(ErrorKind::kUsage, {"did you mean 'macs'"}, [&] { run("mac<=5G"); });
+  expect_error(ErrorKind::kUsage, {"no module 'layer 5'", "did you mean 'layer 4'"},
+               [&] { run("module('layer 5').macs<1"); });
+  expect_error(ErrorKind::kUsage, {"whole model"}, [&] { run("module('layer 4').coverage==1"); });
+  results_.coverage.metric.clear();
+  expect_error(ErrorKind::kUsage, {"states a coverage"}, [&] { run("coverage==1"); });
 }
 
 }  // namespace

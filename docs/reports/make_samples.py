@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""The samples in docs/reports: each is what tmeter writes today.
+
+usage: make_samples.py [--check]
+
+Below every line "<!-- sample: tmeter ARGUMENTS -->" or "… ARGUMENTS | N lines -->" stands a block of
+code with what that command writes to standard output (its first N lines). Writes these blocks anew;
+--check only compares, and exits 1 if one differs. TMETER is the binary, as in the tests.
+"""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parents[1]
+TMETER = os.environ.get("TMETER", str(ROOT / "build/release/bin/tmeter"))
+SAMPLE = re.compile(r"(<!-- sample: tmeter ([^|\n]*?)(?: \| (\d+) lines)? -->\n\n)(`{3,})(\w*)\n.*?\n\4\n", re.DOTALL)
+# What is another at every run.
+TIMES = ((re.compile(r'(analysis-seconds|time)="[0-9.e-]+"'), r'\1="0.01"'),
+         (re.compile(r"(The analysis itself took|analysed in) [0-9.]+ \w+"), r"\1 10.00 ms"))
+
+
+def output(arguments, lines):
+    environment = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent"}
+    done = subprocess.run([TMETER, *shlex.split(arguments)], capture_output=True, text=True, cwd=ROOT, env=environment)
+    if done.returncode not in (0, 3):  # 3: an assertion does not hold
+        sys.exit(f"tmeter {arguments}: {done.stderr}")
+    text = done.stdout.replace("\r\n", "\n")
+    for pattern, replacement in TIMES:
+        text = pattern.sub(replacement, text)
+    all_lines = text.rstrip("\n").split("\n")
+    if lines and len(all_lines) > int(lines):
+        all_lines = [*all_lines[:int(lines)], "…"]
+    return "\n".join(line.rstrip() for line in all_lines)
+
+
+def renewed(match):
+    head, arguments, lines, fence, language = match.groups()
+    return f"{head}{fence}{language}\n{output(arguments, lines)}\n{fence}\n"
+
+
+def main(check):
+    stale, samples = [], 0
+    for page in sorted(FOLDER.glob("*.md")):
+        old = page.read_text(encoding="utf-8")
+        new, count = SAMPLE.subn(renewed, old)
+        samples += count
+        if count != old.count("<!-- sample:"):
+            sys.exit(f"{page}: a sample has no block of code below it")
+        if new == old:
+            continue
+        stale.append(page.name)
+        if not check:
+            page.write_text(new, encoding="utf-8")
+    if check and stale:
+        print(f"not what tmeter writes any more: {', '.join(stale)}; run {__file__}", file=sys.stderr)
+        return 1
+    print(f"{samples} samples, {len(stale)} written anew")
+    return 0 if samples else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))

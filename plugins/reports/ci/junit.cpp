@@ -1,0 +1,82 @@
+// Format: junit-10.xsd of Jenkins' xUnit plugin, which GitLab and others read, too. Other schemas
+// demand time and host of the run, which are left out, so that equal runs give equal reports.
+#include "../common/columns.hpp"
+#include "../common/describe.hpp"
+#include "../common/lower_bounds.hpp"
+#include "../common/utf8.hpp"
+#include "../xml/stream.hpp"
+#include "writers.hpp"
+
+namespace ci_report {
+namespace {
+
+using tmeter::Report;
+
+void properties(xml_report::Stream& xml, const Report& report) {
+  const auto metrics = reports::all_metrics(report);
+  const reports::LowerBounds bounds(report, metrics);
+  xml.open("properties");
+  if (const auto sizes = report.property("sizes"); !sizes.empty())
+    xml.element("property")
+        .attribute("name", "sizes")
+        .attribute("value", reports::printable(sizes));
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const auto total = bounds.total(report, i);
+    if (total.cell.empty()) continue;
+    const auto status = reports::status_of(total);
+    auto value = total.cell.known() ? reports::plain_number(total.cell) : std::string();
+    if (status) value += (value.empty() ? "" : " ") + ("(" + std::string(*status) + ")");
+    xml.element("property").attribute("name", metrics[i].id()).attribute("value", value);
+  }
+  xml.close();
+}
+
+std::string warnings(const Report& report) {
+  std::string text;
+  for (const auto& w : report.warnings()) text += reports::printable(w) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string outcome(const Report& report, const tmeter::AssertionView& a) {
+  const auto value = a.value();
+  const auto subject = std::string(a.subject());
+  if (value.is_unknown()) return subject + " is not known: operators without a rule";
+  if (value.is_unavailable()) return subject + " is not available from this file or machine";
+  if (value.empty()) return subject + " has no figure";
+  return subject + " is " + reports::describe_value(report, a);
+}
+
+void write_junit(const Report& report, tmeter::Output& out) {
+  const auto assertions = report.assertions();
+  size_t failures = 0;
+  for (const auto& a : assertions) failures += !a.holds();
+  const auto seconds = reports::analysis_seconds(report);
+  auto time = std::to_string(seconds.value_or(0));  // "0.010000"
+  time.resize(time.size() - 3);                     // to the millisecond, as the schema has it
+  const auto suite = "tmeter " + std::string(report.property("model.file"));
+  const auto name = reports::readable(reports::model_name(report));
+
+  xml_report::Stream xml(out);
+  xml.open("testsuites").attribute("tests", assertions.size()).attribute("failures", failures);
+  xml.open("testsuite").attribute("name", reports::readable(suite));
+  xml.attribute("tests", assertions.size()).attribute("failures", failures);
+  xml.attribute("errors", "0").attribute("skipped", "0").attribute("time", time);
+  properties(xml, report);
+  for (const auto& a : assertions) {
+    xml.open("testcase").attribute("name", reports::printable(a.expression()));
+    xml.attribute("classname", name).attribute("time", "0");
+    if (!a.holds()) {
+      const auto text = reports::printable(outcome(report, a));
+      xml.element("failure").attribute("message", text).attribute("type", "assertion").text(text);
+    }
+    xml.close();
+  }
+  xml.element("system-out").text(warnings(report));
+  xml.close();
+  xml.close();
+  xml.finish();
+}
+
+}  // namespace ci_report

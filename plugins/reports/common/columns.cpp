@@ -1,0 +1,62 @@
+#include "columns.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace reports {
+
+using tmeter::Metric;
+using tmeter::Report;
+
+bool is_fact(std::string_view id) {
+  constexpr std::array<std::string_view, 3> kFacts{"kernel_size", "input_size", "output_size"};
+  return std::find(kFacts.begin(), kFacts.end(), id) != kFacts.end();
+}
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> parts;
+  while (!list.empty()) {
+    const size_t comma = list.find(',');
+    if (comma != 0) parts.push_back(list.substr(0, comma));
+    list = comma == list.npos ? std::string_view() : list.substr(comma + 1);
+  }
+  return parts;
+}
+
+std::vector<Metric> all_metrics(const Report& report) {
+  std::vector<Metric> all;
+  for (const auto& m : report.metrics()) all.push_back(m);
+  return all;
+}
+
+Metric find_metric(const Report& report, std::string_view id, std::string_view option) {
+  std::string known;
+  for (const auto& m : report.metrics()) {
+    if (m.id() == id) return m;
+    known += (known.empty() ? "" : ", ") + std::string(m.id());
+  }
+  throw tmeter::Error(TMETER_BAD_USAGE,
+                      std::string(option) + ": this report has no metric '" + std::string(id) +
+                          "' (it has " + known +
+                          "); modules also have kernel_size, input_size, output_size");
+}
+
+std::vector<std::string_view> chosen_facts(const Report& report) {
+  std::vector<std::string_view> facts;
+  for (const auto id : split(report.view("columns")))
+    if (is_fact(id)) facts.push_back(id);
+  return facts;
+}
+
+std::optional<Metric> main_metric(const std::vector<Metric>& metrics) {
+  for (const int32_t axis : {TMETER_AXIS_NODE, TMETER_AXIS_TENSOR})
+    for (const auto& m : metrics)
+      if (m.axis() == axis && m.aggregation() == TMETER_AGGREGATE_SUM) return m;
+  return std::nullopt;
+}
+
+bool is_readable(const Report& report, const Metric& metric) {
+  return !metric.detail() && !metric.of_tensors() && !report.total(metric).empty();
+}
+
+}  // namespace reports

@@ -1,0 +1,140 @@
+#include "describe.hpp"
+
+#include <charconv>
+#include <tmeter/cpp/units.hpp>
+#include <tmeter/cpp/words.hpp>
+
+#include "figures.hpp"
+#include "lower_bounds.hpp"
+
+namespace reports {
+namespace {
+
+using tmeter::Report;
+
+constexpr size_t kItemsShown = 4;    // of a list
+constexpr size_t kUnknownShown = 8;  // operators without a rule
+
+std::optional<double> number_in(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+std::string describe_tensor(const tmeter::Value& value) {
+  std::string text(value.dtype().code());
+  text += '[';
+  const auto shape = value.shape();
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    if (i) text += ", ";
+    if (const auto symbol = value.dim_text(i); !symbol.empty()) text.append(symbol) += '=';
+    text += std::to_string(shape[i]);
+  }
+  return text += ']';
+}
+
+std::string describe_list(const tmeter::Value& value) {
+  std::string text = "[";
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (i) text += ", ";
+    if (i == kItemsShown) {
+      text += "… " + std::to_string(value.size() - i) + " more";
+      break;
+    }
+    text += describe(value[i]);
+  }
+  return text += ']';
+}
+
+}  // namespace
+
+std::string_view model_name(const Report& report) {
+  const auto name = report.graph().property("name");
+  if (!name.empty()) return name;
+  const auto root = report.graph().root();
+  return root && !root.type().empty() ? root.type() : "model";
+}
+
+std::string format_of(const Report& report) {
+  const std::string format(report.graph().property("format"));
+  const std::string producer(report.graph().property("producer"));
+  if (format.empty() || producer.empty()) return format.empty() ? producer : format;
+  return format + " (" + producer + ")";
+}
+
+std::string file_size(const Report& report) {
+  const auto bytes = number_in(report.property("model.size"));
+  return bytes ? tmeter::scaled(*bytes, TMETER_UNIT_BYTE, "B").text() : "";
+}
+
+std::optional<double> analysis_seconds(const Report& report) {
+  return number_in(report.property("analysis.seconds"));
+}
+
+std::string describe_input(const tmeter::Graph& graph, size_t i) {
+  std::string text(graph.input_name(i));
+  if (!text.empty()) text += ": ";
+  text += describe(graph.inputs()[i]);
+  const auto origin = graph.input_origin(i);
+  if (!origin.empty() && origin != "recorded") text.append(" (").append(origin).append(")");
+  return text;
+}
+
+std::string describe(const tmeter::Value& value) {
+  switch (value.kind()) {
+    case TMETER_VALUE_TENSOR:
+      return describe_tensor(value);
+    case TMETER_VALUE_LIST:
+      return describe_list(value);
+    case TMETER_VALUE_INT:
+      return std::to_string(value.as_int());
+    case TMETER_VALUE_FLOAT:
+      return plain_number(value.as_float());
+    case TMETER_VALUE_BOOL:
+      return value.as_bool() ? "true" : "false";
+    case TMETER_VALUE_NONE:
+      return "none";
+    case TMETER_VALUE_DTYPE:
+      return std::string(tmeter::DType(static_cast<int32_t>(value.as_int())).name());
+    default:
+      return std::string(value.text());
+  }
+}
+
+std::string describe(const tmeter::Tensor& tensor) {
+  std::string text(tensor.dtype().code());
+  text += "[";
+  for (const auto d : tensor.shape()) text += (text.ends_with("[") ? "" : ", ") + std::to_string(d);
+  return text + "]";
+}
+
+std::string describe_coverage(const Report& report) {
+  const auto c = report.coverage();
+  if (tmeter::to_view(c.metric).empty()) return {};
+  return tmeter::count_of(c.counted + c.zero_by_rule + c.unknown, "operator") + ": " +
+         std::to_string(c.counted) + " counted, " + std::to_string(c.zero_by_rule) +
+         " zero by rule, " + std::to_string(c.unknown) + " unknown";
+}
+
+std::string describe_unknown(const Report& report) {
+  const auto ops = report.unknown_ops();
+  if (ops.size() == 0) return {};
+  return "no rule for " + tmeter::listed(ops.size(), kUnknownShown, [&](size_t i) {
+           return std::string(ops[i].op) + " ×" + std::to_string(ops[i].nodes);
+         });
+}
+
+std::string describe_value(const Report& report, const tmeter::AssertionView& assertion) {
+  const auto value = assertion.value();
+  if (assertion.of_metric()) {
+    const auto metric = report.metrics()[assertion.metric()];
+    const bool partial = LowerBounds(report, {metric}).partial(assertion.module(), 0);
+    return shown_in_full({value, partial && value.known()}, metric);
+  }
+  if (value.is_unavailable()) return "n/a";  // the plugin that would say it failed
+  if (value.is_int()) return tmeter::grouped(value.count().value());
+  return tmeter::scaled(value.real(), TMETER_UNIT_RATIO, "").text();
+}
+
+}  // namespace reports

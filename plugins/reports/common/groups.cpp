@@ -1,0 +1,78 @@
+#include "groups.hpp"
+
+namespace reports {
+
+using tmeter::Metric;
+using tmeter::Module;
+using tmeter::Report;
+using Metrics = std::vector<Metric>;
+
+Sums empty_sums(const Metrics& metrics) {
+  Sums sums;
+  for (const auto& m : metrics) sums.emplace_back(m.aggregation());
+  return sums;
+}
+
+std::vector<Reading> readings_of(const Sums& sums) {
+  std::vector<Reading> readings;
+  for (const auto& sum : sums) readings.push_back(sum.reading());
+  return readings;
+}
+
+Group& Groups::operator[](std::string_view name) {
+  auto it = index_.find(name);
+  if (it == index_.end()) {
+    it = index_.emplace(name, groups_.size()).first;
+    groups_.push_back({std::string(name), 0, empty_sums(metrics_)});
+  }
+  return groups_[it->second];
+}
+
+void add_node(const Report& report, const Metrics& metrics, const tmeter::Node& node, Sums& sums) {
+  for (size_t c = 0; c < sums.size(); ++c)
+    if (metrics[c].axis() == TMETER_AXIS_NODE) sums[c].add(report.cell(metrics[c], node));
+}
+
+std::vector<Sums> own_figures(const Report& report, const Metrics& metrics) {
+  const auto graph = report.graph();
+  std::vector<Sums> own(graph.modules().size(), empty_sums(metrics));
+  const auto add = [&](int32_t axis, const Module& m, auto&& cell_of) {
+    if (!m) return;
+    for (size_t c = 0; c < metrics.size(); ++c)
+      if (metrics[c].axis() == axis) own[m.index()][c].add(cell_of(metrics[c]));
+  };
+  for (const auto& node : graph.nodes())
+    add(TMETER_AXIS_NODE, node.call() ? node.call().module() : graph.root(),
+        [&](const Metric& m) { return report.cell(m, node); });
+  for (const auto& tensor : graph.tensors())
+    if (!tensor.is_tied())
+      add(TMETER_AXIS_TENSOR, tensor.owner() ? tensor.owner() : graph.root(),
+          [&](const Metric& m) { return report.cell(m, tensor); });
+  for (const auto& call : graph.module_calls())
+    add(TMETER_AXIS_MODULE_CALL, call.module(),
+        [&](const Metric& m) { return report.cell(m, TMETER_AXIS_MODULE_CALL, call.index()); });
+  return own;
+}
+
+Groups by_operator(const Report& report, const Metrics& metrics) {
+  Groups groups(metrics);
+  for (const auto& node : report.graph().nodes()) {
+    auto& group = groups[node.op()];
+    ++group.count;
+    add_node(report, metrics, node, group.sums);
+  }
+  return groups;
+}
+
+Groups by_type(const Report& report, const Metrics& metrics) {
+  Groups groups(metrics);
+  const auto own = own_figures(report, metrics);
+  for (const auto& m : report.graph().modules()) {
+    auto& group = groups[m.qualified_type()];
+    ++group.count;
+    for (size_t c = 0; c < metrics.size(); ++c) group.sums[c].add(own[m.index()][c].reading());
+  }
+  return groups;
+}
+
+}  // namespace reports

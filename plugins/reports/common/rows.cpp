@@ -1,0 +1,196 @@
+#include "rows.hpp"
+
+#include <charconv>
+#include <limits>
+#include <tmeter/cpp/module_ids.hpp>
+
+#include "columns.hpp"
+#include "describe.hpp"
+#include "groups.hpp"
+#include "lower_bounds.hpp"
+#include "names.hpp"
+
+namespace reports {
+namespace {
+
+using tmeter::Metric;
+using tmeter::Module;
+using tmeter::Report;
+
+enum class Kind { kModules, kOperators, kCalls, kTypes, kModulesByType, kTensors, kSweep };
+
+size_t depth_of(const Report& report, size_t fallback) {
+  const auto text = report.view("depth");
+  if (text.empty()) return fallback;
+  if (text == "all") return std::numeric_limits<size_t>::max();
+  size_t depth = 0;
+  std::from_chars(text.data(), text.data() + text.size(), depth);
+  return depth;
+}
+
+Kind kind_of(const Report& report) {
+  if (report.sweep().symbols.len > 0) return Kind::kSweep;
+  const auto by = report.view("by");
+  const bool members = depth_of(report, 1) >= 2;
+  if (by == "operator") return members ? Kind::kCalls : Kind::kOperators;
+  if (by == "type") return members ? Kind::kModulesByType : Kind::kTypes;
+  if (by == "tensor") return Kind::kTensors;
+  if (by.empty() || by == "module") return Kind::kModules;
+  throw tmeter::Error(TMETER_BAD_USAGE,
+                      "--by takes module, operator, type or tensor, not '" + std::string(by) + "'");
+}
+
+std::vector<std::string> symbol_names(const Report& report) {
+  const auto sweep = report.sweep();
+  const auto symbols = report.graph().symbols();
+  std::vector<std::string> names;
+  for (size_t i = 0; i < sweep.symbols.len; ++i)
+    names.emplace_back(tmeter::to_view(symbols[static_cast<size_t>(sweep.symbols.ptr[i])].name));
+  return names;
+}
+
+std::string shape_text(const tmeter::Shape& shape) {
+  std::string text = "[";
+  for (const auto d : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(d);
+  return text + "]";
+}
+
+class Writer {
+ public:
+  using Put = std::function<void(const Row&)>;
+  Writer(const Report& report, const std::vector<Metric>& metrics, const RowOptions& options,
+         const Put& put)
+      : report_(report), graph_(report.graph()), metrics_(metrics), options_(options), put_(put) {}
+
+  void write(Kind kind) {
+    switch (kind) {
+      case Kind::kModules:
+        return modules();
+      case Kind::kOperators:
+        return groups(by_operator(report_, metrics_));
+      case Kind::kCalls:
+        return calls();
+      case Kind::kTypes:
+        return groups(by_type(report_, metrics_));
+      case Kind::kModulesByType:
+        return modules_by_type();
+      case Kind::kTensors:
+        return tensors();
+      case Kind::kSweep:
+        return sweep();
+    }
+  }
+
+ private:
+  std::string path_of(const Module& m) const {
+    return options_.leading_dot ? "." + std::string(m.path()) : std::string(m.path());
+  }
+
+  void modules() {
+    const LowerBounds bounds(report_, metrics_);
+    const auto ids = tmeter::module_ids(graph_);
+    const auto deepest = depth_of(report_, std::numeric_limits<size_t>::max());
+    const auto facts = chosen_facts(report_);
+    std::vector<size_t> levels(graph_.modules().size());
+    for (const auto& m : graph_.modules()) {
+      const size_t level = m.parent() ? levels[m.parent().index()] + 1 : 0;
+      levels[m.index()] = level;
+      if (level > deepest) continue;
+      Row row{{ids[m.index()], path_of(m), std::string(m.type()), std::to_string(m.calls())}, {}};
+      for (const auto fact : facts) row.words.emplace_back(report_.fact(m, fact));
+      for (size_t i = 0; i < metrics_.size(); ++i)
+        row.readings.push_back(bounds.reading(report_, m, i));
+      put_(row);
+    }
+  }
+
+  void groups(const Groups& groups) {
+    for (const auto& g : groups.all())
+      put_({{g.name, std::to_string(g.count)}, readings_of(g.sums)});
+  }
+
+  void calls() {
+    for (const auto& node : graph_.nodes()) {
+      const auto module = node.call() ? node.call().module() : graph_.root();
+      Row row{{std::to_string(node.index()), std::string(node.op()), std::string(node.overload()),
+               module ? path_of(module) : std::string(), std::string(node.location()),
+               node.result_count() ? describe(node.result(0)) : std::string()},
+              {}};
+      for (const auto& m : metrics_)
+        row.readings.push_back(
+            {m.axis() == TMETER_AXIS_NODE ? report_.cell(m, node) : tmeter::Cell(), false});
+      put_(row);
+    }
+  }
+
+  void modules_by_type() {
+    const auto ids = tmeter::module_ids(graph_);
+    const auto own = own_figures(report_, metrics_);
+    for (const auto& m : graph_.modules())
+      put_({{ids[m.index()], path_of(m), std::string(m.qualified_type())},
+            readings_of(own[m.index()])});
+  }
+
+  void tensors() {
+    for (const auto& t : graph_.tensors()) {
+      Row row{{std::string(t.name()), std::string(tensor_kind_name(t.kind())),
+               std::string(t.dtype().name()), shape_text(t.shape()),
+               std::to_string(t.numel().value()), t.trainable() ? "true" : "false",
+               t.is_tied() ? std::string(t.canonical().name()) : std::string()},
+              {}};
+      for (const auto& m : metrics_) row.readings.push_back({report_.cell(m, t), false});
+      put_(row);
+    }
+  }
+
+  void sweep() {
+    const LowerBounds bounds(report_, metrics_);
+    for (size_t p = 0; p < report_.sweep().point_count; ++p) {
+      Row row;
+      const auto point = report_.sweep_point(p);
+      for (size_t i = 0; i < point.len; ++i) row.words.push_back(std::to_string(point.ptr[i]));
+      for (size_t i = 0; i < metrics_.size(); ++i) {
+        const auto total = report_.sweep_total(p, metrics_[i]);
+        row.readings.push_back({total, total.known() && bounds.partial(0, i)});
+      }
+      put_(row);
+    }
+  }
+
+  const Report& report_;
+  const tmeter::Graph graph_;
+  const std::vector<Metric>& metrics_;
+  const RowOptions& options_;
+  const Put& put_;
+};
+
+}  // namespace
+
+std::vector<std::string> row_titles(const Report& report) {
+  switch (kind_of(report)) {
+    case Kind::kOperators:
+      return {"operator", "calls"};
+    case Kind::kCalls:
+      return {"index", "operator", "overload", "module", "location", "result"};
+    case Kind::kTypes:
+      return {"type", "modules"};
+    case Kind::kModulesByType:
+      return {"id", "path", "type"};
+    case Kind::kTensors:
+      return {"name", "kind", "dtype", "shape", "elements", "trainable", "tied_to"};
+    case Kind::kSweep:
+      return symbol_names(report);
+    default:
+      break;
+  }
+  std::vector<std::string> titles{"id", "path", "type", "calls"};
+  for (const auto fact : chosen_facts(report)) titles.emplace_back(fact);
+  return titles;
+}
+
+void for_each_row(const Report& report, const std::vector<Metric>& metrics,
+                  const RowOptions& options, const std::function<void(const Row&)>& put) {
+  Writer(report, metrics, options, put).write(kind_of(report));
+}
+
+}  // namespace reports

@@ -1,0 +1,36 @@
+// The report as a table, one row after the other: what --by, --depth and --sweep ask for. Nothing
+// is kept, so that a hundred thousand operators are no matter.
+//
+//   --by module    id, path, type, calls            the tree in pre-order; the root has the totals
+//   --by operator  operator, calls                  --depth 2: index, operator, overload, module,
+//                                                   location, result: every call
+//   --by type      type, modules                    --depth 2: id, path, type: every module
+//   --by tensor    name, kind, dtype, shape, elements, trainable, tied_to
+//   a sweep        the symbols                      a row per point
+#pragma once
+#include <functional>
+#include <string>
+#include <tmeter/cpp/report.hpp>
+#include <vector>
+
+#include "figures.hpp"
+
+namespace reports {
+
+struct Row {
+  std::vector<std::string> words;  // one per title
+  std::vector<Reading> readings;   // one per metric
+};
+
+struct RowOptions {
+  bool leading_dot = false;  // of module paths: ".layer1.0"
+};
+
+/// Above the columns of words.
+std::vector<std::string> row_titles(const tmeter::Report& report);
+
+/// Throws tmeter::Error(TMETER_BAD_USAGE) for a --by or --depth that makes no sense.
+void for_each_row(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,
+                  const RowOptions& options, const std::function<void(const Row&)>& put);
+
+}  // namespace reports

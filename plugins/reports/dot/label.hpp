@@ -1,0 +1,54 @@
+// Labels and colours of nodes.
+#pragma once
+#include <optional>
+#include <string>
+#include <tmeter/cpp/report.hpp>
+#include <variant>
+#include <vector>
+
+#include "../common/buffer.hpp"
+#include "../common/figures.hpp"
+#include "writer.hpp"
+
+namespace dot_report {
+
+/// "text" as a quoted string: nothing in it ends the string, is an escape (\n, \N) or HTML.
+/// Printable, and cut to a readable length.
+std::string quoted(std::string_view text);
+
+/// A label of several lines.
+std::string quoted(const std::vector<std::string>& lines);
+
+/// What goes between the quotes, not cut.
+std::string escaped(std::string_view text);
+
+/// One line of a node: a metric, or a word such as "type".
+using Attribute = std::variant<tmeter::Metric, std::string>;
+
+/// What is shown of each node, and the colour that says how much of the whole it is.
+class Look {
+ public:
+  /// `words`: what this kind of node has besides metrics.
+  Look(const tmeter::Report& report, const Options& options,
+       const std::vector<std::string_view>& words, const std::vector<std::string_view>& usual);
+
+  const std::vector<Attribute>& attributes() const { return attributes_; }
+  const std::optional<tmeter::Metric>& color_metric() const { return color_; }
+
+  /// "MACs 118.01 M"
+  static std::string line(const tmeter::Metric& metric, const reports::Reading& reading);
+
+  /// fillcolor="#fdbb84": white for nothing, red for all, dashed when unknown. Empty without a
+  /// metric.
+  std::string style(const reports::Reading& reading) const;
+
+  /// What the colours and signs mean.
+  std::string legend() const;
+
+ private:
+  std::vector<Attribute> attributes_;
+  std::optional<tmeter::Metric> color_;
+  double whole_ = 0;
+};
+
+}  // namespace dot_report

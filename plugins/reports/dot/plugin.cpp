@@ -1,0 +1,62 @@
+// Plugin "dot": the module tree or the operators as a drawing for Graphviz.
+#include <tmeter/cpp/plugin.hpp>
+
+#include "writer.hpp"
+
+namespace {
+
+using tmeter::Call;
+
+dot_report::Options options(const tmeter::Report& report, const Call& call) {
+  dot_report::Options o;
+  const bool by_operator = report.view("by") == "operator";
+  o.operators = by_operator || call.option_text("of") == "operators";
+  o.attributes = std::string(call.option_text("attributes"));
+  o.color = std::string(call.option_text("color"));
+  o.direction = std::string(call.option_text("direction"));
+  o.nodes = static_cast<size_t>(call.option_int("nodes"));
+  o.clusters = call.option_bool("clusters");
+  return o;
+}
+
+void setup(tmeter::Registrar& r) {
+  r.option({.key = "of",
+            .type = TMETER_OPTION_CHOICE,
+            .default_value = "modules",
+            .text = "what is drawn; --by operator chooses operators, too",
+            .choices = "modules operators"});
+  r.option({.key = "attributes",
+            .default_value = "",
+            .text = "lines of a node, separated by commas: metric ids, and of modules type, text, "
+                    "kernel_size, input_size, output_size; of operators module, result, location"});
+  r.option({.key = "color",
+            .default_value = "",
+            .text = "metric whose share of the total is the colour, or none; empty: the cost"});
+  r.option({.key = "direction",
+            .type = TMETER_OPTION_CHOICE,
+            .default_value = "TB",
+            .text = "from top to bottom or from left to right",
+            .choices = "TB LR"});
+  r.option({.key = "nodes",
+            .type = TMETER_OPTION_INT,
+            .default_value = "2000",
+            .text = "most nodes to draw, as Graphviz takes long for more; 0: all",
+            .min = 0,
+            .max = 10'000'000});
+  r.option({.key = "clusters",
+            .type = TMETER_OPTION_BOOL,
+            .default_value = "true",
+            .text = "a box around the operators of a module"});
+  r.writer("dot", "dot", "text/vnd.graphviz",
+           [](const tmeter::Report& report, tmeter::Output& out, Call& call) {
+             dot_report::write(report, options(report, call), out);
+           });
+}
+
+}  // namespace
+
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.dot",
+                       .version = "1.0.0",
+                       .description = "Module tree or operators for Graphviz, costs as colour"}),
+                   [](tmeter::Registrar& r) { setup(r); })

@@ -1,0 +1,21 @@
+// DOT, the language of Graphviz: `dot -Tsvg model.dot > model.svg` draws it. tmeter itself runs no
+// other program.
+#pragma once
+#include <string>
+#include <tmeter/cpp/report.hpp>
+
+namespace dot_report {
+
+struct Options {
+  bool operators = false;    // instead of the module tree
+  std::string attributes{};  // separated by commas; empty: a choice that fits
+  std::string color{};       // metric id, "none", or empty: the metric that says where the cost is
+  std::string direction = "TB";
+  size_t nodes = 2000;  // most to draw; 0: all
+  bool clusters = true;
+};
+
+/// Throws tmeter::Error(TMETER_BAD_USAGE) for attributes and metrics that the report lacks.
+void write(const tmeter::Report& report, const Options& options, tmeter::Output& out);
+
+}  // namespace dot_report

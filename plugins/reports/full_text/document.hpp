@@ -1,0 +1,46 @@
+// What all sections need: the report, the metrics they show, and where they write.
+#pragma once
+#include <string>
+#include <tmeter/cpp/report.hpp>
+#include <vector>
+
+#include "../common/buffer.hpp"
+#include "../common/lower_bounds.hpp"
+#include "../common/utf8.hpp"
+
+namespace full_text_report {
+
+struct Document {
+  const tmeter::Report& report;
+  const tmeter::Graph graph;
+  const std::vector<tmeter::Metric> metrics;  // of --columns, else all
+  const reports::LowerBounds bounds;
+  reports::Buffer out;
+
+  Document(const tmeter::Report& r, tmeter::Output& o);
+
+  /// "3  Parameters" and a line under it.
+  void heading(std::string_view title);
+  /// One line, `indent` steps in; printable. Names are as long as they are, up to a page.
+  void line(size_t indent, std::string_view text);
+  void gap() { out << "\n"; }
+
+  /// "MACs 118.01 M · FLOPs 236.03 M": what has a figure; empty when nothing has.
+  std::string figures(const std::vector<reports::Reading>& readings) const;
+
+ private:
+  size_t section_ = 0;
+};
+
+// Sections, in the order in which they are read.
+void summary(Document& d);
+void architecture(Document& d);
+void parameters(Document& d);
+void operators(Document& d);
+void sizes(Document& d);
+void time_and_energy(Document& d);
+void curves(Document& d);
+void recommendations(Document& d);
+void method(Document& d);
+
+}  // namespace full_text_report

@@ -1,0 +1,53 @@
+#include "writer.hpp"
+
+#include "../common/columns.hpp"
+#include "../common/describe.hpp"
+#include "document.hpp"
+
+namespace full_text_report {
+namespace {
+
+constexpr size_t kIndent = 3;
+constexpr size_t kLongestLine = 4000;  // characters; names may have a million
+
+}  // namespace
+
+Document::Document(const tmeter::Report& r, tmeter::Output& o)
+    : report(r),
+      graph(r.graph()),
+      metrics(reports::chosen_metrics(r, [](const tmeter::Metric&) { return true; })),
+      bounds(r, metrics),
+      out(o) {}
+
+void Document::heading(std::string_view title) {
+  const auto text = std::to_string(++section_) + "  " + std::string(title);
+  out << "\n" << text << "\n" << std::string(text.size(), '-') << "\n";
+}
+
+void Document::line(size_t indent, std::string_view text) {
+  out << std::string(indent * kIndent, ' ');
+  out << reports::shortened(reports::printable(text.substr(0, 4 * kLongestLine)), kLongestLine);
+  out << "\n";
+}
+
+std::string Document::figures(const std::vector<reports::Reading>& readings) const {
+  std::string text;
+  for (size_t i = 0; i < readings.size(); ++i) {
+    if (readings[i].cell.empty()) continue;
+    text += (text.empty() ? "" : " · ") + std::string(metrics[i].title()) + " " +
+            reports::shown(readings[i], metrics[i]);
+  }
+  return text;
+}
+
+void write(const tmeter::Report& report, tmeter::Output& out) {
+  Document d(report, out);
+  const auto title = "tmeter report of " + reports::readable(reports::model_name(report));
+  d.out << title << "\n" << std::string(title.size(), '=') << "\n";
+  for (const auto section : {summary, architecture, parameters, operators, sizes, time_and_energy,
+                             curves, recommendations, method})
+    section(d);
+  d.out.flush();
+}
+
+}  // namespace full_text_report

@@ -1,0 +1,55 @@
+#include "escape.hpp"
+
+#include <algorithm>
+
+#include "../common/utf8.hpp"
+
+namespace markdown_report {
+namespace {
+
+// All ASCII punctuation may be escaped with a backslash (CommonMark 2.4); these mean something.
+// Never at the beginning of a line, where more of them would.
+constexpr std::string_view kBackslashed = "\\`*_[]#|~$";
+constexpr std::string_view kAddress = "@:";  // mentions, emoji, bare links: as entities
+
+std::string entity(char c) { return "&#" + std::to_string(static_cast<int>(c)) + ";"; }
+
+// GitHub makes a link of "www.", even without an address before it.
+bool ends_with_www(std::string_view text) {
+  const auto end = text.substr(text.size() < 3 ? 0 : text.size() - 3);
+  return end.size() == 3 &&
+         std::all_of(end.begin(), end.end(), [](char c) { return c == 'w' || c == 'W'; });
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : reports::readable(text)) {
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (kAddress.find(c) != kAddress.npos || (c == '.' && ends_with_www(out)))
+      out += entity(c);
+    else if (kBackslashed.find(c) != kBackslashed.npos)
+      out.append(1, '\\').append(1, c);
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string code(std::string_view text) {
+  const auto name = reports::readable(text);
+  if (name.empty()) return {};
+  // GitHub splits a row at every '|', even inside code; and a name of backticks needs a longer
+  // fence. Neither occurs in a real model: such names are text.
+  const bool plain =
+      name.find_first_of("|`\\") == name.npos && name.front() != ' ' && name.back() != ' ';
+  return plain ? "`" + name + "`" : escaped(name);
+}
+
+}  // namespace markdown_report

@@ -1,0 +1,133 @@
+#include "writer.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tmeter/cpp/words.hpp>
+
+#include "../common/columns.hpp"
+#include "../common/describe.hpp"
+#include "../common/lower_bounds.hpp"
+#include "../json/stream.hpp"
+
+namespace netron_report {
+namespace {
+
+using json_report::kItemIndent;
+using json_report::kMemberIndent;
+using json_report::Stream;
+using reports::Reading;
+using tmeter::Metric;
+using tmeter::Report;
+
+class Writer {
+ public:
+  Writer(const Report& report, tmeter::Output& out)
+      : report_(report),
+        graph_(report.graph()),
+        metrics_(reports::chosen_metrics(report, [](const Metric& m) { return !m.detail(); })),
+        bounds_(report, metrics_),
+        names_(metric_names()),
+        stream_(out) {}
+
+  void write() {
+    stream_.open('{');
+    stream_.section("signature", "netron:attachment");
+    stream_.line(kMemberIndent).key("metadata").open('[');
+    metadata();
+    stream_.end_line(kMemberIndent).close(']');
+    stream_.line(kMemberIndent).key("metrics").open('[');
+    totals();
+    nodes();
+    if (graph_.nodes().size() == 0) modules();
+    tensors();
+    stream_.end_line(kMemberIndent).close(']');
+    stream_.end_line(0).close('}').finish();
+  }
+
+ private:
+  // Netron keeps one entry per name; two metrics with one title go by their ids.
+  std::vector<std::string> metric_names() const {
+    std::map<std::string_view, int> uses;
+    for (const auto& m : metrics_) ++uses[m.title()];
+    std::vector<std::string> names;
+    for (const auto& m : metrics_) names.emplace_back(uses[m.title()] == 1 ? m.title() : m.id());
+    return names;
+  }
+
+  void entry(std::string_view kind, std::string_view target, std::string_view name,
+             const std::string& value) {
+    if (target.find('\n') != target.npos) return;  // Netron looks at the first line of names
+    stream_.line(kItemIndent).open('{');
+    stream_.key("kind").text(kind).key("target").text(target);
+    stream_.key("name").text(name).key("value").text(value).close('}');
+  }
+
+  void metadata() {
+    entry("model", "", "tmeter", std::string(report_.property("tool.version")));
+    if (const auto sizes = report_.property("sizes"); !sizes.empty())
+      entry("model", "", "sizes", std::string(sizes));
+    for (size_t i = 0; i < metrics_.size(); ++i)
+      entry("model", "", names_[i] + " counts", std::string(metrics_[i].convention()));
+    if (const auto text = reports::describe_coverage(report_); !text.empty())
+      entry("model", "", "coverage", text);
+    entry("model", "", "signs", std::string(reports::kLegend));
+    for (const auto& node : graph_.nodes())
+      if (!node.name().empty() && node.call() && !node.call().module().path().empty())
+        entry(kind_of(node), node.name(), "module", std::string(node.call().module().path()));
+  }
+
+  // "118,013,952 (2.9 % of the model)"
+  void figure(std::string_view kind, std::string_view target, size_t metric,
+              const Reading& reading) {
+    if (reading.cell.empty()) return;
+    auto text = reports::shown_in_full(reading, metrics_[metric]);
+    const double whole = report_.total(metrics_[metric]).real();
+    const bool share = metrics_[metric].aggregation() == TMETER_AGGREGATE_SUM && kind != "model" &&
+                       whole > 0 && reading.cell.known() && reading.cell.real() > 0;
+    if (share) text += " (" + tmeter::percent(reading.cell.real() / whole) + " of the model)";
+    entry(kind, target, names_[metric], text);
+  }
+
+  void totals() {
+    for (size_t i = 0; i < metrics_.size(); ++i) figure("model", "", i, bounds_.total(report_, i));
+  }
+
+  // A node with several results has a name of Netron's own making, its results have the file's.
+  static std::string_view kind_of(const tmeter::Node& node) {
+    return node.result_count() == 1 && node.result(0).is_tensor() ? "node" : "value";
+  }
+
+  void nodes() {
+    for (const auto& node : graph_.nodes()) {
+      if (node.name().empty()) continue;
+      for (size_t i = 0; i < metrics_.size(); ++i)
+        figure(kind_of(node), node.name(), i, {report_.cell(metrics_[i], node), false});
+    }
+  }
+
+  void modules() {
+    for (const auto& module : graph_.modules())
+      if (!module.path().empty())
+        for (size_t i = 0; i < metrics_.size(); ++i)
+          figure("node", module.path(), i, bounds_.reading(report_, module, i));
+  }
+
+  void tensors() {
+    for (const auto& tensor : graph_.tensors())
+      for (size_t i = 0; i < metrics_.size(); ++i)
+        figure("tensor", tensor.name(), i, {report_.cell(metrics_[i], tensor), false});
+  }
+
+  const Report& report_;
+  const tmeter::Graph graph_;
+  const std::vector<Metric> metrics_;
+  const reports::LowerBounds bounds_;
+  const std::vector<std::string> names_;
+  Stream stream_;
+};
+
+}  // namespace
+
+void write(const Report& report, tmeter::Output& out) { Writer(report, out).write(); }
+
+}  // namespace netron_report

@@ -1,0 +1,62 @@
+// XML text as it is written, with nothing kept but a buffer and the names of open elements: a
+// document tree of a hundred thousand operators (as pugixml would build it) would take hundreds of
+// MB.
+//
+//   stream.open("node").attribute("op", "aten::relu");
+//   stream.element("location").text("net.py:3");
+//   stream.close();
+#pragma once
+#include <string>
+#include <tmeter/cpp/report.hpp>
+#include <vector>
+
+#include "../common/buffer.hpp"
+
+namespace xml_report {
+
+class Stream {
+ public:
+  explicit Stream(tmeter::Output& out);
+
+  /// An element that will have others inside. Names are literals.
+  Stream& open(std::string_view name);
+  Stream& close();
+  /// One without others inside: it ends by itself when the next one begins.
+  Stream& element(std::string_view name);
+
+  /// Of the element that was begun last. Text from model files is harmless: what XML 1.0 cannot
+  /// hold – control characters, invalid UTF-8 – becomes U+FFFD.
+  Stream& attribute(std::string_view name, std::string_view value);
+  Stream& attribute(std::string_view name, const char* value) {
+    return attribute(name, std::string_view(value));
+  }
+  Stream& attribute(std::string_view name, const std::string& value) {
+    return attribute(name, std::string_view(value));
+  }
+  Stream& attribute(std::string_view name, int64_t value) {
+    return attribute(name, std::to_string(value));
+  }
+  Stream& attribute(std::string_view name, size_t value) {
+    return attribute(name, std::to_string(value));
+  }
+  /// Left out when there is nothing to say.
+  Stream& optional(std::string_view name, std::string_view value) {
+    return value.empty() ? *this : attribute(name, value);
+  }
+  /// Inside the element begun by `element`.
+  Stream& text(std::string_view value);
+
+  void finish();
+
+ private:
+  void end_tag();
+  void indent();
+
+  reports::Buffer buffer_;
+  std::vector<std::string_view> open_;
+  std::string_view leaf_;  // begun by `element` and not ended yet
+  bool in_tag_ = false;    // "<name" is written, ">" is not
+  bool has_text_ = false;  // the leaf has
+};
+
+}  // namespace xml_report

@@ -1,0 +1,33 @@
+// Figures, tensors and values of the graph as elements.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "../common/figures.hpp"
+#include "stream.hpp"
+
+namespace xml_report {
+
+/// <figure metric="macs" value="118013952"/>; what is no plain number has a status, and no value
+/// unless it is zero by rule or a lower bound. Nothing for what does not apply.
+void write_figure(Stream& stream, const tmeter::Metric& metric, const reports::Reading& reading);
+
+/// dtype="float32" shape="1 3 224 224" symbolic-shape="batch 3 224 224"
+void write_tensor_attributes(Stream& stream, const tmeter::Value& value);
+
+/// <tensor …/>, <int>5</int>, <list>…</list> and so on. With their origin tensors say where they
+/// are from: node (index), tensor (name) or input (name).
+class ValueWriter {
+ public:
+  explicit ValueWriter(const tmeter::Graph& graph);
+  void write(Stream& stream, const tmeter::Value& value, bool with_origin) const;
+
+ private:
+  void write_tensor(Stream& stream, const tmeter::Value& value, bool with_origin) const;
+  std::unordered_map<const tmeter_value*, std::string> inputs_;
+};
+
+/// "1 3 224 224": xs:list of numbers.
+std::string spaced(const tmeter::Shape& shape);
+
+}  // namespace xml_report

@@ -1,0 +1,23 @@
+// A report that holds every kind of value at once, with names as hostile as a file can make them.
+#pragma once
+#include "tests/unit/reports/fake_report.hpp"
+
+namespace fake {
+
+class EveryValue : public FakeReport {
+ public:
+  EveryValue();
+
+ private:
+  void make_graph();
+  void make_figures();
+  void make_words();
+  void make_sizes();
+  std::deque<std::string> symbol_names_;
+};
+
+/// What a name from a file may try: markup of every format, control characters, broken UTF-8,
+/// a formula, direction overrides.
+std::string hostile_name();
+
+}  // namespace fake
