@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/base/descriptor.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 
@@ -80,13 +81,6 @@ std::pair<size_t, size_t> pages(size_t offset, size_t size, size_t file) {
 
 constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-};
-
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Error(ErrorKind::kModel, printable(path) + ": " + why);
 }
@@ -97,22 +91,18 @@ void when_file_is_lost(LostFile tell) { on_lost_file = tell; }
 
 Folder::Folder(const std::string& of_file) {
   const auto folder = std::filesystem::path(of_file).parent_path();
-  fd_ = open(folder.empty() ? "." : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-Folder::~Folder() {
-  if (fd_ >= 0) close(fd_);
+  fd_ = Descriptor(open(folder.empty() ? "." : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
-  const Descriptor file{open(path.c_str(), kOpenFlags)};
-  map(file.fd, path);
+  const Descriptor file(open(path.c_str(), kOpenFlags));
+  map(file.get(), path);
 }
 
 MappedFile::MappedFile(const Folder& folder, const std::string& name, const std::string& path)
     : path_(path) {
-  const Descriptor file{openat(folder.descriptor(), name.c_str(), kOpenFlags)};
-  map(file.fd, name);
+  const Descriptor file(openat(folder.descriptor(), name.c_str(), kOpenFlags));
+  map(file.get(), name);
 }
 
 void MappedFile::map(int file, const std::string& name) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/descriptor.hpp"
+
 namespace tmeter::core {
 
 struct Guard;  // what the fault handler knows of a mapping
@@ -22,13 +24,10 @@ void when_file_is_lost(LostFile tell);
 class Folder {
  public:
   explicit Folder(const std::string& of_file);
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  int descriptor() const { return fd_; }
+  int descriptor() const { return fd_.get(); }
 
  private:
-  int fd_;
+  Descriptor fd_;
 };
 
 class MappedFile {

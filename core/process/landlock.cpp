@@ -11,7 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/process/descriptor.hpp"
+#include "core/base/descriptor.hpp"
 #include "core/process/sandbox.hpp"
 
 namespace tmeter::core {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,9 +14,9 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/descriptor.hpp"
 #include "core/base/error.hpp"
 #include "core/process/activity.hpp"
-#include "core/process/descriptor.hpp"
 #include "core/process/outputs.hpp"
 #include "core/process/stray_output.hpp"
 #include "core/process/terminal.hpp"
@@ -33,8 +32,8 @@ constexpr auto kGrace = std::chrono::seconds(1);  // after Ctrl-C
 constexpr double kSecondTry = 1;                  // seconds, when the first one took all the time
 constexpr size_t kMostAttempts = 8;
 
-Clock::time_point after(double seconds) {
-  return Clock::now() +
+Clock::time_point after(double seconds, Clock::time_point start = Clock::now()) {
+  return start +
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
@@ -200,8 +199,7 @@ class Attempt {
 
   Clock::time_point after_running() const {
     if (!running_file_ || job_.limits.timeout > 0) return Clock::time_point::max();
-    return running_since_ + std::chrono::duration_cast<Clock::duration>(
-                                std::chrono::duration<double>(job_.limits.running_file));
+    return after(job_.limits.running_file, running_since_);
   }
 
   /// Its connection is closed, mostly because it has ended; giving memory back can take a while.
