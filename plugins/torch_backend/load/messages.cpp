@@ -77,10 +77,6 @@ bool part_of_name(char c) {
 
 /// "the model uses the operator acme::gated, which …"; empty when the cause is not a known one.
 std::string explained(std::string_view text) {
-  if (text.find("QuantizedMeta") != std::string_view::npos) {
-    return "the model has quantized weights, which cannot be read from a TorchScript file without "
-           "running code of it; export it with torch.export";
-  }
   for (const auto& k : kMissing) {
     const auto at = text.find(k.before_name);
     if (at == std::string_view::npos || text.find(k.says) == std::string_view::npos) continue;
