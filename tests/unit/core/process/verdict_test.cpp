@@ -17,8 +17,8 @@ TEST(Verdict, APluginThatCrashesOnANodeIsTheOffender) {
   a.slots[0].op.set("aten::conv2d");
   a.slots[0].module.set("layer1");
   const auto v = judge(a, by_signal(SIGABRT));
-  EXPECT_EQ(v.ending.status, 5);
-  EXPECT_EQ(v.ending.message,
+  EXPECT_EQ(v.status, 5);
+  EXPECT_EQ(v.message,
             "plugin com.acme.layers crashed (abort) on metric 'macs' on node 12 (aten::conv2d in "
             "layer1)");
   ASSERT_TRUE(v.offender);
@@ -33,11 +33,11 @@ TEST(Verdict, CodeOfTheFileIsTheModelsFaultAndNoPluginsIsLeftOut) {
   a.slots[0].plugin.set("org.tmeter.torch-backend");
   a.slots[0].at.set("aten::max_pool2d_with_indices_backward of layer1");
   const auto v = judge(a, by_signal(SIGSEGV));
-  EXPECT_EQ(v.ending.status, 6);
+  EXPECT_EQ(v.status, 6);
   EXPECT_TRUE(
-      v.ending.message.starts_with("dir/model.pt: LibTorch crashed (segmentation fault) in "
-                                   "aten::max_pool2d_with_indices_backward of layer1;"))
-      << v.ending.message;
+      v.message.starts_with("dir/model.pt: LibTorch crashed (segmentation fault) in "
+                            "aten::max_pool2d_with_indices_backward of layer1;"))
+      << v.message;
   EXPECT_FALSE(v.offender);
 }
 
@@ -58,9 +58,8 @@ TEST(Verdict, OurOwnCrashIsADefectOfOurs) {
   Activity a;
   a.stage = Stage::kWriting;
   const auto v = judge(a, by_signal(SIGSEGV));
-  EXPECT_EQ(v.ending.status, 1);
-  EXPECT_NE(v.ending.message.find("while writing reports; this is a defect of tmeter"),
-            std::string::npos);
+  EXPECT_EQ(v.status, 1);
+  EXPECT_NE(v.message.find("while writing reports; this is a defect of tmeter"), std::string::npos);
   EXPECT_FALSE(v.offender);
 }
 
@@ -69,8 +68,8 @@ TEST(Verdict, ALoaderThatStallsOrTakesTooMuchIsTheModelsFault) {
   a.stage = Stage::kReading;
   a.slots[0].plugin.set("org.tmeter.pt2");
   const auto v = judge(a, {EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt2"});
-  EXPECT_EQ(v.ending.status, 4);
-  EXPECT_EQ(v.ending.message, "m.pt2: plugin org.tmeter.pt2 was not done after 5 s (--timeout)");
+  EXPECT_EQ(v.status, 4);
+  EXPECT_EQ(v.message, "m.pt2: plugin org.tmeter.pt2 was not done after 5 s (--timeout)");
   EXPECT_FALSE(v.offender);
 }
 
@@ -79,7 +78,7 @@ TEST(Verdict, TextsOfThePageAreCutNotTrusted) {
   a.slots[0].plugin.set(std::string(10'000, 'x'));
   EXPECT_EQ(a.slots[0].plugin.text().size(), 95u);
   a.stage = static_cast<Stage>(77);
-  EXPECT_NE(judge(a, by_signal(SIGSEGV)).ending.status, 0);
+  EXPECT_NE(judge(a, by_signal(SIGSEGV)).status, 0);
 }
 
 TEST(Verdict, SignalsAreToldInWords) {
