@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -45,6 +46,13 @@ class Result:
         return cls(**saved | {"survivors": [Mutant(**m) for m in saved["survivors"]]})
 
 
+def progress(result: Result, tried: int) -> None:
+    """Every tenth mutant, on standard error: a file takes minutes."""
+    if tried % 10 == 0:
+        print(f"{result.file}: {tried} of {result.made} tried, {result.counted} count, {result.killed} killed",
+              file=sys.stderr, flush=True)  # fmt: skip
+
+
 class Trial:
     """A source, its tests in the order in which they are asked, and how long each may take."""
 
@@ -65,9 +73,10 @@ class Trial:
         with self.bench:
             text = "".join(self.lines)
             seen = {digest(self.bench.compiled(text))}
-            for mutant in mutants:
+            for tried, mutant in enumerate(mutants):
                 if wanted is not None and result.counted >= wanted:
                     return
+                progress(result, tried)
                 self.judge(mutant, result, seen)
                 yield result
 

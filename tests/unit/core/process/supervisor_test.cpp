@@ -36,6 +36,13 @@ Job job(std::vector<std::string> targets = {""}) {
   return j;
 }
 
+Ending ended(int status, std::string message = {}) {
+  Ending e;
+  e.status = status;
+  e.message = std::move(message);
+  return e;
+}
+
 Ended run(const Job& j, const Work& work) {
   return in_child([&] {
     try {
@@ -92,16 +99,28 @@ TEST(Supervisor, OfWorkThatFailsNothingIsWritten) {
     return [=](Worker& w) -> Ending {
       w.report(0, "half");
       w.report(1, "half");
-      return {status, "why"};
+      return ended(status, "why");
     };
   };
   for (const int status : {1, 2, 4, 5, 6, 130}) {
     expect(run(job({"", file}), work(status)), status, "", "tmeter: why\n");
     EXPECT_EQ(taken(file), "(none)");
   }
-  // But for an --assert that does not hold: its reports stand.
-  expect(run(job({"", file}), work(3)), 3, "half", "tmeter: why\n");
-  EXPECT_EQ(taken(file), "half");
+}
+
+TEST(Supervisor, AnAssertionThatDoesNotHoldIsToldByReportsThatStand) {
+  const auto thrown = run(job(), [](Worker& w) -> Ending {
+    w.report(0, "whole");
+    throw Error(ErrorKind::kAssertion, "macs < 10 does not hold");
+  });
+  expect(thrown, 3, "whole", "tmeter: macs < 10 does not hold\n");
+  const auto returned = run(job(), [](Worker& w) -> Ending {
+    w.report(0, "whole");
+    auto e = ended(5, "of two reports one could not be written");
+    e.reports_stand = true;
+    return e;
+  });
+  expect(returned, 5, "whole", "tmeter: of two reports one could not be written\n");
 }
 
 TEST(Supervisor, LargeReportsArriveWhole) {
@@ -134,7 +153,7 @@ TEST(Supervisor, WhatTheWorkThrowsBecomesAMessageAndAStatus) {
   expect(thrown(std::bad_alloc()), 4, "",
          "tmeter: out of memory; --max-memory allows more where the machine has it\n");
   expect(thrown(std::runtime_error("odd")), 1, "", "tmeter: internal error: odd\n");
-  expect(thrown(1), 5, "", "tmeter: a plugin threw an exception of unknown type\n");
+  expect(thrown(1), 1, "", "tmeter: internal error: an unknown exception\n");
 }
 
 TEST(Supervisor, AReportWithoutDestinationIsADefect) {
@@ -258,7 +277,7 @@ TEST(Supervisor, AfterACrashTheWorkIsDoneWithoutThePlugin) {
 TEST(Supervisor, TheThreadThatCrashedIsBlamedNotTheMainOne) {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS}) {
     const auto done = run(job(), [=](Worker& w) -> Ending {
-      if (!w.excluded().empty()) return {0, {}};
+      if (!w.excluded().empty()) return ended(0);
       const InsidePlugin waiting("com.acme.waits", "on its threads");
       std::thread([=] {
         const InsidePlugin inside("com.acme.p", "on metric 'm'");
@@ -296,12 +315,57 @@ TEST(Supervisor, AnExitInAPluginIsItsFaultAndWithoutOneOurs) {
 
 TEST(Supervisor, WorkThatFailsWithoutThePluginKeepsItsOwnStatus) {
   const auto done = run(job(), [](Worker& w) -> Ending {
-    if (!w.excluded().empty()) return {4, "the model is no good"};
+    if (!w.excluded().empty()) return ended(4, "the model is no good");
     const InsidePlugin inside("com.acme.p", "on metric 'm'");
     abort();
   });
   EXPECT_EQ(done.status(), 4);
   EXPECT_TRUE(done.err.ends_with("tmeter: the model is no good\n")) << done.err;
+}
+
+/// Fails as `error` says until its plugin is left out.
+Ended failing(const PluginError& error, bool asked, bool quiet = false) {
+  auto j = job();
+  j.quiet = quiet;
+  return run(j, [=](Worker& w) -> Ending {
+    for (const auto& e : w.excluded()) {
+      const auto state = e.plugin + "; " + e.reason + (e.opened ? "; opened" : "; not opened");
+      w.report(0, state + (e.asked ? "; asked for" : "; found"));
+    }
+    if (!w.excluded().empty()) return {};
+    if (asked) throw error;
+    auto e = ended(5, error.what());
+    e.offender = Excluded{error.plugin(), error.reason(), error.opened(), false};
+    return e;
+  });
+}
+
+TEST(Supervisor, AfterAnErrorTheWorkIsDoneWithoutThePlugin) {
+  const PluginError opened("com.acme.p", "on metric 'm'", "no bias");
+  const std::string reason = "failed on metric 'm': no bias";
+  expect(failing(opened, true), 5, "com.acme.p; " + reason + "; opened; asked for",
+         "tmeter: plugin com.acme.p " + reason + "\n");
+  const PluginError unopened("p.tmeter", "while it was opened", "odd", false);
+  EXPECT_EQ(failing(unopened, true).out,
+            "p.tmeter; failed while it was opened: odd; not opened; asked for");
+}
+
+TEST(Supervisor, APluginThatNobodyAskedForCostsANote) {
+  const PluginError error("com.acme.p", "on metric 'm'", "no bias");
+  const std::string left = "com.acme.p; failed on metric 'm': no bias; opened; found";
+  expect(failing(error, false), 0, left,
+         "tmeter: note: plugin com.acme.p failed on metric 'm': no bias; it is left out\n");
+  expect(failing(error, false, true), 0, left, "");
+}
+
+TEST(Supervisor, APluginThatIsLeftOutAndFailsAllTheSameEndsTheRun) {
+  const auto done = run(job(), [](Worker& w) -> Ending {
+    w.report(0, "half");
+    throw PluginError("com.acme.p", "on metric 'm'", std::to_string(w.excluded().size()));
+  });
+  expect(done, 5, "",
+         "tmeter: plugin com.acme.p failed on metric 'm': 0\n"
+         "tmeter: plugin com.acme.p failed on metric 'm': 1\n");
 }
 
 TEST(Supervisor, SevenBadPluginsAreLeftOutTheEighthEndsTheRun) {
@@ -363,7 +427,7 @@ TEST(Supervisor, TheTimeoutIsThatOfTheWholeRun) {
   const auto done = run(j, [](Worker& w) -> Ending {
     w.runs_file("LibTorch");
     usleep(100'000);
-    return {0, "done"};
+    return ended(0, "done");
   });
   expect(done, 0, "", "tmeter: done\n");
 }
@@ -382,7 +446,7 @@ TEST(Supervisor, CodeOfTheFileHasALimitWhereTheRunHasNone) {
     w.runs_file("LibTorch");
     w.runs_file("");
     usleep(200'000);
-    return {0, "done"};
+    return ended(0, "done");
   });
   expect(returned, 0, "", "tmeter: done\n");
 }
@@ -393,7 +457,7 @@ TEST(Supervisor, MemoryIsLimitedHoweverItIsTaken) {
   j.limits.memory = uint64_t{128} << 20;
   const auto allocated = run(j, [](Worker&) -> Ending {
     const std::string much(200 << 20, 'x');
-    return {0, much.substr(0, 1)};
+    return ended(0, much.substr(0, 1));
   });
   expect(allocated, 4, "",
          "tmeter: out of memory; --max-memory allows more where the machine has it\n");
@@ -415,7 +479,7 @@ TEST(Supervisor, SignalsAskTheWorkerToStop) {
       w.report(0, "half");
       kill(getppid(), number);
       while (!Interrupt::requested()) usleep(1000);
-      return {130, "interrupted at 3 of 5"};
+      return ended(130, "interrupted at 3 of 5");
     });
     expect(done, 130, "", "tmeter: interrupted at 3 of 5\n");
   }
@@ -436,7 +500,7 @@ TEST(Supervisor, WhatPluginsPrintBecomesNotes) {
   const auto print = [](Worker&) -> Ending {
     activity_slot().plugin.set("com.acme.p");
     const bool written = write(1, "to out\n\n", 8) == 8 && write(2, "to err", 6) == 6;
-    return {written ? 0 : 1, {}};
+    return ended(written ? 0 : 1);
   };
   expect(
       run(job(), print), 0, "",

@@ -24,6 +24,8 @@ TEST(Verdict, APluginThatCrashesOnANodeIsTheOffender) {
   ASSERT_TRUE(v.offender);
   EXPECT_EQ(v.offender->plugin, "com.acme.layers");
   EXPECT_TRUE(v.offender->opened);
+  EXPECT_TRUE(v.offender->asked);
+  EXPECT_FALSE(v.reports_stand);
 }
 
 TEST(Verdict, CodeOfTheFileIsTheModelsFaultAndNoPluginsIsLeftOut) {
@@ -98,9 +100,8 @@ TEST(Verdict, SignalsAreToldInWords) {
       {SIGXCPU, "limit of processor time"},
       {SIGUSR1, "signal 10"}};
   for (const auto& [number, words] : signals)
-    EXPECT_EQ(judge(a, by_signal(number)).ending.message,
-              std::string("plugin p crashed (") + words + ")");
-  EXPECT_EQ(judge(a, by_signal(3 << 8)).ending.message,  // exit(3)
+    EXPECT_EQ(judge(a, by_signal(number)).message, std::string("plugin p crashed (") + words + ")");
+  EXPECT_EQ(judge(a, by_signal(3 << 8)).message,  // exit(3)
             "plugin p ended the process (exit 3)");
 }
 
@@ -109,7 +110,7 @@ TEST(Verdict, WherePluginsWereIsTold) {
   a.stage = Stage::kAnalysing;
   auto& s = a.slots[0];
   s.plugin.set("p");
-  const auto message = [&] { return judge(a, by_signal(SIGABRT)).ending.message; };
+  const auto message = [&] { return judge(a, by_signal(SIGABRT)).message; };
   s.node = 0;
   s.op.set("aten::add");
   EXPECT_EQ(message(), "plugin p crashed (abort) on node 0 (aten::add)");
@@ -126,19 +127,18 @@ TEST(Verdict, WhatDoesNotEndBelongsToWhoeverIsAtWork) {
   const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
   const WorkerEnd large{EndedBy::kMemory, SIGKILL, "8.0 GiB (--max-memory)", "m.pt"};
   const WorkerEnd garbage{EndedBy::kBadFrame, SIGKILL, "", "m.pt"};
-  EXPECT_EQ(judge(a, slow).ending.message, "plugin p was not done after 5 s (--timeout)");
-  EXPECT_EQ(judge(a, large).ending.message,
-            "plugin p took more memory than 8.0 GiB (--max-memory)");
+  EXPECT_EQ(judge(a, slow).message, "plugin p was not done after 5 s (--timeout)");
+  EXPECT_EQ(judge(a, large).message, "plugin p took more memory than 8.0 GiB (--max-memory)");
   for (const auto& end : {slow, large}) {
-    EXPECT_EQ(judge(a, end).ending.status, 5);
+    EXPECT_EQ(judge(a, end).status, 5);
     ASSERT_TRUE(judge(a, end).offender);
-    EXPECT_EQ("plugin p " + judge(a, end).offender->reason, judge(a, end).ending.message);
+    EXPECT_EQ("plugin p " + judge(a, end).offender->reason, judge(a, end).message);
   }
   // Nobody knows whose write it was: the work is not done again.
-  EXPECT_EQ(judge(a, garbage).ending.message,
+  EXPECT_EQ(judge(a, garbage).message,
             "plugin p or one before it broke the connection to tmeter's supervisor (a stray write "
             "or close?)");
-  EXPECT_EQ(judge(a, garbage).ending.status, 5);
+  EXPECT_EQ(judge(a, garbage).status, 5);
   EXPECT_FALSE(judge(a, garbage).offender);
 }
 
@@ -147,11 +147,15 @@ TEST(Verdict, APluginThatFailsWhileItIsOpenedIsLeftOutUnopened) {
     Activity a;
     a.stage = stage;
     a.slots[0].plugin.set("dir/p.tmeter");
-    a.slots[0].opening = true;
+    a.slots[0].opening = Opening::kWanted;
     const auto v = judge(a, by_signal(SIGSEGV));
-    EXPECT_EQ(v.ending.status, 5);
+    EXPECT_EQ(v.status, 5);
     ASSERT_TRUE(v.offender);
     EXPECT_FALSE(v.offender->opened);
+    EXPECT_TRUE(v.offender->asked);
+    a.slots[0].opening = Opening::kFound;
+    EXPECT_FALSE(judge(a, by_signal(SIGSEGV)).offender->opened);
+    EXPECT_FALSE(judge(a, by_signal(SIGSEGV)).offender->asked);
   }
 }
 
@@ -160,30 +164,30 @@ TEST(Verdict, WithoutTheLoaderNothingCanBeRead) {
   a.stage = Stage::kReading;
   a.slots[0].plugin.set("p");
   const auto crashed = judge(a, by_signal(SIGSEGV));
-  EXPECT_EQ(crashed.ending.status, 5);
-  EXPECT_EQ(crashed.ending.message, "dir/model.pt: plugin p crashed (segmentation fault)");
+  EXPECT_EQ(crashed.status, 5);
+  EXPECT_EQ(crashed.message, "dir/model.pt: plugin p crashed (segmentation fault)");
   EXPECT_FALSE(crashed.offender);
   const auto large = judge(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"});
-  EXPECT_EQ(large.ending.status, 4);
-  EXPECT_EQ(judge(a, {EndedBy::kBadFrame, SIGKILL, "", "m.pt"}).ending.status, 5);
+  EXPECT_EQ(large.status, 4);
+  EXPECT_EQ(judge(a, {EndedBy::kBadFrame, SIGKILL, "", "m.pt"}).status, 5);
 }
 
 TEST(Verdict, CodeOfTheFileThatDoesNotEnd) {
   Activity a;
   a.engine.set("LibTorch");
   const auto slow = judge(a, {EndedBy::kTimeout, SIGKILL, "60 s (--timeout)", "m.pt"});
-  EXPECT_EQ(slow.ending.status, 6);
-  EXPECT_EQ(slow.ending.message,
+  EXPECT_EQ(slow.status, 6);
+  EXPECT_EQ(slow.message,
             "m.pt: LibTorch was not done after 60 s (--timeout); the file may never end, or needs "
             "a longer --timeout");
-  EXPECT_EQ(judge(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"}).ending.message,
+  EXPECT_EQ(judge(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"}).message,
             "m.pt: LibTorch took more memory than 1.0 GiB (--max-memory); the file is damaged, "
             "hostile, or meets a defect of LibTorch");
 }
 
 TEST(Verdict, WithoutAPluginTheStageIsTold) {
   Activity a;
-  const auto message = [&](const WorkerEnd& end) { return judge(a, end).ending.message; };
+  const auto message = [&](const WorkerEnd& end) { return judge(a, end).message; };
   const std::string defect = "; this is a defect of tmeter, please report it";
   const std::pair<Stage, std::string> stages[] = {{Stage::kStarting, "starting"},
                                                   {Stage::kReading, "reading the model"},
@@ -196,12 +200,12 @@ TEST(Verdict, WithoutAPluginTheStageIsTold) {
               "tmeter crashed (segmentation fault) while " + words + defect);
     const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
     EXPECT_EQ(message(slow), "m.pt: " + words + " was not done after 5 s (--timeout)");
-    EXPECT_EQ(judge(a, slow).ending.status, 4);
+    EXPECT_EQ(judge(a, slow).status, 4);
   }
   const WorkerEnd large{EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"};
   EXPECT_EQ(message(large), "m.pt: working took more memory than 1.0 GiB (--max-memory)");
-  EXPECT_EQ(judge(a, large).ending.status, 4);
-  EXPECT_EQ(judge(a, {EndedBy::kBadFrame, SIGKILL, "", ""}).ending.status, 1);
+  EXPECT_EQ(judge(a, large).status, 4);
+  EXPECT_EQ(judge(a, {EndedBy::kBadFrame, SIGKILL, "", ""}).status, 1);
 }
 
 TEST(Verdict, TheLastWordsOfTheWorkerStand) {
@@ -211,8 +215,8 @@ TEST(Verdict, TheLastWordsOfTheWorkerStand) {
   a.last_words.set("m.pt: the file was changed");
   a.last_status = 4;
   const auto v = judge(a, by_signal(SIGBUS));
-  EXPECT_EQ(v.ending.status, 4);
-  EXPECT_EQ(v.ending.message, "m.pt: the file was changed");
+  EXPECT_EQ(v.status, 4);
+  EXPECT_EQ(v.message, "m.pt: the file was changed");
   EXPECT_FALSE(v.offender);
 }
 
