@@ -180,10 +180,13 @@ class Run {
     try {
       report.results = engine.run();
       add_sizes(report, line_, *model.graph, plugins, hardware);
+    } catch (const PluginError&) {
+      throw;
     } catch (const Error& e) {
       throw about_model(e, line_.model);
     }
     fill_report(report, line_, model, plugins, hardware, log, source.file);
+    note_failures(plugins);
     add_run_facts(report);
 
     activity().stage = Stage::kWriting;
@@ -191,7 +194,8 @@ class Run {
       report.assertions.push_back(evaluate(a, *model.graph, report.results));
     write_reports(registry_, report, targets_, screen_, worker_);
     require_all(report.assertions);
-    return {};
+    const bool complete = failures_.empty();
+    return {complete ? 0 : static_cast<int>(ErrorKind::kPlugin), "", true, {}};
   }
 
  private:
@@ -218,15 +222,22 @@ class Run {
     for (const auto& fact : sandbox_) worker_.message("sandbox: " + fact);
   }
 
+  /// Of the plugins that were to take part, those that do not.
+  void note_failures(const std::vector<Plugin*>& plugins) {
+    auto asked = plugins;
+    for (const auto& t : targets_) asked.push_back(&find_writer(registry_, t.format));
+    for (const auto* p : asked) {
+      if (!p->failure.empty()) append_unique(failures_, {p->failure});
+    }
+  }
+
   void add_run_facts(Report& report) {
     std::string facts;
     for (const auto& f : sandbox_) facts += (facts.empty() ? "" : "; ") + f;
     report.properties["run.sandbox"] = facts;
     if (!sandbox_wanted()) report.warnings.push_back("the sandbox is " + facts);
-    for (const auto& e : worker_.excluded()) {
-      report.warnings.push_back("plugin " + e.plugin + " " + e.reason +
-                                "; the rest of this report is without it");
-    }
+    for (const auto& f : failures_)
+      report.warnings.push_back(f + "; the rest of this report is without it");
     const std::chrono::duration<double> elapsed = Clock::now() - start_;
     report.properties["analysis.seconds"] = std::to_string(elapsed.count());
   }
@@ -239,6 +250,7 @@ class Run {
   Registry registry_;
   std::vector<Assertion> assertions_;
   std::vector<std::string> sandbox_;
+  std::vector<std::string> failures_;  // in words
 };
 
 /// Memory that is not there is the model's doing unless a plugin is named: the path is said.

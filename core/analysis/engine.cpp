@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/analysis/columns.hpp"
 #include "core/analysis/coverage.hpp"
@@ -26,19 +27,46 @@ std::string node_text(const Node& n) {
   return text + ")";
 }
 
+/// In a catch block: the same error with the node it is about, unless that is told already.
+[[noreturn]] void rethrow_at(const Node& node) {
+  try {
+    throw;
+  } catch (const PluginError& e) {
+    if (e.reason().find(" on node ") != std::string::npos) throw;
+    throw e.placed(" on " + node_text(node));
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    throw Error(e.kind(), text.starts_with("node ") ? text : node_text(node) + ": " + text);
+  }
+}
+
 }  // namespace
 
 Engine::Engine(const Graph& graph, const std::vector<Plugin*>& plugins, CallLog& log,
                const HardwareSource* hardware)
     : graph_(graph), plugins_(plugins), context_{&log, this, hardware}, handlers_(plugins) {
-  for (auto* p : plugins_) p->call.run = context_;
+  for (auto* p : plugins_) before_.push_back(std::exchange(p->call.run, context_));
   collect_columns();
   collect_passes();
+}
+
+Engine::~Engine() {
+  for (size_t i = 0; i < plugins_.size(); ++i) plugins_[i]->call.run = before_[i];
 }
 
 template <class F>
 tmeter_status Engine::call_plugin(Plugin& plugin, std::string_view doing, F&& f) {
   return invoke(plugin.call, doing, std::forward<F>(f));
+}
+
+template <class F>
+std::optional<tmeter_number> Engine::ask(Plugin& plugin, Column& column, std::string_view doing,
+                                         F&& f) {
+  const FrameOf frame(*this, column);
+  if (call_plugin(plugin, doing, std::forward<F>(f)) != TMETER_OK) return std::nullopt;
+  if (!frames_.back().emitted)
+    throw PluginError(plugin.manifest.id, std::string(doing), "it ends well but gives no value");
+  return frames_.back().value;
 }
 
 void Engine::collect_columns() {
@@ -102,16 +130,14 @@ void Engine::run_module_handlers(size_t column) {
       continue;
     }
     for (const auto& candidate : handlers_.for_module(c.id, call.module->type)) {
-      frames_.push_back({&c, {}});
-      const auto status = call_plugin(
-          *candidate.plugin, "on module " + std::string(call.module->path), [&](tmeter_call* x) {
-            return candidate.handler->eval(x, to_handle(&graph_), to_handle(&call),
-                                           candidate.handler->user);
-          });
-      const auto value = frames_.back().value;
-      frames_.pop_back();
-      if (status != TMETER_OK) continue;
-      cells[call.index] = value;
+      const auto doing = "on metric '" + c.id + "' on module '" + std::string(call.module->path) +
+                         "' (" + std::string(call.module->type) + ")";
+      const auto value = ask(*candidate.plugin, c, doing, [&](tmeter_call* x) {
+        return candidate.handler->eval(x, to_handle(&graph_), to_handle(&call),
+                                       candidate.handler->user);
+      });
+      if (!value) continue;
+      cells[call.index] = *value;
       covered[call.index] = true;
       break;
     }
@@ -123,18 +149,9 @@ tmeter_number Engine::ask_handlers(size_t column, const Node& node) {
   for (const auto& candidate : handlers_.for_node(c.id, node)) {
     const auto* h = candidate.handler;
     if (h->flags & TMETER_HANDLER_ZERO_BY_RULE) return number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
-    frames_.push_back({&c, {}});
-    tmeter_status status = TMETER_OK;
-    try {
-      status = call_plugin(*candidate.plugin, "on metric '" + c.id + "'",
+    const auto value = ask(*candidate.plugin, c, "on metric '" + c.id + "'",
                            [&](tmeter_call* x) { return h->eval(x, to_handle(&node), h->user); });
-    } catch (const Error& e) {
-      const std::string text = e.what();
-      throw Error(e.kind(), text.starts_with("node ") ? text : node_text(node) + ": " + text);
-    }
-    const auto value = frames_.back().value;
-    frames_.pop_back();
-    if (status == TMETER_OK) return value;
+    if (value) return *value;
   }
   return number_of_kind(TMETER_NUMBER_UNKNOWN);
 }
@@ -144,15 +161,21 @@ tmeter_number Engine::evaluate(size_t column, const Node& node) {
   auto& cell = results_.columns[column].cells[TMETER_AXIS_NODE][node.index];
   if (stage == Stage::kDone || results_.columns[column].failed) return cell;
   if (stage == Stage::kRunning) {
-    throw Error(ErrorKind::kPlugin, "metrics need each other in a circle: '" +
-                                        results_.columns[column].id + "' and '" +
-                                        frames_.back().column->id + "'");
+    const auto named = [](const Column& c) { return "'" + c.id + "' (plugin " + c.plugin + ")"; };
+    throw Error(ErrorKind::kPlugin,
+                "metrics need each other in a circle: " + named(results_.columns[column]) +
+                    " and " + named(*frames_.back().column));
   }
   node_stages_[column][node.index] = Stage::kRunning;
   const AtNode at(static_cast<int64_t>(node.index), node.op, node.call->module->path);
-  const auto value = ask_handlers(column, node);
-  node_stages_[column][node.index] = Stage::kDone;
-  return results_.columns[column].cells[TMETER_AXIS_NODE][node.index] = value;
+  try {
+    const auto value = ask_handlers(column, node);
+    node_stages_[column][node.index] = Stage::kDone;
+    return results_.columns[column].cells[TMETER_AXIS_NODE][node.index] = value;
+  } catch (...) {
+    node_stages_[column][node.index] = Stage::kWaiting;
+    rethrow_at(node);
+  }
 }
 
 void Engine::evaluate_all(size_t column) {
@@ -274,7 +297,6 @@ void Engine::forget_nodes() {
     std::fill(node_stages_[i].begin(), node_stages_[i].end(), Stage::kWaiting);
     finished_[i] = 0;
   }
-  frames_.clear();  // a run before may have ended with an error
 }
 
 const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wanted) {

@@ -5,6 +5,7 @@
 // One engine serves one run; it is used from one thread.
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "core/analysis/handlers.hpp"
 #include "core/analysis/results.hpp"
@@ -16,6 +17,10 @@ class Engine final : private ResultsAccess {
  public:
   Engine(const Graph& graph, const std::vector<Plugin*>& plugins, CallLog& log,
          const HardwareSource* hardware);
+  /// The plugins' calls are those of the engine before, if there is one: engines nest.
+  ~Engine() override;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
 
   /// Makes `run` look at the numbers inside tensors too, with so many threads.
   void read_tensors(const TensorBytes& tensors, unsigned threads) {
@@ -43,7 +48,21 @@ class Engine final : private ResultsAccess {
   };
   struct Frame {
     Column* column;
-    tmeter_number value;
+    tmeter_number value{};
+    bool emitted = false;
+  };
+  /// A handler at work; it is gone, too, when the handler fails.
+  class FrameOf {
+   public:
+    FrameOf(Engine& engine, Column& column) : frames_(engine.frames_) {
+      frames_.push_back({&column});
+    }
+    ~FrameOf() { frames_.pop_back(); }
+    FrameOf(const FrameOf&) = delete;
+    FrameOf& operator=(const FrameOf&) = delete;
+
+   private:
+    std::vector<Frame>& frames_;
   };
 
   void collect_columns();
@@ -65,6 +84,9 @@ class Engine final : private ResultsAccess {
   bool is_node_metric(const Column& c) const { return c.axis == TMETER_AXIS_NODE; }
   template <class F>
   tmeter_status call_plugin(Plugin& plugin, std::string_view doing, F&& f);
+  /// What a handler gives; nothing when it declines.
+  template <class F>
+  std::optional<tmeter_number> ask(Plugin& plugin, Column& column, std::string_view doing, F&& f);
 
   // ResultsAccess: what plugins call while they run (engine_access.cpp).
   void emit(tmeter_number value) override;
@@ -79,6 +101,7 @@ class Engine final : private ResultsAccess {
   const Graph& graph_;
   std::vector<Plugin*> plugins_;
   RunContext context_;
+  std::vector<RunContext> before_;  // of the plugins' calls
   HandlerTable handlers_;
   Results results_;
   std::vector<Pass> passes_;

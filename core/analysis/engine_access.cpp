@@ -11,6 +11,7 @@ void Engine::emit(tmeter_number value) {
   if (frames_.empty())
     throw Error(ErrorKind::kPlugin, "emit is for handlers; an analysis uses emit_at");
   frames_.back().value = value;
+  frames_.back().emitted = true;
 }
 
 void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value) {

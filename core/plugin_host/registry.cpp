@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".tmeter", kManifestSuffix = ".tmeter.toml";
+constexpr std::string_view kOpened = "while it was opened";
 
 fs::path install_prefix() {
   std::error_code failed;
@@ -86,7 +87,8 @@ void Registry::add_file(const std::string& library, bool must_work) {
     if (fs::exists(manifest)) plugin->manifest = read_manifest(manifest);
     if (plugin->manifest.id.empty() || plugin->manifest.library_size != size) {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
-      const InsidePlugin inside(plugin->library, "while it was opened", true);
+      const InsidePlugin inside(plugin->library, kOpened,
+                                must_work ? Opening::kWanted : Opening::kFound);
       plugin->entry = open_library(plugin->library);
       plugin->manifest = describe(*plugin->entry);
     }
@@ -120,7 +122,7 @@ void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
 }
 
 void Registry::add(std::unique_ptr<Plugin> plugin) {
-  if (const auto* e = exclusion(*plugin)) plugin->failure = "the plugin " + e->reason;
+  if (const auto* e = exclusion(*plugin)) plugin->failure = "plugin " + e->plugin + " " + e->reason;
   for (const auto& other : plugins_) {
     if (other->manifest.id == plugin->manifest.id) {
       if (other->library != plugin->library) other->shadowed = plugin->library;
@@ -172,7 +174,7 @@ void Registry::open(Plugin& p) {
   p.call.options = &p.options;
   p.call.plugin_id = p.manifest.id;
   if (could_not_be_opened(p)) return;
-  const InsidePlugin inside(p.manifest.id, "while it was opened", true);
+  const InsidePlugin inside(p.manifest.id, kOpened, Opening::kWanted);
   if (!p.entry) p.entry = open_library(p.library);
   if (p.entry->init(host_table(), {p.library.data(), p.library.size()}) != TMETER_OK) {
     throw Error(ErrorKind::kPlugin,
@@ -202,7 +204,8 @@ void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::st
                                           "', which is not installed");
     }
     visit(*other, order, path);
-    if (!other->entry) p.failure = "it needs plugin '" + need + "': " + other->failure;
+    if (!other->entry)
+      p.failure = "plugin " + p.manifest.id + " needs another one: " + other->failure;
   }
   path.pop_back();
   open(p);

@@ -42,7 +42,7 @@ struct Plugin {
  private:
   template <class Table>
   const Table* table(std::string_view id) const {
-    const InsidePlugin inside(manifest.id, "while it was asked what it offers", true);
+    const InsidePlugin inside(manifest.id, "while it was asked what it offers", Opening::kWanted);
     const auto* table = static_cast<const Table*>(entry->get_capability({id.data(), id.size()}));
     return table && table->struct_size >= sizeof(uint32_t) * 2 ? table : nullptr;
   }
