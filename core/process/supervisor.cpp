@@ -138,6 +138,7 @@ class Attempt {
     try {
       if (frames_.read([&](const Frame& f) { on_frame(f); })) return true;
       if (frames_.broken()) ended_by_ = EndedBy::kBadFrame;
+      hung_up_ = !frames_.broken();
       return false;
     } catch (const Error& e) {
       failure_ = e;
@@ -226,8 +227,7 @@ class Attempt {
   /// What it still said is read, then it is gone.
   void end_worker() {
     if (worker_ <= 0) return;
-    const bool closed = !ending_ && !failure_ && !interrupted_ && ended_by_ == EndedBy::kItself;
-    if (closed && !ends_by_itself()) ended_by_ = EndedBy::kBadFrame;
+    if (hung_up_ && !interrupted_ && !ends_by_itself()) ended_by_ = EndedBy::kBadFrame;
     if (worker_ > 0 && !ending_) kill(worker_, SIGKILL);
     while (worker_ > 0 && waitpid(worker_, &wait_status_, 0) < 0 && errno == EINTR) {
     }
@@ -250,7 +250,7 @@ class Attempt {
   std::optional<Error> failure_;
   EndedBy ended_by_ = EndedBy::kItself;
   std::string limit_;
-  bool running_file_ = false, interrupted_ = false;
+  bool running_file_ = false, interrupted_ = false, hung_up_ = false;
 };
 
 /// Whether leaving out the one who failed now may help: it has not been left out before.
