@@ -8,8 +8,6 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/describe.hpp"
-#include "core/plugin_host/interfaces.hpp"
-#include "core/plugin_host/library.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -46,8 +44,8 @@ std::vector<std::string> plugin_folders(const Settings& settings) {
 
 std::string data_folder() { return (install_prefix() / "share/tmeter").string(); }
 
-Registry::Registry(const Settings& settings, std::vector<Excluded> excluded)
-    : settings_(settings), excluded_(std::move(excluded)) {
+Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, CallLog* log)
+    : settings_(settings), excluded_(std::move(excluded)), log_(log) {
   for (const auto& folder : settings.plugin_paths) {
     if (!fs::is_directory(folder))
       throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": no such folder");
@@ -87,8 +85,8 @@ void Registry::add_file(const std::string& library, bool must_work) {
     if (plugin->manifest.id.empty() || plugin->manifest.library_size != size) {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
       const InsidePlugin inside(plugin->library, "while it was opened", true);
-      plugin->entry = open_library(plugin->library);
-      plugin->manifest = describe(*plugin->entry);
+      start(*plugin);
+      plugin->manifest = describe(plugin->started->info(), plugin->described);
     }
   } catch (const Error& e) {
     if (must_work) throw;
@@ -163,6 +161,12 @@ Plugin& Registry::get(std::string_view name) {
                                      ". `tmeter plugin list` shows all.");
 }
 
+void Registry::start(Plugin& p) const {
+  if (p.is_open()) return;
+  p.started = start_plugin(p.library, log_);
+  p.described = read_offers(*p.started);
+}
+
 void Registry::open(Plugin& p) {
   if (p.call.options) return;
   if (p.library.empty()) {
@@ -173,19 +177,14 @@ void Registry::open(Plugin& p) {
   p.call.plugin_id = p.manifest.id;
   if (could_not_be_opened(p)) return;
   const InsidePlugin inside(p.manifest.id, "while it was opened", true);
-  if (!p.entry) p.entry = open_library(p.library);
-  if (p.entry->init(host_table(), {p.library.data(), p.library.size()}) != TMETER_OK) {
-    throw Error(ErrorKind::kPlugin,
-                "plugin " + p.library + " could not be started (its init failed)");
-  }
+  start(p);
   std::map<std::string, Setting> given;
   for (const auto& name : {p.manifest.id, p.manifest.name}) {
     if (const auto it = settings_.options.find(name); it != settings_.options.end()) {
       for (const auto& [key, setting] : it->second) given[key] = setting;
     }
   }
-  p.options =
-      resolve_options(p.manifest.name, p.capability<tmeter_options>(TMETER_CAP_OPTIONS), given);
+  p.options = resolve_options(p.manifest.name, p.offers().options, given);
 }
 
 void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::string>& path) {
@@ -202,7 +201,7 @@ void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::st
                                           "', which is not installed");
     }
     visit(*other, order, path);
-    if (!other->entry) p.failure = "it needs plugin '" + need + "': " + other->failure;
+    if (!other->is_open()) p.failure = "it needs plugin '" + need + "': " + other->failure;
   }
   path.pop_back();
   open(p);

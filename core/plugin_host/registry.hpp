@@ -1,11 +1,8 @@
 // The plugins that can be found, and those that are open.
 //
 // Found by file name and sidecar manifest; a library is opened only when something of it is needed.
-// Used from one thread. Lives as long as the program: plugins are never unloaded.
+// Used from one thread. When it goes its plugins end (`deinit`); their libraries stay loaded.
 #pragma once
-#include <tmeter/abi/entry.h>
-
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +11,7 @@
 #include "core/config/manifest.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/call.hpp"
+#include "core/plugin_host/offers.hpp"
 #include "core/process/worker.hpp"
 
 namespace tmeter::core {
@@ -22,29 +20,18 @@ struct Plugin {
   Manifest manifest;
   std::string library;   // path; empty when only a manifest is there
   std::string shadowed;  // path of another plugin with the same id that was passed over
-  const tmeter_plugin_entry_v1* entry = nullptr;  // once open
+  std::shared_ptr<const StartedPlugin> started;  // once open
   ResolvedOptions options;
   tmeter_call call;
   /// Why it is not called any more: it ended or stalled an earlier attempt. Empty: it works.
   std::string failure;
+  Offers described;  // once open
 
-  /// A capability table, or null; null, too, for a plugin that failed. It must be open.
-  template <class Table>
-  const Table* capability(std::string_view id) const {
-    return failure.empty() ? table<Table>(id) : nullptr;
-  }
-  /// What it describes itself with, whether it failed since or not; null where it could not even be
-  /// opened.
-  const tmeter_metrics* metrics() const {
-    return entry ? table<tmeter_metrics>(TMETER_CAP_METRICS) : nullptr;
-  }
-
- private:
-  template <class Table>
-  const Table* table(std::string_view id) const {
-    const InsidePlugin inside(manifest.id, "while it was asked what it offers", true);
-    const auto* table = static_cast<const Table*>(entry->get_capability({id.data(), id.size()}));
-    return table && table->struct_size >= sizeof(uint32_t) * 2 ? table : nullptr;
+  bool is_open() const { return started != nullptr; }
+  /// What of it is called: nothing of a plugin that failed or is not open.
+  const Offers& offers() const {
+    static const Offers nothing;
+    return failure.empty() ? described : nothing;
   }
 };
 
@@ -52,8 +39,10 @@ class Registry {
  public:
   /// `settings` supplies --plugin, --plugin-path and plugin options. Scans; opens nothing but
   /// plugins that come without a manifest. Problems with single files become `problems()`.
-  /// What is `excluded` is found, but not called (Plugin::failure).
-  explicit Registry(const Settings& settings, std::vector<Excluded> excluded = {});
+  /// What is `excluded` is found, but not called (Plugin::failure). What plugins say while they are
+  /// started goes to `log`, which outlives the registry.
+  explicit Registry(const Settings& settings, std::vector<Excluded> excluded = {},
+                    CallLog* log = nullptr);
 
   const std::vector<std::unique_ptr<Plugin>>& plugins() const { return plugins_; }
   const std::vector<std::string>& problems() const { return problems_; }
@@ -79,11 +68,13 @@ class Registry {
   void check_setting_names() const;
   void visit(Plugin& plugin, std::vector<Plugin*>& order, std::vector<std::string>& path);
 
+  void start(Plugin& plugin) const;
   bool could_not_be_opened(const Plugin& plugin) const;
   const Excluded* exclusion(const Plugin& plugin) const;
 
   const Settings& settings_;
   std::vector<Excluded> excluded_;
+  CallLog* log_;
   std::vector<std::unique_ptr<Plugin>> plugins_;
   std::vector<std::string> problems_;
   std::vector<std::string> given_files_;
