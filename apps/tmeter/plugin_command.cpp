@@ -48,7 +48,6 @@ void list_plugins(const Settings& settings, Worker& worker, std::ostream& out) {
             : p->failure.empty() ? ""
                                  : "  [failed]")
         << "\n";
-    if (!p->shadowed.empty()) out << "  (hides " << p->shadowed << ")\n";
   }
   for (const auto& problem : registry.problems()) worker.message("note: " + problem);
 }

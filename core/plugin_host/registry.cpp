@@ -14,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".tmeter", kManifestSuffix = ".tmeter.toml";
+constexpr std::string_view kOpened = "while it was opened";
 
 fs::path install_prefix() {
   std::error_code failed;
@@ -53,6 +54,7 @@ Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, Cal
   for (const auto& file : settings.plugin_files) add_file(file, true);
   for (const auto& folder : plugin_folders(settings)) scan(folder);
   check_setting_names();
+  leave_out();
 }
 
 void Registry::scan(const std::string& folder) {
@@ -84,16 +86,17 @@ void Registry::add_file(const std::string& library, bool must_work) {
     if (fs::exists(manifest)) plugin->manifest = read_manifest(manifest);
     if (plugin->manifest.id.empty() || plugin->manifest.library_size != size) {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
-      const InsidePlugin inside(plugin->library, "while it was opened", true);
+      const InsidePlugin inside(plugin->library, kOpened,
+                                must_work ? Opening::kWanted : Opening::kFound);
       start(*plugin);
-      plugin->manifest = describe(plugin->started->info(), plugin->described);
+      plugin->manifest = describe(plugin->started->info(), plugin->offered);
     }
   } catch (const Error& e) {
     if (must_work) throw;
     problems_.emplace_back(e.what());
     return;
   }
-  if (must_work) given_files_.push_back(plugin->manifest.name);
+  if (must_work) given_files_.push_back(plugin->manifest.id);
   add(std::move(plugin));
 }
 
@@ -113,17 +116,23 @@ bool Registry::could_not_be_opened(const Plugin& p) const {
 void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
   plugin->manifest.id = plugin->library;
   plugin->manifest.name = fs::path(plugin->library).stem().string();
-  if (given) given_files_.push_back(plugin->manifest.name);
+  plugin->described = false;
+  if (given) given_files_.push_back(plugin->manifest.id);
   add(std::move(plugin));
 }
 
+/// Of two with one id the first that can be used stays, and the user is told.
 void Registry::add(std::unique_ptr<Plugin> plugin) {
-  if (const auto* e = exclusion(*plugin)) plugin->failure = "the plugin " + e->reason;
-  for (const auto& other : plugins_) {
-    if (other->manifest.id == plugin->manifest.id) {
-      if (other->library != plugin->library) other->shadowed = plugin->library;
-      return;
-    }
+  if (const auto* e = exclusion(*plugin)) plugin->failure = "plugin " + e->plugin + " " + e->reason;
+  for (auto& other : plugins_) {
+    if (other->manifest.id != plugin->manifest.id) continue;
+    std::error_code none;
+    if (fs::equivalent(other->library, plugin->library, none)) return;
+    if (other->library.empty()) std::swap(other, plugin);
+    if (plugin->library.empty()) return;
+    problems_.push_back("plugin " + other->manifest.id + " is there twice: " + other->library +
+                        " is used, " + plugin->library + " is not; remove one of them");
+    return;
   }
   plugins_.push_back(std::move(plugin));
 }
@@ -131,13 +140,21 @@ void Registry::add(std::unique_ptr<Plugin> plugin) {
 /// A setting for a plugin that does not exist is a slip that would otherwise pass silently.
 void Registry::check_setting_names() const {
   for (const auto& [plugin, options] : settings_.options) {
-    const std::string& name = plugin;  // clang 14 cannot capture a structured binding
-    const auto is = [&](const auto& p) {
-      return p->manifest.name == name || p->manifest.id == name;
-    };
-    if (options.empty() || std::any_of(plugins_.begin(), plugins_.end(), is)) continue;
+    if (options.empty() || find_plugin(plugins_, plugin)) continue;
     throw Error(ErrorKind::kUsage, options.begin()->second.origin + ": there is no plugin '" +
-                                       name + "'" + did_you_mean(name, names()));
+                                       plugin + "'" + did_you_mean(plugin, names()));
+  }
+}
+
+void Registry::leave_out() {
+  for (const auto& name : settings_.plugins) {
+    if (!name.starts_with("-")) continue;
+    auto& plugin = get(name.substr(1));
+    std::erase(given_files_, plugin.manifest.id);
+    const auto it = std::find_if(plugins_.begin(), plugins_.end(),
+                                 [&](const auto& p) { return p.get() == &plugin; });
+    left_out_.push_back(std::move(*it));
+    plugins_.erase(it);
   }
 }
 
@@ -147,24 +164,19 @@ std::vector<std::string> Registry::names() const {
   return out;
 }
 
-Plugin* Registry::find(std::string_view name) {
-  for (const auto& p : plugins_) {
-    if (p->manifest.name == name || p->manifest.id == name) return p.get();
-  }
-  return nullptr;
-}
-
 Plugin& Registry::get(std::string_view name) {
-  if (auto* p = find(name)) return *p;
-  throw Error(ErrorKind::kUsage, "unknown plugin '" + std::string(name) + "'" +
-                                     did_you_mean(name, names()) +
-                                     ". `tmeter plugin list` shows all.");
+  if (auto* p = find_plugin(plugins_, name)) return *p;
+  const bool left_out = find_plugin(left_out_, name) != nullptr;
+  throw Error(ErrorKind::kUsage,
+              left_out ? "plugin '" + std::string(name) + "' is asked for and left out"
+                       : "unknown plugin '" + std::string(name) + "'" +
+                             did_you_mean(name, names()) + ". `tmeter plugin list` shows all.");
 }
 
 void Registry::start(Plugin& p) const {
   if (p.is_open()) return;
   p.started = start_plugin(p.library, log_);
-  p.described = read_offers(*p.started);
+  p.offered = read_offers(*p.started);
 }
 
 void Registry::open(Plugin& p) {
@@ -176,7 +188,7 @@ void Registry::open(Plugin& p) {
   p.call.options = &p.options;
   p.call.plugin_id = p.manifest.id;
   if (could_not_be_opened(p)) return;
-  const InsidePlugin inside(p.manifest.id, "while it was opened", true);
+  const InsidePlugin inside(p.manifest.id, kOpened, Opening::kWanted);
   start(p);
   std::map<std::string, Setting> given;
   for (const auto& name : {p.manifest.id, p.manifest.name}) {
@@ -187,31 +199,44 @@ void Registry::open(Plugin& p) {
   p.options = resolve_options(p.manifest.name, p.offers().options, given);
 }
 
+/// Throws PluginError: it is the plugin's defect, or what the user left out.
+Plugin& Registry::needed(const std::string& need, const Plugin& by) const {
+  const auto fail = [&](const std::string& why) {
+    throw PluginError(by.manifest.id, std::string(kOpened), why);
+  };
+  try {
+    if (auto* p = find_needed(plugins_, need, by)) return *p;
+  } catch (const Error& e) {
+    fail("it needs plugin '" + need + "', but " + e.what());
+  }
+  const bool left_out = find_needed(left_out_, need, by) != nullptr;
+  fail("it needs plugin '" + need + "', which is " + (left_out ? "left out" : "not installed"));
+  std::abort();
+}
+
 void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::string>& path) {
   if (std::find(order.begin(), order.end(), &p) != order.end()) return;
-  if (std::find(path.begin(), path.end(), p.manifest.name) != path.end()) {
-    throw Error(ErrorKind::kPlugin,
-                "plugins need each other in a circle: " + path.back() + " and " + p.manifest.name);
+  if (std::find(path.begin(), path.end(), p.manifest.id) != path.end()) {
+    throw PluginError(p.manifest.id, std::string(kOpened),
+                      "it and plugin " + path.back() + " need each other in a circle");
   }
-  path.push_back(p.manifest.name);
-  for (const auto& need : p.manifest.needs) {
-    auto* other = find(need);
-    if (!other) {
-      throw Error(ErrorKind::kPlugin, "plugin '" + p.manifest.name + "' needs plugin '" + need +
-                                          "', which is not installed");
-    }
-    visit(*other, order, path);
-    if (!other->is_open()) p.failure = "it needs plugin '" + need + "': " + other->failure;
+  path.push_back(p.manifest.id);
+  const auto needs = p.failure.empty() ? p.manifest.needs : std::vector<std::string>();
+  for (const auto& need : needs) {
+    auto& other = needed(need, p);
+    visit(other, order, path);
+    if (!other.is_open())
+      p.failure = "plugin " + p.manifest.id + " needs another one: " + other.failure;
   }
   path.pop_back();
   open(p);
   order.push_back(&p);
 }
 
-std::vector<Plugin*> Registry::open_with_needs(const std::vector<std::string>& names) {
+std::vector<Plugin*> Registry::open_with_needs(const std::vector<std::string>& ids) {
   std::vector<Plugin*> order;
   std::vector<std::string> path;
-  for (const auto& name : names) visit(get(name), order, path);
+  for (const auto& id : ids) visit(get(id), order, path);
   return order;
 }
 

@@ -11,6 +11,7 @@
 #include "core/config/manifest.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/call.hpp"
+#include "core/plugin_host/naming.hpp"
 #include "core/plugin_host/offers.hpp"
 #include "core/process/worker.hpp"
 
@@ -18,20 +19,20 @@ namespace tmeter::core {
 
 struct Plugin {
   Manifest manifest;
-  std::string library;   // path; empty when only a manifest is there
-  std::string shadowed;  // path of another plugin with the same id that was passed over
+  std::string library;    // path; empty when only a manifest is there
+  bool described = true;  // false: it could not be, and is known by its file's name
   std::shared_ptr<const StartedPlugin> started;  // once open
   ResolvedOptions options;
   tmeter_call call;
   /// Why it is not called any more: it ended or stalled an earlier attempt. Empty: it works.
   std::string failure;
-  Offers described;  // once open
+  Offers offered;  // what it describes itself with, once open; whether it failed since or not
 
   bool is_open() const { return started != nullptr; }
   /// What of it is called: nothing of a plugin that failed or is not open.
   const Offers& offers() const {
     static const Offers nothing;
-    return failure.empty() ? described : nothing;
+    return failure.empty() ? offered : nothing;
   }
 };
 
@@ -39,25 +40,24 @@ class Registry {
  public:
   /// `settings` supplies --plugin, --plugin-path and plugin options. Scans; opens nothing but
   /// plugins that come without a manifest. Problems with single files become `problems()`.
-  /// What is `excluded` is found, but not called (Plugin::failure). What plugins say while they are
+  /// What is `excluded` is found, but not called (Plugin::failure). What the user leaves out
+  /// ("-NAME" in settings.plugins) is not there for anybody. What plugins say while they are
   /// started goes to `log`, which outlives the registry.
   explicit Registry(const Settings& settings, std::vector<Excluded> excluded = {},
                     CallLog* log = nullptr);
 
-  const std::vector<std::unique_ptr<Plugin>>& plugins() const { return plugins_; }
+  const PluginList& plugins() const { return plugins_; }
   const std::vector<std::string>& problems() const { return problems_; }
-  /// By short name or id; null when there is none.
-  Plugin* find(std::string_view name);
-  /// Like find, but throws Error(kUsage) with the nearest name.
+  /// By id or short name. Throws Error(kUsage): there is none (with the nearest), or several.
   Plugin& get(std::string_view name);
 
   /// Opens the library, checks it, calls init, resolves options. Throws Error(kPlugin).
   void open(Plugin& plugin);
-  /// Opens `names` and all they need, in an order in which needed ones come first.
-  std::vector<Plugin*> open_with_needs(const std::vector<std::string>& names);
+  /// Opens those with these ids and all they need, in an order in which needed ones come first.
+  std::vector<Plugin*> open_with_needs(const std::vector<std::string>& ids);
 
   std::vector<std::string> names() const;
-  /// Short names of the plugins given with --plugin FILE: they always take part.
+  /// Ids of the plugins given with --plugin FILE: they always take part.
   const std::vector<std::string>& given_files() const { return given_files_; }
 
  private:
@@ -66,7 +66,9 @@ class Registry {
   void add(std::unique_ptr<Plugin> plugin);
   void add_unopened(std::unique_ptr<Plugin> plugin, bool given);
   void check_setting_names() const;
+  void leave_out();
   void visit(Plugin& plugin, std::vector<Plugin*>& order, std::vector<std::string>& path);
+  Plugin& needed(const std::string& need, const Plugin& by) const;
 
   void start(Plugin& plugin) const;
   bool could_not_be_opened(const Plugin& plugin) const;
@@ -75,7 +77,8 @@ class Registry {
   const Settings& settings_;
   std::vector<Excluded> excluded_;
   CallLog* log_;
-  std::vector<std::unique_ptr<Plugin>> plugins_;
+  PluginList plugins_;
+  PluginList left_out_;
   std::vector<std::string> problems_;
   std::vector<std::string> given_files_;
 };

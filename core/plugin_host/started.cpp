@@ -19,17 +19,30 @@ auto& started_plugins() {
   return *map;
 }
 
-void init(const std::string& path, const PluginLibrary& library, CallLog* log) {
+[[noreturn]] void refuse_start(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::kPlugin, "plugin " + path + " could not be started: " + why);
+}
+
+tmeter_status init(const std::string& path, const PluginLibrary& library, tmeter_call& call) {
+  const auto& entry = library.entry;
+  try {
+    return entry.init(&call, host_table(), to_abi(path), entry.user);
+  } catch (...) {
+    refuse_start(path, escaped_exception());
+  }
+}
+
+void start(const std::string& path, const PluginLibrary& library, CallLog* log) {
   tmeter_call call;
   call.plugin_id = str(library.info.id);
   call.run.log = log;
-  const auto status = library.entry.init(&call, host_table(), to_abi(path), library.entry.user);
+  const FrameScope frame(call);
+  const auto status = init(path, library, call);
   if (status == TMETER_OK) return;
-  const auto why = call.error.empty()
-                       ? "its init failed without saying why (status " + std::to_string(status) +
-                             "); this is a defect of the plugin"
-                       : call.error;
-  throw Error(ErrorKind::kPlugin, "plugin " + path + " could not be started: " + why);
+  refuse_start(path, call.frame.error.empty()
+                         ? "its init failed without saying why (status " + std::to_string(status) +
+                               "); this is a defect of the plugin"
+                         : call.frame.error);
 }
 
 }  // namespace
@@ -46,7 +59,7 @@ std::shared_ptr<const StartedPlugin> start_plugin(const std::string& path, CallL
     if (auto plugin = known->second.lock()) return plugin;
     throw Error(ErrorKind::kPlugin, "plugin " + path + " could not be started before");
   }
-  init(path, library, log);
+  start(path, library, log);
   auto plugin = std::make_shared<const StartedPlugin>(library);
   known->second = plugin;
   return plugin;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -69,6 +70,14 @@ std::string writer_for(const Registry& registry, const std::string& file) {
                                      joined(known));
 }
 
+[[noreturn]] void refuse_several(const std::string& format, const std::vector<Plugin*>& plugins) {
+  std::set<std::string> ids;
+  for (const auto* p : plugins) ids.insert(p->manifest.id);
+  throw Error(ErrorKind::kUsage, "report format '" + format + "' is written by several plugins: " +
+                                     joined({ids.begin(), ids.end()}) +
+                                     "; leave one out with --plugins=-" + *ids.rbegin());
+}
+
 }  // namespace
 
 ReportTarget parse_report_target(const std::string& text) {
@@ -118,12 +127,15 @@ void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets
 
 Plugin& find_writer(const Registry& registry, const std::string& format) {
   std::vector<std::string> known;
+  std::vector<Plugin*> found;
   for (const auto& p : registry.plugins()) {
     for (const auto& w : p->manifest.writers) {
-      if (w.name == format) return *p;
+      if (w.name == format && !p->library.empty()) found.push_back(p.get());
       known.push_back(w.name);
     }
   }
+  if (found.size() > 1) refuse_several(format, found);
+  if (found.size() == 1) return *found.front();
   throw Error(ErrorKind::kUsage, "unknown report format '" + format + "'" +
                                      did_you_mean(format, known) + "; known: " + joined(known));
 }
