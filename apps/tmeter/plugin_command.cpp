@@ -91,8 +91,8 @@ void show_plugin(const Settings& settings, const std::string& name, Worker& work
 void make_manifest(const std::string& library, std::ostream& out) {
   const auto before = loaded_library_folders();
   const auto plugin = start_plugin(library, nullptr);
-  auto manifest = describe(plugin->info(), read_offers(*plugin));
-  manifest.library_size = std::filesystem::file_size(library);
+  auto manifest = describe(*plugin, read_offers(*plugin));
+  manifest.made_from = identity_of(library);
   const auto own = std::filesystem::absolute(library).parent_path().string();
   for (const auto& folder : loaded_library_folders()) {
     if (folder != own && std::find(before.begin(), before.end(), folder) == before.end())

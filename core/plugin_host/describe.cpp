@@ -31,14 +31,16 @@ void describe_handlers(const Offers& offers, Manifest& m) {
 
 }  // namespace
 
-Manifest describe(const tmeter_plugin_info& info, const Offers& offers) {
+Manifest describe(const StartedPlugin& plugin, const Offers& offers) {
   Manifest m;
+  const auto& info = plugin.info();
   m.id = str(info.id);
   m.name = str(info.name);
   m.version = str(info.version);
   m.description = str(info.description);
   m.needs = split(str(info.needs), " ");
   m.rights = str(info.rights);
+  m.abi_minor = plugin.entry().abi_minor_required;
   for (const auto& x : offers.metrics) m.metrics.push_back(str(x.id));
   describe_handlers(offers, m);
   for (const auto& x : offers.shape_rules) m.shape_rules.push_back(str(x.schema));

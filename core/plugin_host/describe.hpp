@@ -5,6 +5,6 @@
 
 namespace tmeter::core {
 
-Manifest describe(const tmeter_plugin_info& info, const Offers& offers);
+Manifest describe(const StartedPlugin& plugin, const Offers& offers);
 
 }  // namespace tmeter::core

@@ -69,11 +69,7 @@ PluginLibrary checked(const std::string& path, const tmeter_plugin_entry_v1* add
   PluginLibrary library{address, {}, {}};
   auto& e = library.entry;
   e = adopted(address, TMETER_SIZE_1_0(tmeter_plugin_entry_v1), what + "tmeter_plugin_entry_v1");
-  if (e.abi_minor_required > TMETER_ABI_MINOR) {
-    refuse(path, "needs plugin ABI 1." + std::to_string(e.abi_minor_required) +
-                     ", this tmeter has 1." + std::to_string(TMETER_ABI_MINOR) +
-                     "; use a newer tmeter");
-  }
+  require_minor(path, e.abi_minor_required);
   if (!e.init || !e.deinit || !e.get_capability || !e.info) refuse(path, "has a malformed entry");
   library.info = adopted(e.info, TMETER_SIZE_1_0(tmeter_plugin_info), what + "tmeter_plugin_info");
   if (!library.info.id.len || !library.info.name.len) refuse(path, "has a malformed entry");
@@ -101,6 +97,12 @@ std::vector<std::string> loaded_library_folders() {
   std::set<std::string> folders;
   dl_iterate_phdr(add_library_folder, &folders);
   return {folders.begin(), folders.end()};
+}
+
+void require_minor(const std::string& path, uint32_t minor) {
+  if (minor <= TMETER_ABI_MINOR) return;
+  refuse(path, "needs plugin ABI 1." + std::to_string(minor) + ", this tmeter has 1." +
+                   std::to_string(TMETER_ABI_MINOR) + "; use a newer tmeter");
 }
 
 PluginLibrary open_library(const std::string& path) {

@@ -20,6 +20,9 @@ struct PluginLibrary {
 /// entry is malformed.
 PluginLibrary open_library(const std::string& path);
 
+/// Throws Error(kPlugin) when the plugin needs a newer minor of the ABI than ours.
+void require_minor(const std::string& path, uint32_t minor);
+
 /// Folders of the libraries that are open now, the system's left out: what a plugin is linked to
 /// lies there.
 std::vector<std::string> loaded_library_folders();

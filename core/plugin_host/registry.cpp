@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.hpp"
+#include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/describe.hpp"
 
@@ -15,12 +16,17 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".tmeter", kManifestSuffix = ".tmeter.toml";
 constexpr std::string_view kOpened = "while it was opened";
+constexpr std::string_view kAnybody =
+    "anybody on this machine can change it, so it is not used; `chmod o-w` mends that";
 
 fs::path install_prefix() {
   std::error_code failed;
   const auto exe = fs::read_symlink("/proc/self/exe", failed);
   return failed ? fs::path("/usr/local") : exe.parent_path().parent_path();
 }
+
+/// Where tmeter's own plugins lie.
+fs::path own_folder() { return install_prefix() / "lib/tmeter/plugins"; }
 
 void add_path_list(std::vector<std::string>& out, const char* list) {
   if (!list) return;
@@ -39,7 +45,7 @@ std::vector<std::string> plugin_folders(const Settings& settings) {
   } else if (home && *home) {
     folders.push_back(std::string(home) + "/.local/share/tmeter/plugins");
   }
-  folders.push_back((install_prefix() / "lib/tmeter/plugins").string());
+  folders.push_back(own_folder().string());
   return folders;
 }
 
@@ -50,6 +56,8 @@ Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, Cal
   for (const auto& folder : settings.plugin_paths) {
     if (!fs::is_directory(folder))
       throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": no such folder");
+    if (anybody_may_write(folder))
+      throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": " + std::string(kAnybody));
   }
   for (const auto& file : settings.plugin_files) add_file(file, true);
   for (const auto& folder : plugin_folders(settings)) scan(folder);
@@ -57,7 +65,12 @@ Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, Cal
   leave_out();
 }
 
+/// Whatever is wrong in there costs a note.
 void Registry::scan(const std::string& folder) {
+  if (anybody_may_write(folder)) {
+    problems_.push_back("plugin folder " + folder + ": " + std::string(kAnybody));
+    return;
+  }
   std::error_code ignored;
   std::set<std::string> libraries, manifests;  // sorted: the same order on every machine
   for (const auto& file : fs::directory_iterator(folder, ignored)) {
@@ -67,34 +80,77 @@ void Registry::scan(const std::string& folder) {
   }
   for (const auto& library : libraries) add_file(library, false);
   for (const auto& manifest : manifests) {
-    if (libraries.contains(manifest.substr(0, manifest.size() - 5))) continue;
-    auto plugin = std::make_unique<Plugin>();
-    plugin->manifest = read_manifest(manifest);
-    if (plugin->manifest.unavailable.empty())
-      plugin->manifest.unavailable = "its library is missing beside " + manifest;
-    add(std::move(plugin));
+    if (!libraries.contains(manifest.substr(0, manifest.size() - 5))) add_manifest(manifest);
   }
+}
+
+/// A build without LibTorch says in this way what is missing.
+void Registry::add_manifest(const std::string& file) {
+  auto plugin = std::make_unique<Plugin>();
+  try {
+    plugin->manifest = read_manifest(file);
+  } catch (const Error& e) {
+    problems_.emplace_back(e.what());
+    return;
+  }
+  if (plugin->manifest.unavailable.empty()) {
+    plugin->manifest.unavailable = "its library is missing beside " + file;
+    problems_.push_back("manifest " + file + " has no library beside it; it is not used");
+  }
+  add(std::move(plugin));
+}
+
+/// What the manifest says, if there is one that can be believed.
+std::optional<Manifest> Registry::manifest_of(const std::string& library) {
+  const auto file = library + ".toml";
+  std::error_code none;
+  if (!fs::exists(file, none)) return std::nullopt;
+  try {
+    auto manifest = read_manifest(file);
+    if (manifest.schema == kManifestSchema && is_still(manifest.made_from, library))
+      return manifest;
+  } catch (const Error& e) {
+    problems_.push_back(std::string(e.what()) + "; the plugin is asked instead");
+  }
+  return std::nullopt;
+}
+
+/// Throws Error(kPlugin) before anything of a library is run.
+void Registry::require_allowed(const std::string& library) const {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorKind::kPlugin, "plugin " + library + " " + why);
+  };
+  if (anybody_may_write(library)) refuse(std::string(kAnybody));
+  if (!settings_.allowed_plugins) return;
+  std::error_code none;
+  if (fs::equivalent(fs::path(library).parent_path(), own_folder(), none)) return;
+  const auto& allowed = *settings_.allowed_plugins;
+  const auto hash = sha256_of_file(library);
+  if (std::find(allowed.begin(), allowed.end(), hash) == allowed.end())
+    refuse("is not among those that plugin-sha256 allows; its SHA-256 is " + hash);
 }
 
 void Registry::add_file(const std::string& library, bool must_work) {
   auto plugin = std::make_unique<Plugin>();
   plugin->library = fs::absolute(library).string();
   try {
-    const auto manifest = library + ".toml";
-    std::error_code none;
-    const auto size = fs::file_size(library, none);
-    if (fs::exists(manifest)) plugin->manifest = read_manifest(manifest);
-    if (plugin->manifest.id.empty() || plugin->manifest.library_size != size) {
+    require_allowed(plugin->library);
+    const auto manifest = manifest_of(plugin->library);
+    if (manifest) {
+      plugin->manifest = *manifest;
+      require_minor(plugin->library, manifest->abi_minor);
+    } else {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
       const InsidePlugin inside(plugin->library, kOpened,
                                 must_work ? Opening::kWanted : Opening::kFound);
       start(*plugin);
-      plugin->manifest = describe(plugin->started->info(), plugin->offered);
+      plugin->manifest = describe(*plugin->started, plugin->offered);
     }
   } catch (const Error& e) {
     if (must_work) throw;
     problems_.emplace_back(e.what());
-    return;
+    plugin->failure = e.what();
+    return add_unopened(std::move(plugin), false);
   }
   if (must_work) given_files_.push_back(plugin->manifest.id);
   add(std::move(plugin));

@@ -4,6 +4,7 @@
 // Used from one thread. When it goes its plugins end (`deinit`); their libraries stay loaded.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,9 @@ class Registry {
  private:
   void scan(const std::string& folder);
   void add_file(const std::string& library, bool must_work);
+  void add_manifest(const std::string& file);
+  std::optional<Manifest> manifest_of(const std::string& library);
+  void require_allowed(const std::string& library) const;
   void add(std::unique_ptr<Plugin> plugin);
   void add_unopened(std::unique_ptr<Plugin> plugin, bool given);
   void check_setting_names() const;

@@ -130,10 +130,13 @@ Plugin& find_writer(const Registry& registry, const std::string& format) {
   std::vector<Plugin*> found;
   for (const auto& p : registry.plugins()) {
     for (const auto& w : p->manifest.writers) {
-      if (w.name == format && !p->library.empty()) found.push_back(p.get());
+      if (w.name == format) found.push_back(p.get());
       known.push_back(w.name);
     }
   }
+  const auto is_there = [](const Plugin* p) { return !p->library.empty(); };
+  if (std::any_of(found.begin(), found.end(), is_there))
+    std::erase_if(found, [&](const Plugin* p) { return !is_there(p); });
   if (found.size() > 1) refuse_several(format, found);
   if (found.size() == 1) return *found.front();
   throw Error(ErrorKind::kUsage, "unknown report format '" + format + "'" +
