@@ -53,20 +53,15 @@ void list_plugins(const Settings& settings, Worker& worker, std::ostream& out) {
 }
 
 void print_options(const Plugin& p, std::ostream& out) {
-  const auto* t = p.capability<tmeter_options>(TMETER_CAP_OPTIONS);
-  for (uint32_t i = 0; t && i < t->count; ++i) {
-    const auto& o = *t->get(i);
+  for (const auto& o : p.offers().options) {
     out << "  --set " << p.manifest.name << "." << str(o.key) << "=" << str(o.default_value)
         << "\n      " << str(o.text) << (o.choices.len ? " (" + str(o.choices) + ")" : "") << "\n";
   }
 }
 
 void print_metrics(const Plugin& p, std::ostream& out) {
-  const auto* t = p.capability<tmeter_metrics>(TMETER_CAP_METRICS);
-  for (uint32_t i = 0; t && i < t->count; ++i) {
-    const auto& m = *t->get(i);
+  for (const auto& m : p.offers().metrics)
     out << "  " << view(m.id) << "  [" << view(m.unit) << "] " << view(m.convention) << "\n";
-  }
 }
 
 void show_plugin(const Settings& settings, const std::string& name, Worker& worker,
@@ -79,7 +74,8 @@ void show_plugin(const Settings& settings, const std::string& name, Worker& work
   if (!p.manifest.needs.empty()) out << "needs: " << joined(p.manifest.needs) << "\n";
   for (const auto& l : p.manifest.loaders) out << "reads: " << l.title << "\n";
   if (!p.manifest.propagators.empty()) out << "works out: sizes for other inputs\n";
-  for (const auto& w : p.manifest.writers) out << "writes: --report " << w.name << "\n";
+  for (const auto& w : p.manifest.writers)
+    out << "writes: --report " << w.name << "  (." << w.extension << ", " << w.media_type << ")\n";
   if (!p.manifest.handles.empty()) out << "handles: " << joined(p.manifest.handles) << "\n";
   if (!p.manifest.rights.empty()) out << "may use, beyond computing: " << p.manifest.rights << "\n";
   if (!p.failure.empty()) out << "failed: " << p.failure << "\n";
@@ -94,7 +90,8 @@ void show_plugin(const Settings& settings, const std::string& name, Worker& work
 /// The sidecar manifest of a library, with where its own libraries lie.
 void make_manifest(const std::string& library, std::ostream& out) {
   const auto before = loaded_library_folders();
-  auto manifest = describe(*open_library(library));
+  const auto plugin = start_plugin(library, nullptr);
+  auto manifest = describe(*plugin, read_offers(*plugin));
   manifest.made_from = identity_of(library);
   const auto own = std::filesystem::absolute(library).parent_path().string();
   for (const auto& folder : loaded_library_folders()) {

@@ -74,12 +74,14 @@ class Broken(CliTest):
     def test_plugin_that_needs_a_newer_abi(self):
         source = self.file("new.c", """
 #include <tmeter/abi/tmeter.h>
-static tmeter_status init(const tmeter_host_v1 *h, tmeter_str p) { (void)h; (void)p; return TMETER_OK; }
-static void deinit(void) {}
-static const void *capability(tmeter_str id) { (void)id; return 0; }
+static tmeter_status init(tmeter_call *c, const tmeter_host_v1 *h, tmeter_str p, void *u) {
+  (void)c; (void)h; (void)p; (void)u; return TMETER_OK;
+}
+static void deinit(void *u) { (void)u; }
+static const void *capability(tmeter_str id, void *u) { (void)id; (void)u; return 0; }
 const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void) {
   static const tmeter_plugin_info info = {sizeof info, 0, {"com.acme.new", 12}, {"new", 3}, {"1", 1}, {"", 0}, {"", 0}, {"", 0}};
-  static const tmeter_plugin_entry_v1 entry = {sizeof entry, 7, &info, init, deinit, capability};
+  static const tmeter_plugin_entry_v1 entry = {sizeof entry, 7, &info, 0, init, deinit, capability, 0};
   return &entry;
 }
 """)
