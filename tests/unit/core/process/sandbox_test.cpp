@@ -20,6 +20,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/support/fail_call.hpp"
 #include "tests/support/in_child.hpp"
 
 namespace tmeter::core {
@@ -337,6 +338,37 @@ TEST_F(SandboxFiles, EachMechanismSaysWhatItHolds) {
   EXPECT_EQ(said(r),
             "any file this user can read can be read (a plugin declares that it writes files)\n"
             "no network, no other programs or processes, no change of the system (seccomp)\n");
+}
+
+TEST(Sandbox, WhatTheKernelLacksIsSaidAndTheRestHolds) {
+  const auto without = [](std::initializer_list<long> calls, int error) {
+    return in_child([&] {
+             for (const long call : calls) testing::fail_call(call, error);
+             std::string text;
+             for (const auto& line : enter_sandbox({})) text += line + "\n";
+             text += socket(AF_UNIX, SOCK_STREAM, 0) < 0 ? "sockets: " : "no sockets: ";
+             text += open("/etc/hostname", O_RDONLY) < 0 ? "held" : "open";
+             return write(STDOUT_FILENO, text.data(), text.size()) > 0 ? 0 : 1;
+           })
+        .out;
+  };
+  const std::string any = "any file this user can read can be read (",
+                    seccomp =
+                        ")\nno network, no other programs or processes, no writing of files, "
+                        "no change of the system (seccomp)\nsockets: open";
+  EXPECT_EQ(without({SYS_landlock_create_ruleset}, ENOSYS),
+            any + "this kernel has no Landlock" + seccomp);
+  EXPECT_EQ(without({SYS_landlock_restrict_self}, EPERM),
+            any + "Operation not permitted" + seccomp);
+  const auto capabilities = without({SYS_capget}, ENOSYS);
+  EXPECT_TRUE(capabilities.starts_with("capabilities are as they were\n")) << capabilities;
+  const auto set = without({SYS_capset}, EPERM);
+  EXPECT_TRUE(set.starts_with("capabilities are as they were: Operation not permitted\n")) << set;
+  const auto no_filter = without({SYS_seccomp, SYS_prctl}, EINVAL);
+  EXPECT_NE(no_filter.find("new privileges are possible: Invalid argument\n"), std::string::npos);
+  EXPECT_NE(no_filter.find("system calls are not limited (no seccomp here)\nno sockets: held"),
+            std::string::npos)
+      << no_filter;
 }
 
 TEST(Sandbox, OffMeansOffAndSaysSo) {

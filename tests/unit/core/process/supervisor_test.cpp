@@ -19,6 +19,7 @@
 #include "core/base/error.hpp"
 #include "core/base/interrupt.hpp"
 #include "core/process/activity.hpp"
+#include "tests/support/fail_call.hpp"
 #include "tests/support/in_child.hpp"
 
 namespace tmeter::core {
@@ -192,6 +193,25 @@ TEST(Supervisor, ACommandHasItsShareOfTheMachinesMemory) {
     });
   });
   expect(done, 0, "all of it", "");
+}
+
+TEST(Supervisor, AMachineThatIsFullIsTold) {
+  if (!::tmeter::testing::kMemoryIsLimited) GTEST_SKIP();
+  const auto without = [](long call, int error) {
+    return in_child([=] {
+      testing::fail_call(call, error);
+      try {
+        return supervise(job(), [](Worker&) -> Ending { return {}; });
+      } catch (const Error& e) {
+        const std::string text = e.what();
+        return write(STDERR_FILENO, text.data(), text.size()) > 0 ? e.exit_status() : 0;
+      }
+    });
+  };
+  expect(without(SYS_clone, EAGAIN), 6, "",
+         "no process can be started (fork: Resource temporarily unavailable); see `ulimit -u`");
+  expect(without(SYS_pipe2, EMFILE), 6, "", "cannot start: pipe: Too many open files");
+  expect(without(SYS_mmap, ENOMEM), 6, "", "no memory to start with: Cannot allocate memory");
 }
 
 // --- what a worker is ---------------------------------------------------------------------------
