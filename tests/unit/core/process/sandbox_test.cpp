@@ -1,6 +1,4 @@
 // What a process that has entered the sandbox can still do: tried in processes of their own.
-#include "core/process/sandbox.hpp"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/landlock.h>
@@ -20,6 +18,7 @@
 #include <fstream>
 #include <thread>
 
+#include "core/process/landlock.hpp"
 #include "tests/support/fail_call.hpp"
 #include "tests/support/in_child.hpp"
 
@@ -36,9 +35,12 @@ TEST(Sandbox, RightsAreAddedByName) {
   EXPECT_TRUE(r.network && !r.write && !r.processes);
   EXPECT_TRUE(add_rights(r, " files  processes "));
   EXPECT_TRUE(r.network && r.write && r.processes);
-  for (const auto* unknown : {"everything", "files,network", "Files", "file"}) {
+  for (const auto* unknown : {"everything", "files,network", "Files", "file", "signals"}) {
     EXPECT_FALSE(add_rights(r, unknown)) << unknown;
   }
+  Rights both;
+  EXPECT_TRUE(add_rights(both, "network processes"));
+  EXPECT_TRUE(both.network && both.processes && !both.write);
   Rights files;
   EXPECT_TRUE(add_rights(files, "files"));
   EXPECT_TRUE(files.write && !files.network && !files.processes);
@@ -193,6 +195,32 @@ TEST(Seccomp, AProcessMaySignalAndLimitItselfNotOthers) {
   rlimit old{};
   EXPECT_EQ(error_of([&] { return prlimit(0, RLIMIT_CORE, nullptr, &old); }), 0);
   EXPECT_EQ(error_of([&] { return prlimit(getppid(), RLIMIT_CORE, nullptr, &old); }), EPERM);
+}
+
+// --- Landlock -----------------------------------------------------------------------------------
+
+bool operator==(const Ruleset& a, const Ruleset& b) {
+  return a.files == b.files && a.network == b.network && a.scoped == b.scoped;
+}
+
+// Rights to files by version: the table of the kernel's documentation, "Previous limitations".
+// 13 of version 1; renaming across folders (2), truncating (3), device ioctl (5).
+TEST(SandboxRules, EachVersionOfLandlockIsAskedForAllItKnows) {
+  const std::pair<int, uint64_t> files[] = {{1, 0x1fff}, {2, 0x3fff}, {3, 0x7fff}, {4, 0x7fff},
+                                            {5, 0xffff}, {6, 0xffff}, {7, 0xffff}, {20, 0xffff}};
+  for (const auto& [version, rights] : files) {
+    const uint64_t tcp = version >= 4 ? 3 : 0, scoped = version >= 6 ? 3 : 0;
+    EXPECT_TRUE(ruleset_of(version, {}) == (Ruleset{rights, tcp, scoped})) << version;
+    EXPECT_EQ(ruleset_size(version), version >= 6 ? 24u : version >= 4 ? 16u : 8u);
+  }
+}
+
+TEST(SandboxRules, WhatIsDeclaredIsLeftOut) {
+  Rights network, processes, files;
+  network.network = processes.processes = files.write = true;
+  EXPECT_TRUE(ruleset_of(7, network) == (Ruleset{0xffff, 0, 2}));    // signals stay inside
+  EXPECT_TRUE(ruleset_of(7, processes) == (Ruleset{0xfffe, 3, 1}));  // executing
+  EXPECT_TRUE(ruleset_of(7, files) == (Ruleset{0, 3, 3}));
 }
 
 // --- files --------------------------------------------------------------------------------------
