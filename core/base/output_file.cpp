@@ -30,10 +30,6 @@ ErrorKind write_failure(int error_number) {
 OutputFile::OutputFile(const std::string& path) : path_(path) {
   struct stat info {};
   const bool exists = stat(path.c_str(), &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) {
-    errno = EISDIR;
-    fail("cannot be written");
-  }
   if ((exists && !S_ISREG(info.st_mode)) || path.starts_with("/dev/")) {
     fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd_ < 0) fail("cannot be written");

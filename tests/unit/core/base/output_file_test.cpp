@@ -15,6 +15,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/fail_call.hpp"
 #include "tests/support/in_child.hpp"
+#include "tests/support/interrupted.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -298,6 +299,26 @@ TEST(OutputFile, WhateverFailsAtTheEndIsToldAndNothingIsLeft) {
     EXPECT_EQ(done.status(), 0) << done.out;
     EXPECT_EQ(folder.files(), c.call == SYS_close ? 1u : 0u);
   }
+}
+
+TEST(OutputFile, WritingGoesOnAfterASignal) {
+  const Folder folder;
+  const auto path = folder.file("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int end = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  fcntl(end, F_SETFL, 0);
+  const std::string much(300'000, 'x');
+  std::string seen;
+  {
+    OutputFile f(path);
+    testing::LateReader reader(end);
+    const testing::Interrupted interrupted;
+    f.write(much);
+    f.commit();
+    seen = reader.text();
+  }
+  close(end);
+  EXPECT_EQ(seen, much);
 }
 
 }  // namespace
