@@ -432,7 +432,7 @@ TEST(Supervisor, WhatTakesTooLongIsEndedAndTheRestIsDone) {
       const InsidePlugin inside("com.acme.p", "on metric 'm'");
       hang();
     }
-    usleep(200'000);
+    usleep(20'000);
     w.report(0, "done");
     return {};
   });
@@ -442,7 +442,7 @@ TEST(Supervisor, WhatTakesTooLongIsEndedAndTheRestIsDone) {
 
 TEST(Supervisor, TheTimeoutIsThatOfTheWholeRun) {
   auto j = job();
-  j.limits.timeout = 0.3;
+  j.limits.timeout = 60;
   j.limits.running_file = 0.01;  // counts only where there is no other
   const auto done = run(j, [](Worker& w) -> Ending {
     w.runs_file("LibTorch");
@@ -462,10 +462,11 @@ TEST(Supervisor, CodeOfTheFileHasALimitWhereTheRunHasNone) {
   expect(endless, 6, "",
          "tmeter: m.pt: LibTorch was not done after 0.1 s (--timeout); the file may never end, or "
          "needs a longer --timeout\n");
+  j.limits.running_file = 0.5;
   const auto returned = run(j, [](Worker& w) -> Ending {
     w.runs_file("LibTorch");
     w.runs_file("");
-    usleep(200'000);
+    usleep(600'000);
     return ended(0, "done");
   });
   expect(returned, 0, "", "tmeter: done\n");

