@@ -8,6 +8,7 @@
 #include "core/analysis/columns.hpp"
 #include "core/analysis/coverage.hpp"
 #include "core/analysis/findings.hpp"
+#include "core/analysis/ownership.hpp"
 #include "core/analysis/rollup.hpp"
 #include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
@@ -101,12 +102,20 @@ size_t Engine::column_index(std::string_view id) const {
   return kNone;
 }
 
-Column& Engine::own_column(std::string_view id) {
+/// Throws Error(kPlugin): to be called on behalf of a plugin.
+Column& Engine::column_at(std::string_view id) {
   const size_t i = column_index(id);
-  if (i == kNone)
+  if (i == kNone) {
     throw Error(ErrorKind::kPlugin,
                 "metric '" + std::string(id) + "' is not declared by any loaded plugin");
+  }
   return results_.columns[i];
+}
+
+Column& Engine::own_column(std::string_view id, std::string_view plugin) {
+  auto& column = column_at(id);
+  require_own(column, plugin);
+  return column;
 }
 
 void Engine::configure() {
@@ -137,6 +146,9 @@ void Engine::run_module_handlers(size_t column) {
                                        candidate.handler->user);
       });
       if (!value) continue;
+      const bool foreign = c.plugin != candidate.plugin->manifest.id;
+      if (foreign)
+        overrides_[{candidate.plugin->manifest.id, c.id, c.plugin}].insert(call.module->type);
       cells[call.index] = *value;
       covered[call.index] = true;
       break;
@@ -148,10 +160,15 @@ tmeter_number Engine::ask_handlers(size_t column, const Node& node) {
   auto& c = results_.columns[column];
   for (const auto& candidate : handlers_.for_node(c.id, node)) {
     const auto* h = candidate.handler;
-    if (h->flags & TMETER_HANDLER_ZERO_BY_RULE) return number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
+    if (h->flags & TMETER_HANDLER_ZERO_BY_RULE) {
+      note_override(c, *candidate.plugin, candidate.overridden, node.op);
+      return number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
+    }
     const auto value = ask(*candidate.plugin, c, "on metric '" + c.id + "'",
                            [&](tmeter_call* x) { return h->eval(x, to_handle(&node), h->user); });
-    if (value) return *value;
+    if (!value) continue;
+    note_override(c, *candidate.plugin, candidate.overridden, node.op);
+    return *value;
   }
   return number_of_kind(TMETER_NUMBER_UNKNOWN);
 }
@@ -245,7 +262,7 @@ void Engine::mark_unreadable(const TensorStream& stream) {
   for (const auto& [tensor, use, why] : stream.unreadable()) {
     reasons[why].insert(tensor);
     for (const auto& id : split(str(use->analysis->produced), " ")) {
-      auto& c = own_column(id);
+      auto& c = column_at(id);
       if (c.axis == TMETER_AXIS_TENSOR)
         c.cells[TMETER_AXIS_TENSOR][tensor->index] = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
       if (!stream.empty()) continue;
@@ -273,6 +290,27 @@ void Engine::stream_tensors() {
   mark_unreadable(stream);
 }
 
+void Engine::note_override(const Column& c, const Plugin& by, const Plugin* of,
+                           std::string_view op) {
+  if (of) overrides_[{by.manifest.id, c.id, of->manifest.id}].insert(op);
+}
+
+/// Figures that are not those of the plugin a user expects them from are told with their author.
+void Engine::tell_overrides() {
+  constexpr size_t kMost = 5;
+  for (const auto& [who, things] : overrides_) {
+    const auto& [by, metric, of] = who;
+    std::string list;
+    size_t told = 0;
+    for (const auto& thing : things) {
+      if (told++ < kMost) list.append(list.empty() ? "" : ", ").append(thing);
+    }
+    if (told > kMost) list += " and " + std::to_string(told - kMost) + " more";
+    context_.log->add(TMETER_LOG_WARNING, "tmeter",
+                      "plugin " + by + " gives '" + metric + "' of " + list + " in place of " + of);
+  }
+}
+
 Results Engine::run() {
   configure();
   stream_tensors();
@@ -283,6 +321,7 @@ Results Engine::run() {
   } else {
     results_.coverage = coverage_of(results_.columns, graph_);
   }
+  tell_overrides();
   mark_worked_out(graph_, results_);
   drop_repeated(results_.findings);
   most_severe_first(results_.findings);

@@ -5,7 +5,10 @@
 // One engine serves one run; it is used from one thread.
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "core/analysis/handlers.hpp"
 #include "core/analysis/results.hpp"
@@ -78,8 +81,11 @@ class Engine final : private ResultsAccess {
   void require_metric(const std::string& id);
   void stream_tensors();
   void mark_unreadable(const TensorStream& stream);
+  void note_override(const Column& column, const Plugin& by, const Plugin* of, std::string_view op);
+  void tell_overrides();
   size_t column_index(std::string_view id) const;  // kNone when absent
-  Column& own_column(std::string_view id);
+  Column& column_at(std::string_view id);
+  Column& own_column(std::string_view id, std::string_view plugin);
   bool is_produced(const std::string& id) const;  // by an analysis
   bool is_node_metric(const Column& c) const { return c.axis == TMETER_AXIS_NODE; }
   template <class F>
@@ -90,10 +96,13 @@ class Engine final : private ResultsAccess {
 
   // ResultsAccess: what plugins call while they run (engine_access.cpp).
   void emit(tmeter_number value) override;
-  void emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value) override;
+  void emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value,
+               std::string_view plugin) override;
   bool read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) override;
-  void set_convention(std::string_view metric, std::string_view text) override;
-  void set_provenance(std::string_view metric, int32_t provenance, std::string_view text) override;
+  void set_convention(std::string_view metric, std::string_view text,
+                      std::string_view plugin) override;
+  void set_provenance(std::string_view metric, int32_t provenance, std::string_view text,
+                      std::string_view plugin) override;
   void add_finding(const tmeter_finding& finding, std::string_view plugin) override;
   void add_distribution(const tmeter_distribution& d, std::string_view plugin) override;
   void add_series(const tmeter_series& s, std::string_view plugin) override;
@@ -111,6 +120,9 @@ class Engine final : private ResultsAccess {
   std::vector<std::vector<bool>> covered_calls_;  // per column: answered by a module handler
   std::vector<uint8_t> finished_;                 // per column: rolled up
   std::vector<Frame> frames_;
+  /// By whom, of which metric, in place of whom → operators and module types.
+  std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string_view>>
+      overrides_;
 };
 
 }  // namespace tmeter::core

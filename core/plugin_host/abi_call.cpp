@@ -100,7 +100,7 @@ const tmeter_results_api* results_interface() {
       },
       [](tmeter_call* c, tmeter_str metric, int32_t axis, size_t index, tmeter_number n) {
         return guard_callback(c, [&]() -> tmeter_status {
-          return results_of(c).emit_at(view(metric), axis, index, n), TMETER_OK;
+          return results_of(c).emit_at(view(metric), axis, index, n, c->plugin_id), TMETER_OK;
         });
       },
       [](tmeter_call* c, tmeter_str metric, int32_t axis, size_t index, tmeter_number* out) {
@@ -111,12 +111,13 @@ const tmeter_results_api* results_interface() {
       },
       [](tmeter_call* c, tmeter_str metric, tmeter_str text) {
         return guard_callback(c, [&]() -> tmeter_status {
-          return results_of(c).set_convention(view(metric), view(text)), TMETER_OK;
+          return results_of(c).set_convention(view(metric), view(text), c->plugin_id), TMETER_OK;
         });
       },
       [](tmeter_call* c, tmeter_str metric, int32_t provenance, tmeter_str text) {
         return guard_callback(c, [&]() -> tmeter_status {
-          return results_of(c).set_provenance(view(metric), provenance, view(text)), TMETER_OK;
+          return results_of(c).set_provenance(view(metric), provenance, view(text), c->plugin_id),
+                 TMETER_OK;
         });
       }};
   return &api;

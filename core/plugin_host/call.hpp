@@ -21,17 +21,19 @@
 namespace tmeter::core {
 
 /// Where a handler's or analysis' numbers go to and come from; core/analysis implements it.
+/// `plugin`: the id of the one who says it.
 class ResultsAccess {
  public:
   virtual ~ResultsAccess() = default;
   virtual void emit(tmeter_number value) = 0;
-  virtual void emit_at(std::string_view metric, int32_t axis, size_t index,
-                       tmeter_number value) = 0;
+  virtual void emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value,
+                       std::string_view plugin) = 0;
   /// False when no loaded plugin has the metric.
   virtual bool read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) = 0;
-  virtual void set_convention(std::string_view metric, std::string_view text) = 0;
-  virtual void set_provenance(std::string_view metric, int32_t provenance,
-                              std::string_view text) = 0;
+  virtual void set_convention(std::string_view metric, std::string_view text,
+                              std::string_view plugin) = 0;
+  virtual void set_provenance(std::string_view metric, int32_t provenance, std::string_view text,
+                              std::string_view plugin) = 0;
   virtual void add_finding(const tmeter_finding& finding, std::string_view plugin) = 0;
   virtual void add_distribution(const tmeter_distribution& d, std::string_view plugin) = 0;
   virtual void add_series(const tmeter_series& s, std::string_view plugin) = 0;
