@@ -50,10 +50,7 @@ void OutputFile::open_temporary() {
   if (nameless_) return;
   temporary_ = path_ + ".XXXXXX";
   fd_ = mkostemp(temporary_.data(), O_CLOEXEC);
-  if (fd_ < 0) {
-    temporary_.clear();
-    fail("cannot be written");
-  }
+  if (fd_ < 0) fail("cannot be written");
   const mode_t mask = umask(0);
   umask(mask);
   fchmod(fd_, 0666 & ~mask);
