@@ -21,6 +21,7 @@
 #include "core/plugin_host/describe.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/model_loading.hpp"
+#include "core/process/activity.hpp"
 #include "core/report/report.hpp"
 #include "core/report/writing.hpp"
 
@@ -31,6 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kMostToOpen = 2;  // milliseconds
 constexpr unsigned kThreads = 2;
+constexpr std::string_view kOpened = "while it was opened";
 
 /// Takes what a writer writes and counts it.
 class Counting final : public Outlet {
@@ -106,6 +108,7 @@ class Check {
   void note(const std::string& line) { say("  note  " + line); }
 
   void open() {
+    const InsidePlugin inside(library_, kOpened, Opening::kWanted);
     const auto begin = Clock::now();
     started_ = start_plugin(library_, &log_);
     const auto offers = read_offers(*started_);

@@ -21,12 +21,6 @@ namespace tmeter::app {
 namespace {
 using namespace core;
 
-std::string joined(const std::vector<std::string>& items) {
-  std::string out;
-  for (const auto& i : items) out += (out.empty() ? "" : ", ") + i;
-  return out;
-}
-
 std::string offers(const Manifest& m) {
   std::vector<std::string> parts;
   if (!m.metrics.empty()) parts.push_back("metrics " + joined(m.metrics));

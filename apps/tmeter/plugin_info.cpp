@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "apps/tmeter/plugin_commands.hpp"
+#include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/registry.hpp"
 
@@ -20,12 +21,6 @@ constexpr std::array<const char*, 5> kAggregations{"sum", "largest", "last", "we
 template <size_t N>
 const char* word(const std::array<const char*, N>& words, int32_t i) {
   return i >= 0 && static_cast<size_t>(i) < N ? words[static_cast<size_t>(i)] : "?";
-}
-
-std::string joined(const std::vector<std::string>& items) {
-  std::string out;
-  for (const auto& i : items) out += (out.empty() ? "" : ", ") + i;
-  return out;
 }
 
 /// "whole number, 1 to 4096"

@@ -10,6 +10,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 from support import BUILD, CliTest, build_plugin, main, tmeter
 
+NO_RIGHTS = '-DROGUE_RIGHTS=""'
+
 # Kind → what a report with the plugin says, given these arguments.
 KINDS = {
     "op": (["model.pt2", "--plugins=flops"], "26,624"),  # 4·16·32 + 4·3·32·64 multiply-adds
@@ -17,7 +19,7 @@ KINDS = {
     "metric": (["model.pt2", "--plugins=acme_metric"], "384"),  # three results of 4 × 32
     "analysis": (["model.pt2"], "FLOP/B"),
     "advice": (["model.pt2"], "gives 32 features, not a multiple of 64"),
-    "tensor": (["weights.safetensors"], "acme_tensor"),
+    "tensor": (["weights.safetensors"], "largest"),
     "loader": (["model.acme", "--plugins=params"], "768"),  # 16·32 + 32·8
     "report": (["model.pt2", "--plugins=params", "--report", "acme_report"], "params=6688"),
 }
@@ -110,7 +112,7 @@ class Check(CliTest):
         folder = tempfile.TemporaryDirectory(prefix="tmeter-test-")
         cls.addClassCleanup(folder.cleanup)
         cls.plugin = pathlib.Path(folder.name) / "rogue.tmeter"
-        build_plugin("rogue_plugin.cpp", cls.plugin)
+        build_plugin("rogue_plugin.cpp", cls.plugin, NO_RIGHTS)
 
     def assert_not_fine(self, plugin, identifier, **environment):
         done = tmeter("plugin", "check", plugin, env=environment)
@@ -142,7 +144,7 @@ class Check(CliTest):
         manifest = self.folder / "moved.tmeter.toml"
         manifest.write_text(tmeter("plugin", "manifest", plugin).stdout)
         self.assertIn("its manifest says what it says", tmeter("plugin", "check", plugin).stdout)
-        build_plugin("rogue_plugin.cpp", plugin, "-O2", "-g")
+        build_plugin("rogue_plugin.cpp", plugin, NO_RIGHTS, "-O2", "-g")
         self.assertIn("another build", self.assert_not_fine(plugin, "rogue"))
 
     def test_our_own_are_fine(self):

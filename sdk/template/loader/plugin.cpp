@@ -44,9 +44,9 @@ class Reader {
     Words words(text);
     const auto what = words.next();
     if (what.empty()) return;
-    if (what == "input") return input(words.number(), words.number());
+    if (what == "input") return input(words);
     if (!value_) throw tmeter::Error(TMETER_BAD_MODEL, "no input before '" + std::string(what) + "'");
-    if (what == "linear") return linear(words.next(), words.number());
+    if (what == "linear") return linear(words);
     if (what == "relu") return relu();
     throw tmeter::Error(TMETER_BAD_MODEL, "'" + std::string(what) + "' is no kind of layer");
   }
@@ -60,12 +60,14 @@ class Reader {
     columns_ = columns;
     return graph_.tensor_value(tmeter::DType(TMETER_DTYPE_FLOAT32), {graph_.dim(rows_), graph_.dim(columns)});
   }
-  void input(int64_t rows, int64_t columns) {
-    rows_ = rows;
-    value_ = values(columns);
+  void input(Words& words) {
+    rows_ = words.number();
+    value_ = values(words.number());
     graph_.input("x", "file", value_);
   }
-  void linear(std::string_view name, int64_t features) {
+  void linear(Words& words) {
+    const auto name = words.next();
+    const auto features = words.number();
     const Id module = graph_.module(root_, name, "Linear");
     const int64_t dims[] = {features, columns_};
     const auto full = std::string(name) + ".weight";

@@ -28,7 +28,7 @@ TMETER_PLUGIN("com.example.@name@", "1.0.0", [](tmeter::Registrar& r) {
   r.metric({.id = "@name@",
             .title = "largest",
             .unit = "",
-            .unit_kind = TMETER_UNIT_RATIO,
+            .unit_kind = TMETER_UNIT_OTHER,
             .axis = TMETER_AXIS_TENSOR,
             .aggregation = TMETER_AGGREGATE_MAX,
             .convention = "max |w|, float32 tensors",
