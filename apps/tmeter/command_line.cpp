@@ -53,7 +53,7 @@ struct Options {
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
         "columns", text("A,B,..."), "metric ids to show")(
         "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
-        "repr", "modules as PyTorch prints them: Conv2d(3, 64, kernel_size=(7, 7), …)")(
+        "repr", "modules as PyTorch prints them: Conv2d(3, 64, …)")(
         "no-fold", "show every repetition of identical modules")("color", text("WHEN"),
                                                                  "auto, always or never");
     other.add_options()("plugin", list("FILE"), "load this plugin file too")(
@@ -260,9 +260,9 @@ std::string help_text() {
   out << "tmeter reads a PyTorch model file (.pt2, TorchScript, checkpoint, safetensors) and tells "
          "what\n"
          "it costs, and what is in its weights.\n\n"
-         "  tmeter [options] MODEL            analyse\n"
-         "  tmeter plugin list|info NAME      what is installed, and what it does\n"
-         "  tmeter config                     the complete default configuration as TOML\n"
+         "  tmeter [options] MODEL             analyse\n"
+         "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"
+         "  tmeter config                      the complete default configuration as TOML\n"
       << Options().visible()
       << "\nExit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
          "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run,\n"
