@@ -11,6 +11,9 @@ build_packages=(
 # makes, which read what report writers write.
 test_packages=(chromium libxml2-utils python3-markdown-it graphviz)
 
+# For ./dev fuzz alone.
+fuzz_packages=(clang libclang-rt-14-dev)
+
 is_installed() {
   [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }

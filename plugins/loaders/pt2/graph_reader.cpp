@@ -66,8 +66,9 @@ void GraphReader::emit(const Target& target, const NodeView& node, Scope& scope,
   for (const json::element input : node.inputs) {
     const auto [recorded, argument] = named_argument(input);
     const auto name = recorded.empty() ? unnamed(i) : recorded;
-    const auto value = within([&] { return "argument " + in_quotes(name); },
-                              [&] { return arguments_.value(argument, scope); });
+    const auto value =
+        within([&] { return "argument " + in_quotes(name); },
+               [&, argument = argument] { return arguments_.value(argument, scope); });
     args_.push_back(tmeter::GraphBuilder::arg(name, value));
     ++i;
   }

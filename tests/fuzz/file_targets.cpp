@@ -1,0 +1,82 @@
+// Files: each input becomes a file in memory, whole or as the one entry of an archive that matters.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "core/archive/zip.hpp"
+#include "core/config/hardware.hpp"
+#include "core/config/manifest.hpp"
+#include "core/config/settings.hpp"
+#include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/model_loading.hpp"
+#include "tests/fuzz/targets.hpp"
+#include "tests/support/zip_writer.hpp"
+
+namespace tmeter::fuzz {
+namespace {
+
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view content) : fd_(memfd_create("input", MFD_CLOEXEC)) {
+    if (fd_ < 0 || write(fd_, content.data(), content.size()) < 0) std::abort();
+  }
+  ~MemoryFile() { close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+
+ private:
+  int fd_;
+};
+
+/// The loaders of this build, opened once.
+core::Registry& registry() {
+  static auto* const made = [] {
+    core::add_plugin_host_interfaces();
+    core::Settings settings;
+    settings.plugin_paths = {TMETER_FUZZ_PLUGINS};
+    return new core::Registry(settings);
+  }();
+  return *made;
+}
+
+void load(std::string_view content) {
+  const MemoryFile file(content);
+  const tmeter_source source(file.path());
+  const tmeter_request request{&source, false, {}};
+  core::CallLog log;
+  core::load_model(registry(), request, {&log, nullptr, nullptr});
+}
+
+void zip(std::string_view input) {
+  const core::ZipArchive archive(input);
+  for (size_t i = 0; i < archive.entries().size(); ++i) archive.read(i);
+}
+
+void program(std::string_view input) {
+  load(testing::ZipWriter::make({{"m/archive_format", "pt2"},
+                                 {"m/archive_version", "0"},
+                                 {"m/models/model.json", std::string(input)}}));
+}
+
+void pickle(std::string_view input) {
+  load(testing::ZipWriter::make({{"m/data.pkl", std::string(input)},
+                                 {"m/version", "3\n"},
+                                 {"m/data/0", std::string(64, 0)}}));
+}
+
+void manifest(std::string_view input) { core::read_manifest(MemoryFile(input).path()); }
+void settings(std::string_view input) { core::read_settings(MemoryFile(input).path()); }
+void hardware(std::string_view input) { core::load_hardware(MemoryFile(input).path(), {}); }
+
+constexpr Target kTargets[] = {
+    {"zip", zip},           {"pt2", program},       {"pickle", pickle},    {"file", load},
+    {"manifest", manifest}, {"settings", settings}, {"hardware", hardware}};
+
+}  // namespace
+
+std::span<const Target> file_targets() { return kTargets; }
+
+}  // namespace tmeter::fuzz

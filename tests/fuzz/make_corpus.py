@@ -1,0 +1,61 @@
+"""make_corpus.py FOLDER: inputs to begin with, FOLDER/TARGET/…, from the fixtures and the repository."""
+import json
+import pathlib
+import sys
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures"
+LONGEST = 60_000
+
+TEXTS = {
+    "assertion": ["macs<=5G", "module(\"layer4\").macs < 1G", "coverage==100%", "unknown==0", "param_bytes>=1.5MiB",
+                  "module('a.b').flops != 3e9"],
+    "input": ["1x3x224x224", "x=8x3x320x320:f16", "[2x3,4x5]", "(1x3,true,0.5,none)", "ids=1x128:i64", "mask=none"],
+    "sweep": ["s77=1,2,4", "x.0=1:64:2", "batch=1,8", "input_ids.0=1..9"],
+    "limits": ["8GiB", "500MB", "60", "500ms", "2min", "1.5h", "1e3MiB"],
+    "expression": ["Mul(Integer(2), Symbol('s77', positive=True, integer=True))", "2*s77 + 1", "(s0 - 1)//2",
+                   "FloorDiv(Add(Symbol('s0', integer=True), Integer(1)), Integer(2))", "Max(1, s0)", "2**3**2",
+                   "Mod(s0, 5)", "floor(s0/2) + ceiling(s0/2)", "Min(s0, 7) - -3"],
+    "terminal": ["plain", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\u202eabc", "a\tb\nc", "\x9b31m", "naïve ☃"],
+}
+
+
+def files():
+    for path in sorted((FIXTURES / "models").glob("*.pt2"))[:8]:
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                if name.endswith("models/model.json"):
+                    yield "pt2", path.stem, archive.read(name)
+        yield "zip", path.stem, path.read_bytes()
+    for path in sorted((FIXTURES / "checkpoints").glob("*.pt")):
+        data = path.read_bytes()
+        yield "file", path.stem, data
+        if zipfile.is_zipfile(path):
+            yield "zip", path.stem, data
+            with zipfile.ZipFile(path) as archive:
+                for name in archive.namelist():
+                    if name.endswith("data.pkl"):
+                        yield "pickle", path.stem, archive.read(name)
+    for path in sorted(FIXTURES.glob("**/*.safetensors")):
+        yield "file", path.stem, path.read_bytes()
+    for path in sorted((ROOT / "plugins").glob("**/*.toml")):
+        yield "hardware", path.stem, path.read_bytes()
+        yield "manifest", path.stem, path.read_bytes()
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    inputs = [(target, str(i), text.encode()) for target, texts in TEXTS.items() for i, text in enumerate(texts)]
+    inputs.append(("settings", "all", b'plugins = ["flops"]\nhardware = "a100-sxm"\n[flops]\nconvention = "fvcore"\n'))
+    inputs.append(("manifest", "own", b'schema = 1\nabi_minor = 0\nid = "a.b"\nname = "b"\nversion = "1.0.0"\n'
+                                      b'needs = []\n[[loader]]\nname = "x"\n[[loader.match]]\nconditions = "zip:*"\n'))
+    inputs.append(("pt2", "small", json.dumps({"graph_module": {"graph": {"nodes": []}}}).encode()))
+    for target, name, data in [*inputs, *files()]:
+        if len(data) <= LONGEST:
+            (folder / target).mkdir(parents=True, exist_ok=True)
+            (folder / target / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()
