@@ -30,6 +30,31 @@ fs::path install_prefix() {
 /// Where tmeter's own plugins lie.
 fs::path own_folder() { return install_prefix() / "lib/tmeter/plugins"; }
 
+/// Runs `f`, a step in which code of the plugin `who` is loaded or called before its tables can be
+/// believed; it returns whether threads may stay. Throws PluginError for what is let out or left
+/// behind: the process is not fit for anybody else then.
+template <class F>
+void open_carefully(const std::string& who, Opening opening, F&& f) {
+  const InsidePlugin inside(who, kOpened, opening);
+  const auto fail = [&](const std::string& why) {
+    throw PluginError(who, std::string(kOpened), why, false, opening != Opening::kFound);
+  };
+  const auto arithmetic = Arithmetic::now();
+  std::optional<Surroundings> before;
+  if (activity().watchful) before = Surroundings::now();
+  bool threads_may_stay = false;
+  try {
+    threads_may_stay = f();
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    fail(escaped_exception());
+  }
+  auto change = arithmetic.change_to(Arithmetic::now());
+  if (change.empty() && before) change = before->change_since(threads_may_stay);
+  if (!change.empty()) fail(change);
+}
+
 void add_path_list(std::vector<std::string>& out, const char* list) {
   if (!list) return;
   for (auto& part : split(list, ":")) out.push_back(std::move(part));
@@ -143,11 +168,14 @@ void Registry::add_file(const std::string& library, bool must_work) {
       require_minor(plugin->library, manifest->abi_minor);
     } else {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
-      const InsidePlugin inside(plugin->library, kOpened,
-                                must_work ? Opening::kWanted : Opening::kFound);
-      plugin->entry = open_library(plugin->library);
-      plugin->manifest = describe(*plugin->entry);
+      open_carefully(plugin->library, must_work ? Opening::kWanted : Opening::kFound, [&] {
+        plugin->entry = open_library(plugin->library);
+        plugin->manifest = describe(*plugin->entry);
+        return !plugin->manifest.propagators.empty();
+      });
     }
+  } catch (const PluginError&) {
+    throw;
   } catch (const Error& e) {
     if (must_work) throw;
     problems_.emplace_back(e.what());
@@ -239,13 +267,15 @@ void Registry::open(Plugin& p) {
   }
   p.call.options = &p.options;
   p.call.plugin_id = p.manifest.id;
+  p.call.keeps_threads = !p.manifest.propagators.empty();
   if (could_not_be_opened(p)) return;
-  const InsidePlugin inside(p.manifest.id, kOpened, Opening::kWanted);
-  if (!p.entry) p.entry = open_library(p.library);
-  if (p.entry->init(host_table(), {p.library.data(), p.library.size()}) != TMETER_OK) {
-    throw Error(ErrorKind::kPlugin,
-                "plugin " + p.library + " could not be started (its init failed)");
-  }
+  open_carefully(p.manifest.id, Opening::kWanted, [&] {
+    if (!p.entry) p.entry = open_library(p.library);
+    if (p.entry->init(host_table(), {p.library.data(), p.library.size()}) != TMETER_OK) {
+      throw PluginError(p.manifest.id, std::string(kOpened), "its init failed", false);
+    }
+    return p.call.keeps_threads;
+  });
   std::map<std::string, Setting> given;
   for (const auto& name : {p.manifest.id, p.manifest.name}) {
     if (const auto it = settings_.options.find(name); it != settings_.options.end()) {

@@ -1,15 +1,25 @@
 // A stranger's plugin that breaks the contract on demand: CONTRACT names what it does (the tables
 // below). Without it, it is a good plugin: two metrics, of which one reads the other, and a writer.
 // What takes the whole process down is rogue_plugin.cpp's.
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cfenv>
+#include <clocale>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <locale>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <tmeter/cpp/plugin.hpp>
+#include <utility>
 
 namespace {
 
@@ -19,6 +29,44 @@ std::string mode() {
 }
 
 std::string_view text(std::string_view s) { return s; }
+
+// --- what it may leave behind, in any callback: CONTRACT="metric:locale"
+// --------------------------
+
+const std::map<std::string, std::function<void()>> kLeftBehind{
+    {"locale", [] { std::setlocale(LC_ALL, "C.UTF-8"); }},
+    {"cxx-locale",
+     [] {
+       struct Comma : std::numpunct<char> {
+         char do_decimal_point() const override { return ','; }
+       };
+       std::locale::global(std::locale(std::locale(), new Comma));
+     }},
+    {"thread-locale", [] { uselocale(newlocale(LC_ALL_MASK, "C.UTF-8", nullptr)); }},
+    {"rounding", [] { std::fesetround(FE_UPWARD); }},
+    {"traps", [] { feenableexcept(FE_DIVBYZERO | FE_INVALID); }},
+    {"signal", [] { signal(SIGSEGV, SIG_IGN); }},
+    {"blocked-signal",
+     [] {
+       sigset_t set;
+       sigemptyset(&set);
+       sigaddset(&set, SIGINT);
+       pthread_sigmask(SIG_BLOCK, &set, nullptr);
+     }},
+    {"folder",
+     [] {
+       if (chdir("/usr/lib") != 0) std::abort();
+     }},
+    {"umask", [] { umask(0); }},
+    {"thread", [] { std::thread([] { sleep(600); }).detach(); }},
+};
+
+void leave_behind(std::string_view where) {
+  const auto wish = mode();
+  if (!wish.starts_with(std::string(where) + ":")) return;
+  static bool done = false;  // as by a handler that sets up something at its first call
+  if (!std::exchange(done, true)) kLeftBehind.at(wish.substr(where.size() + 1))();
+}
 
 // --- what a handler may do wrong, by way of the C tables
 // ------------------------------------------
@@ -148,17 +196,20 @@ const std::map<std::string, std::function<tmeter_status(tmeter_call*)>> kAnalysi
 };
 
 tmeter_status TMETER_ABI eval_outer(tmeter_call* call, const tmeter_node* node, void*) {
+  leave_behind("metric");
   if (const auto deed = kMetricDeeds.find(mode()); deed != kMetricDeeds.end())
     return deed->second(call, node);
   return emit(call, {TMETER_NUMBER_INT, 0, 1, 0});
 }
 
 tmeter_status TMETER_ABI run_analysis(tmeter_call* call, const tmeter_graph*, void*) {
+  leave_behind("analysis");
   const auto deed = kAnalysisDeeds.find(mode());
   return deed != kAnalysisDeeds.end() ? deed->second(call) : tmeter_status{TMETER_OK};
 }
 
 tmeter_status TMETER_ABI write(tmeter_call*, const tmeter_report*, tmeter_output* out, void*) {
+  leave_behind("writer");
   if (mode() == "writer-throws") throw std::runtime_error("raw");
   if (mode() == "writer-throws-int") throw 7;
   tmeter::Output(out).write("written\n");
@@ -166,6 +217,8 @@ tmeter_status TMETER_ABI write(tmeter_call*, const tmeter_report*, tmeter_output
 }
 
 void set_up(tmeter::Registrar& r) {
+  leave_behind("init");
+  r.configure([](tmeter::Call&) { leave_behind("configure"); });
   const auto metric = [&](std::string_view id, int32_t axis) {
     r.metric({.id = id, .title = id, .axis = axis, .convention = "1 per operator"});
   };

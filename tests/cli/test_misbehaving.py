@@ -108,6 +108,49 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = ID, .version = "1.0.0", .needs = NE
 """
 
 
+CHANGES = {  # what is left behind → words of what the user is told
+    "locale": "it changed the locale",
+    "cxx-locale": "it changed the locale",
+    "thread-locale": "it changed the locale",
+    "rounding": "it changed how the processor computes",
+    "traps": "it changed how the processor computes",
+    "signal": "it changed what happens at signal 11 (Segmentation fault)",
+    "blocked-signal": "it changed which signals are blocked",
+    "folder": "it changed the working directory",
+    "umask": "it changed the umask",
+    "thread": "it left a thread running",
+}
+PLACES = {"metric": HANDLER, "analysis": PASS, "configure": "to configure its metrics"}
+
+
+class LeftBehind(ContractTest):
+    """A process is shared: who changes it for the others is named, and the figures are those of a process that is not."""
+
+    def test_in_every_callback(self):
+        for place, where in PLACES.items():
+            for change, words in CHANGES.items():
+                with self.subTest(place=place, change=change):
+                    self.assert_report_without_it(self.run_mode(f"{place}:{change}", "--report", "json"), [where, words])
+
+    def test_in_a_writer(self):
+        for change, words in CHANGES.items():
+            with self.subTest(change=change):
+                done = self.run_mode(f"writer:{change}", "--report", f"contract={self.folder}/out.txt", "--report", "json")
+                done.stderr, _ = done.stderr.rsplit("tmeter: report contract is not written", 1)
+                self.assert_report_without_it(done, ["while writing report 'contract'", words])
+
+    def test_while_it_is_opened(self):
+        for change, words in CHANGES.items():
+            with self.subTest(change=change):
+                done = self.run_mode(f"init:{change}", "--report", "json")
+                self.assert_report_without_it(done, ["while it was opened", words], plugin=str(self.plugin))
+
+    def test_numbers_are_written_with_a_point(self):
+        done = self.run_mode("metric:cxx-locale", "--report", "text")
+        self.assertEqual(done.returncode, 5)
+        self.assertNotRegex(done.stdout, r"\d,\d\d [KMG]i?B")
+
+
 class NamedTest(CliTest):
     def named(self, id, name=None, metric="", op="", of="macs", writer="", priority=10, needs="", file=None):
         out = self.folder / f"{file or id}.tmeter"
