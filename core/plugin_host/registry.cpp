@@ -9,8 +9,6 @@
 #include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/describe.hpp"
-#include "core/plugin_host/interfaces.hpp"
-#include "core/plugin_host/library.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -78,8 +76,8 @@ std::vector<std::string> plugin_folders(const Settings& settings) {
 
 std::string data_folder() { return (install_prefix() / "share/tmeter").string(); }
 
-Registry::Registry(const Settings& settings, std::vector<Excluded> excluded)
-    : settings_(settings), excluded_(std::move(excluded)) {
+Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, CallLog* log)
+    : settings_(settings), excluded_(std::move(excluded)), log_(log) {
   for (const auto& folder : settings.plugin_paths) {
     if (!fs::is_directory(folder))
       throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": no such folder");
@@ -169,8 +167,8 @@ void Registry::add_file(const std::string& library, bool must_work) {
     } else {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
       open_carefully(plugin->library, must_work ? Opening::kWanted : Opening::kFound, [&] {
-        plugin->entry = open_library(plugin->library);
-        plugin->manifest = describe(*plugin->entry);
+        start(*plugin);
+        plugin->manifest = describe(*plugin->started, plugin->offered);
         return !plugin->manifest.propagators.empty();
       });
     }
@@ -259,6 +257,12 @@ Plugin& Registry::get(std::string_view name) {
                              did_you_mean(name, names()) + ". `tmeter plugin list` shows all.");
 }
 
+void Registry::start(Plugin& p) const {
+  if (p.is_open()) return;
+  p.started = start_plugin(p.library, log_);
+  p.offered = read_offers(*p.started);
+}
+
 void Registry::open(Plugin& p) {
   if (p.call.options) return;
   if (p.library.empty()) {
@@ -270,10 +274,7 @@ void Registry::open(Plugin& p) {
   p.call.keeps_threads = !p.manifest.propagators.empty();
   if (could_not_be_opened(p)) return;
   open_carefully(p.manifest.id, Opening::kWanted, [&] {
-    if (!p.entry) p.entry = open_library(p.library);
-    if (p.entry->init(host_table(), {p.library.data(), p.library.size()}) != TMETER_OK) {
-      throw PluginError(p.manifest.id, std::string(kOpened), "its init failed", false);
-    }
+    start(p);
     return p.call.keeps_threads;
   });
   std::map<std::string, Setting> given;
@@ -282,8 +283,7 @@ void Registry::open(Plugin& p) {
       for (const auto& [key, setting] : it->second) given[key] = setting;
     }
   }
-  p.options =
-      resolve_options(p.manifest.name, p.capability<tmeter_options>(TMETER_CAP_OPTIONS), given);
+  p.options = resolve_options(p.manifest.name, p.offers().options, given);
 }
 
 /// Throws PluginError: it is the plugin's defect, or what the user left out.
@@ -312,7 +312,7 @@ void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::st
   for (const auto& need : needs) {
     auto& other = needed(need, p);
     visit(other, order, path);
-    if (!other.entry)
+    if (!other.is_open())
       p.failure = "plugin " + p.manifest.id + " needs another one: " + other.failure;
   }
   path.pop_back();
