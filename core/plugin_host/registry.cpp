@@ -8,6 +8,8 @@
 #include "core/base/error.hpp"
 #include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
+#include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/check_offers.hpp"
 #include "core/plugin_host/describe.hpp"
 
 namespace tmeter::core {
@@ -261,6 +263,15 @@ void Registry::start(Plugin& p) const {
   if (p.is_open()) return;
   p.started = start_plugin(p.library, log_);
   p.offered = read_offers(*p.started);
+  check_offers(*p.started, p.offered);
+}
+
+/// A manifest that says something else than the library it was made from was not made by us.
+void Registry::require_described(const Plugin& p) {
+  if (same_offer(p.manifest, describe(*p.started, p.offered))) return;
+  throw Error(ErrorKind::kPlugin, "its manifest " + p.library +
+                                      ".toml says something else than it does; make it anew with "
+                                      "`tmeter plugin manifest`");
 }
 
 void Registry::open(Plugin& p) {
@@ -274,7 +285,12 @@ void Registry::open(Plugin& p) {
   p.call.keeps_threads = !p.manifest.propagators.empty();
   if (could_not_be_opened(p)) return;
   open_carefully(p.manifest.id, Opening::kWanted, [&] {
-    start(p);
+    try {
+      start(p);
+      require_described(p);
+    } catch (const Error& e) {
+      throw PluginError(p.manifest.id, std::string(kOpened), e.what(), false);
+    }
     return p.call.keeps_threads;
   });
   std::map<std::string, Setting> given;
@@ -317,7 +333,26 @@ void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::st
   }
   path.pop_back();
   open(p);
+  require_known_metrics(p);
   order.push_back(&p);
+}
+
+/// A handler for a metric that no plugin has would never be asked, and nobody would be told.
+void Registry::require_known_metrics(const Plugin& p) const {
+  std::vector<std::string> known;
+  for (const auto* list : {&plugins_, &left_out_}) {
+    for (const auto& other : *list)
+      known.insert(known.end(), other->manifest.metrics.begin(), other->manifest.metrics.end());
+  }
+  std::set<std::string_view> metrics;
+  for (const auto& h : p.offers().op_handlers) metrics.insert(view(h.metric));
+  for (const auto& h : p.offers().module_handlers) metrics.insert(view(h.metric));
+  for (const auto metric : metrics) {
+    if (std::find(known.begin(), known.end(), metric) != known.end()) continue;
+    throw PluginError(p.manifest.id, std::string(kOpened),
+                      "it handles metric '" + printable(metric) + "', which no plugin has" +
+                          did_you_mean(metric, known));
+  }
 }
 
 std::vector<Plugin*> Registry::open_with_needs(const std::vector<std::string>& ids) {

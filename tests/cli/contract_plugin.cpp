@@ -236,28 +236,79 @@ void set_up(tmeter::Registrar& r) {
 }
 
 /// The wrapper's tables with what it would not do put in.
-template <class Table>
-void replace_all(const void* table, const std::function<void(uint32_t, void*)>& change) {
+template <class Table, class Item>
+void change_all(const void* table, void (*change)(Item&)) {
   const auto* t = static_cast<const Table*>(table);
-  for (uint32_t i = 0; i < t->count; ++i)
-    change(i, const_cast<void*>(static_cast<const void*>(t->get(i, t->user))));
+  for (uint32_t i = 0; i < t->count; ++i) change(const_cast<Item&>(*t->get(i, t->user)));
 }
+
+/// CONTRACT="table:null-eval": what is wrong with a table.
+struct Spoil {
+  std::string_view capability;
+  void (*change)(const void* table);
+};
+template <class Table, class Item, void (*Change)(Item&)>
+void all(const void* table) {
+  change_all<Table, Item>(table, Change);
+}
+using Metrics = tmeter_metrics;
+using Metric = tmeter_metric_desc;
+template <void (*Change)(Metric&)>
+constexpr Spoil metrics() {
+  return {TMETER_CAP_METRICS, all<Metrics, Metric, Change>};
+}
+
+const std::map<std::string, Spoil> kSpoils{
+    {"null-eval",
+     {TMETER_CAP_OP_HANDLER,
+      all<tmeter_op_handlers, tmeter_op_handler, [](tmeter_op_handler& h) { h.eval = nullptr; }>}},
+    {"null-run",
+     {TMETER_CAP_ANALYSIS,
+      all<tmeter_analyses, tmeter_analysis, [](tmeter_analysis& a) { a.run = nullptr; }>}},
+    {"null-write",
+     {TMETER_CAP_REPORT_WRITER,
+      all<tmeter_writers, tmeter_writer, [](tmeter_writer& w) { w.write = nullptr; }>}},
+    {"null-get",
+     {TMETER_CAP_METRICS,
+      [](const void* t) { const_cast<Metrics*>(static_cast<const Metrics*>(t))->get = nullptr; }}},
+    {"no-size", metrics<[](Metric& m) { m.struct_size = 0; }>()},
+    {"id", metrics<[](Metric& m) { m.id = tmeter::to_abi("Bad Id"); }>()},
+    {"twice", metrics<[](Metric& m) { m.id = tmeter::to_abi("same"); }>()},
+    {"axis", metrics<[](Metric& m) { m.axis = 99; }>()},
+    {"aggregation", metrics<[](Metric& m) { m.aggregation = -1; }>()},
+    {"convention", metrics<[](Metric& m) { m.convention = {}; }>()},
+    {"escape", metrics<[](Metric& m) { m.title = tmeter::to_abi("\x1b[2Jgone"); }>()},
+    {"foreign-produce",
+     {TMETER_CAP_ANALYSIS, all<tmeter_analyses, tmeter_analysis,
+                               [](tmeter_analysis& a) { a.produced = tmeter::to_abi("macs"); }>}},
+    {"handler-twice",
+     {TMETER_CAP_OP_HANDLER,
+      all<tmeter_op_handlers, tmeter_op_handler,
+          [](tmeter_op_handler& h) { h.metric = tmeter::to_abi("outer"); }>}},
+    {"unknown-metric",
+     {TMETER_CAP_OP_HANDLER, all<tmeter_op_handlers, tmeter_op_handler,
+                                 [](tmeter_op_handler& h) {
+                                   if (tmeter::to_view(h.metric) == text("inner"))
+                                     h.metric = tmeter::to_abi("mac");
+                                 }>}},
+};
 
 void spoil(std::string_view id, const void* table) {
   if (id == TMETER_CAP_OP_HANDLER) {
-    replace_all<tmeter_op_handlers>(table, [](uint32_t, void* h) {
-      auto& handler = *static_cast<tmeter_op_handler*>(h);
-      if (tmeter::to_view(handler.metric) == text("outer")) handler.eval = eval_outer;
+    change_all<tmeter_op_handlers, tmeter_op_handler>(table, [](tmeter_op_handler& h) {
+      if (tmeter::to_view(h.metric) == text("outer")) h.eval = eval_outer;
     });
   }
   if (id == TMETER_CAP_ANALYSIS) {
-    replace_all<tmeter_analyses>(
-        table, [](uint32_t, void* a) { static_cast<tmeter_analysis*>(a)->run = run_analysis; });
+    change_all<tmeter_analyses, tmeter_analysis>(table,
+                                                 [](tmeter_analysis& a) { a.run = run_analysis; });
   }
-  if (id == TMETER_CAP_REPORT_WRITER) {
-    replace_all<tmeter_writers>(
-        table, [](uint32_t, void* w) { static_cast<tmeter_writer*>(w)->write = write; });
-  }
+  if (id == TMETER_CAP_REPORT_WRITER)
+    change_all<tmeter_writers, tmeter_writer>(table, [](tmeter_writer& w) { w.write = write; });
+  const auto wish = mode();
+  if (!wish.starts_with("table:")) return;
+  const auto& deed = kSpoils.at(wish.substr(6));
+  if (deed.capability == id) deed.change(table);
 }
 
 }  // namespace
