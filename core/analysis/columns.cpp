@@ -56,6 +56,21 @@ void require_sound(const Column& added, const std::vector<Column>& columns) {
   }
 }
 
+/// A mean without its weights would be a mean of something else.
+void require_weight(const Column& mean, const std::vector<Column>& columns) {
+  if (mean.aggregation != TMETER_AGGREGATE_WEIGHTED_MEAN || mean.failed) return;
+  const auto weight = std::find_if(columns.begin(), columns.end(),
+                                   [&](const Column& c) { return c.id == mean.weight; });
+  if (weight != columns.end() && weight->axis == mean.axis) return;
+  const auto what =
+      "plugin " + mean.plugin + ": metric '" + mean.id + "' is a mean weighted by '" + mean.weight;
+  if (weight == columns.end())
+    throw Error(ErrorKind::kPlugin, what +
+                                        "', which no loaded plugin has; the plugin is to name "
+                                        "the one that has it in what it needs");
+  throw Error(ErrorKind::kPlugin, what + "', which has figures for other things than it has");
+}
+
 }  // namespace
 
 std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Graph& graph) {
@@ -70,6 +85,7 @@ std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Grap
       columns.push_back(std::move(column));
     }
   }
+  for (const auto& c : columns) require_weight(c, columns);
   return columns;
 }
 
