@@ -28,29 +28,47 @@ namespace {
 using namespace core;
 using Clock = std::chrono::steady_clock;
 
-const std::vector<std::string> kDefaultPlugins{"params", "flops", "memory"};
+const std::vector<std::string> kDefaultPlugins{"org.tmeter.params", "org.tmeter.flops",
+                                               "org.tmeter.memory"};
 
-/// The names of --plugins: the default set, "all", and "-NAME" resolved.
+bool is_removal(const std::string& name) { return name.starts_with("-"); }
+
+/// The ids of --plugins: the default set, "all", without those left out.
 std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<std::string>& asked) {
-  const bool only_removals =
-      std::all_of(asked.begin(), asked.end(), [](const auto& n) { return n.starts_with("-"); });
-  std::vector<std::string> names = only_removals ? kDefaultPlugins : std::vector<std::string>();
-  for (const auto& name : asked) {
-    if (name == "all") {
-      for (const auto& p : registry.plugins()) {
-        if (!p->manifest.metrics.empty()) names.push_back(p->manifest.name);
-      }
-    } else if (name.starts_with("-")) {
-      std::erase(names, registry.get(name.substr(1)).manifest.name);
-    } else {
-      names.push_back(registry.get(name).manifest.name);
+  std::vector<std::string> ids;
+  const auto add = [&](std::string_view name) { ids.push_back(registry.get(name).manifest.id); };
+  const auto is_there = [&](const std::string& id) {
+    const auto& all = registry.plugins();
+    return std::any_of(all.begin(), all.end(), [&](const auto& p) { return p->manifest.id == id; });
+  };
+  if (std::all_of(asked.begin(), asked.end(), is_removal)) {
+    for (const auto& id : kDefaultPlugins) {
+      if (asked.empty() || is_there(id)) add(id);
     }
   }
-  return names;
+  for (const auto& name : asked) {
+    if (is_removal(name)) continue;  // the registry has seen to it
+    if (name != "all") add(name);
+    for (const auto& p : registry.plugins()) {
+      if (name == "all" && !p->manifest.metrics.empty()) ids.push_back(p->manifest.id);
+    }
+  }
+  return ids;
+}
+
+/// The order of columns, and of everything else that plugins add, does not depend on the order in
+/// which they are named: the default set first, the others by id.
+void put_in_order(std::vector<std::string>& ids) {
+  const auto rank = [](const std::string& id) {
+    return std::find(kDefaultPlugins.begin(), kDefaultPlugins.end(), id) - kDefaultPlugins.begin();
+  };
+  std::sort(ids.begin(), ids.end(), [&](const std::string& a, const std::string& b) {
+    return std::pair(rank(a), a) < std::pair(rank(b), b);
+  });
 }
 
 /// Plugins nobody named that handle an operator or module of this model: an in-house layer is
-/// counted once its plugin lies in a plugin folder.
+/// counted once its plugin lies in a plugin folder. Their ids.
 std::vector<std::string> handlers_wanted(Registry& registry, const Graph& graph) {
   std::set<std::string_view> things;
   std::vector<std::string> names;
@@ -68,7 +86,7 @@ std::vector<std::string> handlers_wanted(Registry& registry, const Graph& graph)
     const auto& handles = p->manifest.handles;
     if (std::any_of(handles.begin(), handles.end(),
                     [&](const auto& h) { return things.contains(h); })) {
-      names.push_back(p->manifest.name);
+      names.push_back(p->manifest.id);
     }
   }
   return names;
@@ -172,6 +190,7 @@ class Run {
 
     activity().stage = Stage::kAnalysing;
     append_unique(names, handlers_wanted(registry_, *model.graph));
+    put_in_order(names);
     const auto plugins = registry_.open_with_needs(names);
     report.graph = model.graph.get();
     const TensorBytes tensors(source.file);
@@ -180,10 +199,13 @@ class Run {
     try {
       report.results = engine.run();
       add_sizes(report, line_, *model.graph, plugins, hardware);
+    } catch (const PluginError&) {
+      throw;
     } catch (const Error& e) {
       throw about_model(e, line_.model);
     }
     fill_report(report, line_, model, plugins, hardware, log, source.file);
+    note_failures(plugins);
     add_run_facts(report);
 
     activity().stage = Stage::kWriting;
@@ -191,7 +213,8 @@ class Run {
       report.assertions.push_back(evaluate(a, *model.graph, report.results));
     write_reports(registry_, report, targets_, screen_, worker_);
     require_all(report.assertions);
-    return {};
+    const bool complete = failures_.empty();
+    return {complete ? 0 : static_cast<int>(ErrorKind::kPlugin), "", true, {}};
   }
 
  private:
@@ -218,15 +241,22 @@ class Run {
     for (const auto& fact : sandbox_) worker_.message("sandbox: " + fact);
   }
 
+  /// Of the plugins that were to take part, those that do not.
+  void note_failures(const std::vector<Plugin*>& plugins) {
+    auto asked = plugins;
+    for (const auto& t : targets_) asked.push_back(&find_writer(registry_, t.format));
+    for (const auto* p : asked) {
+      if (!p->failure.empty()) append_unique(failures_, {p->failure});
+    }
+  }
+
   void add_run_facts(Report& report) {
     std::string facts;
     for (const auto& f : sandbox_) facts += (facts.empty() ? "" : "; ") + f;
     report.properties["run.sandbox"] = facts;
     if (!sandbox_wanted()) report.warnings.push_back("the sandbox is " + facts);
-    for (const auto& e : worker_.excluded()) {
-      report.warnings.push_back("plugin " + e.plugin + " " + e.reason +
-                                "; the rest of this report is without it");
-    }
+    for (const auto& f : failures_)
+      report.warnings.push_back(f + "; the rest of this report is without it");
     const std::chrono::duration<double> elapsed = Clock::now() - start_;
     report.properties["analysis.seconds"] = std::to_string(elapsed.count());
   }
@@ -239,6 +269,7 @@ class Run {
   Registry registry_;
   std::vector<Assertion> assertions_;
   std::vector<std::string> sandbox_;
+  std::vector<std::string> failures_;  // in words
 };
 
 /// Memory that is not there is the model's doing unless a plugin is named: the path is said.

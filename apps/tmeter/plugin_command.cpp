@@ -48,7 +48,6 @@ void list_plugins(const Settings& settings, Worker& worker, std::ostream& out) {
             : p->failure.empty() ? ""
                                  : "  [failed]")
         << "\n";
-    if (!p->shadowed.empty()) out << "  (hides " << p->shadowed << ")\n";
   }
   for (const auto& problem : registry.problems()) worker.message("note: " + problem);
 }
@@ -96,7 +95,7 @@ void show_plugin(const Settings& settings, const std::string& name, Worker& work
 void make_manifest(const std::string& library, std::ostream& out) {
   const auto before = loaded_library_folders();
   auto manifest = describe(*open_library(library));
-  manifest.library_size = std::filesystem::file_size(library);
+  manifest.made_from = identity_of(library);
   const auto own = std::filesystem::absolute(library).parent_path().string();
   for (const auto& folder : loaded_library_folders()) {
     if (folder != own && std::find(before.begin(), before.end(), folder) == before.end())

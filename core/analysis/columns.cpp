@@ -45,8 +45,10 @@ void require_sound(const Column& added, const std::vector<Column>& columns) {
   const auto other = std::find_if(columns.begin(), columns.end(),
                                   [&](const Column& c) { return c.id == added.id; });
   if (other != columns.end()) {
-    throw Error(ErrorKind::kPlugin, "plugins " + other->plugin + " and " + added.plugin +
-                                        " both define metric '" + added.id + "'; leave one out");
+    const auto ids = std::minmax(other->plugin, added.plugin);
+    throw Error(ErrorKind::kPlugin, "plugins " + ids.first + " and " + ids.second +
+                                        " both define metric '" + added.id +
+                                        "'; leave one out with --plugins=-" + ids.second);
   }
   if (added.id.empty() || added.convention.empty() || added.axis < 0 ||
       added.axis >= static_cast<int32_t>(kAxisCount)) {

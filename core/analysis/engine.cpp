@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "core/analysis/columns.hpp"
 #include "core/analysis/coverage.hpp"
 #include "core/analysis/findings.hpp"
+#include "core/analysis/ownership.hpp"
 #include "core/analysis/rollup.hpp"
 #include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
@@ -26,19 +28,46 @@ std::string node_text(const Node& n) {
   return text + ")";
 }
 
+/// In a catch block: the same error with the node it is about, unless that is told already.
+[[noreturn]] void rethrow_at(const Node& node) {
+  try {
+    throw;
+  } catch (const PluginError& e) {
+    if (e.reason().find(" on node ") != std::string::npos) throw;
+    throw e.placed(" on " + node_text(node));
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    throw Error(e.kind(), text.starts_with("node ") ? text : node_text(node) + ": " + text);
+  }
+}
+
 }  // namespace
 
 Engine::Engine(const Graph& graph, const std::vector<Plugin*>& plugins, CallLog& log,
                const HardwareSource* hardware)
     : graph_(graph), plugins_(plugins), context_{&log, this, hardware}, handlers_(plugins) {
-  for (auto* p : plugins_) p->call.run = context_;
+  for (auto* p : plugins_) before_.push_back(std::exchange(p->call.run, context_));
   collect_columns();
   collect_passes();
+}
+
+Engine::~Engine() {
+  for (size_t i = 0; i < plugins_.size(); ++i) plugins_[i]->call.run = before_[i];
 }
 
 template <class F>
 tmeter_status Engine::call_plugin(Plugin& plugin, std::string_view doing, F&& f) {
   return invoke(plugin.call, doing, std::forward<F>(f));
+}
+
+template <class F>
+std::optional<tmeter_number> Engine::ask(Plugin& plugin, Column& column, std::string_view doing,
+                                         F&& f) {
+  const FrameOf frame(*this, column);
+  if (call_plugin(plugin, doing, std::forward<F>(f)) != TMETER_OK) return std::nullopt;
+  if (!frames_.back().emitted)
+    throw PluginError(plugin.manifest.id, std::string(doing), "it ends well but gives no value");
+  return frames_.back().value;
 }
 
 void Engine::collect_columns() {
@@ -73,12 +102,20 @@ size_t Engine::column_index(std::string_view id) const {
   return kNone;
 }
 
-Column& Engine::own_column(std::string_view id) {
+/// Throws Error(kPlugin): to be called on behalf of a plugin.
+Column& Engine::column_at(std::string_view id) {
   const size_t i = column_index(id);
-  if (i == kNone)
+  if (i == kNone) {
     throw Error(ErrorKind::kPlugin,
                 "metric '" + std::string(id) + "' is not declared by any loaded plugin");
+  }
   return results_.columns[i];
+}
+
+Column& Engine::own_column(std::string_view id, std::string_view plugin) {
+  auto& column = column_at(id);
+  require_own(column, plugin);
+  return column;
 }
 
 void Engine::configure() {
@@ -102,16 +139,17 @@ void Engine::run_module_handlers(size_t column) {
       continue;
     }
     for (const auto& candidate : handlers_.for_module(c.id, call.module->type)) {
-      frames_.push_back({&c, {}});
-      const auto status = call_plugin(
-          *candidate.plugin, "on module " + std::string(call.module->path), [&](tmeter_call* x) {
-            return candidate.handler->eval(x, to_handle(&graph_), to_handle(&call),
-                                           candidate.handler->user);
-          });
-      const auto value = frames_.back().value;
-      frames_.pop_back();
-      if (status != TMETER_OK) continue;
-      cells[call.index] = value;
+      const auto doing = "on metric '" + c.id + "' on module '" + std::string(call.module->path) +
+                         "' (" + std::string(call.module->type) + ")";
+      const auto value = ask(*candidate.plugin, c, doing, [&](tmeter_call* x) {
+        return candidate.handler->eval(x, to_handle(&graph_), to_handle(&call),
+                                       candidate.handler->user);
+      });
+      if (!value) continue;
+      const bool foreign = c.plugin != candidate.plugin->manifest.id;
+      if (foreign)
+        overrides_[{candidate.plugin->manifest.id, c.id, c.plugin}].insert(call.module->type);
+      cells[call.index] = *value;
       covered[call.index] = true;
       break;
     }
@@ -122,19 +160,15 @@ tmeter_number Engine::ask_handlers(size_t column, const Node& node) {
   auto& c = results_.columns[column];
   for (const auto& candidate : handlers_.for_node(c.id, node)) {
     const auto* h = candidate.handler;
-    if (h->flags & TMETER_HANDLER_ZERO_BY_RULE) return number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
-    frames_.push_back({&c, {}});
-    tmeter_status status = TMETER_OK;
-    try {
-      status = call_plugin(*candidate.plugin, "on metric '" + c.id + "'",
-                           [&](tmeter_call* x) { return h->eval(x, to_handle(&node), h->user); });
-    } catch (const Error& e) {
-      const std::string text = e.what();
-      throw Error(e.kind(), text.starts_with("node ") ? text : node_text(node) + ": " + text);
+    if (h->flags & TMETER_HANDLER_ZERO_BY_RULE) {
+      note_override(c, *candidate.plugin, candidate.overridden, node.op);
+      return number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
     }
-    const auto value = frames_.back().value;
-    frames_.pop_back();
-    if (status == TMETER_OK) return value;
+    const auto value = ask(*candidate.plugin, c, "on metric '" + c.id + "'",
+                           [&](tmeter_call* x) { return h->eval(x, to_handle(&node), h->user); });
+    if (!value) continue;
+    note_override(c, *candidate.plugin, candidate.overridden, node.op);
+    return *value;
   }
   return number_of_kind(TMETER_NUMBER_UNKNOWN);
 }
@@ -144,15 +178,21 @@ tmeter_number Engine::evaluate(size_t column, const Node& node) {
   auto& cell = results_.columns[column].cells[TMETER_AXIS_NODE][node.index];
   if (stage == Stage::kDone || results_.columns[column].failed) return cell;
   if (stage == Stage::kRunning) {
-    throw Error(ErrorKind::kPlugin, "metrics need each other in a circle: '" +
-                                        results_.columns[column].id + "' and '" +
-                                        frames_.back().column->id + "'");
+    const auto named = [](const Column& c) { return "'" + c.id + "' (plugin " + c.plugin + ")"; };
+    throw Error(ErrorKind::kPlugin,
+                "metrics need each other in a circle: " + named(results_.columns[column]) +
+                    " and " + named(*frames_.back().column));
   }
   node_stages_[column][node.index] = Stage::kRunning;
   const AtNode at(static_cast<int64_t>(node.index), node.op, node.call->module->path);
-  const auto value = ask_handlers(column, node);
-  node_stages_[column][node.index] = Stage::kDone;
-  return results_.columns[column].cells[TMETER_AXIS_NODE][node.index] = value;
+  try {
+    const auto value = ask_handlers(column, node);
+    node_stages_[column][node.index] = Stage::kDone;
+    return results_.columns[column].cells[TMETER_AXIS_NODE][node.index] = value;
+  } catch (...) {
+    node_stages_[column][node.index] = Stage::kWaiting;
+    rethrow_at(node);
+  }
 }
 
 void Engine::evaluate_all(size_t column) {
@@ -222,7 +262,7 @@ void Engine::mark_unreadable(const TensorStream& stream) {
   for (const auto& [tensor, use, why] : stream.unreadable()) {
     reasons[why].insert(tensor);
     for (const auto& id : split(str(use->analysis->produced), " ")) {
-      auto& c = own_column(id);
+      auto& c = column_at(id);
       if (c.axis == TMETER_AXIS_TENSOR)
         c.cells[TMETER_AXIS_TENSOR][tensor->index] = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
       if (!stream.empty()) continue;
@@ -250,6 +290,27 @@ void Engine::stream_tensors() {
   mark_unreadable(stream);
 }
 
+void Engine::note_override(const Column& c, const Plugin& by, const Plugin* of,
+                           std::string_view op) {
+  if (of) overrides_[{by.manifest.id, c.id, of->manifest.id}].insert(op);
+}
+
+/// Figures that are not those of the plugin a user expects them from are told with their author.
+void Engine::tell_overrides() {
+  constexpr size_t kMost = 5;
+  for (const auto& [who, things] : overrides_) {
+    const auto& [by, metric, of] = who;
+    std::string list;
+    size_t told = 0;
+    for (const auto& thing : things) {
+      if (told++ < kMost) list.append(list.empty() ? "" : ", ").append(thing);
+    }
+    if (told > kMost) list += " and " + std::to_string(told - kMost) + " more";
+    context_.log->add(TMETER_LOG_WARNING, "tmeter",
+                      "plugin " + by + " gives '" + metric + "' of " + list + " in place of " + of);
+  }
+}
+
 Results Engine::run() {
   configure();
   stream_tensors();
@@ -260,6 +321,7 @@ Results Engine::run() {
   } else {
     results_.coverage = coverage_of(results_.columns, graph_);
   }
+  tell_overrides();
   mark_worked_out(graph_, results_);
   drop_repeated(results_.findings);
   most_severe_first(results_.findings);
@@ -274,7 +336,6 @@ void Engine::forget_nodes() {
     std::fill(node_stages_[i].begin(), node_stages_[i].end(), Stage::kWaiting);
     finished_[i] = 0;
   }
-  frames_.clear();  // a run before may have ended with an error
 }
 
 const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wanted) {

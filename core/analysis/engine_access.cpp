@@ -3,6 +3,7 @@
 #include "core/analysis/distributions.hpp"
 #include "core/analysis/engine.hpp"
 #include "core/analysis/findings.hpp"
+#include "core/analysis/ownership.hpp"
 #include "core/base/error.hpp"
 
 namespace tmeter::core {
@@ -10,11 +11,18 @@ namespace tmeter::core {
 void Engine::emit(tmeter_number value) {
   if (frames_.empty())
     throw Error(ErrorKind::kPlugin, "emit is for handlers; an analysis uses emit_at");
+  require_figure(*frames_.back().column, value);
   frames_.back().value = value;
+  frames_.back().emitted = true;
 }
 
-void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value) {
-  auto& c = own_column(metric);
+void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value,
+                     std::string_view plugin) {
+  if (!frames_.empty())
+    throw Error(ErrorKind::kPlugin, "emit_at is for analyses; a handler uses emit");
+  auto& c = own_column(metric, plugin);
+  require_table(c, axis);
+  require_figure(c, value);
   const auto rows = axis_size(graph_, axis);
   if (index >= rows) {
     throw Error(ErrorKind::kPlugin, "metric '" + c.id + "' was emitted for row " +
@@ -40,12 +48,15 @@ bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_nu
   return true;
 }
 
-void Engine::set_convention(std::string_view metric, std::string_view text) {
-  own_column(metric).convention = text;
+void Engine::set_convention(std::string_view metric, std::string_view text,
+                            std::string_view plugin) {
+  own_column(metric, plugin).convention = text;
 }
 
-void Engine::set_provenance(std::string_view metric, int32_t provenance, std::string_view text) {
-  auto& c = own_column(metric);
+void Engine::set_provenance(std::string_view metric, int32_t provenance, std::string_view text,
+                            std::string_view plugin) {
+  auto& c = own_column(metric, plugin);
+  require_provenance(c, provenance);
   c.provenance = provenance;
   c.provenance_text = text;
 }

@@ -1,6 +1,7 @@
 #include "core/analysis/findings.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/analysis/axes.hpp"
@@ -20,11 +21,24 @@ bool covers(const Finding& all, const Finding& some) {
          });
 }
 
+void require_sound(const tmeter_finding& f) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorKind::kPlugin, "finding '" + str(f.rule) + "' " + why);
+  };
+  if (f.severity < TMETER_SEVERITY_INFO || f.severity > TMETER_SEVERITY_ERROR)
+    refuse("has an unknown severity, " + std::to_string(f.severity));
+  for (size_t i = 0; i < f.change_count; ++i) {
+    if (std::isfinite(f.changes[i].from) && std::isfinite(f.changes[i].to)) continue;
+    refuse("changes metric '" + str(f.changes[i].metric) + "' from or to what is not finite");
+  }
+}
+
 }  // namespace
 
 Finding make_finding(const tmeter_finding& f, std::string_view plugin, const Graph& graph) {
   if (f.rule.len == 0 || f.text.len == 0)
     throw Error(ErrorKind::kPlugin, "a finding needs a rule and a text");
+  require_sound(f);
   for (size_t i = 0; i < f.target_count; ++i)
     require_target(graph, f.targets[i], "finding '" + str(f.rule) + "'");
   Finding out;

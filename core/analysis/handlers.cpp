@@ -13,10 +13,11 @@ void insert(std::vector<Candidate>& list, Candidate added, const std::string& ke
             const std::string& metric) {
   for (const auto& other : list) {
     if (other.plugin != added.plugin && other.handler->priority == added.handler->priority) {
-      throw Error(ErrorKind::kPlugin,
-                  "plugins " + other.plugin->manifest.id + " and " + added.plugin->manifest.id +
-                      " both handle '" + key + "' for metric '" + metric +
-                      "' at the same priority; leave one out with --plugins=-NAME");
+      const auto ids = std::minmax(other.plugin->manifest.id, added.plugin->manifest.id);
+      throw Error(ErrorKind::kPlugin, "plugins " + ids.first + " and " + ids.second +
+                                          " both handle '" + key + "' for metric '" + metric +
+                                          "' at the same priority; leave one out with --plugins=-" +
+                                          ids.second);
     }
   }
   list.push_back(added);
@@ -29,6 +30,16 @@ template <class Map>
 void append(const Map& map, std::string_view key, auto& out) {
   const auto it = map.find(key);
   if (it != map.end()) out.insert(out.end(), it->second.begin(), it->second.end());
+}
+
+/// Who would answer for this very operator if the one before did not.
+void find_overrides(std::vector<OpCandidate>& list) {
+  for (auto c = list.begin(); c != list.end(); ++c) {
+    const auto other = std::find_if(c, list.end(), [&](const OpCandidate& o) {
+      return o.plugin != c->plugin && view(o.handler->op) != "*";
+    });
+    if (other != list.end()) c->overridden = other->plugin;
+  }
 }
 
 }  // namespace
@@ -61,6 +72,7 @@ const std::vector<OpCandidate>& HandlerTable::for_node(const std::string& metric
       append(ops->second, node.op, it->second);
       append(ops->second, "*", it->second);
     }
+    find_overrides(it->second);
   }
   return it->second;
 }

@@ -15,6 +15,7 @@ namespace tmeter::core {
 struct OpCandidate {
   Plugin* plugin;
   const tmeter_op_handler* handler;
+  Plugin* overridden = nullptr;  // another one that handles this operator, whose turn does not come
 };
 struct ModuleCandidate {
   Plugin* plugin;

@@ -29,7 +29,7 @@ bool is_wanted(const TensorUse& use, const Tensor& t) {
   int32_t answer = 0;
   invoke(use.plugin->call, doing(use, t), [&](tmeter_call* c) -> tmeter_status {
     answer = a->wants(c, to_handle(&t), a->user);
-    return c->error.empty() ? TMETER_OK : TMETER_INTERNAL;
+    return c->frame.error.empty() ? TMETER_OK : TMETER_INTERNAL;
   });
   return answer != 0;
 }

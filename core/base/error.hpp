@@ -4,6 +4,7 @@
 #pragma once
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tmeter::core {
 
@@ -25,6 +26,34 @@ class Error : public std::runtime_error {
 
  private:
   ErrorKind kind_;
+};
+
+/// A plugin failed, and which: what it adds can be left out, and the work be done again without it
+/// (core/process/supervisor.hpp). "plugin com.acme.layers failed on metric 'macs': no bias"
+class PluginError : public Error {
+ public:
+  /// `opened`: false when it failed before its tables could be read.
+  PluginError(std::string plugin, std::string doing, std::string text, bool opened = true)
+      : Error(ErrorKind::kPlugin, "plugin " + plugin + " " + words(doing, text)),
+        plugin_(std::move(plugin)),
+        doing_(std::move(doing)),
+        text_(std::move(text)),
+        opened_(opened) {}
+  const std::string& plugin() const { return plugin_; }
+  bool opened() const { return opened_; }
+  /// "failed on metric 'macs': no bias"
+  std::string reason() const { return words(doing_, text_); }
+  /// The same with `where` told, too: " on node 3 (aten::conv2d)".
+  PluginError placed(const std::string& where) const {
+    return {plugin_, doing_ + where, text_, opened_};
+  }
+
+ private:
+  static std::string words(const std::string& doing, const std::string& text) {
+    return "failed " + doing + ": " + text;
+  }
+  std::string plugin_, doing_, text_;
+  bool opened_;
 };
 
 }  // namespace tmeter::core

@@ -1,6 +1,8 @@
 #include "core/config/manifest.hpp"
 
+#include <filesystem>
 #include <sstream>
+#include <tuple>
 
 #include "core/config/toml_util.hpp"
 
@@ -8,6 +10,22 @@ namespace tmeter::core {
 namespace {
 
 std::string text(const toml::table& t, const char* key) { return t[key].value_or(std::string()); }
+
+template <class T>
+T number(const toml::table& t, const char* key) {
+  return static_cast<T>(t[key].value_or(int64_t{0}));
+}
+
+/// Reading a pipe would wait for ever.
+void require_manifest_file(const std::string& path) {
+  constexpr uintmax_t kLongest = 1 << 20;
+  std::error_code failed;
+  const auto refuse = [&](const char* why) {
+    throw Error(ErrorKind::kPlugin, "manifest " + path + " " + why);
+  };
+  if (!std::filesystem::is_regular_file(path, failed)) refuse("is no regular file");
+  if (std::filesystem::file_size(path, failed) > kLongest) refuse("is longer than 1 MiB");
+}
 
 std::vector<std::string> texts(const toml::table& t, const char* key) {
   std::vector<std::string> out;
@@ -36,7 +54,16 @@ toml::array to_array(const std::vector<std::string>& items) {
 
 }  // namespace
 
+bool same_offer(const Manifest& a, const Manifest& b) {
+  const auto offer = [](const Manifest& m) {
+    return std::tie(m.id, m.name, m.version, m.needs, m.metrics, m.options, m.handles,
+                    m.shape_rules, m.loaders, m.propagators, m.writers, m.rights, m.abi_minor);
+  };
+  return offer(a) == offer(b);
+}
+
 Manifest read_manifest(const std::string& path) {
+  require_manifest_file(path);
   const auto doc = parse_toml_file(ErrorKind::kPlugin, path);
   Manifest m;
   m.id = text(doc, "id");
@@ -52,7 +79,12 @@ Manifest read_manifest(const std::string& path) {
   m.shape_rules = texts(doc, "shape_rules");
   m.rights = text(doc, "rights");
   m.library_folders = texts(doc, "library_folders");
-  m.library_size = static_cast<uint64_t>(doc["library_size"].value_or(int64_t{0}));
+  m.schema = number<uint32_t>(doc, "schema");
+  m.abi_minor = number<uint32_t>(doc, "abi_minor");
+  if (const auto* library = doc["library"].as_table()) {
+    m.made_from = {number<uint64_t>(*library, "size"), number<int64_t>(*library, "mtime"),
+                   text(*library, "sha256")};
+  }
   for (const auto* l : tables(doc, "loader")) {
     LoaderManifest loader{text(*l, "name"), text(*l, "title"), {}};
     for (const auto* x : tables(*l, "match")) {
@@ -69,8 +101,12 @@ Manifest read_manifest(const std::string& path) {
 }
 
 std::string write_manifest(const Manifest& m) {
-  toml::table doc{
-      {"id", m.id}, {"name", m.name}, {"version", m.version}, {"description", m.description}};
+  toml::table doc{{"schema", int64_t{m.schema}},
+                  {"abi_minor", int64_t{m.abi_minor}},
+                  {"id", m.id},
+                  {"name", m.name},
+                  {"version", m.version},
+                  {"description", m.description}};
   doc.insert("needs", to_array(m.needs));
   doc.insert("metrics", to_array(m.metrics));
   doc.insert("options", to_array(m.options));
@@ -79,7 +115,9 @@ std::string write_manifest(const Manifest& m) {
   if (!m.shape_rules.empty()) doc.insert("shape_rules", to_array(m.shape_rules));
   if (!m.rights.empty()) doc.insert("rights", m.rights);
   if (!m.library_folders.empty()) doc.insert("library_folders", to_array(m.library_folders));
-  doc.insert("library_size", static_cast<int64_t>(m.library_size));
+  doc.insert("library", toml::table{{"size", static_cast<int64_t>(m.made_from.size)},
+                                    {"mtime", m.made_from.mtime},
+                                    {"sha256", m.made_from.sha256}});
   toml::array loaders, writers;
   for (const auto& l : m.loaders) {
     toml::array matches;

@@ -5,20 +5,27 @@
 #include <string>
 #include <vector>
 
+#include "core/config/library_file.hpp"
+
 namespace tmeter::core {
+
+inline constexpr uint32_t kManifestSchema = 1;
 
 struct LoaderMatch {
   std::string conditions;  // sdk abi/loader.h
   int32_t score = 0;
+  bool operator==(const LoaderMatch&) const = default;
 };
 
 struct LoaderManifest {
   std::string name, title;
   std::vector<LoaderMatch> matches;
+  bool operator==(const LoaderManifest&) const = default;
 };
 
 struct WriterManifest {
   std::string name, extension, media_type;
+  bool operator==(const WriterManifest&) const = default;
 };
 
 struct Manifest {
@@ -38,10 +45,16 @@ struct Manifest {
       rights;  // what it does beyond computing: "network", "files", "processes" (abi/entry.h)
   /// Folders of the libraries it is linked to that are not the system's: they may be read.
   std::vector<std::string> library_folders;
-  uint64_t library_size = 0;  // of the library it was made from; another size makes it stale
+  uint32_t schema = kManifestSchema;  // of the manifest itself; another one is not believed
+  uint32_t abi_minor = 0;             // the lowest minor of the ABI that the plugin can live with
+  LibraryIdentity made_from;          // the library; another one makes it stale
 };
 
-/// Throws Error(kPlugin) with file, line and column.
+/// Whether both say the same of what the plugin is and offers.
+bool same_offer(const Manifest& a, const Manifest& b);
+
+/// Throws Error(kPlugin) with file, line and column, also for what is no regular file (a pipe) or
+/// absurdly long.
 Manifest read_manifest(const std::string& path);
 std::string write_manifest(const Manifest& manifest);
 

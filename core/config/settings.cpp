@@ -34,6 +34,16 @@ std::vector<std::string> text_list(const std::string& path, const toml::node& no
   return out;
 }
 
+std::vector<std::string> hash_list(const std::string& path, const toml::node& node) {
+  auto list = text_list(path, node);
+  for (const auto& hash : list) {
+    if (hash.size() != 64 || hash.find_first_not_of("0123456789abcdef") != hash.npos)
+      toml_error(ErrorKind::kUsage, path, node.source(),
+                 "'" + hash + "' is no SHA-256 as sha256sum prints it");
+  }
+  return list;
+}
+
 void read_plugin_tables(const std::string& path, const toml::node& node, Settings& settings) {
   const auto* plugins = node.as_table();
   if (!plugins)
@@ -54,7 +64,8 @@ void read_plugin_tables(const std::string& path, const toml::node& node, Setting
 
 Settings read_settings(const std::string& path) {
   Settings s;
-  const std::vector<std::string> known{"plugins", "plugin-path", "report", "hardware", "plugin"};
+  const std::vector<std::string> known{"plugins",  "plugin-path",   "report",
+                                       "hardware", "plugin-sha256", "plugin"};
   const auto doc = parse_toml_file(ErrorKind::kUsage, path);
   for (const auto& [key, node] : doc) {
     const auto k = key.str();
@@ -64,6 +75,8 @@ Settings read_settings(const std::string& path) {
       s.plugin_paths = text_list(path, node);
     } else if (k == "report") {
       s.reports = text_list(path, node);
+    } else if (k == "plugin-sha256") {
+      s.allowed_plugins = hash_list(path, node);
     } else if (k == "hardware") {
       s.hardware = scalar_text(path, node);
     } else if (k == "plugin") {

@@ -18,7 +18,9 @@ struct Settings {
   std::vector<std::string> plugin_files;  // --plugin
   std::vector<std::string> plugin_paths;  // --plugin-path
   std::vector<std::string> reports;       // "json=out.json"
-  std::string hardware;                   // name or file; empty: the default profile
+  /// SHA-256 of the libraries that may be used beside tmeter's own; not set: any.
+  std::optional<std::vector<std::string>> allowed_plugins;
+  std::string hardware;  // name or file; empty: the default profile
   /// [plugin name or id][option key]
   std::map<std::string, std::map<std::string, Setting>> options;
 };

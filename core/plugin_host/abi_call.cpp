@@ -11,7 +11,7 @@ constexpr size_t kMaxScratch = size_t{1} << 30;
 
 void* scratch(tmeter_call* call, size_t bytes) {
   if (bytes > kMaxScratch) return nullptr;
-  return call->scratch.emplace_back(std::make_unique<char[]>(bytes)).get();
+  return call->frame.scratch.emplace_back(std::make_unique<char[]>(bytes)).get();
 }
 
 /// The declared option, or null with the error set.
@@ -19,7 +19,7 @@ const OptionValue* find_option(tmeter_call* call, tmeter_str key) {
   const auto it =
       call->options ? call->options->find(view(key)) : ResolvedOptions::const_iterator();
   if (call->options && it != call->options->end()) return &it->second;
-  call->error = "option '" + std::string(view(key)) + "' was not declared by the plugin";
+  call->frame.error = "option '" + std::string(view(key)) + "' was not declared by the plugin";
   return nullptr;
 }
 
@@ -67,7 +67,7 @@ const tmeter_call_api* call_interface() {
   static const tmeter_call_api api{
       sizeof(tmeter_call_api),
       0,
-      [](tmeter_call* c, tmeter_str message) { c->error = view(message); },
+      [](tmeter_call* c, tmeter_str message) { c->frame.error = view(message); },
       [](tmeter_call* c, int32_t level, tmeter_str message) {
         if (c->run.log) c->run.log->add(level, c->plugin_id, view(message));
       },
@@ -100,7 +100,7 @@ const tmeter_results_api* results_interface() {
       },
       [](tmeter_call* c, tmeter_str metric, int32_t axis, size_t index, tmeter_number n) {
         return guard_callback(c, [&]() -> tmeter_status {
-          return results_of(c).emit_at(view(metric), axis, index, n), TMETER_OK;
+          return results_of(c).emit_at(view(metric), axis, index, n, c->plugin_id), TMETER_OK;
         });
       },
       [](tmeter_call* c, tmeter_str metric, int32_t axis, size_t index, tmeter_number* out) {
@@ -111,12 +111,13 @@ const tmeter_results_api* results_interface() {
       },
       [](tmeter_call* c, tmeter_str metric, tmeter_str text) {
         return guard_callback(c, [&]() -> tmeter_status {
-          return results_of(c).set_convention(view(metric), view(text)), TMETER_OK;
+          return results_of(c).set_convention(view(metric), view(text), c->plugin_id), TMETER_OK;
         });
       },
       [](tmeter_call* c, tmeter_str metric, int32_t provenance, tmeter_str text) {
         return guard_callback(c, [&]() -> tmeter_status {
-          return results_of(c).set_provenance(view(metric), provenance, view(text)), TMETER_OK;
+          return results_of(c).set_provenance(view(metric), provenance, view(text), c->plugin_id),
+                 TMETER_OK;
         });
       }};
   return &api;

@@ -19,16 +19,17 @@ tmeter_status view_elements(tmeter_call* call, const tmeter_tensor* handle, int6
                             int64_t count, tmeter_bytes* out) {
   const auto& t = *from_handle(handle);
   if (const auto why = unavailable(call, t); !why.empty()) {
-    call->error = "the numbers of tensor '" + std::string(t.name) + "' cannot be read: ";
-    call->error += why;
+    call->frame.error = "the numbers of tensor '" + std::string(t.name) + "' cannot be read: ";
+    call->frame.error += why;
     return TMETER_UNAVAILABLE;
   }
   const bool inside = first >= 0 && count >= 0 && first <= t.numel && count <= t.numel - first;
   if (!inside || count > kMostCopied / element_bytes(t.dtype)) {
-    call->error = "elements outside tensor '" + std::string(t.name) + "', or too many at once";
+    call->frame.error =
+        "elements outside tensor '" + std::string(t.name) + "', or too many at once";
     return TMETER_INVALID_ARGUMENT;
   }
-  const auto bytes = call->run.tensors->view(t, first, count, call->elements);
+  const auto bytes = call->run.tensors->view(t, first, count, call->frame.elements);
   *out = {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
   return TMETER_OK;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/interrupt.hpp"
+
 namespace tmeter::core {
 
 void CallLog::add(int32_t level, std::string_view plugin, std::string_view message) {
@@ -15,27 +17,60 @@ void CallLog::add(int32_t level, std::string_view plugin, std::string_view messa
   if (shown && outlet_) outlet_->message(std::string(plugin) + ": " + std::string(message));
 }
 
+std::string escaped_exception() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& e) {
+    return std::string("it let an exception out: ") + e.what();
+  } catch (...) {
+    return "it let an exception of unknown type out";
+  }
+}
+
+namespace {
+
+/// What the host found wrong meanwhile: the failure of a plugin that was called inside this one is
+/// that one's, everything else is ours.
+void rethrow_defect(const tmeter_call& call, std::string_view doing) {
+  try {
+    std::rethrow_exception(call.frame.defect);
+  } catch (const PluginError&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw PluginError(call.plugin_id, std::string(doing), e.what());
+  }
+}
+
+/// Our own plugins speak in tmeter's name.
+std::string signed_text(const tmeter_call& call) {
+  const bool own = call.plugin_id.starts_with("org.tmeter.");
+  return own ? call.frame.error : call.frame.error + " (says plugin " + call.plugin_id + ")";
+}
+
+}  // namespace
+
 void require_success(tmeter_call& call, tmeter_status status, std::string_view doing) {
-  if (status == TMETER_CANCELLED) throw Error(ErrorKind::kInterrupted, "interrupted");
-  const bool explained = !call.error.empty();
-  const std::string text = explained
-                               ? call.error
-                               : "plugin " + call.plugin_id + " failed " + std::string(doing) +
-                                     " without saying why (status " + std::to_string(status) +
-                                     "); this is a defect of the plugin";
-  switch (explained ? status : int32_t{TMETER_INTERNAL}) {
+  if (call.frame.defect) rethrow_defect(call, doing);
+  if (status == TMETER_CANCELLED && Interrupt::requested())
+    throw Error(ErrorKind::kInterrupted, "interrupted");
+  if (call.frame.error.empty()) {
+    throw PluginError(call.plugin_id, std::string(doing),
+                      "it does not say why (status " + std::to_string(status) +
+                          "); this is a defect of the plugin");
+  }
+  switch (status) {
     case TMETER_BAD_MODEL:
     case TMETER_REFUSED:
-      throw Error(ErrorKind::kModel, text);
+      throw Error(ErrorKind::kModel, signed_text(call));
     case TMETER_CANNOT_RUN:
-      throw Error(ErrorKind::kRun, text);
+      throw Error(ErrorKind::kRun, signed_text(call));
     case TMETER_BAD_USAGE:
     case TMETER_IO:
-      throw Error(ErrorKind::kUsage, text);
+      throw Error(ErrorKind::kUsage, signed_text(call));
     default:
-      throw Error(ErrorKind::kPlugin, explained ? "plugin " + call.plugin_id + " failed " +
-                                                      std::string(doing) + ": " + text
-                                                : text);
+      throw PluginError(call.plugin_id, std::string(doing), call.frame.error);
   }
 }
 

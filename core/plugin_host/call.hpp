@@ -3,8 +3,10 @@
 #pragma once
 #include <tmeter/abi/tmeter.h>
 
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,17 +21,19 @@
 namespace tmeter::core {
 
 /// Where a handler's or analysis' numbers go to and come from; core/analysis implements it.
+/// `plugin`: the id of the one who says it.
 class ResultsAccess {
  public:
   virtual ~ResultsAccess() = default;
   virtual void emit(tmeter_number value) = 0;
-  virtual void emit_at(std::string_view metric, int32_t axis, size_t index,
-                       tmeter_number value) = 0;
+  virtual void emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value,
+                       std::string_view plugin) = 0;
   /// False when no loaded plugin has the metric.
   virtual bool read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) = 0;
-  virtual void set_convention(std::string_view metric, std::string_view text) = 0;
-  virtual void set_provenance(std::string_view metric, int32_t provenance,
-                              std::string_view text) = 0;
+  virtual void set_convention(std::string_view metric, std::string_view text,
+                              std::string_view plugin) = 0;
+  virtual void set_provenance(std::string_view metric, int32_t provenance, std::string_view text,
+                              std::string_view plugin) = 0;
   virtual void add_finding(const tmeter_finding& finding, std::string_view plugin) = 0;
   virtual void add_distribution(const tmeter_distribution& d, std::string_view plugin) = 0;
   virtual void add_series(const tmeter_series& s, std::string_view plugin) = 0;
@@ -64,29 +68,77 @@ struct RunContext {
 
 }  // namespace tmeter::core
 
+namespace tmeter::core {
+
+/// What belongs to one callback alone. A handler that reads another metric of its own plugin is
+/// called again inside itself: its memory and its error text must still be there afterwards.
+struct CallFrame {
+  std::string error;
+  std::exception_ptr defect;  // the host's, or another plugin's: not to be swallowed
+  std::vector<std::unique_ptr<char[]>> scratch;
+  ElementBuffer elements;  // of tensor_data.h's view
+};
+
+}  // namespace tmeter::core
+
 /// The ABI's opaque handle. One per plugin and run, used by one thread at a time.
 struct tmeter_call {
   std::string plugin_id;
   const tmeter::core::ResolvedOptions* options = nullptr;
   tmeter::core::RunContext run;
-  std::string error;
-  std::vector<std::unique_ptr<char[]>> scratch;
-  tmeter::core::ElementBuffer elements;  // of tensor_data.h's view
+  tmeter::core::CallFrame frame;
+  int depth = 0;  // callbacks inside each other
 };
 
 namespace tmeter::core {
 
-/// Throws for anything but OK and UNSUPPORTED. `doing` completes "plugin X failed …".
+/// A new frame for one callback; the outer one's comes back when it ends.
+class FrameScope {
+ public:
+  explicit FrameScope(tmeter_call& call) : call_(call) {
+    if (call_.depth++ == 0) return;
+    outer_ = std::move(call_.frame);
+    call_.frame = {};
+  }
+  ~FrameScope() {
+    --call_.depth;
+    if (call_.depth > 0) {
+      call_.frame = std::move(outer_);
+      return;
+    }
+    call_.frame.error.clear();
+    if (call_.frame.defect) call_.frame.defect = nullptr;
+    if (!call_.frame.scratch.empty()) call_.frame.scratch.clear();
+  }
+  FrameScope(const FrameScope&) = delete;
+  FrameScope& operator=(const FrameScope&) = delete;
+
+ private:
+  tmeter_call& call_;
+  CallFrame outer_;
+};
+
+/// Throws unless the callback ended well, in all respects. `doing` completes "plugin X failed …".
 void require_success(tmeter_call& call, tmeter_status status, std::string_view doing);
 
-/// Runs `f` (a call into the plugin) and returns its status; scratch memory ends with it.
+/// The exception a plugin lets out although it must not, in words. Call it in a catch block.
+std::string escaped_exception();
+
+/// Runs `f` (a call into the plugin) and returns its status: OK or UNSUPPORTED. Scratch memory ends
+/// with it. Throws PluginError, or Error where the plugin says that the model or the user's options
+/// are to blame.
 template <class F>
 tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
-  call.error.clear();
+  const FrameScope frame(call);
   const InsidePlugin inside(call.plugin_id, doing);
-  const tmeter_status status = f(&call);
-  if (!call.scratch.empty()) call.scratch.clear();
-  if (status != TMETER_OK && status != TMETER_UNSUPPORTED) require_success(call, status, doing);
+  tmeter_status status = TMETER_OK;
+  try {
+    status = f(&call);
+  } catch (...) {
+    throw PluginError(call.plugin_id, std::string(doing), escaped_exception());
+  }
+  const bool well = (status == TMETER_OK || status == TMETER_UNSUPPORTED) && !call.frame.defect;
+  if (!well) require_success(call, status, doing);
   return status;
 }
 
@@ -107,13 +159,15 @@ class RunningFile {
   Outlet* outlet_;
 };
 
-/// For host callbacks: nothing is thrown across the border; the text lands in the call.
+/// For host callbacks: nothing is thrown across the border; the text lands in the call. What is the
+/// plugin's own fault, or another plugin's, fails the callback even if it says nothing of it.
 template <class F>
 tmeter_status guard_callback(tmeter_call* call, F&& f) noexcept {
   try {
     return f();
   } catch (const Error& e) {
-    if (call) call->error = e.what();
+    if (call) call->frame.error = e.what();
+    if (call && e.kind() == ErrorKind::kPlugin) call->frame.defect = std::current_exception();
     switch (e.kind()) {
       case ErrorKind::kUsage:
         return TMETER_BAD_USAGE;
@@ -127,7 +181,7 @@ tmeter_status guard_callback(tmeter_call* call, F&& f) noexcept {
         return TMETER_INTERNAL;
     }
   } catch (const std::exception& e) {
-    if (call) call->error = e.what();
+    if (call) call->frame.error = e.what();
     return TMETER_INTERNAL;
   }
 }

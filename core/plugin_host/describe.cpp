@@ -51,6 +51,7 @@ Manifest describe(const tmeter_plugin_entry_v1& e) {
   m.description = str(e.info->description);
   m.needs = split(str(e.info->requires_), " ");
   m.rights = str(e.info->rights);
+  m.abi_minor = e.abi_minor_required;
   if (e.init(host_table(), {}) != TMETER_OK) {
     throw Error(ErrorKind::kPlugin, "plugin " + m.id + " could not be started (its init failed)");
   }

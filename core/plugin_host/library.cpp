@@ -68,11 +68,7 @@ void check_entry(const std::string& path, const tmeter_plugin_entry_v1* e) {
       !e->info->id.len || !e->info->name.len) {
     refuse(path, "has a malformed entry");
   }
-  if (e->abi_minor_required > TMETER_ABI_MINOR) {
-    refuse(path, "needs plugin ABI 1." + std::to_string(e->abi_minor_required) +
-                     ", this tmeter has 1." + std::to_string(TMETER_ABI_MINOR) +
-                     "; use a newer tmeter");
-  }
+  require_minor(path, e->abi_minor_required);
 }
 
 bool is_system_folder(const std::string& folder) {
@@ -96,6 +92,12 @@ std::vector<std::string> loaded_library_folders() {
   std::set<std::string> folders;
   dl_iterate_phdr(add_library_folder, &folders);
   return {folders.begin(), folders.end()};
+}
+
+void require_minor(const std::string& path, uint32_t minor) {
+  if (minor <= TMETER_ABI_MINOR) return;
+  refuse(path, "needs plugin ABI 1." + std::to_string(minor) + ", this tmeter has 1." +
+                   std::to_string(TMETER_ABI_MINOR) + "; use a newer tmeter");
 }
 
 const tmeter_plugin_entry_v1* open_library(const std::string& path) {

@@ -13,6 +13,9 @@ namespace tmeter::core {
 /// entry is malformed.
 const tmeter_plugin_entry_v1* open_library(const std::string& path);
 
+/// Throws Error(kPlugin) when the plugin needs a newer minor of the ABI than ours.
+void require_minor(const std::string& path, uint32_t minor);
+
 /// Folders of the libraries that are open now, the system's left out: what a plugin is linked to
 /// lies there.
 std::vector<std::string> loaded_library_folders();

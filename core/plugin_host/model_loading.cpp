@@ -98,6 +98,12 @@ constexpr std::array<Look, 12> kLooks{{
     {"name:*", "no PyTorch model file (it is neither a ZIP archive nor a known weight format)"},
 }};
 
+std::string not_available(const Candidate& c) {
+  const auto& m = c.plugin->manifest;
+  return "this is a " + m.loaders[c.loader].title + "; the plugin that reads it, '" + m.name +
+         "', is not available: " + (c.plugin->failure.empty() ? m.unavailable : c.plugin->failure);
+}
+
 [[noreturn]] void refuse_unknown(const tmeter_source& source) {
   for (const auto& look : kLooks) {
     if (!conditions_hold(look.conditions, source)) continue;
@@ -145,13 +151,11 @@ LoadedModel load_model(Registry& registry, const tmeter_request& wish, const Run
   request.registry = &registry;
   const auto& source = *request.source;
   try {
+    std::string missing;
     for (const auto& c : candidates(registry, source)) {
-      const auto& described = c.plugin->manifest.loaders[c.loader];
-      if (c.plugin->library.empty()) {
-        throw Error(ErrorKind::kModel,
-                    "this is a " + described.title + "; the plugin that reads it, '" +
-                        c.plugin->manifest.name +
-                        "', is not available: " + c.plugin->manifest.unavailable);
+      if (c.plugin->library.empty() || !c.plugin->failure.empty()) {
+        if (missing.empty()) missing = not_available(c);
+        continue;
       }
       registry.open(*c.plugin);
       const auto* loaders = c.plugin->capability<tmeter_loaders>(TMETER_CAP_LOADER);
@@ -166,6 +170,10 @@ LoadedModel load_model(Registry& registry, const tmeter_request& wish, const Run
       if (model.graph->wants_other_inputs()) propagate(registry, model, run);
       return model;
     }
+    if (!missing.empty()) throw Error(ErrorKind::kModel, missing);
+  } catch (const PluginError& e) {
+    if (!e.opened()) throw;  // another one may read it
+    throw about_model(e, source.file.path());
   } catch (const Error& e) {
     throw about_model(e, source.file.path());
   }

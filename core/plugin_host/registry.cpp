@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.hpp"
+#include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/describe.hpp"
 #include "core/plugin_host/interfaces.hpp"
@@ -16,12 +17,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".tmeter", kManifestSuffix = ".tmeter.toml";
+constexpr std::string_view kOpened = "while it was opened";
+constexpr std::string_view kAnybody =
+    "anybody on this machine can change it, so it is not used; `chmod o-w` mends that";
 
 fs::path install_prefix() {
   std::error_code failed;
   const auto exe = fs::read_symlink("/proc/self/exe", failed);
   return failed ? fs::path("/usr/local") : exe.parent_path().parent_path();
 }
+
+/// Where tmeter's own plugins lie.
+fs::path own_folder() { return install_prefix() / "lib/tmeter/plugins"; }
 
 void add_path_list(std::vector<std::string>& out, const char* list) {
   if (!list) return;
@@ -40,7 +47,7 @@ std::vector<std::string> plugin_folders(const Settings& settings) {
   } else if (home && *home) {
     folders.push_back(std::string(home) + "/.local/share/tmeter/plugins");
   }
-  folders.push_back((install_prefix() / "lib/tmeter/plugins").string());
+  folders.push_back(own_folder().string());
   return folders;
 }
 
@@ -51,13 +58,21 @@ Registry::Registry(const Settings& settings, std::vector<Excluded> excluded)
   for (const auto& folder : settings.plugin_paths) {
     if (!fs::is_directory(folder))
       throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": no such folder");
+    if (anybody_may_write(folder))
+      throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": " + std::string(kAnybody));
   }
   for (const auto& file : settings.plugin_files) add_file(file, true);
   for (const auto& folder : plugin_folders(settings)) scan(folder);
   check_setting_names();
+  leave_out();
 }
 
+/// Whatever is wrong in there costs a note.
 void Registry::scan(const std::string& folder) {
+  if (anybody_may_write(folder)) {
+    problems_.push_back("plugin folder " + folder + ": " + std::string(kAnybody));
+    return;
+  }
   std::error_code ignored;
   std::set<std::string> libraries, manifests;  // sorted: the same order on every machine
   for (const auto& file : fs::directory_iterator(folder, ignored)) {
@@ -67,35 +82,79 @@ void Registry::scan(const std::string& folder) {
   }
   for (const auto& library : libraries) add_file(library, false);
   for (const auto& manifest : manifests) {
-    if (libraries.contains(manifest.substr(0, manifest.size() - 5))) continue;
-    auto plugin = std::make_unique<Plugin>();
-    plugin->manifest = read_manifest(manifest);
-    if (plugin->manifest.unavailable.empty())
-      plugin->manifest.unavailable = "its library is missing beside " + manifest;
-    add(std::move(plugin));
+    if (!libraries.contains(manifest.substr(0, manifest.size() - 5))) add_manifest(manifest);
   }
+}
+
+/// A build without LibTorch says in this way what is missing.
+void Registry::add_manifest(const std::string& file) {
+  auto plugin = std::make_unique<Plugin>();
+  try {
+    plugin->manifest = read_manifest(file);
+  } catch (const Error& e) {
+    problems_.emplace_back(e.what());
+    return;
+  }
+  if (plugin->manifest.unavailable.empty()) {
+    plugin->manifest.unavailable = "its library is missing beside " + file;
+    problems_.push_back("manifest " + file + " has no library beside it; it is not used");
+  }
+  add(std::move(plugin));
+}
+
+/// What the manifest says, if there is one that can be believed.
+std::optional<Manifest> Registry::manifest_of(const std::string& library) {
+  const auto file = library + ".toml";
+  std::error_code none;
+  if (!fs::exists(file, none)) return std::nullopt;
+  try {
+    auto manifest = read_manifest(file);
+    if (manifest.schema == kManifestSchema && is_still(manifest.made_from, library))
+      return manifest;
+  } catch (const Error& e) {
+    problems_.push_back(std::string(e.what()) + "; the plugin is asked instead");
+  }
+  return std::nullopt;
+}
+
+/// Throws Error(kPlugin) before anything of a library is run.
+void Registry::require_allowed(const std::string& library) const {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorKind::kPlugin, "plugin " + library + " " + why);
+  };
+  if (anybody_may_write(library)) refuse(std::string(kAnybody));
+  if (!settings_.allowed_plugins) return;
+  std::error_code none;
+  if (fs::equivalent(fs::path(library).parent_path(), own_folder(), none)) return;
+  const auto& allowed = *settings_.allowed_plugins;
+  const auto hash = sha256_of_file(library);
+  if (std::find(allowed.begin(), allowed.end(), hash) == allowed.end())
+    refuse("is not among those that plugin-sha256 allows; its SHA-256 is " + hash);
 }
 
 void Registry::add_file(const std::string& library, bool must_work) {
   auto plugin = std::make_unique<Plugin>();
   plugin->library = fs::absolute(library).string();
   try {
-    const auto manifest = library + ".toml";
-    std::error_code none;
-    const auto size = fs::file_size(library, none);
-    if (fs::exists(manifest)) plugin->manifest = read_manifest(manifest);
-    if (plugin->manifest.id.empty() || plugin->manifest.library_size != size) {
+    require_allowed(plugin->library);
+    const auto manifest = manifest_of(plugin->library);
+    if (manifest) {
+      plugin->manifest = *manifest;
+      require_minor(plugin->library, manifest->abi_minor);
+    } else {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
-      const InsidePlugin inside(plugin->library, "while it was opened", true);
+      const InsidePlugin inside(plugin->library, kOpened,
+                                must_work ? Opening::kWanted : Opening::kFound);
       plugin->entry = open_library(plugin->library);
       plugin->manifest = describe(*plugin->entry);
     }
   } catch (const Error& e) {
     if (must_work) throw;
     problems_.emplace_back(e.what());
-    return;
+    plugin->failure = e.what();
+    return add_unopened(std::move(plugin), false);
   }
-  if (must_work) given_files_.push_back(plugin->manifest.name);
+  if (must_work) given_files_.push_back(plugin->manifest.id);
   add(std::move(plugin));
 }
 
@@ -115,17 +174,23 @@ bool Registry::could_not_be_opened(const Plugin& p) const {
 void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
   plugin->manifest.id = plugin->library;
   plugin->manifest.name = fs::path(plugin->library).stem().string();
-  if (given) given_files_.push_back(plugin->manifest.name);
+  plugin->described = false;
+  if (given) given_files_.push_back(plugin->manifest.id);
   add(std::move(plugin));
 }
 
+/// Of two with one id the first that can be used stays, and the user is told.
 void Registry::add(std::unique_ptr<Plugin> plugin) {
-  if (const auto* e = exclusion(*plugin)) plugin->failure = "the plugin " + e->reason;
-  for (const auto& other : plugins_) {
-    if (other->manifest.id == plugin->manifest.id) {
-      if (other->library != plugin->library) other->shadowed = plugin->library;
-      return;
-    }
+  if (const auto* e = exclusion(*plugin)) plugin->failure = "plugin " + e->plugin + " " + e->reason;
+  for (auto& other : plugins_) {
+    if (other->manifest.id != plugin->manifest.id) continue;
+    std::error_code none;
+    if (fs::equivalent(other->library, plugin->library, none)) return;
+    if (other->library.empty()) std::swap(other, plugin);
+    if (plugin->library.empty()) return;
+    problems_.push_back("plugin " + other->manifest.id + " is there twice: " + other->library +
+                        " is used, " + plugin->library + " is not; remove one of them");
+    return;
   }
   plugins_.push_back(std::move(plugin));
 }
@@ -133,13 +198,21 @@ void Registry::add(std::unique_ptr<Plugin> plugin) {
 /// A setting for a plugin that does not exist is a slip that would otherwise pass silently.
 void Registry::check_setting_names() const {
   for (const auto& [plugin, options] : settings_.options) {
-    const std::string& name = plugin;  // clang 14 cannot capture a structured binding
-    const auto is = [&](const auto& p) {
-      return p->manifest.name == name || p->manifest.id == name;
-    };
-    if (options.empty() || std::any_of(plugins_.begin(), plugins_.end(), is)) continue;
+    if (options.empty() || find_plugin(plugins_, plugin)) continue;
     throw Error(ErrorKind::kUsage, options.begin()->second.origin + ": there is no plugin '" +
-                                       name + "'" + did_you_mean(name, names()));
+                                       plugin + "'" + did_you_mean(plugin, names()));
+  }
+}
+
+void Registry::leave_out() {
+  for (const auto& name : settings_.plugins) {
+    if (!name.starts_with("-")) continue;
+    auto& plugin = get(name.substr(1));
+    std::erase(given_files_, plugin.manifest.id);
+    const auto it = std::find_if(plugins_.begin(), plugins_.end(),
+                                 [&](const auto& p) { return p.get() == &plugin; });
+    left_out_.push_back(std::move(*it));
+    plugins_.erase(it);
   }
 }
 
@@ -149,18 +222,13 @@ std::vector<std::string> Registry::names() const {
   return out;
 }
 
-Plugin* Registry::find(std::string_view name) {
-  for (const auto& p : plugins_) {
-    if (p->manifest.name == name || p->manifest.id == name) return p.get();
-  }
-  return nullptr;
-}
-
 Plugin& Registry::get(std::string_view name) {
-  if (auto* p = find(name)) return *p;
-  throw Error(ErrorKind::kUsage, "unknown plugin '" + std::string(name) + "'" +
-                                     did_you_mean(name, names()) +
-                                     ". `tmeter plugin list` shows all.");
+  if (auto* p = find_plugin(plugins_, name)) return *p;
+  const bool left_out = find_plugin(left_out_, name) != nullptr;
+  throw Error(ErrorKind::kUsage,
+              left_out ? "plugin '" + std::string(name) + "' is asked for and left out"
+                       : "unknown plugin '" + std::string(name) + "'" +
+                             did_you_mean(name, names()) + ". `tmeter plugin list` shows all.");
 }
 
 void Registry::open(Plugin& p) {
@@ -172,7 +240,7 @@ void Registry::open(Plugin& p) {
   p.call.options = &p.options;
   p.call.plugin_id = p.manifest.id;
   if (could_not_be_opened(p)) return;
-  const InsidePlugin inside(p.manifest.id, "while it was opened", true);
+  const InsidePlugin inside(p.manifest.id, kOpened, Opening::kWanted);
   if (!p.entry) p.entry = open_library(p.library);
   if (p.entry->init(host_table(), {p.library.data(), p.library.size()}) != TMETER_OK) {
     throw Error(ErrorKind::kPlugin,
@@ -188,31 +256,44 @@ void Registry::open(Plugin& p) {
       resolve_options(p.manifest.name, p.capability<tmeter_options>(TMETER_CAP_OPTIONS), given);
 }
 
+/// Throws PluginError: it is the plugin's defect, or what the user left out.
+Plugin& Registry::needed(const std::string& need, const Plugin& by) const {
+  const auto fail = [&](const std::string& why) {
+    throw PluginError(by.manifest.id, std::string(kOpened), why);
+  };
+  try {
+    if (auto* p = find_needed(plugins_, need, by)) return *p;
+  } catch (const Error& e) {
+    fail("it needs plugin '" + need + "', but " + e.what());
+  }
+  const bool left_out = find_needed(left_out_, need, by) != nullptr;
+  fail("it needs plugin '" + need + "', which is " + (left_out ? "left out" : "not installed"));
+  std::abort();
+}
+
 void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::string>& path) {
   if (std::find(order.begin(), order.end(), &p) != order.end()) return;
-  if (std::find(path.begin(), path.end(), p.manifest.name) != path.end()) {
-    throw Error(ErrorKind::kPlugin,
-                "plugins need each other in a circle: " + path.back() + " and " + p.manifest.name);
+  if (std::find(path.begin(), path.end(), p.manifest.id) != path.end()) {
+    throw PluginError(p.manifest.id, std::string(kOpened),
+                      "it and plugin " + path.back() + " need each other in a circle");
   }
-  path.push_back(p.manifest.name);
-  for (const auto& need : p.manifest.needs) {
-    auto* other = find(need);
-    if (!other) {
-      throw Error(ErrorKind::kPlugin, "plugin '" + p.manifest.name + "' needs plugin '" + need +
-                                          "', which is not installed");
-    }
-    visit(*other, order, path);
-    if (!other->entry) p.failure = "it needs plugin '" + need + "': " + other->failure;
+  path.push_back(p.manifest.id);
+  const auto needs = p.failure.empty() ? p.manifest.needs : std::vector<std::string>();
+  for (const auto& need : needs) {
+    auto& other = needed(need, p);
+    visit(other, order, path);
+    if (!other.entry)
+      p.failure = "plugin " + p.manifest.id + " needs another one: " + other.failure;
   }
   path.pop_back();
   open(p);
   order.push_back(&p);
 }
 
-std::vector<Plugin*> Registry::open_with_needs(const std::vector<std::string>& names) {
+std::vector<Plugin*> Registry::open_with_needs(const std::vector<std::string>& ids) {
   std::vector<Plugin*> order;
   std::vector<std::string> path;
-  for (const auto& name : names) visit(get(name), order, path);
+  for (const auto& id : ids) visit(get(id), order, path);
   return order;
 }
 

@@ -48,7 +48,7 @@ ActivitySlot& activity_slot() {
   return *own_slot;
 }
 
-InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, bool opening)
+InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, Opening opening)
     : slot_(activity_slot()), plugin_(slot_.plugin), doing_(slot_.doing), opening_(slot_.opening) {
   slot_.plugin.set(plugin);
   slot_.doing.set(doing);

@@ -35,11 +35,18 @@ class ShortText {
 /// How far the run is.
 enum class Stage : int32_t { kStarting, kReading, kAnalysing, kWriting };
 
+/// Why a plugin's code runs although its tables cannot be believed yet.
+enum class Opening : int32_t {
+  kNo,
+  kWanted,
+  kFound,  ///< nobody asked for it: it merely lies in a plugin folder
+};
+
 /// One thread's.
 struct ActivitySlot {
   ShortText<96> plugin;   // id; empty: the host itself is at work
   ShortText<160> doing;   // "on metric 'macs'", completes "plugin X crashed …"
-  bool opening = false;   // its library or tables are being opened
+  Opening opening{};      // its library or tables are being opened
   int64_t node = -1;      // index, with what it is:
   ShortText<96> op;       // "aten::conv2d"
   ShortText<160> module;  // "layer1.0.conv2"
@@ -69,8 +76,7 @@ ActivitySlot& activity_slot();
 /// While it lives, this thread is inside a plugin. Nested: the outer one's words come back.
 class InsidePlugin {
  public:
-  /// `opening`: before its tables can be believed.
-  InsidePlugin(std::string_view plugin, std::string_view doing, bool opening = false);
+  InsidePlugin(std::string_view plugin, std::string_view doing, Opening opening = Opening::kNo);
   ~InsidePlugin();
   InsidePlugin(const InsidePlugin&) = delete;
   InsidePlugin& operator=(const InsidePlugin&) = delete;
@@ -79,7 +85,7 @@ class InsidePlugin {
   ActivitySlot& slot_;
   decltype(ActivitySlot::plugin) plugin_;
   decltype(ActivitySlot::doing) doing_;
-  bool opening_;
+  Opening opening_;
 };
 
 /// While it lives, this thread is at work on a node.

@@ -18,7 +18,8 @@ enum class FrameKind : uint32_t {
   kProgressEnded = 3,
   kReport = 4,    ///< numbers[0]: target; text: bytes
   kRunsFile = 5,  ///< text: what runs code as the file says; empty: no longer
-  kFinished = 6,  ///< numbers[0]: exit status; text: the message, may be empty
+  kOffender = 6,  ///< before kFinished. numbers: opened, asked for; text: plugin, NUL, reason
+  kFinished = 7,  ///< numbers: exit status, reports stand; text: the message, may be empty
 };
 
 struct Frame {

@@ -15,9 +15,13 @@ constexpr size_t kMostLines = 20, kLongestLine = 2000;
 }  // namespace
 
 bool StrayOutput::read(int fd, Terminal& terminal) {
+  const ssize_t n = take(fd, terminal);
+  return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+ssize_t StrayOutput::take(int fd, Terminal& terminal) {
   std::array<char, 4096> buffer;
   const ssize_t n = ::read(fd, buffer.data(), buffer.size());
-  if (n < 0) return errno == EINTR || errno == EAGAIN;
   for (ssize_t i = 0; i < n; ++i) {
     if (buffer[static_cast<size_t>(i)] == '\n' || pending_.size() >= kLongestLine) {
       show(pending_, terminal);
@@ -25,13 +29,11 @@ bool StrayOutput::read(int fd, Terminal& terminal) {
     }
     if (buffer[static_cast<size_t>(i)] != '\n') pending_ += buffer[static_cast<size_t>(i)];
   }
-  return n > 0;
+  return n;
 }
 
 void StrayOutput::finish(int fd, Terminal& terminal) {
-  for (auto before = lines_ + 1; before != lines_ + pending_.size();) {
-    before = lines_ + pending_.size();
-    if (!read(fd, terminal)) break;
+  while (take(fd, terminal) > 0) {
   }
   if (!pending_.empty()) show(pending_, terminal);
   pending_.clear();

@@ -1,6 +1,8 @@
 // What a worker's plugins and libraries print by themselves: each line becomes a message that says
 // whose it is. Few are shown.
 #pragma once
+#include <sys/types.h>
+
 #include <string>
 
 #include "core/process/terminal.hpp"
@@ -16,6 +18,8 @@ class StrayOutput {
   void finish(int fd, Terminal& terminal);
 
  private:
+  /// Bytes read now; 0: the other end is closed; below: nothing is there, or an error (errno).
+  ssize_t take(int fd, Terminal& terminal);
   void show(const std::string& line, Terminal& terminal);
   bool quiet_;
   size_t lines_ = 0;

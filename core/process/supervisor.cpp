@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -78,22 +79,21 @@ class Attempt {
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
-  Verdict run() {
+  Ending run() {
     Outputs outputs(job_.targets);
     outputs_ = &outputs;
     watch();
     end_worker();
     terminal_.clear_progress();
     if (failure_) throw Error(*failure_);
-    if (interrupted_) return {{130, ending_ ? ending_->message : kInterruptedWords}, {}};
+    if (interrupted_) return {130, ending_ ? ending_->message : kInterruptedWords, false, {}};
     if (!ending_) return judge(activity(), {ended_by_, wait_status_, limit_, job_.subject});
-    if (ending_->status == 0 || ending_->status == kReportsStand) outputs.commit();
-    return {*ending_, {}};
+    if (ending_->status == 0 || ending_->reports_stand) outputs.commit();
+    return *ending_;
   }
 
  private:
   static constexpr const char* kInterruptedWords = "interrupted; nothing written";
-  static constexpr int kReportsStand = static_cast<int>(ErrorKind::kAssertion);
 
   void start(const Work& work, const std::vector<Excluded>& excluded) {
     auto [frames_in, frames_out] = make_pipe();
@@ -138,6 +138,7 @@ class Attempt {
     try {
       if (frames_.read([&](const Frame& f) { on_frame(f); })) return true;
       if (frames_.broken()) ended_by_ = EndedBy::kBadFrame;
+      hung_up_ = !frames_.broken();
       return false;
     } catch (const Error& e) {
       failure_ = e;
@@ -163,10 +164,20 @@ class Attempt {
       case FrameKind::kReport:
         outputs_->write(f.numbers[0], f.text);
         break;
+      case FrameKind::kOffender:
+        offender_ = offender_of(f);
+        break;
       case FrameKind::kFinished:
-        ending_ = Ending{static_cast<int>(f.numbers[0] & 0xff), f.text};
+        ending_ = Ending{static_cast<int>(f.numbers[0] & 0xff), f.text, f.numbers[1] != 0,
+                         std::move(offender_)};
         break;
     }
+  }
+
+  static Excluded offender_of(const Frame& f) {
+    const auto name = f.text.substr(0, f.text.find('\0'));
+    const auto reason = name.size() < f.text.size() ? f.text.substr(name.size() + 1) : "";
+    return {name, reason, f.numbers[0] != 0, f.numbers[1] != 0};
   }
 
   /// The first one asks the worker to stop; another, or too long a wait, makes it.
@@ -216,8 +227,7 @@ class Attempt {
   /// What it still said is read, then it is gone.
   void end_worker() {
     if (worker_ <= 0) return;
-    const bool closed = !ending_ && !failure_ && !interrupted_ && ended_by_ == EndedBy::kItself;
-    if (closed && !ends_by_itself()) ended_by_ = EndedBy::kBadFrame;
+    if (hung_up_ && !interrupted_ && !ends_by_itself()) ended_by_ = EndedBy::kBadFrame;
     if (worker_ > 0 && !ending_) kill(worker_, SIGKILL);
     while (worker_ > 0 && waitpid(worker_, &wait_status_, 0) < 0 && errno == EINTR) {
     }
@@ -236,11 +246,34 @@ class Attempt {
   FrameReader frames_{-1};
   Outputs* outputs_ = nullptr;
   std::optional<Ending> ending_;
+  std::optional<Excluded> offender_;
   std::optional<Error> failure_;
   EndedBy ended_by_ = EndedBy::kItself;
   std::string limit_;
-  bool running_file_ = false, interrupted_ = false;
+  bool running_file_ = false, interrupted_ = false, hung_up_ = false;
 };
+
+/// Whether leaving out the one who failed now may help: it has not been left out before.
+bool is_new(const std::vector<Excluded>& excluded, const Excluded& offender) {
+  return excluded.size() + 1 < kMostAttempts &&
+         std::none_of(excluded.begin(), excluded.end(),
+                      [&](const Excluded& e) { return e.plugin == offender.plugin; });
+}
+
+/// What the run came to: a plugin that somebody asked for and that failed makes it 5.
+int final_status(const std::vector<Excluded>& excluded, const Ending& last) {
+  const bool failed =
+      std::any_of(excluded.begin(), excluded.end(), [](const Excluded& e) { return e.asked; });
+  return failed && last.status == 0 ? static_cast<int>(ErrorKind::kPlugin) : last.status;
+}
+
+/// One line; no more than a note about a plugin that nobody asked for.
+void tell(const Job& job, const Ending& ending, Terminal& terminal) {
+  if (ending.message.empty()) return;
+  const bool note = ending.offender && !ending.offender->asked;
+  if (!note) return terminal.message(ending.message);
+  if (!job.quiet) terminal.message("note: " + ending.message + "; it is left out");
+}
 
 }  // namespace
 
@@ -251,13 +284,11 @@ int supervise(const Job& job, const Work& work) {
   auto deadline = job.limits.timeout > 0 ? after(job.limits.timeout) : Clock::time_point::max();
   for (;;) {
     Attempt attempt(job, work, signals, terminal, excluded, deadline);
-    const auto verdict = attempt.run();
-    if (!verdict.ending.message.empty()) terminal.message(verdict.ending.message);
-    if (!verdict.offender || excluded.size() + 1 >= kMostAttempts) {
-      return excluded.empty() || verdict.ending.status != 0 ? verdict.ending.status
-                                                            : static_cast<int>(ErrorKind::kPlugin);
-    }
-    excluded.push_back(*verdict.offender);
+    const auto ending = attempt.run();
+    tell(job, ending, terminal);
+    if (!ending.offender || !is_new(excluded, *ending.offender))
+      return final_status(excluded, ending);
+    excluded.push_back(*ending.offender);
     if (Clock::now() + std::chrono::milliseconds(100) > deadline) deadline = after(kSecondTry);
   }
 }

@@ -83,45 +83,49 @@ const char* words(Stage stage) {
   return i < kStages.size() ? kStages[i] : "working";
 }
 
-Verdict model_verdict(const Activity& a, const WorkerEnd& end, const ActivitySlot& s) {
+Ending model_verdict(const Activity& a, const WorkerEnd& end, const ActivitySlot& s) {
   const auto engine = a.engine.text();
   std::string message = end.subject + ": " + engine + " " + what_happened(end);
   if (!s.at.empty()) message += " in " + s.at.text();
   message += end.by == EndedBy::kTimeout
                  ? "; the file may never end, or needs a longer --timeout"
                  : "; the file is damaged, hostile, or meets a defect of " + engine;
-  return {{static_cast<int>(ErrorKind::kRun), message}, {}};
+  return {static_cast<int>(ErrorKind::kRun), message, false, {}};
 }
 
-Verdict own_verdict(const Activity& a, const WorkerEnd& end) {
+Ending own_verdict(const Activity& a, const WorkerEnd& end) {
   const std::string stage = words(a.stage);
   const auto subject = end.subject.empty() ? std::string() : end.subject + ": ";
   if (end.by == EndedBy::kTimeout || end.by == EndedBy::kMemory) {
-    return {{static_cast<int>(ErrorKind::kModel), subject + stage + " " + what_happened(end)}, {}};
+    return {
+        static_cast<int>(ErrorKind::kModel), subject + stage + " " + what_happened(end), false, {}};
   }
-  return {{static_cast<int>(ErrorKind::kInternal),
-           subject + "tmeter " + what_happened(end) + " while " + stage +
-               "; this is a defect of tmeter, please report it"},
+  return {static_cast<int>(ErrorKind::kInternal),
+          subject + "tmeter " + what_happened(end) + " while " + stage +
+              "; this is a defect of tmeter, please report it",
+          false,
           {}};
 }
 
 }  // namespace
 
-Verdict judge(const Activity& a, const WorkerEnd& end) {
-  if (!a.last_words.empty()) return {{a.last_status, a.last_words.text()}, {}};
+Ending judge(const Activity& a, const WorkerEnd& end) {
+  if (!a.last_words.empty()) return {a.last_status, a.last_words.text(), false, {}};
   const auto& s = guilty_slot(a);
   if (!a.engine.empty()) return model_verdict(a, end, s);
   if (s.plugin.empty()) return own_verdict(a, end);
   const auto reason = what_happened(end) + place(s);
   const auto message = "plugin " + s.plugin.text() + " " + reason;
   const bool limit = end.by == EndedBy::kTimeout || end.by == EndedBy::kMemory;
-  if (a.stage == Stage::kReading && !s.opening) {
+  const bool opening = s.opening != Opening::kNo;
+  if (a.stage == Stage::kReading && !opening) {
     const auto kind = limit ? ErrorKind::kModel : ErrorKind::kPlugin;
-    return {{static_cast<int>(kind), end.subject + ": " + message}, {}};
+    return {static_cast<int>(kind), end.subject + ": " + message, false, {}};
   }
-  if (end.by == EndedBy::kBadFrame) return {{static_cast<int>(ErrorKind::kPlugin), message}, {}};
-  return {{static_cast<int>(ErrorKind::kPlugin), message},
-          Excluded{s.plugin.text(), reason, !s.opening}};
+  const auto status = static_cast<int>(ErrorKind::kPlugin);
+  if (end.by == EndedBy::kBadFrame) return {status, message, false, {}};
+  return {status, message, false,
+          Excluded{s.plugin.text(), reason, !opening, s.opening != Opening::kFound}};
 }
 
 }  // namespace tmeter::core

@@ -1,7 +1,6 @@
 // How the end of a worker that did not finish is told: from what it was doing and how it ended, to
 // one sentence, an exit status, and the plugin to go on without.
 #pragma once
-#include <optional>
 #include <string>
 
 #include "core/process/activity.hpp"
@@ -18,11 +17,6 @@ struct WorkerEnd {
   std::string subject;  ///< the model's path
 };
 
-struct Verdict {
-  Ending ending;
-  std::optional<Excluded> offender;  ///< a plugin: the work may be done again without it
-};
-
-Verdict judge(const Activity& activity, const WorkerEnd& end);
+Ending judge(const Activity& activity, const WorkerEnd& end);
 
 }  // namespace tmeter::core

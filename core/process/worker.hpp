@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,17 +13,20 @@
 
 namespace tmeter::core {
 
-/// A plugin that ended or stalled a worker before: it is not called again.
+/// A plugin that failed, or ended or stalled a worker before: it is not called again.
 struct Excluded {
   std::string plugin;  // id, or the library's path when it failed while being opened
   std::string reason;  // "crashed (segmentation fault) on metric 'macs'"
   bool opened = true;  // false: it failed before its tables could be read
+  bool asked = true;   // false: it merely lies in a plugin folder, which costs a note
 };
 
 /// How work ended: an exit status, and what is to be said of it (empty when it went well).
 struct Ending {
   int status = 0;
   std::string message;
+  bool reports_stand = false;        ///< they are complete although the status is not 0
+  std::optional<Excluded> offender;  ///< a plugin that failed: the work may be done without it
 };
 
 class Worker final : public Outlet {

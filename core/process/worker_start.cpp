@@ -65,15 +65,20 @@ Ending work_and_catch(Worker& worker, const Work& work) {
   const auto status = [](ErrorKind kind) { return static_cast<int>(kind); };
   try {
     return work(worker);
+  } catch (const PluginError& e) {
+    return {e.exit_status(), e.what(), false, Excluded{e.plugin(), e.reason(), e.opened()}};
   } catch (const Error& e) {
-    return {e.exit_status(), e.what()};
+    // An assertion that does not hold is told by reports that are complete.
+    return {e.exit_status(), e.what(), e.kind() == ErrorKind::kAssertion, {}};
   } catch (const std::bad_alloc&) {
     return {status(ErrorKind::kModel),
-            "out of memory; --max-memory allows more where the machine has it"};
+            "out of memory; --max-memory allows more where the machine has it",
+            false,
+            {}};
   } catch (const std::exception& e) {
-    return {status(ErrorKind::kInternal), std::string("internal error: ") + e.what()};
+    return {status(ErrorKind::kInternal), std::string("internal error: ") + e.what(), false, {}};
   } catch (...) {
-    return {status(ErrorKind::kPlugin), "a plugin threw an exception of unknown type"};
+    return {status(ErrorKind::kInternal), "internal error: an unknown exception", false, {}};
   }
 }
 

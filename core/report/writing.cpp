@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -36,6 +38,15 @@ bool run_writer(Registry& registry, const Report& report, const ReportTarget& ta
   }
   throw Error(ErrorKind::kPlugin,
               "plugin " + plugin.manifest.id + " does not have the writer its manifest names");
+}
+
+[[noreturn]] void refuse_several(const std::string& format, const std::vector<Plugin*>& plugins) {
+  std::set<std::string> ids;
+  for (const auto* p : plugins) ids.insert(p->manifest.id);
+  std::string list;
+  for (const auto& id : ids) list += (list.empty() ? "" : ", ") + id;
+  throw Error(ErrorKind::kUsage, "report format '" + format + "' is written by several plugins: " +
+                                     list + "; leave one out with --plugins=-" + *ids.rbegin());
 }
 
 /// Two names of one file, by whatever links; what is no regular file (/dev/null) may be named
@@ -83,12 +94,18 @@ void require_own_files(const std::vector<ReportTarget>& targets, const std::stri
 
 Plugin& find_writer(Registry& registry, const std::string& format) {
   std::vector<std::string> known;
+  std::vector<Plugin*> found;
   for (const auto& p : registry.plugins()) {
     for (const auto& w : p->manifest.writers) {
-      if (w.name == format) return *p;
+      if (w.name == format) found.push_back(p.get());
       known.push_back(w.name);
     }
   }
+  const auto is_there = [](const Plugin* p) { return !p->library.empty(); };
+  if (std::any_of(found.begin(), found.end(), is_there))
+    std::erase_if(found, [&](const Plugin* p) { return !is_there(p); });
+  if (found.size() > 1) refuse_several(format, found);
+  if (found.size() == 1) return *found.front();
   std::string list;
   for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
   throw Error(ErrorKind::kUsage, "unknown report format '" + format + "'" +

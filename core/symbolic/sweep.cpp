@@ -96,6 +96,8 @@ void run_sweep(Graph& graph, Sweep& sweep, const std::vector<Plugin*>& plugins,
       sizes.apply();
       CallLog log(-1);  // warnings come with the report's own run
       sweep.totals.push_back(totals_of(Engine(graph, plugins, log, hardware).run()));
+    } catch (const PluginError& e) {
+      throw e.placed(", with --sweep " + point_text(graph, sweep, p));
     } catch (const Error& e) {
       const auto kind = e.kind() == ErrorKind::kModel ? ErrorKind::kUsage : e.kind();
       throw Error(kind, "--sweep " + point_text(graph, sweep, p) + ": " + e.what());

@@ -1,4 +1,5 @@
 """Plugins as a user meets them: listing, choosing, needs, broken files, and a stranger's plugin."""
+import hashlib
 import json
 import os
 import pathlib
@@ -140,6 +141,13 @@ class StrangersPlugin(CliTest):
         self.run_quietly("cmake", "-S", template, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
         self.run_quietly("cmake", "--build", build)
         plugin = next(build.glob("*.tmeter"))
+        manifest = (build / "acme_layers.tmeter.toml").read_text()  # written at build time
+        for word in ("schema = 1", "abi_minor = 0", "com.acme.layers", "acme::gated_mlp", hashlib.sha256(plugin.read_bytes()).hexdigest()):
+            self.assertIn(word, manifest)
+        # What is installed is believed without being opened.
+        listed = subprocess.run([prefix / "bin" / "tmeter", "plugin", "list"], capture_output=True, text=True,
+                                env={**os.environ, "LD_DEBUG": "files", "XDG_DATA_HOME": "/nonexistent", "TMETER_PLUGIN_PATH": ""})
+        self.assertNotIn(".tmeter", "".join(l for l in listed.stderr.splitlines() if "calling init" in l))
 
         model = self.acme_model()
         installed = prefix / "bin" / "tmeter"

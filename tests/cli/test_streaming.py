@@ -95,11 +95,15 @@ class Streaming(CliTest):
                             "--report", f"json={out}", env={"ZEROS_MEANWHILE": f"cut {path}", "TMETER_SANDBOX": "off"})
         self.assertFalse(out.exists())
 
-    def test_a_plugin_that_fails_is_named_with_the_tensor_and_the_file(self):
-        model = self.model(40)
-        done = self.assert_refused(5, [f"tmeter: {model}: ", "com.acme.zeros", "big", "has had enough"], model,
-                                   "--plugins=zeros", "--plugin", self.plugin, env={"ZEROS_MEANWHILE": "fail"})
-        self.assertEqual(done.stderr.count(model.name), 1, done.stderr)
+    def test_a_plugin_that_fails_is_named_with_the_tensor_and_costs_its_own_column(self):
+        done = tmeter(self.model(40), "--plugins=params,zeros", "--plugin", self.plugin, "--report", "json",
+                      env={"ZEROS_MEANWHILE": "fail"})
+        why = "plugin com.acme.zeros failed in 'zeros' on tensor 'big': the plugin has had enough"
+        self.assertEqual((done.returncode, done.stderr), (5, f"tmeter: {why}\n"))
+        document = json.loads(done.stdout)
+        self.assertEqual(document["totals"]["params"], 40 * MIB // 4 + 4)
+        column = next(m for m in document["metrics"] if m["id"] == "zeros")
+        self.assertEqual(column["provenance"], {"kind": "unavailable", "text": why})
 
     def test_threads_must_be_a_number(self):
         self.assert_refused(2, ["--threads many", "1 to 1024"], self.model(), "--threads", "many")

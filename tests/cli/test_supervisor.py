@@ -131,8 +131,8 @@ class Rogue(RogueTest):
         self.assertRegex(many.stderr, r"\d+ more lines were printed")
 
     def test_an_error_text_with_escapes_is_one_harmless_line(self):
-        self.assert_refused(5, ["com.rogue.all", r"\x1b[2Jgone\nsecond line \xff\u202e"], "--plugins=rogue", "--plugin", self.plugin,
-                            RESNET, env={"ROGUE": "metric:escape"})
+        done = self.run_rogue("metric:escape", "--report", "json")
+        self.assert_report_without_rogue(done, ["failed on metric 'rogue'", r"\x1b[2Jgone\nsecond line \xff\u202e"])
 
     def test_several_bad_plugins_cost_their_own_columns_each(self):
         other = self.folder / "again.tmeter"

@@ -8,10 +8,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 SECONDS = 300  # for one compilation or link
+FAST_LINKER = " -fuse-ld=gold" if shutil.which("ld.gold") else ""
 
 
 class DoesNotBuild(Exception):
@@ -33,6 +34,10 @@ class Link:
     output: str
     inputs: frozenset[str]
     command: str
+
+    def with_first(self, object: Object) -> "Link":
+        """The object goes before archives: of these the linker then takes no other with its names."""
+        return replace(self, command=self.command.replace("-o", f"{object.path} -o", 1))
 
 
 class Build:
@@ -60,11 +65,13 @@ class Build:
         link = self._links[artefact]
         if object.path in link.inputs:
             return [link]
-        through = [links for part in sorted(link.inputs) if (links := self.links_to(part, object))]
-        return [*dict.fromkeys(step for links in through for step in links), link] if through else []
+        steps = {part: steps for part in sorted(link.inputs) if (steps := self.links_to(part, object))}
+        if any(part.endswith(".a") for part in steps):
+            return [link.with_first(object)]
+        return [*dict.fromkeys(step for part in steps.values() for step in part), link] if steps else []
 
     def link(self, link: Link) -> None:
-        run(["sh", "-c", link.command], self.folder)
+        run(["sh", "-c", link.command + FAST_LINKER], self.folder)
 
 
 def object_of(command: list[str]) -> Object:
@@ -85,8 +92,7 @@ def link_of(line: str) -> Link | None:
             continue
         output = words[words.index(mark) + 1]
         inputs = frozenset(w for w in words if w.endswith((".o", ".a", ".so")) and w != output)
-        remove = f"rm -f {output} && " if mark == "qc" else ""  # or `ar` adds to what is there
-        return Link(output, inputs, remove + step)
+        return Link(output, inputs, step)
     return None
 
 
@@ -111,6 +117,7 @@ class Workbench:
         self.objects = [o for o in objects if any(self.links[o, a] for a in artefacts)]
         touched = [o.path for o in self.objects] + [step.output for links in self.links.values() for step in links]
         self._touched = list(dict.fromkeys(touched))
+        self._last: dict[Object, tuple[str, bytes]] = {}
 
     def __enter__(self) -> "Workbench":
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -141,6 +148,13 @@ class Workbench:
     def compiled(self, text: str, object: Object | None = None, level: str = "-O0") -> bytes:
         """The object code of this text of the file."""
         object = object or self.objects[0]
+        if level != "-O0":
+            return self._compiled(text, object, level)
+        if self._last.get(object, ("", b""))[0] != text:
+            self._last[object] = text, self._compiled(text, object, level)
+        return self._last[object][1]
+
+    def _compiled(self, text: str, object: Object, level: str) -> bytes:
         file, output = self.folder / self.source.name, self.folder / "mutant.o"
         file.write_text(text)
         header = self.folder / f"headers{self.objects.index(object)}.hpp"

@@ -11,7 +11,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 GIB = 1 << 30
-STALLED = 120  # seconds by the clock for a test that may take one second of the processor
+STALLED = 60  # seconds by the clock for a test that may take one second of the processor
 LIMITS = {
     resource.RLIMIT_AS: 4 * GIB,
     resource.RLIMIT_FSIZE: GIB // 4,

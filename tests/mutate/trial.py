@@ -1,7 +1,9 @@
 """Tries the mutants of one source: which are caught by a test?"""
 
+import functools
 import hashlib
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -44,6 +46,13 @@ class Result:
         return cls(**saved | {"survivors": [Mutant(**m) for m in saved["survivors"]]})
 
 
+def progress(result: Result, tried: int) -> None:
+    """Every tenth mutant, on standard error: a file takes minutes."""
+    if tried % 10 == 0:
+        print(f"{result.file}: {tried} of {result.made} tried, {result.counted} count, {result.killed} killed",
+              file=sys.stderr, flush=True)  # fmt: skip
+
+
 class Trial:
     """A source, its tests in the order in which they are asked, and how long each may take."""
 
@@ -64,14 +73,14 @@ class Trial:
         with self.bench:
             text = "".join(self.lines)
             seen = {digest(self.bench.compiled(text))}
-            optimised = digest(self.bench.compiled(text, level=OPTIMISED))
-            for mutant in mutants:
+            for tried, mutant in enumerate(mutants):
                 if wanted is not None and result.counted >= wanted:
                     return
-                self.judge(mutant, result, seen, optimised)
+                progress(result, tried)
+                self.judge(mutant, result, seen)
                 yield result
 
-    def judge(self, mutant: Mutant, result: Result, seen: set[str], optimised: str) -> None:
+    def judge(self, mutant: Mutant, result: Result, seen: set[str]) -> None:
         text = mutant.applied(self.lines)
         try:
             code = digest(self.bench.compiled(text))
@@ -81,12 +90,17 @@ class Trial:
             seen.add(code)
             if not self.survives(text, result):
                 result.killed += 1
-            elif digest(self.bench.compiled(text, level=OPTIMISED)) == optimised:
+            elif digest(self.bench.compiled(text, level=OPTIMISED)) == self.optimised:
                 result.same += 1
             else:
                 result.survivors.append(mutant)
         except DoesNotBuild:
             result.refused += 1
+
+    @functools.cached_property
+    def optimised(self) -> str:
+        """Of the file as it is."""
+        return digest(self.bench.compiled("".join(self.lines), level=OPTIMISED))
 
     def again(self, result: Result) -> Iterator[Result]:
         """Only those that survived the last time, in which the file was the same."""

@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include "../common/bad_file.hpp"
 #include "choice.hpp"
 #include "placeholders.hpp"
 

@@ -82,6 +82,27 @@ TEST(Globals, WhatOnlyMakesDataMayBeCalled) {
     EXPECT_EQ(trust(name), Trust::kMention) << name;
 }
 
+TEST(Globals, ClassesOfTheUsersAndOfLibrariesStandForThemselves) {
+  for (const auto& name :
+       words("timm.layers.Format my.module.Class A.B Z.Z __main__.Config __main__._Private "
+             "transformers.modeling.__Hidden torch.nn.modules.linear.Linear torch.optim.adam.Adam "
+             "torchvision.models.resnet.ResNet numpyro.Model xml2.Class"))
+    EXPECT_EQ(trust(name), Trust::kClass) << name;
+  // Functions, as their names tell, and what begins with no letter.
+  for (const auto& name : words("timm.layers.format timm.layers._format my.module.___ my.module. "
+                                "my.module.[Class my.module.@Class"))
+    EXPECT_EQ(trust(name), Trust::kMention) << name;
+}
+
+TEST(Globals, ClassesOfPythonAndOfTheseLibrariesAreListedOneByOne) {
+  for (const auto& name :
+       words("abc.ABC zoneinfo.ZoneInfo enum.Enum xml.dom.Document _hidden.Class __future__.Class "
+             "torch.Tensor torch.distributed.Store torch.nnx.Class numpy.ndarray.Class "
+             "pandas.DataFrame aiohttp.Client paramiko.SSHClient docker.Client"))
+    EXPECT_EQ(trust(name), Trust::kMention) << name;
+  EXPECT_EQ(trust("requests.Session"), Trust::kRefuse);
+}
+
 TEST(Globals, NamesOfPython2AreThoseOfToday) {
   EXPECT_EQ(global_name("__builtin__", "set"), "builtins.set");
   EXPECT_EQ(global_name("copy_reg", "_reconstructor"), "copyreg._reconstructor");

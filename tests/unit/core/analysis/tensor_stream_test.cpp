@@ -32,7 +32,7 @@ struct Script {
 
 tmeter_status maybe_fail(tmeter_call* call, void* user, const char* where) {
   if (static_cast<Script*>(user)->fail_in != where) return TMETER_OK;
-  call->error = std::string("broken in ") + where;
+  call->frame.error = std::string("broken in ") + where;
   return TMETER_INTERNAL;
 }
 

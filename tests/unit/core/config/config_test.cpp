@@ -91,14 +91,18 @@ TEST(Manifest, SurvivesARoundTrip) {
   m.handles = {"acme::op"};
   m.loaders = {{"x", "X file", {{"zip:*/x !zip:*/y", 40}}}};
   m.writers = {{"w", "txt", "text/plain"}};
-  m.library_size = 123;
+  m.abi_minor = 3;
+  m.made_from = {123, 456, "abc"};
   const auto back = read_manifest(file_with("m.toml", write_manifest(m)));
   EXPECT_EQ(back.id, m.id);
   EXPECT_EQ(back.needs, m.needs);
   EXPECT_EQ(back.handles, m.handles);
   EXPECT_EQ(back.loaders[0].matches[0].conditions, "zip:*/x !zip:*/y");
   EXPECT_EQ(back.writers[0].name, "w");
-  EXPECT_EQ(back.library_size, 123u);
+  EXPECT_EQ(back.made_from.size, 123u);
+  EXPECT_EQ(back.made_from.mtime, 456);
+  EXPECT_EQ(back.made_from.sha256, "abc");
+  EXPECT_TRUE(same_offer(m, back));
 }
 
 TEST(Hardware, NumbersAreFlattenedAndNeedASource) {

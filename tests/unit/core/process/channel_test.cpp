@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -72,6 +73,81 @@ TEST_F(Channel, HalfAFrameIsWaitedForAndAnEndIsNoDefect) {
   hang_up();
   EXPECT_FALSE(reader.read([](const Frame&) { FAIL(); }));
   EXPECT_FALSE(reader.broken());
+}
+
+std::string frame(uint32_t kind, uint32_t size, const std::string& text) {
+  std::string bytes(24, '\0');
+  std::memcpy(bytes.data(), &kind, sizeof kind);
+  std::memcpy(bytes.data() + 4, &size, sizeof size);
+  return bytes + text;
+}
+
+TEST_F(Channel, FramesInPiecesAndSeveralAtOnceAreTheSame) {
+  const auto all = frame(1, 5, "hello") + frame(4, 0, "") + frame(6, 3, "end");
+  for (size_t piece = 1; piece <= all.size(); piece += 7) {
+    FrameReader reader(in());
+    std::string told;
+    for (size_t at = 0; at < all.size(); at += piece) {
+      const auto part = all.substr(at, piece);
+      ASSERT_EQ(write(out(), part.data(), part.size()), static_cast<ssize_t>(part.size()));
+      ASSERT_TRUE(reader.read([&](const Frame& f) {
+        told += std::to_string(static_cast<uint32_t>(f.kind)) + f.text + ";";
+      }));
+    }
+    EXPECT_EQ(told, "1hello;4;6end;") << piece;
+  }
+}
+
+TEST_F(Channel, KindsAndSizesHaveBounds) {
+  const auto broken = [&](const std::string& bytes) {
+    FrameReader reader(in());
+    EXPECT_EQ(write(out(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    const bool going = reader.read([](const Frame&) {});
+    EXPECT_EQ(going, !reader.broken());
+    return reader.broken();
+  };
+  EXPECT_TRUE(broken(frame(0, 0, "")));
+  for (uint32_t kind = 1; kind <= 7; ++kind) EXPECT_FALSE(broken(frame(kind, 0, "")));
+  EXPECT_TRUE(broken(frame(8, 0, "")));
+  EXPECT_FALSE(broken(frame(1, 1 << 20, "")));
+  EXPECT_TRUE(broken(frame(1, (1 << 20) + 1, "")));
+  EXPECT_TRUE(broken(frame(1, 1, "x") + frame(9, 0, "")));
+}
+
+TEST_F(Channel, WaitingForNothingIsNoEnd) {
+  fcntl(in(), F_SETFL, O_NONBLOCK);
+  FrameReader reader(in());
+  EXPECT_TRUE(reader.read([](const Frame&) { FAIL(); }));
+  EXPECT_FALSE(FrameReader(-1).read([](const Frame&) { FAIL(); }));
+}
+
+TEST_F(Channel, OfALongMessageOnlyTheBeginningIsSent) {
+  std::thread sender([&] {
+    FrameWriter(out()).send(FrameKind::kMessage, 0, 0, std::string((1 << 20) + 1, 'm'));
+    hang_up();
+  });
+  std::vector<size_t> sizes;
+  FrameReader reader(in());
+  while (reader.read([&](const Frame& f) { sizes.push_back(f.text.size()); })) {
+  }
+  sender.join();
+  EXPECT_EQ(sizes, std::vector<size_t>{1 << 20});
+}
+
+TEST_F(Channel, AnEmptyReportIsOneFrame) {
+  FrameWriter(out()).send(FrameKind::kReport, 3, 9, {});
+  hang_up();
+  FrameReader reader(in());
+  std::vector<Frame> frames;
+  while (reader.read([&](const Frame& f) { frames.push_back(f); })) {
+  }
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].numbers[0], 3u);
+  EXPECT_EQ(frames[0].numbers[1], 9u);
+}
+
+TEST_F(Channel, WhoIsGoneIsPassedOver) {
+  FrameWriter(-1).send(FrameKind::kReport, 0, 0, std::string(3 << 20, 'x'));
 }
 
 }  // namespace

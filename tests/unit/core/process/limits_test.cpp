@@ -1,8 +1,13 @@
 #include "core/process/limits.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <fstream>
+
 #include "tests/support/expect_error.hpp"
+#include "tests/support/in_child.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -43,6 +48,96 @@ TEST(Limits, OwnMemoryGrowsWithWhatIsTouched) {
   const auto after = own_memory(getpid());
   EXPECT_GE(after - before, uint64_t{60} << 20) << block.size();
   EXPECT_EQ(own_memory(1 << 30), 0u);  // no such process
+}
+
+TEST(Limits, EveryUnitIsWhatItSays) {
+  const std::pair<const char*, uint64_t> sizes[] = {{"", 1},
+                                                    {"B", 1},
+                                                    {"k", 1'000},
+                                                    {"kB", 1'000},
+                                                    {"KiB", 1'024},
+                                                    {"M", 1'000'000},
+                                                    {"MB", 1'000'000},
+                                                    {"MiB", 1'048'576},
+                                                    {"G", 1'000'000'000},
+                                                    {"GB", 1'000'000'000},
+                                                    {"GiB", 1'073'741'824},
+                                                    {"TB", 1'000'000'000'000},
+                                                    {"TiB", 1'099'511'627'776}};
+  for (const auto& [unit, factor] : sizes)
+    EXPECT_EQ(parse_bytes("--max-memory", std::string("1048576") + unit), 1'048'576 * factor);
+  EXPECT_DOUBLE_EQ(parse_seconds("--timeout", "3s"), 3);
+  EXPECT_DOUBLE_EQ(parse_seconds("--timeout", "2h"), 7200);
+}
+
+TEST(Limits, TheLeastAndTheMost) {
+  EXPECT_EQ(parse_bytes("--max-memory", "1MiB"), 1u << 20);
+  EXPECT_EQ(parse_bytes("--max-memory", "1048576TiB"), uint64_t{1} << 60);
+  EXPECT_THROW(parse_bytes("--max-memory", "1048575"), Error);
+  EXPECT_THROW(parse_bytes("--max-memory", "1048577TiB"), Error);
+  EXPECT_DOUBLE_EQ(parse_seconds("--timeout", "1ms"), 0.001);
+  EXPECT_DOUBLE_EQ(parse_seconds("--timeout", "1e9"), 1e9);
+  EXPECT_THROW(parse_seconds("--timeout", "0.9ms"), Error);
+  EXPECT_THROW(parse_seconds("--timeout", "1000000001"), Error);
+  testing::expect_error(ErrorKind::kUsage,
+                        {"--timeout soon: a time, as in 60, 500ms or 2min, is expected"},
+                        [] { parse_seconds("--timeout", "soon"); });
+}
+
+TEST(Limits, UnitsChangeWhereTheyAreReached) {
+  EXPECT_EQ(bytes_text(0), "0 bytes");
+  EXPECT_EQ(bytes_text(1023), "1023 bytes");
+  EXPECT_EQ(bytes_text(1024), "1.0 KiB");
+  EXPECT_EQ(bytes_text((1 << 20) - 1), "1024.0 KiB");
+  EXPECT_EQ(bytes_text(1 << 20), "1.0 MiB");
+  EXPECT_EQ(bytes_text(uint64_t{1} << 30), "1.0 GiB");
+  EXPECT_EQ(bytes_text(uint64_t{2560} << 30), "2560.0 GiB");
+}
+
+TEST(Limits, TheDefaultIsHalfTheMachinesMemoryOrEightGiB) {
+  std::ifstream facts("/proc/meminfo");
+  std::string word;
+  uint64_t kibibytes = 0;
+  facts >> word >> kibibytes;
+  ASSERT_EQ(word, "MemTotal:");
+  const auto half = kibibytes * 1024 / 2;
+  const auto expected = std::min(half, uint64_t{8} << 30);
+  EXPECT_NEAR(static_cast<double>(default_max_memory()), static_cast<double>(expected), 4096);
+}
+
+/// 0: nothing allocated; else what happened to `limit_memory(limit)`, then to an allocation.
+int with_limit(uint64_t limit, size_t allocation) {
+  return testing::in_child([=] {
+           if (!limit_memory(limit)) return 1;
+           void* memory = mmap(nullptr, allocation, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+           return memory == MAP_FAILED ? 2 : 0;
+         })
+      .status();
+}
+
+TEST(Limits, MemoryIsRefusedBeyondTheLimitAndALimitBelowWhatIsTakenIsNone) {
+  if (!testing::kMemoryIsLimited) GTEST_SKIP();
+  EXPECT_EQ(with_limit(uint64_t{1} << 30, size_t{100} << 20), 0);
+  EXPECT_EQ(with_limit(uint64_t{1} << 30, size_t{1} << 30), 2);
+  EXPECT_EQ(with_limit(4096, 0), 1);
+  // What is read-only, as the model's file, does not count.
+  EXPECT_EQ(testing::in_child([] {
+              limit_memory(uint64_t{512} << 20);
+              return mmap(nullptr, size_t{1} << 30, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) ==
+                     MAP_FAILED;
+            }).status(),
+            0);
+}
+
+TEST(Limits, OwnMemoryCountsSharedMemoryToo) {
+  constexpr size_t kMuch = 64 << 20;
+  const auto before = own_memory(getpid());
+  void* memory = mmap(nullptr, kMuch, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  std::memset(memory, 1, kMuch);
+  const auto after = own_memory(getpid());
+  munmap(memory, kMuch);
+  EXPECT_NEAR(static_cast<double>(after - before), kMuch, 4 << 20);
 }
 
 }  // namespace

@@ -17,13 +17,15 @@ TEST(Verdict, APluginThatCrashesOnANodeIsTheOffender) {
   a.slots[0].op.set("aten::conv2d");
   a.slots[0].module.set("layer1");
   const auto v = judge(a, by_signal(SIGABRT));
-  EXPECT_EQ(v.ending.status, 5);
-  EXPECT_EQ(v.ending.message,
+  EXPECT_EQ(v.status, 5);
+  EXPECT_EQ(v.message,
             "plugin com.acme.layers crashed (abort) on metric 'macs' on node 12 (aten::conv2d in "
             "layer1)");
   ASSERT_TRUE(v.offender);
   EXPECT_EQ(v.offender->plugin, "com.acme.layers");
   EXPECT_TRUE(v.offender->opened);
+  EXPECT_TRUE(v.offender->asked);
+  EXPECT_FALSE(v.reports_stand);
 }
 
 TEST(Verdict, CodeOfTheFileIsTheModelsFaultAndNoPluginsIsLeftOut) {
@@ -33,11 +35,11 @@ TEST(Verdict, CodeOfTheFileIsTheModelsFaultAndNoPluginsIsLeftOut) {
   a.slots[0].plugin.set("org.tmeter.torch-backend");
   a.slots[0].at.set("aten::max_pool2d_with_indices_backward of layer1");
   const auto v = judge(a, by_signal(SIGSEGV));
-  EXPECT_EQ(v.ending.status, 6);
+  EXPECT_EQ(v.status, 6);
   EXPECT_TRUE(
-      v.ending.message.starts_with("dir/model.pt: LibTorch crashed (segmentation fault) in "
-                                   "aten::max_pool2d_with_indices_backward of layer1;"))
-      << v.ending.message;
+      v.message.starts_with("dir/model.pt: LibTorch crashed (segmentation fault) in "
+                            "aten::max_pool2d_with_indices_backward of layer1;"))
+      << v.message;
   EXPECT_FALSE(v.offender);
 }
 
@@ -58,9 +60,8 @@ TEST(Verdict, OurOwnCrashIsADefectOfOurs) {
   Activity a;
   a.stage = Stage::kWriting;
   const auto v = judge(a, by_signal(SIGSEGV));
-  EXPECT_EQ(v.ending.status, 1);
-  EXPECT_NE(v.ending.message.find("while writing reports; this is a defect of tmeter"),
-            std::string::npos);
+  EXPECT_EQ(v.status, 1);
+  EXPECT_NE(v.message.find("while writing reports; this is a defect of tmeter"), std::string::npos);
   EXPECT_FALSE(v.offender);
 }
 
@@ -69,8 +70,8 @@ TEST(Verdict, ALoaderThatStallsOrTakesTooMuchIsTheModelsFault) {
   a.stage = Stage::kReading;
   a.slots[0].plugin.set("org.tmeter.pt2");
   const auto v = judge(a, {EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt2"});
-  EXPECT_EQ(v.ending.status, 4);
-  EXPECT_EQ(v.ending.message, "m.pt2: plugin org.tmeter.pt2 was not done after 5 s (--timeout)");
+  EXPECT_EQ(v.status, 4);
+  EXPECT_EQ(v.message, "m.pt2: plugin org.tmeter.pt2 was not done after 5 s (--timeout)");
   EXPECT_FALSE(v.offender);
 }
 
@@ -79,7 +80,158 @@ TEST(Verdict, TextsOfThePageAreCutNotTrusted) {
   a.slots[0].plugin.set(std::string(10'000, 'x'));
   EXPECT_EQ(a.slots[0].plugin.text().size(), 95u);
   a.stage = static_cast<Stage>(77);
-  EXPECT_NE(judge(a, by_signal(SIGSEGV)).ending.status, 0);
+  EXPECT_NE(judge(a, by_signal(SIGSEGV)).status, 0);
+}
+
+TEST(Verdict, SignalsAreToldInWords) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  a.slots[0].plugin.set("p");
+  const std::pair<int, const char*> signals[] = {
+      {SIGSEGV, "segmentation fault"},
+      {SIGBUS, "bus error"},
+      {SIGFPE, "arithmetic error, as a division by zero"},
+      {SIGILL, "illegal instruction"},
+      {SIGABRT, "abort"},
+      {SIGSYS, "forbidden system call"},
+      {SIGTRAP, "trap"},
+      {SIGKILL, "killed, perhaps for want of memory"},
+      {SIGTERM, "terminated"},
+      {SIGXCPU, "limit of processor time"},
+      {SIGUSR1, "signal 10"}};
+  for (const auto& [number, words] : signals)
+    EXPECT_EQ(judge(a, by_signal(number)).message, std::string("plugin p crashed (") + words + ")");
+  EXPECT_EQ(judge(a, by_signal(3 << 8)).message,  // exit(3)
+            "plugin p ended the process (exit 3)");
+}
+
+TEST(Verdict, WherePluginsWereIsTold) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  auto& s = a.slots[0];
+  s.plugin.set("p");
+  const auto message = [&] { return judge(a, by_signal(SIGABRT)).message; };
+  s.node = 0;
+  s.op.set("aten::add");
+  EXPECT_EQ(message(), "plugin p crashed (abort) on node 0 (aten::add)");
+  s.at.set("its table");
+  EXPECT_EQ(message(), "plugin p crashed (abort) on node 0 (aten::add), its table");
+  s.node = -1;
+  EXPECT_EQ(message(), "plugin p crashed (abort), its table");
+}
+
+TEST(Verdict, WhatDoesNotEndBelongsToWhoeverIsAtWork) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  a.slots[0].plugin.set("p");
+  const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
+  const WorkerEnd large{EndedBy::kMemory, SIGKILL, "8.0 GiB (--max-memory)", "m.pt"};
+  const WorkerEnd garbage{EndedBy::kBadFrame, SIGKILL, "", "m.pt"};
+  EXPECT_EQ(judge(a, slow).message, "plugin p was not done after 5 s (--timeout)");
+  EXPECT_EQ(judge(a, large).message, "plugin p took more memory than 8.0 GiB (--max-memory)");
+  for (const auto& end : {slow, large}) {
+    EXPECT_EQ(judge(a, end).status, 5);
+    ASSERT_TRUE(judge(a, end).offender);
+    EXPECT_EQ("plugin p " + judge(a, end).offender->reason, judge(a, end).message);
+  }
+  // Nobody knows whose write it was: the work is not done again.
+  EXPECT_EQ(judge(a, garbage).message,
+            "plugin p or one before it broke the connection to tmeter's supervisor (a stray write "
+            "or close?)");
+  EXPECT_EQ(judge(a, garbage).status, 5);
+  EXPECT_FALSE(judge(a, garbage).offender);
+}
+
+TEST(Verdict, APluginThatFailsWhileItIsOpenedIsLeftOutUnopened) {
+  for (const auto stage : {Stage::kStarting, Stage::kReading, Stage::kAnalysing}) {
+    Activity a;
+    a.stage = stage;
+    a.slots[0].plugin.set("dir/p.tmeter");
+    a.slots[0].opening = Opening::kWanted;
+    const auto v = judge(a, by_signal(SIGSEGV));
+    EXPECT_EQ(v.status, 5);
+    ASSERT_TRUE(v.offender);
+    EXPECT_FALSE(v.offender->opened);
+    EXPECT_TRUE(v.offender->asked);
+    a.slots[0].opening = Opening::kFound;
+    EXPECT_FALSE(judge(a, by_signal(SIGSEGV)).offender->opened);
+    EXPECT_FALSE(judge(a, by_signal(SIGSEGV)).offender->asked);
+  }
+}
+
+TEST(Verdict, WithoutTheLoaderNothingCanBeRead) {
+  Activity a;
+  a.stage = Stage::kReading;
+  a.slots[0].plugin.set("p");
+  const auto crashed = judge(a, by_signal(SIGSEGV));
+  EXPECT_EQ(crashed.status, 5);
+  EXPECT_EQ(crashed.message, "dir/model.pt: plugin p crashed (segmentation fault)");
+  EXPECT_FALSE(crashed.offender);
+  const auto large = judge(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"});
+  EXPECT_EQ(large.status, 4);
+  EXPECT_EQ(judge(a, {EndedBy::kBadFrame, SIGKILL, "", "m.pt"}).status, 5);
+}
+
+TEST(Verdict, CodeOfTheFileThatDoesNotEnd) {
+  Activity a;
+  a.engine.set("LibTorch");
+  const auto slow = judge(a, {EndedBy::kTimeout, SIGKILL, "60 s (--timeout)", "m.pt"});
+  EXPECT_EQ(slow.status, 6);
+  EXPECT_EQ(slow.message,
+            "m.pt: LibTorch was not done after 60 s (--timeout); the file may never end, or needs "
+            "a longer --timeout");
+  EXPECT_EQ(judge(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"}).message,
+            "m.pt: LibTorch took more memory than 1.0 GiB (--max-memory); the file is damaged, "
+            "hostile, or meets a defect of LibTorch");
+}
+
+TEST(Verdict, WithoutAPluginTheStageIsTold) {
+  Activity a;
+  const auto message = [&](const WorkerEnd& end) { return judge(a, end).message; };
+  const std::string defect = "; this is a defect of tmeter, please report it";
+  const std::pair<Stage, std::string> stages[] = {{Stage::kStarting, "starting"},
+                                                  {Stage::kReading, "reading the model"},
+                                                  {Stage::kAnalysing, "analysing the model"},
+                                                  {Stage::kWriting, "writing reports"},
+                                                  {static_cast<Stage>(4), "working"}};
+  for (const auto& [stage, words] : stages) {
+    a.stage = stage;
+    EXPECT_EQ(message({EndedBy::kItself, SIGSEGV, "", ""}),
+              "tmeter crashed (segmentation fault) while " + words + defect);
+    const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
+    EXPECT_EQ(message(slow), "m.pt: " + words + " was not done after 5 s (--timeout)");
+    EXPECT_EQ(judge(a, slow).status, 4);
+  }
+  const WorkerEnd large{EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"};
+  EXPECT_EQ(message(large), "m.pt: working took more memory than 1.0 GiB (--max-memory)");
+  EXPECT_EQ(judge(a, large).status, 4);
+  EXPECT_EQ(judge(a, {EndedBy::kBadFrame, SIGKILL, "", ""}).status, 1);
+}
+
+TEST(Verdict, TheLastWordsOfTheWorkerStand) {
+  Activity a;
+  a.engine.set("LibTorch");
+  a.slots[0].plugin.set("p");
+  a.last_words.set("m.pt: the file was changed");
+  a.last_status = 4;
+  const auto v = judge(a, by_signal(SIGBUS));
+  EXPECT_EQ(v.status, 4);
+  EXPECT_EQ(v.message, "m.pt: the file was changed");
+  EXPECT_FALSE(v.offender);
+}
+
+TEST(Verdict, AThreadWithoutWordsFallsBackToABusyOneWhereverItIs) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  a.slots[7].plugin.set("com.acme.thread");
+  EXPECT_EQ(judge(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.thread");
+  a.crashed_slot = 0;  // the main one, which is in no plugin
+  EXPECT_EQ(judge(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.thread");
+  a.slots[63].plugin.set("com.acme.last");
+  a.crashed_slot = 63;
+  EXPECT_EQ(judge(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.last");
+  a.crashed_slot = 64;
+  EXPECT_EQ(judge(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.thread");
 }
 
 }  // namespace

@@ -1,0 +1,38 @@
+#include "core/config/library_file.hpp"
+
+#include <sys/stat.h>
+
+#include "core/base/sha256.hpp"
+
+namespace tmeter::core {
+namespace {
+
+LibraryIdentity without_hash(const std::string& library) {
+  struct stat info {};
+  if (stat(library.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  constexpr int64_t kNanoseconds = 1'000'000'000;
+  return {static_cast<uint64_t>(info.st_size),
+          int64_t{info.st_mtim.tv_sec} * kNanoseconds + info.st_mtim.tv_nsec,
+          {}};
+}
+
+}  // namespace
+
+LibraryIdentity identity_of(const std::string& library) {
+  auto identity = without_hash(library);
+  identity.sha256 = sha256_of_file(library);
+  return identity;
+}
+
+bool is_still(const LibraryIdentity& identity, const std::string& library) {
+  const auto now = without_hash(library);
+  if (now.size == 0 || now.size != identity.size) return false;
+  return now.mtime == identity.mtime || sha256_of_file(library) == identity.sha256;
+}
+
+bool anybody_may_write(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && (info.st_mode & S_IWOTH) != 0;
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,24 @@
+// The file a plugin's library lies in: what identifies it, and whether it may be trusted at all.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace tmeter::core {
+
+/// What tells one build of a library from another.
+struct LibraryIdentity {
+  uint64_t size = 0;   // bytes
+  int64_t mtime = 0;   // ns since 1970
+  std::string sha256;  // hexadecimal
+};
+
+LibraryIdentity identity_of(const std::string& library);
+
+/// Whether it is still that file: by size and time of the last change, or, where only the time
+/// differs as after copying, by what is in it.
+bool is_still(const LibraryIdentity& identity, const std::string& library);
+
+/// Whether everybody on this machine may change the file or folder: then it is no one's to trust.
+bool anybody_may_write(const std::string& path);
+
+}  // namespace tmeter::core

@@ -1,0 +1,25 @@
+// Which plugin a name means. A full id ("com.acme.flops") means exactly that plugin; a short name
+// ("flops") must be one plugin's alone.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tmeter::core {
+
+struct Plugin;
+using PluginList = std::vector<std::unique_ptr<Plugin>>;
+
+/// Null when there is none. A plugin that can be used goes before those of its name that cannot.
+/// Throws Error(kUsage) when several are meant, naming them and the way out.
+Plugin* find_plugin(const PluginList& plugins, std::string_view name);
+
+/// What `by` means with one of its `needs`: of several the one whose id begins as its own does.
+/// Null when there is none. Throws Error(kUsage) when that leaves several.
+Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plugin& by);
+
+/// The path of a plugin's library, or what else tells where it is from.
+std::string whereabouts(const Plugin& plugin);
+
+}  // namespace tmeter::core

@@ -1,0 +1,225 @@
+// A stranger's plugin that breaks the contract on demand: CONTRACT names what it does (the tables
+// below). Without it, it is a good plugin: two metrics, of which one reads the other, and a writer.
+// What takes the whole process down is rogue_plugin.cpp's.
+#include <cfenv>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+
+namespace {
+
+std::string mode() {
+  const char* wish = std::getenv("CONTRACT");
+  return wish ? wish : "";
+}
+
+std::string_view text(std::string_view s) { return s; }
+
+// --- what a handler may do wrong, by way of the C tables
+// ------------------------------------------
+
+tmeter_status emit(tmeter_call* call, tmeter_number n) {
+  return tmeter::detail::results_api().emit(call, n);
+}
+
+/// A pattern in scratch memory, another metric of this plugin read, whose handler does the same; is
+/// the pattern still there?
+tmeter_status nested_scratch(tmeter_call* call, const tmeter_node* node) {
+  constexpr size_t kBytes = 4096;
+  auto* mine = static_cast<unsigned char*>(tmeter::detail::call_api().scratch(call, kBytes));
+  std::memset(mine, 0xa5, kBytes);
+  tmeter_number inner{};
+  const auto status = tmeter::detail::results_api().read(
+      call, tmeter::to_abi("inner"), TMETER_AXIS_NODE, tmeter::Node(node).index(), &inner);
+  if (status != TMETER_OK) return status;
+  for (size_t i = 0; i < kBytes; ++i) {
+    if (mine[i] == 0xa5) continue;
+    tmeter::detail::call_api().fail(call, tmeter::to_abi("scratch memory was taken away"));
+    return TMETER_INTERNAL;
+  }
+  return emit(call, inner);
+}
+
+/// The reason first, then another look at the model, then the failure.
+tmeter_status nested_error(tmeter_call* call, const tmeter_node* node) {
+  tmeter::detail::call_api().fail(call, tmeter::to_abi("the reason of the outer one"));
+  tmeter_number inner{};
+  tmeter::detail::results_api().read(call, tmeter::to_abi("inner"), TMETER_AXIS_NODE,
+                                     tmeter::Node(node).index(), &inner);
+  return TMETER_INTERNAL;
+}
+
+tmeter_status emit_at(tmeter_call* call, std::string_view metric, int32_t axis,
+                      tmeter_number n = {TMETER_NUMBER_INT, 0, 123'456'789, 0}) {
+  // Whatever the host says to it: a careless plugin does not look.
+  tmeter::detail::results_api().emit_at(call, tmeter::to_abi(metric), axis, 0, n);
+  return TMETER_OK;
+}
+
+using Deed = std::function<tmeter_status(tmeter_call*, const tmeter_node*)>;
+
+tmeter_status emit_float(tmeter_call* call, double value) {
+  emit(call, {TMETER_NUMBER_FLOAT, 0, 0, value});
+  return TMETER_OK;
+}
+
+const std::map<std::string, Deed> kMetricDeeds{
+    {"nested-scratch", nested_scratch},
+    {"nested-error", nested_error},
+    {"throw-std",
+     [](tmeter_call*, const tmeter_node*) -> tmeter_status { throw std::runtime_error("raw"); }},
+    {"throw-int", [](tmeter_call*, const tmeter_node*) -> tmeter_status { throw 7; }},
+    {"no-value", [](tmeter_call*, const tmeter_node*) -> tmeter_status { return TMETER_OK; }},
+    {"no-reason",
+     [](tmeter_call*, const tmeter_node*) -> tmeter_status { return TMETER_INTERNAL; }},
+    {"odd-status", [](tmeter_call*, const tmeter_node*) -> tmeter_status { return 4711; }},
+    {"cancels", [](tmeter_call*, const tmeter_node*) -> tmeter_status { return TMETER_CANCELLED; }},
+    {"nan",
+     [](tmeter_call* c, const tmeter_node*) {
+       return emit_float(c, std::numeric_limits<double>::quiet_NaN());
+     }},
+    {"infinity",
+     [](tmeter_call* c, const tmeter_node*) {
+       return emit_float(c, -std::numeric_limits<double>::infinity());
+     }},
+    {"negative",
+     [](tmeter_call* c, const tmeter_node*) {
+       emit(c, {TMETER_NUMBER_INT, 0, -1, 0});
+       return tmeter_status{TMETER_OK};
+     }},
+    {"kind",
+     [](tmeter_call* c, const tmeter_node*) {
+       emit(c, {99, 0, 1, 1});
+       return tmeter_status{TMETER_OK};
+     }},
+    {"handler-emits-at",
+     [](tmeter_call* c, const tmeter_node*) {
+       emit_at(c, "macs", TMETER_AXIS_NODE);
+       return emit(c, {TMETER_NUMBER_INT, 0, 1, 0});
+     }},
+};
+
+const std::map<std::string, std::function<tmeter_status(tmeter_call*)>> kAnalysisDeeds{
+    {"foreign-metric", [](tmeter_call* c) { return emit_at(c, "macs", TMETER_AXIS_NODE); }},
+    {"no-such-metric", [](tmeter_call* c) { return emit_at(c, "mac", TMETER_AXIS_NODE); }},
+    {"foreign-axis", [](tmeter_call* c) { return emit_at(c, "table", TMETER_AXIS_NODE); }},
+    {"no-such-axis", [](tmeter_call* c) { return emit_at(c, "table", 77); }},
+    {"negative-axis", [](tmeter_call* c) { return emit_at(c, "table", -1); }},
+    {"analysis-nan",
+     [](tmeter_call* c) {
+       return emit_at(c, "table", TMETER_AXIS_TENSOR,
+                      {TMETER_NUMBER_FLOAT, 0, 0, std::numeric_limits<double>::quiet_NaN()});
+     }},
+    {"foreign-convention",
+     [](tmeter_call* c) {
+       tmeter::detail::results_api().set_convention(c, tmeter::to_abi("macs"),
+                                                    tmeter::to_abi("1 MAC = 17 FLOP"));
+       return tmeter_status{TMETER_OK};
+     }},
+    {"foreign-provenance",
+     [](tmeter_call* c) {
+       tmeter::detail::results_api().set_provenance(
+           c, tmeter::to_abi("macs"), TMETER_PROVENANCE_MEASURED, tmeter::to_abi("by hand"));
+       return tmeter_status{TMETER_OK};
+     }},
+    {"provenance-kind",
+     [](tmeter_call* c) {
+       tmeter::detail::results_api().set_provenance(c, tmeter::to_abi("outer"), 99,
+                                                    tmeter::to_abi("?"));
+       return tmeter_status{TMETER_OK};
+     }},
+    {"severity",
+     [](tmeter_call* c) {
+       tmeter_finding f{};
+       f.struct_size = sizeof f;
+       f.severity = 99;
+       f.rule = tmeter::to_abi("rule");
+       f.text = tmeter::to_abi("text");
+       tmeter::detail::findings_api().add(c, &f);
+       return tmeter_status{TMETER_OK};
+     }},
+    {"analysis-throws", [](tmeter_call*) -> tmeter_status { throw std::runtime_error("raw"); }},
+    {"analysis-throws-int", [](tmeter_call*) -> tmeter_status { throw 7; }},
+};
+
+tmeter_status TMETER_ABI eval_outer(tmeter_call* call, const tmeter_node* node, void*) {
+  if (const auto deed = kMetricDeeds.find(mode()); deed != kMetricDeeds.end())
+    return deed->second(call, node);
+  return emit(call, {TMETER_NUMBER_INT, 0, 1, 0});
+}
+
+tmeter_status TMETER_ABI run_analysis(tmeter_call* call, const tmeter_graph*, void*) {
+  const auto deed = kAnalysisDeeds.find(mode());
+  return deed != kAnalysisDeeds.end() ? deed->second(call) : tmeter_status{TMETER_OK};
+}
+
+tmeter_status TMETER_ABI write(tmeter_call*, const tmeter_report*, tmeter_output* out, void*) {
+  if (mode() == "writer-throws") throw std::runtime_error("raw");
+  if (mode() == "writer-throws-int") throw 7;
+  tmeter::Output(out).write("written\n");
+  return TMETER_OK;
+}
+
+void set_up(tmeter::Registrar& r) {
+  const auto metric = [&](std::string_view id, int32_t axis) {
+    r.metric({.id = id, .title = id, .axis = axis, .convention = "1 per operator"});
+  };
+  metric("outer", TMETER_AXIS_NODE);
+  metric("inner", TMETER_AXIS_NODE);
+  metric("table", TMETER_AXIS_TENSOR);
+  r.op("*").handle("outer", [](const tmeter::Node&) { return tmeter::Count(1); });
+  r.op("*").handle("inner", [](const tmeter::Node&, tmeter::Call& call) {
+    std::memset(tmeter::detail::call_api().scratch(call.handle(), 4096), 0x5a, 4096);
+    return tmeter::Count(1);
+  });
+  r.analysis("pass", "", "", [](const tmeter::Graph&, tmeter::Call&) {});
+  r.writer("contract", "txt", "text/plain",
+           [](const tmeter::Report&, tmeter::Output&, tmeter::Call&) {});
+}
+
+/// The wrapper's tables with what it would not do put in.
+template <class Table>
+void replace_all(const void* table, const std::function<void(uint32_t, void*)>& change) {
+  const auto* t = static_cast<const Table*>(table);
+  for (uint32_t i = 0; i < t->count; ++i)
+    change(i, const_cast<void*>(static_cast<const void*>(t->get(i))));
+}
+
+void spoil(std::string_view id, const void* table) {
+  if (id == TMETER_CAP_OP_HANDLER) {
+    replace_all<tmeter_op_handlers>(table, [](uint32_t, void* h) {
+      auto& handler = *static_cast<tmeter_op_handler*>(h);
+      if (tmeter::to_view(handler.metric) == text("outer")) handler.eval = eval_outer;
+    });
+  }
+  if (id == TMETER_CAP_ANALYSIS) {
+    replace_all<tmeter_analyses>(
+        table, [](uint32_t, void* a) { static_cast<tmeter_analysis*>(a)->run = run_analysis; });
+  }
+  if (id == TMETER_CAP_REPORT_WRITER) {
+    replace_all<tmeter_writers>(
+        table, [](uint32_t, void* w) { static_cast<tmeter_writer*>(w)->write = write; });
+  }
+}
+
+}  // namespace
+
+#define tmeter_plugin_v1 good_entry
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.rogue.contract", .version = "1.0.0"}),
+                   [](tmeter::Registrar& r) { set_up(r); })
+#undef tmeter_plugin_v1
+
+extern "C" TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) {
+  static tmeter_plugin_entry_v1 entry = *good_entry();
+  entry.get_capability = [](tmeter_str id) -> const void* {
+    const void* table = good_entry()->get_capability(id);
+    if (table) spoil(tmeter::to_view(id), table);
+    return table;
+  };
+  return &entry;
+}

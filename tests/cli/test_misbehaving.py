@@ -1,0 +1,306 @@
+"""Plugins that break the contract: whatever they do, the user gets their name, status 5, and the figures of all the rest."""
+import hashlib
+import json
+import os
+import pathlib
+import tempfile
+
+from support import MODELS, CliTest, build_plugin, main, report, tmeter
+
+RESNET = MODELS / "resnet50.pt2"
+MACS = 4089184256  # torchvision's ResNet-50 at 224 × 224: FlopCounterMode / 2, tests/fixtures/expected
+ID = "com.rogue.contract"
+
+HANDLER = "on metric 'outer' on node 0 (aten::conv2d in conv1"
+PASS = "in analysis 'pass'"
+DEEDS = {  # what it does → words of what the user is told
+    "nested-error": [HANDLER, "the reason of the outer one"],
+    "throw-std": [HANDLER, "it let an exception out: raw"],
+    "throw-int": [HANDLER, "it let an exception of unknown type out"],
+    "no-value": [HANDLER, "it ends well but gives no value"],
+    "no-reason": [HANDLER, "it does not say why (status 3)"],
+    "odd-status": [HANDLER, "it does not say why (status 4711)"],
+    "cancels": [HANDLER, "it does not say why (status 6)"],
+    "nan": [HANDLER, "metric 'outer' was given NaN"],
+    "infinity": [HANDLER, "metric 'outer' was given infinity"],
+    "negative": [HANDLER, "metric 'outer' counts something and was given less than 0"],
+    "kind": [HANDLER, "metric 'outer' was given a number of unknown kind 99"],
+    "handler-emits-at": [HANDLER, "emit_at is for analyses"],
+    "foreign-metric": [PASS, "metric 'macs' belongs to plugin org.tmeter.flops"],
+    "foreign-convention": [PASS, "metric 'macs' belongs to plugin org.tmeter.flops"],
+    "foreign-provenance": [PASS, "metric 'macs' belongs to plugin org.tmeter.flops"],
+    "no-such-metric": [PASS, "metric 'mac' is not declared by any loaded plugin"],
+    "foreign-axis": [PASS, "metric 'table' was emitted for another table than it is declared for (axis 0 instead of 3)"],
+    "no-such-axis": [PASS, "metric 'table' was emitted for another table than it is declared for (axis 77 instead of 3)"],
+    "negative-axis": [PASS, "metric 'table' was emitted for another table than it is declared for (axis -1 instead of 3)"],
+    "analysis-nan": [PASS, "metric 'table' was given NaN"],
+    "provenance-kind": [PASS, "metric 'outer' was given a provenance of unknown kind 99"],
+    "severity": [PASS, "finding 'rule' has an unknown severity, 99"],
+    "analysis-throws": [PASS, "it let an exception out: raw"],
+    "analysis-throws-int": [PASS, "it let an exception of unknown type out"],
+}
+
+
+class ContractTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        built = tempfile.TemporaryDirectory(prefix="tmeter-contract-")
+        cls.addClassCleanup(built.cleanup)
+        cls.plugin = pathlib.Path(built.name) / "contract.tmeter"
+        build_plugin("contract_plugin.cpp", cls.plugin)
+
+    def run_mode(self, mode, *arguments, **kwargs):
+        return tmeter("--plugins=params,flops,contract", "--plugin", self.plugin, *arguments, RESNET, env={"CONTRACT": mode}, **kwargs)
+
+    def assert_report_without_it(self, done, words, plugin=ID):
+        """One message with the plugin's name, status 5, and a report of everything but its columns."""
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith(f"tmeter: plugin {plugin} "), done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual(document["totals"]["macs"], MACS)
+        self.assertIsNone(document["totals"].get("outer"))
+        self.assertTrue(any(plugin in w for w in document["warnings"]), document["warnings"])
+        return document
+
+
+class Calls(ContractTest):
+    def test_a_good_plugin_is_left_alone(self):
+        done = self.run_mode("", "--report", "json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(json.loads(done.stdout)["totals"]["outer"], 175)  # operators of ResNet-50
+
+    def test_scratch_memory_outlives_a_nested_read(self):
+        done = self.run_mode("nested-scratch", "--report", "json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(json.loads(done.stdout)["totals"]["outer"], 175)
+
+    def test_every_misdeed_costs_its_own_columns_only(self):
+        for mode, words in DEEDS.items():
+            with self.subTest(mode=mode):
+                document = self.assert_report_without_it(self.run_mode(mode, "--report", "json"), words)
+                for column in ("outer", "inner", "table"):
+                    metric = next(m for m in document["metrics"] if m["id"] == column)
+                    self.assertEqual(metric["provenance"]["kind"], "unavailable")
+                    self.assertIn(ID, metric["provenance"]["text"])
+
+    def test_a_writer_that_fails_costs_its_own_report_only(self):
+        for mode in ("writer-throws", "writer-throws-int"):
+            with self.subTest(mode=mode):
+                out = self.folder / "out.txt"
+                done = self.run_mode(mode, "--report", "json", "--report", f"contract={out}")
+                done.stderr, _ = done.stderr.rsplit("tmeter: report contract is not written", 1)
+                self.assert_report_without_it(done, ["while writing report 'contract'", "it let an exception"])
+                self.assertFalse(out.exists())
+
+
+# A plugin of one metric, one handler and one writer, each with a name that is given.
+NAMED = """
+#include <tmeter/cpp/plugin.hpp>
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = ID, .version = "1.0.0", .needs = NEEDS, .name = NAME}), [](tmeter::Registrar& r) {
+  const std::string_view metric = METRIC, op = OP, of = OF, writer = WRITER;
+  if (!metric.empty()) r.metric({.id = metric, .title = metric, .axis = TMETER_AXIS_MODEL, .convention = "7"});
+  if (!op.empty()) r.op(op).handle(of, [](const tmeter::Node&) { return tmeter::Count(7); }, PRIORITY);
+  if (!writer.empty()) r.writer(writer, "txt", "text/plain", [](const tmeter::Report&, tmeter::Output& out, tmeter::Call&) { out.write(ID); });
+})
+"""
+
+
+class NamedTest(CliTest):
+    def named(self, id, name=None, metric="", op="", of="macs", writer="", priority=10, needs="", file=None):
+        out = self.folder / f"{file or id}.tmeter"
+        source = self.file("named.cpp", NAMED)
+        texts = {"ID": id, "NAME": name or id.rpartition(".")[2], "METRIC": metric, "OP": op, "OF": of, "WRITER": writer, "NEEDS": needs}
+        build_plugin(source, out, f"-DPRIORITY={priority}", *(f'-D{k}="{v}"' for k, v in texts.items()))
+        return out
+
+
+class Names(NamedTest):
+    """Two of one name: the user is told both and the way out, and gets what is asked for by full id."""
+
+    def test_a_short_name_that_two_have_is_refused_and_a_full_id_is_not(self):
+        self.named("com.evil.flops", metric="evil")
+        folder = ["--plugin-path", self.folder]
+        self.assert_refused(2, ["2 plugins are called 'flops'", "com.evil.flops", "org.tmeter.flops", "full id", "--plugins=-"],
+                            RESNET, "--plugins=flops", *folder)
+        self.assert_refused(2, ["2 plugins are called 'flops'"], RESNET, "--set", "flops.convention=torch", *folder)
+        for id, metric, other in (("com.evil.flops", "evil", "macs"), ("org.tmeter.flops", "macs", "evil")):
+            ids = {m["id"] for m in report(RESNET, f"--plugins={id}", *folder)["metrics"]}
+            self.assertIn(metric, ids)
+            self.assertNotIn(other, ids)
+
+    def test_a_plugin_in_a_folder_does_not_take_the_name_of_one_of_the_default_set(self):
+        self.named("com.evil.flops", metric="macs")
+        for arguments in ([], ["--plugins=energy"]):  # energy needs flops: that of its own family
+            document = report(RESNET, "--plugin-path", self.folder, *arguments)
+            self.assertEqual(document["totals"]["macs"], MACS)
+
+    def test_leaving_one_out_resolves_every_conflict(self):
+        self.named("com.evil.flops", metric="macs", writer="json")
+        folder = ["--plugin-path", self.folder]
+        self.assert_refused(2, ["report format 'json'", "com.evil.flops", "org.tmeter.json", "--plugins=-"], RESNET, "--report", "json", *folder)
+        self.assert_refused(5, ["com.evil.flops", "org.tmeter.flops", "both define metric 'macs'", "--plugins=-"],
+                            RESNET, "--plugins=com.evil.flops,org.tmeter.flops", *folder)
+        self.assertEqual(report(RESNET, "--plugins=-com.evil.flops", *folder)["totals"]["macs"], MACS)
+
+    def test_a_left_out_plugin_is_not_opened_by_itself(self):
+        self.named("com.acme.conv", op="aten::conv2d")
+        folder = ["--plugin-path", self.folder]
+        counted = report(RESNET, "--plugins=flops", *folder)
+        self.assertNotEqual(counted["totals"]["macs"], MACS)  # found by the operator it handles
+        self.assertTrue(any(w == "plugin com.acme.conv gives 'macs' of aten::conv2d in place of org.tmeter.flops"
+                            for w in counted["warnings"]), counted["warnings"])
+        without = report(RESNET, "--plugins=flops,-com.acme.conv", *folder)
+        self.assertEqual(without["totals"]["macs"], MACS)
+        self.assertEqual(without["warnings"], [])
+
+    def test_a_given_file_is_left_out_too(self):
+        plugin = self.named("com.acme.seven", metric="seven")
+        ids = {m["id"] for m in report(RESNET, "--plugins=params,-seven", "--plugin", plugin)["metrics"]}
+        self.assertNotIn("seven", ids)
+
+    def test_equal_handlers_are_told_alike_whatever_the_order(self):
+        a, b = self.named("com.acme.a", op="aten::conv2d"), self.named("com.acme.b", op="aten::conv2d")
+        words = ["plugins com.acme.a and com.acme.b both handle 'aten::conv2d' for metric 'macs'", "--plugins=-com.acme.b"]
+        self.assert_refused(5, words, RESNET, "--plugin", a, "--plugin", b)
+        self.assert_refused(5, words, RESNET, "--plugin", b, "--plugin", a)
+
+    def test_equal_ids_are_told_and_the_first_is_used(self):
+        for name in ("first", "second"):
+            self.named("com.acme.seven", metric="seven", file=name)
+        done = tmeter(RESNET, "--plugins=seven", "--plugin-path", self.folder, "--report", "json")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"\Atmeter: note: plugin com.acme.seven is there twice: .*/first.tmeter is used, "
+                                      r".*/second.tmeter is not; remove one of them\n\Z")
+
+    def test_what_a_plugin_needs_and_does_not_get_costs_that_plugin(self):
+        plugin = self.named("com.acme.needy", metric="needy", needs="nosuch")
+        done = tmeter(RESNET, "--plugins=params,needy", "--plugin", plugin, "--report", "json")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("plugin com.acme.needy failed while it was opened: it needs plugin 'nosuch', which is not installed", done.stderr)
+        self.assertIn("params", json.loads(done.stdout)["totals"])
+
+
+class Folders(NamedTest):
+    """What is broken in a plugin folder costs a note, never the command."""
+
+    def run_in_folder(self, *arguments, env=None, folder=None):
+        return tmeter(RESNET, "--plugin-path", folder or self.folder, "--report", "json", *arguments, env=env, timeout=60)
+
+    def assert_note(self, words, *arguments, env=None):
+        done = self.run_in_folder(*arguments, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("tmeter: note: "), done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
+        return done
+
+    def manifest_of(self, plugin):
+        """Made as the SDK's CMake function makes it."""
+        file = plugin.with_name(plugin.name + ".toml")
+        done = tmeter("plugin", "manifest", plugin, "--output", file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return file
+
+    def test_a_plugin_that_dies_in_init(self):
+        plugin = self.folder / "rogue.tmeter"
+        build_plugin("rogue_plugin.cpp", plugin, '-DROGUE_RIGHTS=""')
+        for deed, words in (("segv", "crashed (segmentation fault)"), ("_exit", "ended the process (exit 0)")):
+            with self.subTest(deed=deed):
+                self.assert_note([str(plugin), words, "it is left out"], env={"ROGUE": f"init:{deed}"})
+        # Who asks for it is told why it is not there.
+        done = self.run_in_folder("--plugins=flops,rogue", env={"ROGUE": "init:segv"})
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn(str(plugin), done.stderr)
+        self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
+
+    def test_what_is_no_plugin(self):
+        os.mkfifo(self.folder / "pipe.tmeter")
+        self.assert_note(["pipe.tmeter is no regular file"])
+        (self.folder / "pipe.tmeter").unlink()
+        (self.folder / "folder.tmeter").mkdir()
+        self.assert_note(["folder.tmeter is a folder"])
+        (self.folder / "folder.tmeter").rmdir()
+        (self.folder / "gone.tmeter").symlink_to("/nonexistent/x.tmeter")
+        self.assert_note(["gone.tmeter does not exist"])
+
+    def test_a_manifest_that_cannot_be_read(self):
+        plugin = self.named("com.acme.seven", metric="seven")
+        manifest = self.manifest_of(plugin)
+        for name, make in (("garbage", lambda: manifest.write_bytes(b"\x00\xff = [")), ("a pipe", lambda: os.mkfifo(manifest)),
+                           ("a folder", manifest.mkdir), ("endless", lambda: manifest.write_bytes(b"#" * (2 << 20)))):
+            with self.subTest(name):
+                manifest.rmdir() if manifest.is_dir() else manifest.unlink()
+                make()
+                self.assert_note([str(manifest), "the plugin is asked instead"])
+                self.assertIn('"seven"', self.run_in_folder("--plugins=flops,seven").stdout)
+
+    def test_a_manifest_without_a_library(self):
+        plugin = self.named("com.acme.seven", metric="seven", writer="json")
+        manifest = self.manifest_of(plugin)
+        plugin.unlink()
+        self.assert_note([str(manifest), "has no library beside it"])
+        # Nor does it take a file from the loader that can read it.
+        manifest.write_text('id = "com.evil.all"\nname = "all"\n[[loader]]\nname = "all"\ntitle = "everything"\n'
+                            '[[loader.match]]\nconditions = "name:*"\nscore = 100\n')
+        self.assert_note([str(manifest), "has no library beside it"])
+
+    def test_a_stale_manifest_is_not_believed(self):
+        plugin = self.named("com.acme.seven", metric="seven_a")
+        self.manifest_of(plugin)
+        before = plugin.stat()
+        self.named("com.acme.seven", metric="seven_b")  # as long as the one before
+        self.assertEqual(plugin.stat().st_size, before.st_size)
+        document = json.loads(self.run_in_folder("--plugins=flops,seven").stdout)
+        self.assertIn("seven_b", {m["id"] for m in document["metrics"]})
+
+    def test_a_manifest_outlives_a_copy_of_its_library(self):
+        plugin = self.named("com.acme.seven", metric="seven")
+        self.manifest_of(plugin)
+        os.utime(plugin, (1, 1))
+        done = tmeter("plugin", "list", "--plugin-path", self.folder, env={"LD_DEBUG": "files"})
+        self.assertNotIn("com.acme.seven.tmeter", "".join(l for l in done.stderr.splitlines() if "calling init" in l))
+
+    def test_a_manifest_of_another_schema_is_not_believed(self):
+        plugin = self.named("com.acme.seven", metric="seven")
+        manifest = self.manifest_of(plugin)
+        manifest.write_text(manifest.read_text().replace("schema = 1", "schema = 2").replace("'seven'", "'eight'"))
+        self.assertIn('"seven"', self.run_in_folder("--plugins=flops,seven").stdout)
+
+    def test_a_manifest_of_a_newer_abi_is_told_without_opening(self):
+        plugin = self.named("com.acme.seven", metric="seven")
+        manifest = self.manifest_of(plugin)
+        manifest.write_text(manifest.read_text().replace("abi_minor = 0", "abi_minor = 7"))
+        self.assert_note(["needs plugin ABI 1.7, this tmeter has 1."])
+
+    def test_what_anybody_may_change_is_refused(self):
+        plugin = self.named("com.acme.seven", metric="seven")
+        plugin.chmod(0o777)
+        self.assert_note([str(plugin), "anybody on this machine can change it", "chmod o-w"])
+        self.assert_refused(5, [str(plugin), "anybody on this machine can change it"], RESNET, "--plugin", plugin)
+        plugin.chmod(0o755)
+        self.folder.chmod(0o777)
+        self.assert_refused(2, [str(self.folder), "anybody on this machine can change it"], RESNET, "--plugin-path", self.folder)
+        done = tmeter(RESNET, "--report", "json", env={"TMETER_PLUGIN_PATH": str(self.folder)})
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("anybody on this machine can change it", done.stderr)
+
+    def test_an_allow_list(self):
+        plugin = self.named("com.acme.seven", metric="seven")
+        hash = hashlib.sha256(plugin.read_bytes()).hexdigest()
+        config = self.file("config.toml", "plugin-sha256 = []\n")
+        self.assert_note([str(plugin), "plugin-sha256", hash], "--config", config)
+        self.assert_refused(5, [str(plugin), hash], RESNET, "--plugin", plugin, "--config", config)
+        config.write_text(f'plugin-sha256 = ["{hash}"]\n')
+        done = self.run_in_folder("--plugins=flops,seven", "--config", config)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        config.write_text('plugin-sha256 = ["abc"]\n')
+        self.assert_refused(2, ["config.toml:1:", "'abc' is no SHA-256"], RESNET, "--config", config)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+// Runs a function in a process of its own: what ends that process, limits it for good or writes to
+// its standard output stays there.
+#pragma once
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tmeter::testing {
+
+/// Sanitizers map so much memory that limits of it do not hold.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kMemoryIsLimited = false;
+#else
+constexpr bool kMemoryIsLimited = true;
+#endif
+
+struct Ended {
+  int wait_status = 0;
+  std::string out, err;
+
+  /// The exit status, or, as shells count it, 128 and the signal.
+  int status() const {
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+  }
+};
+
+/// The child exits with what `f` returns, without destructors of its parent's, and is ended after
+/// `seconds` if it hangs.
+inline Ended in_child(const std::function<int()>& f, unsigned seconds = 20) {
+  int out[2], err[2];
+  EXPECT_EQ(pipe2(out, O_CLOEXEC) | pipe2(err, O_CLOEXEC), 0);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(seconds);
+    dup2(out[1], STDOUT_FILENO);
+    dup2(err[1], STDERR_FILENO);
+    for (const int fd : {out[0], out[1], err[0], err[1]}) close(fd);
+    _exit(f());
+  }
+  EXPECT_GT(child, 0);
+  Ended ended;
+  std::array<pollfd, 2> fds{{{out[0], POLLIN, 0}, {err[0], POLLIN, 0}}};
+  for (const int fd : {out[1], err[1]}) close(fd);
+  std::vector<char> buffer(1 << 16);
+  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+    if (poll(fds.data(), 2, static_cast<int>(seconds + 5) * 1000) <= 0) break;
+    for (auto& p : fds) {
+      const auto n = p.fd >= 0 && p.revents ? read(p.fd, buffer.data(), buffer.size()) : -1;
+      if (n > 0) (p.fd == out[0] ? ended.out : ended.err).append(buffer.data(), size_t(n));
+      if (n == 0) p.fd = -1;
+    }
+  }
+  for (const int fd : {out[0], err[0]}) close(fd);
+  EXPECT_EQ(waitpid(child, &ended.wait_status, 0), child);
+  return ended;
+}
+
+}  // namespace tmeter::testing

@@ -1,0 +1,394 @@
+// What a process that has entered the sandbox can still do: tried in processes of their own.
+#include "core/process/sandbox.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/landlock.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/support/in_child.hpp"
+
+namespace tmeter::core {
+namespace {
+namespace fs = std::filesystem;
+using ::tmeter::testing::in_child;
+
+TEST(Sandbox, RightsAreAddedByName) {
+  Rights r;
+  EXPECT_TRUE(add_rights(r, ""));
+  EXPECT_FALSE(r.network || r.write || r.processes);
+  EXPECT_TRUE(add_rights(r, "network"));
+  EXPECT_TRUE(r.network && !r.write && !r.processes);
+  EXPECT_TRUE(add_rights(r, " files  processes "));
+  EXPECT_TRUE(r.network && r.write && r.processes);
+  for (const auto* unknown : {"everything", "files,network", "Files", "file"}) {
+    EXPECT_FALSE(add_rights(r, unknown)) << unknown;
+  }
+  Rights files;
+  EXPECT_TRUE(add_rights(files, "files"));
+  EXPECT_TRUE(files.write && !files.network && !files.processes);
+}
+
+// --- system calls -------------------------------------------------------------------------------
+
+/// With arguments that no kernel takes: a call that is let through fails in some other way, or,
+/// like `fork`, is not tried.
+long failing(long call) { return syscall(call, -1, -1, -1, -1, -1, -1); }
+
+/// Those of `calls` that are refused with EPERM after `enter`.
+std::string refused(const std::vector<long>& calls, const std::function<void()>& enter) {
+  return in_child([&] {
+           enter();
+           for (const auto call : calls) {
+             if (failing(call) != -1 || errno != EPERM) continue;
+             const auto word = std::to_string(call) + " ";
+             if (write(STDOUT_FILENO, word.data(), word.size()) < 0) return 1;
+           }
+           return 0;
+         })
+      .out;
+}
+
+std::string words(const std::vector<long>& calls) {
+  std::string out;
+  for (const auto call : calls) out += std::to_string(call) + " ";
+  return out;
+}
+
+// By what they are for. `execve` and the like are given no path that could be run.
+const std::vector<long> kProcesses{SYS_execve,           SYS_execveat,          SYS_ptrace,
+                                   SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise,
+                                   SYS_pidfd_getfd};
+const std::vector<long> kForks{SYS_fork, SYS_vfork};
+const std::vector<long> kSignalling{SYS_tkill, SYS_rt_sigqueueinfo, SYS_pidfd_send_signal,
+                                    SYS_kill,  SYS_tgkill,          SYS_rt_tgsigqueueinfo};
+const std::vector<long> kNetwork{SYS_socket, SYS_socketpair};
+const std::vector<long> kFileFacts{
+    SYS_chmod,        SYS_fchmod,       SYS_fchmodat,    SYS_chown,     SYS_fchown,
+    SYS_lchown,       SYS_fchownat,     SYS_utime,       SYS_utimes,    SYS_utimensat,
+    SYS_futimesat,    SYS_setxattr,     SYS_lsetxattr,   SYS_fsetxattr, SYS_removexattr,
+    SYS_lremovexattr, SYS_fremovexattr, SYS_memfd_create};
+const std::vector<long> kFiles{SYS_creat,     SYS_unlink,    SYS_unlinkat,  SYS_rename,
+                               SYS_renameat,  SYS_renameat2, SYS_mkdir,     SYS_mkdirat,
+                               SYS_rmdir,     SYS_link,      SYS_linkat,    SYS_symlink,
+                               SYS_symlinkat, SYS_truncate,  SYS_ftruncate, SYS_fallocate};
+// What the kernel may refuse to a user without privileges by itself.
+const std::vector<long> kNever{SYS_setns,       SYS_unshare,           SYS_keyctl,
+                               SYS_add_key,     SYS_request_key,       SYS_bpf,
+                               SYS_userfaultfd, SYS_io_uring_setup,    SYS_perf_event_open,
+                               SYS_personality, SYS_open_by_handle_at, SYS_mknod,
+                               SYS_mknodat};
+
+constexpr int kNoLandlock = 0, kHoldsAll = 3, kHoldsSignals = 6;
+
+TEST(Seccomp, RefusesWhatDoesNotServeComputing) {
+  const auto limit = [](int landlock) { return [=] { limit_system_calls({}, landlock); }; };
+  for (const auto& calls : {kProcesses, kNetwork, kFileFacts, kNever, kForks})
+    EXPECT_EQ(refused(calls, limit(kNoLandlock)), words(calls));
+  // What this version of Landlock holds is left to it.
+  EXPECT_EQ(refused(kFiles, limit(kNoLandlock)), words(kFiles));
+  EXPECT_EQ(refused(kFiles, limit(kHoldsAll - 1)), words(kFiles));
+  EXPECT_EQ(refused(kFiles, limit(kHoldsAll)), "");
+  EXPECT_EQ(refused(kSignalling, limit(kHoldsSignals - 1)), words(kSignalling));
+  EXPECT_EQ(refused(kSignalling, limit(kHoldsSignals)), "");
+}
+
+TEST(Seccomp, RefusesNothingOfWhatIsDeclared) {
+  const auto all = [] {
+    Rights r;
+    r.network = r.processes = r.write = true;
+    limit_system_calls(r, kNoLandlock);
+  };
+  for (const auto& calls : {kProcesses, kSignalling, kNetwork, kFileFacts, kFiles})
+    EXPECT_EQ(refused(calls, all), "");
+  EXPECT_EQ(refused({SYS_keyctl, SYS_unshare}, all), words({SYS_keyctl, SYS_unshare}));
+  for (const auto* right : {"network", "processes", "files"}) {
+    const auto one = [=] {
+      Rights r;
+      add_rights(r, right);
+      limit_system_calls(r, kNoLandlock);
+    };
+    const std::string name = right;
+    EXPECT_EQ(refused(kNetwork, one), name == "network" ? "" : words(kNetwork)) << name;
+    EXPECT_EQ(refused(kProcesses, one), name == "processes" ? "" : words(kProcesses)) << name;
+    EXPECT_EQ(refused(kSignalling, one), name == "processes" ? "" : words(kSignalling)) << name;
+    EXPECT_EQ(refused(kFileFacts, one), name == "files" ? "" : words(kFileFacts)) << name;
+    EXPECT_EQ(refused(kFiles, one), name == "files" ? "" : words(kFiles)) << name;
+  }
+}
+
+TEST(Seccomp, SaysWhatItHolds) {
+  EXPECT_EQ(in_child([] {
+              Rights r;
+              r.network = true;
+              const auto said = limit_system_calls({}, kNoLandlock) + "\n" +
+                                limit_system_calls(r, kNoLandlock) + "\n";
+              return write(STDOUT_FILENO, said.data(), said.size()) > 0 ? 0 : 1;
+            }).out,
+            "no network, no other programs or processes, no writing of files, no change of the "
+            "system (seccomp)\n"
+            "no other programs or processes, no writing of files, no change of the system "
+            "(seccomp)\n");
+}
+
+/// The errno of a call, 0 when it succeeds, after the filter is loaded.
+int error_of(const std::function<long()>& call) {
+  return in_child([&] {
+           limit_system_calls({}, kNoLandlock);
+           return call() < 0 ? errno : 0;
+         })
+      .status();
+}
+
+TEST(Seccomp, FilesCanBeOpenedForReadingAlone) {
+  const std::string path = ::testing::TempDir() + "seccomp-" + std::to_string(getpid());
+  std::ofstream(path) << "as it was";
+  const auto opened = [&](int flags) {
+    const auto* p = path.c_str();
+    const auto old = error_of([=] { return syscall(SYS_open, p, flags, 0600); });
+    EXPECT_EQ(error_of([=] { return syscall(SYS_openat, AT_FDCWD, p, flags, 0600); }), old);
+    return old;
+  };
+  EXPECT_EQ(opened(O_RDONLY), 0);
+  EXPECT_EQ(opened(O_RDONLY | O_CLOEXEC | O_NOFOLLOW), 0);
+  for (const int flags : {O_WRONLY, O_RDWR, O_WRONLY | O_APPEND, O_RDWR | O_CLOEXEC})
+    EXPECT_EQ(opened(flags), EACCES) << flags;
+  for (const int flags : {O_RDONLY | O_CREAT, O_RDONLY | O_TRUNC, O_RDONLY | O_CREAT | O_EXCL})
+    EXPECT_EQ(opened(flags), EACCES) << flags;
+  EXPECT_EQ(error_of([&] { return syscall(SYS_openat2, AT_FDCWD, path.c_str(), nullptr, 0); }),
+            ENOSYS);
+  EXPECT_EQ(fs::file_size(path), 9u);
+  fs::remove(path);
+}
+
+TEST(Seccomp, ThreadsAreMadeProcessesAreNot) {
+  EXPECT_EQ(error_of([] {
+              std::thread([] {}).join();
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(error_of([] { return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); }), EPERM);
+  EXPECT_EQ(error_of([] { return syscall(SYS_clone3, nullptr, 0); }), ENOSYS);
+}
+
+TEST(Seccomp, AProcessMaySignalAndLimitItselfNotOthers) {
+  EXPECT_EQ(error_of([] { return kill(getpid(), 0); }), 0);
+  EXPECT_EQ(error_of([] { return syscall(SYS_tgkill, getpid(), gettid(), 0); }), 0);
+  EXPECT_EQ(error_of([] { return kill(getppid(), 0); }), EPERM);
+  rlimit old{};
+  EXPECT_EQ(error_of([&] { return prlimit(0, RLIMIT_CORE, nullptr, &old); }), 0);
+  EXPECT_EQ(error_of([&] { return prlimit(getppid(), RLIMIT_CORE, nullptr, &old); }), EPERM);
+}
+
+// --- files --------------------------------------------------------------------------------------
+
+/// A folder with a file to read, one in a folder of its own, and one that must not be.
+class SandboxFiles : public ::testing::Test {
+ protected:
+  SandboxFiles() : folder_(::testing::TempDir() + "sandbox-" + std::to_string(getpid())) {
+    fs::create_directories(folder_ / "open/below");
+    for (const auto* name : {"open/a", "open/below/b", "alone", "secret"})
+      std::ofstream(folder_ / name) << name;
+  }
+  ~SandboxFiles() override { fs::remove_all(folder_); }
+  static void SetUpTestSuite() {
+    if (syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) < 1)
+      GTEST_SKIP() << "this kernel has no Landlock";
+  }
+
+  std::string path(const char* name) const { return folder_ / name; }
+  Rights rights() const {
+    Rights r;
+    r.read = {path("not-there"), path("open"), path("alone")};
+    return r;
+  }
+  /// What `call` comes to in the sandbox: 0, or its errno.
+  int error(const Rights& r, const std::function<long()>& call) const {
+    return in_child([&] {
+             enter_sandbox(r);
+             return call() < 0 ? errno : 0;
+           })
+        .status();
+  }
+  int opening(const Rights& r, const char* name, int flags = O_RDONLY) const {
+    return error(r, [&] { return open(path(name).c_str(), flags, 0600); });
+  }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(SandboxFiles, OnlyWhatIsListedCanBeRead) {
+  for (const auto* name : {"open/a", "open/below/b", "open", "alone"})
+    EXPECT_EQ(opening(rights(), name), 0) << name;
+  EXPECT_EQ(opening(rights(), "open", O_RDONLY | O_DIRECTORY), 0);
+  for (const auto* name : {"secret", "."}) EXPECT_EQ(opening(rights(), name), EACCES) << name;
+  EXPECT_EQ(opening({}, "open/a"), EACCES);
+}
+
+TEST_F(SandboxFiles, NothingIsWrittenEvenWhereItCanBeRead) {
+  for (const auto* name : {"open/a", "alone", "secret"}) {
+    EXPECT_EQ(opening(rights(), name, O_WRONLY), EACCES) << name;
+    EXPECT_EQ(error(rights(), [&] { return truncate(path(name).c_str(), 1); }), EACCES) << name;
+    EXPECT_NE(error(rights(), [&] { return unlink(path(name).c_str()); }), 0) << name;
+  }
+  EXPECT_EQ(opening(rights(), "open/new", O_RDONLY | O_CREAT), EACCES);
+  EXPECT_EQ(error(rights(), [&] { return mkdir(path("open/new").c_str(), 0700); }), EACCES);
+  EXPECT_EQ(error(rights(), [&] { return rename(path("alone").c_str(), path("open/c").c_str()); }),
+            EACCES);
+}
+
+TEST_F(SandboxFiles, WhoMayWriteFilesMayReadThemAll) {
+  auto r = rights();
+  r.write = true;
+  EXPECT_EQ(opening(r, "secret"), 0);
+  EXPECT_EQ(opening(r, "open/new", O_WRONLY | O_CREAT), 0);
+  EXPECT_EQ(error(r,
+                  [&] {
+                    const int fd = open(path("open/new").c_str(), O_WRONLY | O_APPEND);
+                    return write(fd, "x", 1);
+                  }),
+            0);
+}
+
+TEST_F(SandboxFiles, ProgramsRunWhereProcessesAreDeclared) {
+  auto r = rights();
+  r.read = {"/"};
+  const auto run = [] {
+    execl("/bin/true", "true", nullptr);
+    return -1L;
+  };
+  EXPECT_EQ(error(r, run), EPERM);
+  r.processes = true;
+  EXPECT_EQ(error(r, run), 0);
+}
+
+TEST_F(SandboxFiles, TcpAndAbstractSocketsNeedTheNetwork) {
+  // Landlock alone, without the filter of system calls.
+  const auto alone = [](const Rights& r, const std::function<long()>& call) {
+    return in_child([&] {
+             if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 200;
+             const auto held = limit_files(r);
+             if (held.landlock < 6) return 201;
+             return call() < 0 ? errno : 0;
+           })
+        .status();
+  };
+  const auto bind_tcp = [] {
+    const int s = socket(AF_INET, SOCK_STREAM, 0);
+    const sockaddr_in any{AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {}};
+    return static_cast<long>(bind(s, reinterpret_cast<const sockaddr*>(&any), sizeof any));
+  };
+  const auto connect_tcp = [] {
+    const int s = socket(AF_INET, SOCK_STREAM, 0);
+    const sockaddr_in nobody{AF_INET, htons(1), {htonl(INADDR_LOOPBACK)}, {}};
+    const auto n = connect(s, reinterpret_cast<const sockaddr*>(&nobody), sizeof nobody);
+    return errno == ECONNREFUSED ? 0L : static_cast<long>(n);
+  };
+  const auto signal_parent = [] { return static_cast<long>(kill(getppid(), 0)); };
+  if (alone({}, [] { return 0L; }) == 201) GTEST_SKIP() << "an older Landlock";
+  Rights network, processes;
+  network.network = processes.processes = true;
+  EXPECT_EQ(alone({}, bind_tcp), EACCES);
+  EXPECT_EQ(alone({}, connect_tcp), EACCES);
+  EXPECT_EQ(alone(network, bind_tcp), 0);
+  EXPECT_EQ(alone(network, connect_tcp), 0);
+  EXPECT_EQ(alone({}, signal_parent), EPERM);
+  EXPECT_EQ(alone(network, signal_parent), EPERM);
+  EXPECT_EQ(alone(processes, signal_parent), 0);
+  EXPECT_EQ(alone(processes, bind_tcp), EACCES);
+}
+
+// --- all of it ----------------------------------------------------------------------------------
+
+/// What `--verbose` says, a line per mechanism.
+std::string said(const Rights& rights) {
+  return in_child([&] {
+           std::string text;
+           for (const auto& line : enter_sandbox(rights)) text += line + "\n";
+           return write(STDOUT_FILENO, text.data(), text.size()) >= 0 ? 0 : 1;
+         })
+      .out;
+}
+
+TEST_F(SandboxFiles, EachMechanismSaysWhatItHolds) {
+  const auto lines = said(rights());
+  EXPECT_TRUE(
+      lines.starts_with("reads the model's folder, plugins and system libraries only (Landlock "))
+      << lines;
+  EXPECT_TRUE(lines.ends_with("no change of the system (seccomp)\n")) << lines;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2);
+  auto r = rights();
+  r.write = true;
+  EXPECT_EQ(said(r),
+            "any file this user can read can be read (a plugin declares that it writes files)\n"
+            "no network, no other programs or processes, no change of the system (seccomp)\n");
+}
+
+TEST(Sandbox, OffMeansOffAndSaysSo) {
+  const auto with = [](const char* value) {
+    return in_child([=] {
+             setenv("TMETER_SANDBOX", value, 1);
+             const bool wanted = sandbox_wanted();
+             const auto lines = enter_sandbox({});
+             const bool limited = socket(AF_UNIX, SOCK_STREAM, 0) < 0;
+             if (wanted != limited || wanted == lines.front().starts_with("off ")) return 2;
+             return limited ? 1 : 0;
+           })
+        .status();
+  };
+  EXPECT_EQ(with("off"), 0);
+  for (const auto* value : {"on", "", "Off", "0"}) EXPECT_EQ(with(value), 1) << value;
+  EXPECT_EQ(in_child([] {
+              unsetenv("TMETER_SANDBOX");
+              return sandbox_wanted() ? 0 : 1;
+            }).status(),
+            0);
+}
+
+TEST(Sandbox, LeavesNoCapabilitiesNoCoreAndNothingThatGrows) {
+  const auto status = in_child([] {
+    std::FILE* file = std::tmpfile();
+    enter_sandbox({});
+    rlimit core{1, 1};
+    getrlimit(RLIMIT_CORE, &core);
+    if (core.rlim_cur != 0 || core.rlim_max != 0) return 1;
+    if (write(fileno(file), "x", 1) != -1 || errno != EFBIG) return 2;
+    // Of root's capabilities that to read others' files stays; whoever has none has none.
+    std::ifstream facts("/proc/self/status");
+    return facts ? 0 : 3;
+  });
+  EXPECT_EQ(status.status(), 3);  // /proc is not listed, either
+  Rights r;
+  r.read = {"/proc"};
+  const auto facts = in_child([&] {
+    enter_sandbox(r);
+    std::ifstream file("/proc/self/status");
+    for (std::string line; std::getline(file, line);)
+      if (line.starts_with("Cap") || line.starts_with("NoNewPrivs")) std::puts(line.c_str());
+    std::fflush(stdout);
+    return 0;
+  });
+  const std::string kept = geteuid() == 0 ? "0000000000000004" : "0000000000000000";
+  EXPECT_NE(facts.out.find("CapInh:\t0000000000000000\n"), std::string::npos) << facts.out;
+  EXPECT_NE(facts.out.find("CapPrm:\t" + kept + "\n"), std::string::npos) << facts.out;
+  EXPECT_NE(facts.out.find("CapEff:\t" + kept + "\n"), std::string::npos) << facts.out;
+  EXPECT_NE(facts.out.find("NoNewPrivs:\t1\n"), std::string::npos) << facts.out;
+}
+
+}  // namespace
+}  // namespace tmeter::core

@@ -1,0 +1,514 @@
+// Runs of the supervisor with workers of all kinds, each in a process of its own.
+#include "core/process/supervisor.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <stdexcept>
+#include <thread>
+
+#include "core/base/error.hpp"
+#include "core/base/interrupt.hpp"
+#include "core/process/activity.hpp"
+#include "tests/support/in_child.hpp"
+
+namespace tmeter::core {
+namespace {
+using ::tmeter::testing::Ended;
+using ::tmeter::testing::in_child;
+
+constexpr int kThrown = 77;  // `supervise` threw an Error, whose text is on standard error
+
+Job job(std::vector<std::string> targets = {""}) {
+  Job j;
+  j.subject = "m.pt";
+  j.targets = std::move(targets);
+  j.limits.memory = uint64_t{1} << 30;
+  return j;
+}
+
+Ending ended(int status, std::string message = {}) {
+  Ending e;
+  e.status = status;
+  e.message = std::move(message);
+  return e;
+}
+
+Ended run(const Job& j, const Work& work) {
+  return in_child([&] {
+    try {
+      return supervise(j, work);
+    } catch (const Error& e) {
+      const std::string text = std::to_string(e.exit_status()) + " " + e.what();
+      return write(STDERR_FILENO, text.data(), text.size()) > 0 ? kThrown : 0;
+    }
+  });
+}
+
+std::string temporary(const char* name) {
+  return ::testing::TempDir() + "supervisor-" + std::to_string(getpid()) + name;
+}
+
+/// What a file holds, which is then removed; "(none)" without one.
+std::string taken(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) return "(none)";
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::filesystem::remove(path);
+  return text;
+}
+
+void expect(const Ended& e, int status, const std::string& out, const std::string& err) {
+  EXPECT_EQ(e.status(), status);
+  EXPECT_EQ(e.out, out);
+  EXPECT_EQ(e.err, err);
+}
+
+[[noreturn]] void hang() {
+  for (;;) pause();
+}
+
+// --- what a worker has to say -------------------------------------------------------------------
+
+TEST(Supervisor, ReportsAppearWhenTheWorkIsDone) {
+  const auto file = temporary("report");
+  const auto done = run(job({"", file, "", file + "-never"}), [&](Worker& w) -> Ending {
+    w.report(2, "last");
+    w.report(0, "first, ");
+    w.report(1, "a file");
+    w.report(0, "second, ");
+    return {};
+  });
+  expect(done, 0, "first, second, last", "");
+  EXPECT_EQ(taken(file), "a file");
+  EXPECT_EQ(taken(file + "-never"), "(none)");  // nobody wrote to it
+}
+
+TEST(Supervisor, OfWorkThatFailsNothingIsWritten) {
+  const auto file = temporary("report");
+  const auto work = [](int status) {
+    return [=](Worker& w) -> Ending {
+      w.report(0, "half");
+      w.report(1, "half");
+      return ended(status, "why");
+    };
+  };
+  for (const int status : {1, 2, 4, 5, 6, 130}) {
+    expect(run(job({"", file}), work(status)), status, "", "tmeter: why\n");
+    EXPECT_EQ(taken(file), "(none)");
+  }
+}
+
+TEST(Supervisor, AnAssertionThatDoesNotHoldIsToldByReportsThatStand) {
+  const auto thrown = run(job(), [](Worker& w) -> Ending {
+    w.report(0, "whole");
+    throw Error(ErrorKind::kAssertion, "macs < 10 does not hold");
+  });
+  expect(thrown, 3, "whole", "tmeter: macs < 10 does not hold\n");
+  const auto returned = run(job(), [](Worker& w) -> Ending {
+    w.report(0, "whole");
+    auto e = ended(5, "of two reports one could not be written");
+    e.reports_stand = true;
+    return e;
+  });
+  expect(returned, 5, "whole", "tmeter: of two reports one could not be written\n");
+}
+
+TEST(Supervisor, LargeReportsArriveWhole) {
+  const std::string large(20 << 20, 'x');  // beyond what is kept in memory
+  const auto done = run(job(), [&](Worker& w) -> Ending {
+    w.report(0, "begin ");
+    w.report(0, large);
+    w.report(0, " end");
+    return {};
+  });
+  EXPECT_EQ(done.status(), 0);
+  EXPECT_EQ(done.out, "begin " + large + " end");
+}
+
+TEST(Supervisor, MessagesAreOneLineEachAndToldOnce) {
+  const auto done = run(job(), [](Worker& w) -> Ending {
+    w.message("note: a\nb");
+    w.message("note: c");
+    w.message("note: c");
+    w.progress(1, 2, "B");
+    w.progress_ended();
+    return {};
+  });
+  expect(done, 0, "", "tmeter: note: a\\nb\ntmeter: note: c\n");
+}
+
+TEST(Supervisor, WhatTheWorkThrowsBecomesAMessageAndAStatus) {
+  const auto thrown = [](auto what) { return run(job(), [=](Worker&) -> Ending { throw what; }); };
+  expect(thrown(Error(ErrorKind::kRun, "because")), 6, "", "tmeter: because\n");
+  expect(thrown(std::bad_alloc()), 4, "",
+         "tmeter: out of memory; --max-memory allows more where the machine has it\n");
+  expect(thrown(std::runtime_error("odd")), 1, "", "tmeter: internal error: odd\n");
+  expect(thrown(1), 1, "", "tmeter: internal error: an unknown exception\n");
+}
+
+TEST(Supervisor, AReportWithoutDestinationIsADefect) {
+  const auto done = run(job(), [](Worker& w) -> Ending {
+    w.report(1, "x");
+    hang();
+  });
+  expect(done, kThrown, "", "1 a report without destination");
+}
+
+TEST(Supervisor, ADestinationThatCannotBeWrittenIsToldAndNoWorkerIsLeft) {
+  const auto done = run(job({"/nonexistent/r"}), [](Worker&) -> Ending { hang(); });
+  EXPECT_EQ(done.status(), kThrown);
+  EXPECT_TRUE(done.err.starts_with("2 report file /nonexistent/r cannot be written")) << done.err;
+}
+
+TEST(Supervisor, ACommandWritesToItsFileOrToStandardOutput) {
+  const auto file = temporary("command");
+  const Work work = [](Worker& w) -> Ending {
+    w.report(0, "words");
+    return {};
+  };
+  expect(in_child([&] { return supervise_command(file, work); }), 0, "", "");
+  EXPECT_EQ(taken(file), "words");
+  expect(in_child([&] { return supervise_command("", work); }), 0, "words", "");
+}
+
+TEST(Supervisor, ACommandHasItsShareOfTheMachinesMemory) {
+  if (!::tmeter::testing::kMemoryIsLimited) GTEST_SKIP();
+  const auto done = in_child([] {
+    return supervise_command("", [](Worker& w) -> Ending {
+      rlimit data{};
+      getrlimit(RLIMIT_DATA, &data);
+      w.report(0, data.rlim_cur == default_max_memory() ? "all of it" : "not that");
+      return {};
+    });
+  });
+  expect(done, 0, "all of it", "");
+}
+
+// --- what a worker is ---------------------------------------------------------------------------
+
+TEST(Supervisor, AWorkerHasNothingOpenButItsPipes) {
+  const auto done = run(job(), [](Worker& w) -> Ending {
+    std::string open;
+    for (int fd = 0; fd < 2000; ++fd) {
+      std::error_code none;
+      const auto what = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), none);
+      if (!none) open += std::to_string(fd) + " " + what.string().substr(0, 5) + "\n";
+    }
+    w.report(0, open);
+    return {};
+  });
+  expect(done, 0, "0 /dev/\n1 pipe:\n2 pipe:\n900 pipe:\n", "");
+}
+
+TEST(Supervisor, AWorkerReadsNothingFromStandardInputAndKeepsItsSignals) {
+  const auto done = run(job(), [](Worker& w) -> Ending {
+    char byte = 0;
+    sigset_t blocked;
+    sigprocmask(SIG_SETMASK, nullptr, &blocked);
+    const bool free = !sigismember(&blocked, SIGINT) && !sigismember(&blocked, SIGTERM);
+    w.report(0, read(0, &byte, 1) == 0 && free ? "as it should" : "not so");
+    return {};
+  });
+  expect(done, 0, "as it should", "");
+}
+
+TEST(Supervisor, AWorkerIsGoneWithItsSupervisor) {
+  auto* worker = static_cast<std::atomic<pid_t>*>(
+      mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  const auto done = run(job(), [&](Worker&) -> Ending {
+    *worker = getpid();
+    kill(getppid(), SIGKILL);
+    hang();
+  });
+  EXPECT_EQ(done.status(), 128 + SIGKILL);
+  for (int i = 0; i < 2000 && kill(*worker, 0) == 0; ++i) {
+    std::string state;  // a zombie is gone, too
+    std::ifstream stat("/proc/" + std::to_string(*worker) + "/stat");
+    stat >> state >> state >> state;
+    if (state == "Z") break;
+    ASSERT_LT(i, 1999) << "it is still there";
+    usleep(5000);
+  }
+  munmap(worker, sizeof(pid_t));
+}
+
+// --- how workers end ----------------------------------------------------------------------------
+
+/// In its first life what `deed` does inside a plugin; later ones report without it.
+Work once_in_plugin(const std::function<void(Worker&)>& deed) {
+  return [=](Worker& w) -> Ending {
+    if (w.excluded().empty()) {
+      const InsidePlugin inside("com.acme.p", "on metric 'm'");
+      deed(w);
+      hang();
+    }
+    const auto& e = w.excluded().front();
+    w.report(0, "without " + e.plugin + (e.opened ? "" : ", not opened") + ": " + e.reason);
+    return {};
+  };
+}
+
+TEST(Supervisor, AfterACrashTheWorkIsDoneWithoutThePlugin) {
+  const std::pair<int, std::string> signals[] = {
+      {SIGSEGV, "segmentation fault"},
+      {SIGBUS, "bus error"},
+      {SIGFPE, "arithmetic error, as a division by zero"},
+      {SIGILL, "illegal instruction"},
+      {SIGABRT, "abort"},
+      {SIGSYS, "forbidden system call"},
+      {SIGKILL, "killed, perhaps for want of memory"}};
+  for (const auto& [number, words] : signals) {
+    const auto reason = "crashed (" + words + ") on metric 'm'";
+    const auto done = run(job(), once_in_plugin([n = number](Worker&) { raise(n); }));
+    expect(done, 5, "without com.acme.p: " + reason, "tmeter: plugin com.acme.p " + reason + "\n");
+  }
+}
+
+TEST(Supervisor, TheThreadThatCrashedIsBlamedNotTheMainOne) {
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS}) {
+    const auto done = run(job(), [=](Worker& w) -> Ending {
+      if (!w.excluded().empty()) return ended(0);
+      const InsidePlugin waiting("com.acme.waits", "on its threads");
+      std::thread([=] {
+        const InsidePlugin inside("com.acme.p", "on metric 'm'");
+        raise(number);
+      }).join();
+      return {};
+    });
+    EXPECT_EQ(done.status(), 5);
+    EXPECT_TRUE(done.err.starts_with("tmeter: plugin com.acme.p crashed (")) << done.err;
+  }
+}
+
+TEST(Supervisor, AStackThatOverflowsIsTold) {
+  const auto done = run(job(), once_in_plugin([](Worker&) {
+                          std::function<int(int)> deeper = [&](int n) {
+                            volatile char much[4096];
+                            much[0] = static_cast<char>(n);
+                            return deeper(n + 1) + much[0];
+                          };
+                          deeper(0);
+                        }));
+  EXPECT_EQ(done.status(), 5);
+  EXPECT_TRUE(done.err.find("crashed (segmentation fault)") != std::string::npos) << done.err;
+}
+
+TEST(Supervisor, AnExitInAPluginIsItsFaultAndWithoutOneOurs) {
+  const auto inside = run(job(), once_in_plugin([](Worker&) { _exit(7); }));
+  const std::string reason = "ended the process (exit 7) on metric 'm'";
+  expect(inside, 5, "without com.acme.p: " + reason, "tmeter: plugin com.acme.p " + reason + "\n");
+  const auto outside = run(job(), [](Worker&) -> Ending { _exit(7); });
+  EXPECT_EQ(outside.status(), 1);
+  EXPECT_TRUE(outside.err.starts_with("tmeter: m.pt: tmeter ended the process (exit 7) while "))
+      << outside.err;
+}
+
+TEST(Supervisor, WorkThatFailsWithoutThePluginKeepsItsOwnStatus) {
+  const auto done = run(job(), [](Worker& w) -> Ending {
+    if (!w.excluded().empty()) return ended(4, "the model is no good");
+    const InsidePlugin inside("com.acme.p", "on metric 'm'");
+    abort();
+  });
+  EXPECT_EQ(done.status(), 4);
+  EXPECT_TRUE(done.err.ends_with("tmeter: the model is no good\n")) << done.err;
+}
+
+/// Fails as `error` says until its plugin is left out.
+Ended failing(const PluginError& error, bool asked, bool quiet = false) {
+  auto j = job();
+  j.quiet = quiet;
+  return run(j, [=](Worker& w) -> Ending {
+    for (const auto& e : w.excluded()) {
+      const auto state = e.plugin + "; " + e.reason + (e.opened ? "; opened" : "; not opened");
+      w.report(0, state + (e.asked ? "; asked for" : "; found"));
+    }
+    if (!w.excluded().empty()) return {};
+    if (asked) throw error;
+    auto e = ended(5, error.what());
+    e.offender = Excluded{error.plugin(), error.reason(), error.opened(), false};
+    return e;
+  });
+}
+
+TEST(Supervisor, AfterAnErrorTheWorkIsDoneWithoutThePlugin) {
+  const PluginError opened("com.acme.p", "on metric 'm'", "no bias");
+  const std::string reason = "failed on metric 'm': no bias";
+  expect(failing(opened, true), 5, "com.acme.p; " + reason + "; opened; asked for",
+         "tmeter: plugin com.acme.p " + reason + "\n");
+  const PluginError unopened("p.tmeter", "while it was opened", "odd", false);
+  EXPECT_EQ(failing(unopened, true).out,
+            "p.tmeter; failed while it was opened: odd; not opened; asked for");
+}
+
+TEST(Supervisor, APluginThatNobodyAskedForCostsANote) {
+  const PluginError error("com.acme.p", "on metric 'm'", "no bias");
+  const std::string left = "com.acme.p; failed on metric 'm': no bias; opened; found";
+  expect(failing(error, false), 0, left,
+         "tmeter: note: plugin com.acme.p failed on metric 'm': no bias; it is left out\n");
+  expect(failing(error, false, true), 0, left, "");
+}
+
+TEST(Supervisor, APluginThatIsLeftOutAndFailsAllTheSameEndsTheRun) {
+  const auto done = run(job(), [](Worker& w) -> Ending {
+    w.report(0, "half");
+    throw PluginError("com.acme.p", "on metric 'm'", std::to_string(w.excluded().size()));
+  });
+  expect(done, 5, "",
+         "tmeter: plugin com.acme.p failed on metric 'm': 0\n"
+         "tmeter: plugin com.acme.p failed on metric 'm': 1\n");
+}
+
+TEST(Supervisor, SevenBadPluginsAreLeftOutTheEighthEndsTheRun) {
+  const auto bad_plugins = [](size_t count) {
+    return run(job(), [=](Worker& w) -> Ending {
+      const auto left_out = w.excluded().size();
+      if (left_out == count) return {};
+      const InsidePlugin inside("p" + std::to_string(left_out), "on metric 'm'");
+      abort();
+    });
+  };
+  const auto lines = [](const Ended& e) { return std::count(e.err.begin(), e.err.end(), '\n'); };
+  EXPECT_EQ(bad_plugins(7).status(), 5);
+  EXPECT_EQ(lines(bad_plugins(7)), 7);
+  const auto endless = bad_plugins(100);
+  EXPECT_EQ(endless.status(), 5);
+  EXPECT_EQ(lines(endless), 8);
+}
+
+TEST(Supervisor, AWorkerThatCutsItsLineIsEnded) {
+  const auto garbage = run(job(), once_in_plugin([](Worker&) {
+                             const std::string bytes(100, '\xff');
+                             for (int fd = 3; fd < 2000; ++fd)
+                               if (write(fd, bytes.data(), bytes.size()) > 0) hang();
+                           }));
+  const std::string words =
+      "tmeter: plugin com.acme.p or one before it broke the connection to tmeter's supervisor (a "
+      "stray write or close?) on metric 'm'\n";
+  expect(garbage, 5, "", words);
+  const auto closed = run(job(), once_in_plugin([](Worker&) {
+                            for (int fd = 0; fd < 2000; ++fd) close(fd);
+                          }));
+  expect(closed, 5, "", words);
+}
+
+// --- limits -------------------------------------------------------------------------------------
+
+TEST(Supervisor, WhatTakesTooLongIsEndedAndTheRestIsDone) {
+  auto j = job();
+  j.limits.timeout = 0.1;
+  // The second try has a second of its own: it would not fit into what is left.
+  const auto done = run(j, [](Worker& w) -> Ending {
+    if (w.excluded().empty()) {
+      const InsidePlugin inside("com.acme.p", "on metric 'm'");
+      hang();
+    }
+    usleep(200'000);
+    w.report(0, "done");
+    return {};
+  });
+  expect(done, 5, "done",
+         "tmeter: plugin com.acme.p was not done after 0.1 s (--timeout) on metric 'm'\n");
+}
+
+TEST(Supervisor, TheTimeoutIsThatOfTheWholeRun) {
+  auto j = job();
+  j.limits.timeout = 0.3;
+  j.limits.running_file = 0.01;  // counts only where there is no other
+  const auto done = run(j, [](Worker& w) -> Ending {
+    w.runs_file("LibTorch");
+    usleep(100'000);
+    return ended(0, "done");
+  });
+  expect(done, 0, "", "tmeter: done\n");
+}
+
+TEST(Supervisor, CodeOfTheFileHasALimitWhereTheRunHasNone) {
+  auto j = job();
+  j.limits.running_file = 0.1;
+  const auto endless = run(j, [](Worker& w) -> Ending {
+    w.runs_file("LibTorch");
+    hang();
+  });
+  expect(endless, 6, "",
+         "tmeter: m.pt: LibTorch was not done after 0.1 s (--timeout); the file may never end, or "
+         "needs a longer --timeout\n");
+  const auto returned = run(j, [](Worker& w) -> Ending {
+    w.runs_file("LibTorch");
+    w.runs_file("");
+    usleep(200'000);
+    return ended(0, "done");
+  });
+  expect(returned, 0, "", "tmeter: done\n");
+}
+
+TEST(Supervisor, MemoryIsLimitedHoweverItIsTaken) {
+  if (!::tmeter::testing::kMemoryIsLimited) GTEST_SKIP();
+  auto j = job();
+  j.limits.memory = uint64_t{128} << 20;
+  const auto allocated = run(j, [](Worker&) -> Ending {
+    const std::string much(200 << 20, 'x');
+    return ended(0, much.substr(0, 1));
+  });
+  expect(allocated, 4, "",
+         "tmeter: out of memory; --max-memory allows more where the machine has it\n");
+  const auto shared = run(j, once_in_plugin([](Worker&) {
+                            constexpr size_t kMuch = 200 << 20;
+                            void* memory = mmap(nullptr, kMuch, PROT_READ | PROT_WRITE,
+                                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+                            std::memset(memory, 1, kMuch);
+                          }));
+  const std::string reason = "took more memory than 128.0 MiB (--max-memory) on metric 'm'";
+  expect(shared, 5, "without com.acme.p: " + reason, "tmeter: plugin com.acme.p " + reason + "\n");
+}
+
+// --- signals ------------------------------------------------------------------------------------
+
+TEST(Supervisor, SignalsAskTheWorkerToStop) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    const auto done = run(job(), [=](Worker& w) -> Ending {
+      w.report(0, "half");
+      kill(getppid(), number);
+      while (!Interrupt::requested()) usleep(1000);
+      return ended(130, "interrupted at 3 of 5");
+    });
+    expect(done, 130, "", "tmeter: interrupted at 3 of 5\n");
+  }
+}
+
+TEST(Supervisor, AWorkerThatDoesNotListenIsEnded) {
+  const auto done = run(job(), [](Worker& w) -> Ending {
+    w.report(0, "half");
+    kill(getppid(), SIGINT);
+    hang();
+  });
+  expect(done, 130, "", "tmeter: interrupted; nothing written\n");
+}
+
+// --- what plugins print -------------------------------------------------------------------------
+
+TEST(Supervisor, WhatPluginsPrintBecomesNotes) {
+  const auto print = [](Worker&) -> Ending {
+    activity_slot().plugin.set("com.acme.p");
+    const bool written = write(1, "to out\n\n", 8) == 8 && write(2, "to err", 6) == 6;
+    return ended(written ? 0 : 1);
+  };
+  expect(
+      run(job(), print), 0, "",
+      "tmeter: note: printed by com.acme.p: to out\ntmeter: note: printed by com.acme.p: to err\n");
+  auto quiet = job();
+  quiet.quiet = true;
+  expect(run(quiet, print), 0, "", "");
+}
+
+}  // namespace
+}  // namespace tmeter::core
