@@ -64,13 +64,11 @@ void require_weight(const Column& mean, const std::vector<Column>& columns) {
   const auto weight = std::find_if(columns.begin(), columns.end(),
                                    [&](const Column& c) { return c.id == mean.weight; });
   if (weight != columns.end() && weight->axis == mean.axis) return;
-  const auto what =
-      "plugin " + mean.plugin + ": metric '" + mean.id + "' is a mean weighted by '" + mean.weight;
-  if (weight == columns.end())
-    throw Error(ErrorKind::kPlugin, what +
-                                        "', which no loaded plugin has; the plugin is to name "
-                                        "the one that has it in what it needs");
-  throw Error(ErrorKind::kPlugin, what + "', which has figures for other things than it has");
+  const auto what = "with metric '" + mean.id + "', a mean weighted by '" + mean.weight + "'";
+  throw PluginError(mean.plugin, what,
+                    weight == columns.end()
+                        ? "no loaded plugin has that; the one that has it belongs into `needs`"
+                        : "that has figures for other things");
 }
 
 }  // namespace

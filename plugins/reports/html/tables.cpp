@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "../common/figures.hpp"
 #include "dictionary.hpp"
 #include "words.hpp"
 
@@ -169,8 +168,9 @@ void write_lower_bounds(Json& json, const Report& report) {
   for (const auto& metric : report.metrics()) {
     if (!report.total(metric).partial()) continue;
     json.open('[').index(metric.index());
-    for (const auto& m : modules)
-      if (reports::module_figure(report, metric, m).partial()) json.index(m.index());
+    json.index(0);  // stands for the model
+    for (size_t i = 1; i < modules.size(); ++i)
+      if (report.cell(metric, modules[i]).partial()) json.index(i);
     json.close(']');
   }
   json.close(']');
