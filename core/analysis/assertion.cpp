@@ -122,27 +122,62 @@ tmeter_number parse_limit(const std::string& text, std::string limit) {
   refuse(text, "unknown unit '" + printable(unit) + "'");
 }
 
-bool compare(const tmeter_number& value, const std::string& op, const tmeter_number& limit) {
+struct Order {
+  bool less, greater;
+};
+
+Order order_of(const tmeter_number& value, const tmeter_number& limit) {
   const bool exact = value.kind != TMETER_NUMBER_FLOAT && limit.kind == TMETER_NUMBER_INT;
   const int64_t whole = value.kind == TMETER_NUMBER_INT ? value.i : 0;
-  const bool less = exact ? whole < limit.i : real(value) < real(limit);
-  const bool greater = exact ? whole > limit.i : real(value) > real(limit);
-  const auto* c = std::find_if(kComparisons.begin(), kComparisons.end(),
-                               [&](const auto& k) { return k.text == op; });
-  return less ? c->less : greater ? c->greater : std::isnan(real(value)) ? false : c->equal;
+  return {exact ? whole < limit.i : real(value) < real(limit),
+          exact ? whole > limit.i : real(value) > real(limit)};
 }
 
-bool known(const tmeter_number& n) { return is_number(n) || n.kind == TMETER_NUMBER_ZERO_BY_RULE; }
+const Comparison& comparison(const std::string& op) {
+  return *std::find_if(kComparisons.begin(), kComparisons.end(),
+                       [&](const auto& k) { return k.text == op; });
+}
 
-/// "4089184256", "0.0188", "unknown"
+bool compare(const tmeter_number& value, const std::string& op, const tmeter_number& limit) {
+  const auto& c = comparison(op);
+  const auto order = order_of(value, limit);
+  if (order.less) return c.less;
+  return order.greater ? c.greater : !std::isnan(real(value)) && c.equal;
+}
+
+/// A sum that leaves something out is at least what it is, if nothing in it can be negative.
+bool is_lower_bound(const Column& c) {
+  const bool can_be_negative = c.unit_kind == TMETER_UNIT_RATIO || c.unit_kind == TMETER_UNIT_OTHER;
+  return c.aggregation == TMETER_AGGREGATE_MAX ||
+         (c.aggregation == TMETER_AGGREGATE_SUM && !can_be_negative);
+}
+
+/// Whether it holds for every figure that is at least `value`.
+bool compare_at_least(const tmeter_number& value, const std::string& op,
+                      const tmeter_number& limit) {
+  const auto& c = comparison(op);
+  const auto order = order_of(value, limit);
+  if (order.greater) return c.greater;
+  const bool equal = !order.less && !std::isnan(real(value));
+  return equal && c.equal && c.greater;
+}
+
+bool holds(const tmeter_number& value, const Column* column, const Assertion& a) {
+  if (!is_known(value)) return false;
+  if (!is_partial(value)) return compare(value, a.op, a.limit);
+  return column && is_lower_bound(*column) && compare_at_least(value, a.op, a.limit);
+}
+
+/// "4089184256", "0.0188", "not known", "812 without what is not known"
 std::string plain(const tmeter_number& n) {
-  if (n.kind == TMETER_NUMBER_INT || n.kind == TMETER_NUMBER_ZERO_BY_RULE)
-    return std::to_string(n.kind == TMETER_NUMBER_INT ? n.i : 0);
   if (n.kind == TMETER_NUMBER_UNAVAILABLE) return "not available";
-  if (n.kind != TMETER_NUMBER_FLOAT) return "not known";
+  if (!is_known(n)) return "not known";
+  const std::string rest = is_partial(n) ? " without what is not known" : "";
+  if (n.kind != TMETER_NUMBER_FLOAT)
+    return std::to_string(n.kind == TMETER_NUMBER_INT ? n.i : 0) + rest;
   std::array<char, 32> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), n.f).ptr;
-  return {buffer.data(), end};
+  return std::string(buffer.data(), end) + rest;
 }
 
 size_t find_module(const Assertion& a, const Graph& graph) {
@@ -214,7 +249,7 @@ AssertionResult evaluate(const Assertion& a, const Graph& graph, const Results& 
     const auto axis = out.module == 0 ? TMETER_AXIS_MODEL : TMETER_AXIS_MODULE;
     out.value = results.columns[out.metric].cell(axis, out.module);
   }
-  out.holds = known(out.value) && compare(out.value, a.op, a.limit);
+  out.holds = holds(out.value, out.metric == SIZE_MAX ? nullptr : &results.columns[out.metric], a);
   return out;
 }
 

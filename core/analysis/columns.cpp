@@ -58,6 +58,19 @@ void require_sound(const Column& added, const std::vector<Column>& columns) {
   }
 }
 
+/// A mean without its weights would be a mean of something else.
+void require_weight(const Column& mean, const std::vector<Column>& columns) {
+  if (mean.aggregation != TMETER_AGGREGATE_WEIGHTED_MEAN || mean.failed) return;
+  const auto weight = std::find_if(columns.begin(), columns.end(),
+                                   [&](const Column& c) { return c.id == mean.weight; });
+  if (weight != columns.end() && weight->axis == mean.axis) return;
+  const auto what = "with metric '" + mean.id + "', a mean weighted by '" + mean.weight + "'";
+  throw PluginError(mean.plugin, what,
+                    weight == columns.end()
+                        ? "no loaded plugin has that; the one that has it belongs into `needs`"
+                        : "that has figures for other things");
+}
+
 }  // namespace
 
 std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Graph& graph) {
@@ -71,6 +84,7 @@ std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Grap
       columns.push_back(std::move(column));
     }
   }
+  for (const auto& c : columns) require_weight(c, columns);
   return columns;
 }
 

@@ -8,7 +8,8 @@
 
 namespace tmeter::core {
 
-/// Throws Error(kPlugin) when a metric is described badly or two plugins define one.
+/// Throws Error(kPlugin) when a metric is described badly, two plugins define one, or one is a mean
+/// whose weights are not there.
 std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Graph& graph);
 
 /// A file of weights alone has no operators: what is counted over them is not 0 but not there.

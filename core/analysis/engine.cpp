@@ -208,7 +208,7 @@ void Engine::finish_column(size_t i) {
   if (finished_[i]) return;
   finished_[i] = 1;
   auto& c = results_.columns[i];
-  if (column_index(c.weight) != kNone) require_metric(c.weight);  // the weights of a mean
+  if (c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN) require_metric(c.weight);
   if (c.axis == TMETER_AXIS_NODE) roll_up_nodes(graph_, results_, c);
   if (c.axis == TMETER_AXIS_MODULE_CALL) roll_up_nodes(graph_, results_, c);
   if (c.axis == TMETER_AXIS_TENSOR) roll_up_tensors(graph_, results_, c);

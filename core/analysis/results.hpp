@@ -94,6 +94,13 @@ inline double real(const tmeter_number& n) {
          : n.kind == TMETER_NUMBER_FLOAT ? n.f
                                          : 0.0;
 }
+inline bool is_known(const tmeter_number& n) {
+  return is_number(n) || n.kind == TMETER_NUMBER_ZERO_BY_RULE;
+}
+/// Something that belongs in it has no figure.
+inline bool is_partial(const tmeter_number& n) {
+  return is_known(n) && (n.flags & TMETER_NUMBER_PARTIAL) != 0;
+}
 inline tmeter_number number(int64_t i) { return {TMETER_NUMBER_INT, 0, i, 0}; }
 inline tmeter_number number(double f) { return {TMETER_NUMBER_FLOAT, 0, 0, f}; }
 inline tmeter_number number_of_kind(int32_t kind) { return {kind, 0, 0, 0}; }

@@ -8,34 +8,60 @@
 namespace tmeter::core {
 namespace {
 
-/// Collects cells under one aggregation.
+/// Collects cells under one aggregation, and what is missing among them.
 class Accumulator {
  public:
   explicit Accumulator(const Column& column) : column_(&column) {}
 
   /// `at` orders what is added, for the aggregation "last": the index of the node it ends with.
-  void add(const tmeter_number& n, double weight, size_t at) {
-    if (n.kind == TMETER_NUMBER_UNKNOWN) unknown_ = true;
-    if (n.kind == TMETER_NUMBER_UNAVAILABLE) unavailable_ = true;
-    if (n.kind == TMETER_NUMBER_ZERO_BY_RULE) zero_ = true;
-    if (is_number(n)) add_number(n, weight, at);
+  void add(const tmeter_number& n, const tmeter_number& weight, size_t at) {
+    if (n.kind == TMETER_NUMBER_NONE) return;
+    const auto& missing = is_known(n) ? weight : n;  // a figure that cannot be weighed is none
+    if (missing.kind == TMETER_NUMBER_UNKNOWN || missing.kind == TMETER_NUMBER_UNAVAILABLE)
+      return add_gap(missing.kind == TMETER_NUMBER_UNKNOWN, at);
+    number_ = number_ || is_number(n);
+    partial_ = partial_ || is_partial(n) || is_partial(weight);
+    weighted_ += real(n) * real(weight);
+    weights_ += real(weight);
+    combine(is_number(n) ? n : number(int64_t{0}), at);
   }
-  void add(const Accumulator& inside, double weight) { add(inside.result(), weight, inside.at_); }
+  /// All that `inside` holds, as if it had been added here.
+  void add(const Accumulator& inside) {
+    if (inside.unknown_ || inside.unavailable_) {
+      unknown_ = unknown_ || inside.unknown_;
+      unavailable_ = unavailable_ || inside.unavailable_;
+      gap_at_ = std::max(gap_at_, inside.gap_at_);
+    }
+    if (!inside.any_) return;
+    weighted_ += inside.weighted_;
+    weights_ += inside.weights_;
+    combine(inside.value_, inside.at_);
+    number_ = number_ || inside.number_;
+    partial_ = partial_ || inside.partial_;
+  }
 
   tmeter_number result() const {
-    if (any_) return column_->aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN ? mean() : value_;
-    if (unknown_) return number_of_kind(TMETER_NUMBER_UNKNOWN);
-    if (unavailable_) return number_of_kind(TMETER_NUMBER_UNAVAILABLE);
-    if (zero_) return number(int64_t{0});
-    return {};
+    if (column_->aggregation == TMETER_AGGREGATE_LAST) return last();
+    // Zeros by rule say nothing of what else is inside.
+    if (!number_ && has_gap()) return gap();
+    if (!any_) return {};
+    auto out = column_->aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN ? mean() : value_;
+    out.flags = is_number(out) && (has_gap() || partial_) ? uint32_t{TMETER_NUMBER_PARTIAL} : 0;
+    return out;
   }
 
  private:
-  void add_number(const tmeter_number& n, double weight, size_t at) {
+  bool has_gap() const { return unknown_ || unavailable_; }
+  tmeter_number gap() const {
+    return number_of_kind(unknown_ ? TMETER_NUMBER_UNKNOWN : TMETER_NUMBER_UNAVAILABLE);
+  }
+  void add_gap(bool unknown, size_t at) {
+    (unknown ? unknown_ : unavailable_) = true;
+    gap_at_ = std::max(gap_at_, at);
+  }
+  void combine(const tmeter_number& n, size_t at) {
     const bool first = !any_;
     any_ = true;
-    weights_ += weight;
-    weighted_ += real(n) * weight;
     switch (column_->aggregation) {
       case TMETER_AGGREGATE_SUM:
         value_ = first ? n : sum(value_, n);
@@ -44,7 +70,7 @@ class Accumulator {
         value_ = first || real(n) > real(value_) ? n : value_;
         break;
       case TMETER_AGGREGATE_LAST:
-        if (at >= at_) value_ = n;
+        if (first || at >= at_) value_ = n;
         break;
     }
     at_ = std::max(at_, at);
@@ -57,22 +83,35 @@ class Accumulator {
     return number(*s);
   }
   tmeter_number mean() const {
-    return weights_ > 0 ? number(weighted_ / weights_) : number_of_kind(TMETER_NUMBER_NONE);
+    if (weights_ > 0) return number(weighted_ / weights_);
+    return has_gap() ? gap() : tmeter_number{};
+  }
+  /// What came before the last does not matter, missing or not.
+  tmeter_number last() const {
+    if (has_gap() && (!any_ || gap_at_ > at_)) return gap();
+    if (!any_) return {};
+    auto out = value_;
+    out.flags &= TMETER_NUMBER_PARTIAL;
+    return out;
   }
 
   const Column* column_;
   tmeter_number value_{};
   double weighted_ = 0, weights_ = 0;
-  size_t at_ = 0;
-  bool any_ = false, unknown_ = false, unavailable_ = false, zero_ = false;
+  size_t at_ = 0, gap_at_ = 0;         // of the last figure, and of the last that is missing
+  bool any_ = false, number_ = false;  // a figure; one that is no zero by rule
+  bool partial_ = false;
+  bool unknown_ = false, unavailable_ = false;
 };
 
 /// What a cell weighs in weighted means; 1 without a weight metric.
 class Weights {
  public:
-  Weights(const Results& results, const Column& column) : weight_(results.find(column.weight)) {}
-  double of(int32_t axis, size_t index) const {
-    return weight_ ? real(weight_->cell(axis, index)) : 1.0;
+  Weights(const Results& results, const Column& column)
+      : weight_(column.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN ? results.find(column.weight)
+                                                                     : nullptr) {}
+  tmeter_number of(int32_t axis, size_t index) const {
+    return weight_ ? weight_->cell(axis, index) : number(int64_t{1});
   }
 
  private:
@@ -97,34 +136,34 @@ std::vector<size_t> ends_of(const Graph& graph) {
   return ends;
 }
 
-/// Bottom-up over module calls: a call comes after its parent, so one backward pass suffices.
-std::vector<tmeter_number> roll_up_calls(const Graph& graph, const Column& column,
-                                         const Weights& weights, const std::vector<size_t>& ends) {
+/// Bottom-up over module calls: a call comes after its parent, so one backward pass suffices. What
+/// a module handler gave stands for everything inside.
+std::vector<Accumulator> roll_up_calls(const Graph& graph, const Column& column,
+                                       const Weights& weights) {
   const auto& given = column.cells[TMETER_AXIS_MODULE_CALL];
   const auto& nodes = column.cells[TMETER_AXIS_NODE];
+  const auto ends = ends_of(graph);
   std::vector<Accumulator> sums(graph.calls().size(), Accumulator(column));
   for (const auto& n : graph.nodes()) {
     if (n.index < nodes.size())
       sums[n.call->index].add(nodes[n.index], weights.of(TMETER_AXIS_NODE, n.index), n.index);
   }
-  std::vector<tmeter_number> out(sums.size());
   for (size_t i = sums.size(); i-- > 0;) {
-    const bool is_given = i < given.size() && given[i].kind != TMETER_NUMBER_NONE;
-    out[i] = is_given ? given[i] : sums[i].result();
-    const auto* parent = graph.calls()[i].parent;
-    if (parent) sums[parent->index].add(out[i], weights.of(TMETER_AXIS_MODULE_CALL, i), ends[i]);
+    if (i < given.size() && given[i].kind != TMETER_NUMBER_NONE) {
+      sums[i] = Accumulator(column);
+      sums[i].add(given[i], weights.of(TMETER_AXIS_MODULE_CALL, i), ends[i]);
+    }
+    if (const auto* parent = graph.calls()[i].parent) sums[parent->index].add(sums[i]);
   }
-  return out;
+  return sums;
 }
 
 /// A module that is never called itself (ModuleList, ModuleDict) stands for what is inside it.
-void fill_containers(const Graph& graph, const Weights& weights,
-                     std::vector<Accumulator>& modules) {
+void fill_containers(const Graph& graph, std::vector<Accumulator>& modules) {
   for (size_t i = graph.modules().size(); i-- > 0;) {
     const auto* m = graph.modules()[i];
     if (m->calls > 0) continue;
-    for (const auto* child : m->children)
-      modules[i].add(modules[child->index], weights.of(TMETER_AXIS_MODULE, child->index));
+    for (const auto* child : m->children) modules[i].add(modules[child->index]);
   }
 }
 
@@ -140,19 +179,15 @@ tmeter_number model_total(const Column& column, const Accumulator& model) {
 
 void roll_up_nodes(const Graph& graph, const Results& results, Column& column) {
   if (column.aggregation == TMETER_AGGREGATE_NONE) return;
-  const Weights weights(results, column);
-  const auto ends = ends_of(graph);
-  auto calls = roll_up_calls(graph, column, weights, ends);
+  const auto calls = roll_up_calls(graph, column, Weights(results, column));
   std::vector<Accumulator> modules(graph.modules().size(), Accumulator(column));
   Accumulator model(column);
   for (const auto& call : graph.calls()) {
-    const auto& value = calls[call.index];
-    const auto weight = weights.of(TMETER_AXIS_MODULE_CALL, call.index);
-    modules[call.module->index].add(value, weight, ends[call.index]);
-    if (!call.parent) model.add(value, weight, ends[call.index]);
+    modules[call.module->index].add(calls[call.index]);
+    if (!call.parent) model.add(calls[call.index]);
   }
-  fill_containers(graph, weights, modules);
-  column.cells[TMETER_AXIS_MODULE_CALL] = std::move(calls);
+  fill_containers(graph, modules);
+  column.cells[TMETER_AXIS_MODULE_CALL] = results_of(calls);
   column.cells[TMETER_AXIS_MODULE] = results_of(modules);
   column.cells[TMETER_AXIS_MODEL] = {model_total(column, model)};
 }

@@ -21,12 +21,19 @@ std::optional<int64_t> integer(const tmeter_number& n) {
   return n.kind == TMETER_NUMBER_ZERO_BY_RULE ? std::optional<int64_t>(0) : std::nullopt;
 }
 
-/// The series that are fitted: one per metric and module, the model in place of the root.
+/// One metric of one module; of the root, that of the model.
+struct OneSeries {
+  size_t metric, module;
+};
+
+tmeter_number cell_of(const Results& results, const OneSeries& s) {
+  const auto& c = results.columns[s.metric];
+  return s.module == 0 ? c.cell(TMETER_AXIS_MODEL, 0) : c.cell(TMETER_AXIS_MODULE, s.module);
+}
+
+/// The series that are fitted.
 class FittedSeries {
  public:
-  struct One {
-    size_t metric, module;
-  };
   FittedSeries(const Graph& graph, const FormulaRequest& request) {
     std::vector<size_t> metrics;
     for (size_t i = 0; i < request.results.columns.size(); ++i) {
@@ -38,35 +45,18 @@ class FittedSeries {
       for (size_t m = 0; m < (all ? graph.modules().size() : 1); ++m) list_.push_back({metric, m});
     }
   }
-  const std::vector<One>& list() const { return list_; }
+  const std::vector<OneSeries>& list() const { return list_; }
 
   Fittable::Values values(const Results& results) const {
     Fittable::Values out;
     out.reserve(list_.size());
-    for (const auto& s : list_) {
-      const auto& c = results.columns[s.metric];
-      out.push_back(integer(s.module == 0 ? c.cell(TMETER_AXIS_MODEL, 0)
-                                          : c.cell(TMETER_AXIS_MODULE, s.module)));
-    }
+    for (const auto& s : list_) out.push_back(integer(cell_of(results, s)));
     return out;
   }
 
  private:
-  std::vector<One> list_;
+  std::vector<OneSeries> list_;
 };
-
-/// Modules (and the root) with an operator inside that the metric has no rule for.
-std::vector<bool> partial_modules(const Graph& graph, const Column& column) {
-  std::vector<bool> out(graph.modules().size());
-  for (const auto& n : graph.nodes()) {
-    if (column.cell(TMETER_AXIS_NODE, n.index).kind != TMETER_NUMBER_UNKNOWN) continue;
-    out[0] = true;
-    for (const auto* call = n.call; call; call = call->parent) {
-      for (const auto* m = call->module; m; m = m->parent) out[m->index] = true;
-    }
-  }
-  return out;
-}
 
 std::vector<size_t> free_symbols(const Graph& graph, const std::set<size_t>& fixed) {
   std::vector<size_t> out;
@@ -136,14 +126,13 @@ Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
   }
   auto fitted = fit(graph, symbols, series, request);
   const auto known = series.values(request.results);
-  std::vector<bool> partial;
   for (size_t s = 0; s < fitted.size(); ++s) {
     const auto [metric, module] = series.list()[s];
-    if (module == 0) partial = partial_modules(graph, request.results.columns[metric]);
     auto& p = fitted[s];
     if (!p || p->terms.empty() || !known[s] || p->at(here) != known[s]) continue;
     auto text = p->text(names);
-    out.list.push_back({metric, module, partial[module], std::move(*p), std::move(text)});
+    const bool partial = is_partial(cell_of(request.results, series.list()[s]));
+    out.list.push_back({metric, module, partial, std::move(*p), std::move(text)});
   }
   return out;
 }

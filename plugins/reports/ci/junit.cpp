@@ -2,7 +2,7 @@
 // demand time and host of the run, which are left out, so that equal runs give equal reports.
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "../common/lower_bounds.hpp"
+#include "../common/figures.hpp"
 #include "../common/utf8.hpp"
 #include "../xml/stream.hpp"
 #include "writers.hpp"
@@ -13,20 +13,18 @@ namespace {
 using tmeter::Report;
 
 void properties(xml_report::Stream& xml, const Report& report) {
-  const auto metrics = reports::all_metrics(report);
-  const reports::LowerBounds bounds(report, metrics);
   xml.open("properties");
   if (const auto sizes = report.property("sizes"); !sizes.empty())
     xml.element("property")
         .attribute("name", "sizes")
         .attribute("value", reports::printable(sizes));
-  for (size_t i = 0; i < metrics.size(); ++i) {
-    const auto total = bounds.total(report, i);
-    if (total.cell.empty()) continue;
-    const auto status = reports::status_of(total);
-    auto value = total.cell.known() ? reports::plain_number(total.cell) : std::string();
+  for (const auto& metric : report.metrics()) {
+    const auto total = report.total(metric);
+    if (total.empty()) continue;
+    const auto status = reports::status_of(total, metric);
+    auto value = total.known() ? reports::plain_number(total) : std::string();
     if (status) value += (value.empty() ? "" : " ") + ("(" + std::string(*status) + ")");
-    xml.element("property").attribute("name", metrics[i].id()).attribute("value", value);
+    xml.element("property").attribute("name", metric.id()).attribute("value", value);
   }
   xml.close();
 }

@@ -5,7 +5,6 @@
 #include <tmeter/cpp/words.hpp>
 
 #include "figures.hpp"
-#include "lower_bounds.hpp"
 
 namespace reports {
 namespace {
@@ -129,8 +128,7 @@ std::string describe_value(const Report& report, const tmeter::AssertionView& as
   const auto value = assertion.value();
   if (assertion.of_metric()) {
     const auto metric = report.metrics()[assertion.metric()];
-    const bool partial = LowerBounds(report, {metric}).partial(assertion.module(), 0);
-    return shown_in_full({value, partial && value.known()}, metric);
+    return shown_in_full(value, metric);
   }
   if (value.is_unavailable()) return "n/a";  // the plugin that would say it failed
   if (value.is_int()) return tmeter::grouped(value.count().value());

@@ -8,7 +8,6 @@
 namespace reports {
 namespace {
 
-using tmeter::Cell;
 using tmeter::Metric;
 
 Cell sum_of(const Cell& a, const Cell& b) {
@@ -28,23 +27,23 @@ std::string_view sign_of(const Cell& cell) {
   return cell.is_zero_by_rule() ? "0ʳ" : "";
 }
 
-std::string bounded(const Reading& reading, std::string number) {
-  return reading.partial ? "≥" + number : number;
+std::string marked(const Cell& cell, const Metric& metric, std::string number) {
+  if (!cell.partial()) return number;
+  return (bounds_from_below(metric) ? "≥" : "≈") + number;
 }
 
 }  // namespace
 
-void Accumulator::add(const Reading& reading) {
-  add(reading.cell);
-  unknown_ = unknown_ || reading.partial;
+Cell module_figure(const tmeter::Report& report, const Metric& metric,
+                   const tmeter::Module& module) {
+  return module.index() == 0 ? report.total(metric) : report.cell(metric, module);
 }
 
 void Accumulator::add(const Cell& cell) {
-  if (cell.is_unknown()) unknown_ = true;
-  if (!cell.known()) {
-    if (cell.is_unavailable() && sum_.empty()) sum_ = cell;
-    return;
-  }
+  unknown_ = unknown_ || cell.is_unknown() || cell.partial();
+  unavailable_ = unavailable_ || cell.is_unavailable();
+  if (!cell.known()) return;
+  number_ = number_ || cell.is_number();
   if (!sum_.known()) {
     sum_ = cell;
     return;
@@ -64,10 +63,11 @@ void Accumulator::add(const Cell& cell) {
   }
 }
 
-Reading Accumulator::reading() const {
+Cell Accumulator::result() const {
   if (mixed_) return {};
-  if (unknown_ && !sum_.known()) return {Cell::unsupported(), false};
-  return {sum_, unknown_};
+  if (!number_ && unknown_) return Cell::unsupported();
+  if (!number_ && unavailable_) return Cell::unavailable();
+  return unknown_ || unavailable_ ? sum_.as_partial() : sum_;
 }
 
 std::string plain_number(const Cell& cell) {
@@ -78,29 +78,33 @@ std::string plain_number(const Cell& cell) {
   return {buffer.data(), end};
 }
 
-std::optional<std::string_view> status_of(const Reading& reading) {
-  const auto& cell = reading.cell;
+bool bounds_from_below(const Metric& metric) {
+  return metric.aggregation() == TMETER_AGGREGATE_SUM ||
+         metric.aggregation() == TMETER_AGGREGATE_MAX;
+}
+
+std::optional<std::string_view> status_of(const Cell& cell, const Metric& metric) {
   if (cell.is_unknown()) return "unknown";
   if (cell.is_unavailable()) return "unavailable";
   if (cell.is_number() && !std::isfinite(cell.real())) return "not_finite";
-  if (reading.partial && cell.known()) return "lower_bound";
+  if (cell.partial()) return bounds_from_below(metric) ? "lower_bound" : "partial";
   if (cell.is_zero_by_rule()) return "zero_by_rule";
   return std::nullopt;
 }
 
-std::string shown(const Reading& reading, const Metric& metric) {
-  const auto& cell = reading.cell;
-  if (!reading.partial || !cell.known())
+std::string shown(const Cell& cell, const Metric& metric) {
+  if (!cell.partial())
     if (const auto sign = sign_of(cell); !sign.empty()) return std::string(sign);
-  if (cell.real() == 0) return bounded(reading, "0");
-  return bounded(reading, tmeter::scaled(cell.real(), metric.unit_kind(), metric.unit()).text());
+  if (cell.real() == 0) return marked(cell, metric, "0");
+  return marked(cell, metric,
+                tmeter::scaled(cell.real(), metric.unit_kind(), metric.unit()).text());
 }
 
-std::string shown_in_full(const Reading& reading, const Metric& metric) {
+std::string shown_in_full(const Cell& cell, const Metric& metric) {
   const auto kind = metric.unit_kind();
   const bool count = kind == TMETER_UNIT_COUNT || kind == TMETER_UNIT_OP;
-  if (!count || !reading.cell.is_int()) return shown(reading, metric);
-  return bounded(reading, tmeter::grouped(reading.cell.count().value()));
+  if (!count || !cell.is_int()) return shown(cell, metric);
+  return marked(cell, metric, tmeter::grouped(cell.count().value()));
 }
 
 }  // namespace reports

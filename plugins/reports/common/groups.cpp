@@ -13,10 +13,10 @@ Sums empty_sums(const Metrics& metrics) {
   return sums;
 }
 
-std::vector<Reading> readings_of(const Sums& sums) {
-  std::vector<Reading> readings;
-  for (const auto& sum : sums) readings.push_back(sum.reading());
-  return readings;
+std::vector<Cell> cells_of(const Sums& sums) {
+  std::vector<Cell> cells;
+  for (const auto& sum : sums) cells.push_back(sum.result());
+  return cells;
 }
 
 Group& Groups::operator[](std::string_view name) {
@@ -70,7 +70,7 @@ Groups by_type(const Report& report, const Metrics& metrics) {
   for (const auto& m : report.graph().modules()) {
     auto& group = groups[m.qualified_type()];
     ++group.count;
-    for (size_t c = 0; c < metrics.size(); ++c) group.sums[c].add(own[m.index()][c].reading());
+    for (size_t c = 0; c < metrics.size(); ++c) group.sums[c].add(own[m.index()][c].result());
   }
   return groups;
 }

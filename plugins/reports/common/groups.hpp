@@ -13,7 +13,7 @@ namespace reports {
 using Sums = std::vector<Accumulator>;  // one per metric
 
 Sums empty_sums(const std::vector<tmeter::Metric>& metrics);
-std::vector<Reading> readings_of(const Sums& sums);
+std::vector<Cell> cells_of(const Sums& sums);
 
 struct Group {
   std::string name;

@@ -7,7 +7,6 @@
 #include "columns.hpp"
 #include "describe.hpp"
 #include "groups.hpp"
-#include "lower_bounds.hpp"
 #include "names.hpp"
 
 namespace reports {
@@ -87,7 +86,6 @@ class Writer {
   }
 
   void modules() {
-    const LowerBounds bounds(report_, metrics_);
     const auto ids = tmeter::module_ids(graph_);
     const auto deepest = depth_of(report_, std::numeric_limits<size_t>::max());
     const auto facts = chosen_facts(report_);
@@ -98,15 +96,13 @@ class Writer {
       if (level > deepest) continue;
       Row row{{ids[m.index()], path_of(m), std::string(m.type()), std::to_string(m.calls())}, {}};
       for (const auto fact : facts) row.words.emplace_back(report_.fact(m, fact));
-      for (size_t i = 0; i < metrics_.size(); ++i)
-        row.readings.push_back(bounds.reading(report_, m, i));
+      for (const auto& metric : metrics_) row.cells.push_back(module_figure(report_, metric, m));
       put_(row);
     }
   }
 
   void groups(const Groups& groups) {
-    for (const auto& g : groups.all())
-      put_({{g.name, std::to_string(g.count)}, readings_of(g.sums)});
+    for (const auto& g : groups.all()) put_({{g.name, std::to_string(g.count)}, cells_of(g.sums)});
   }
 
   void calls() {
@@ -117,8 +113,7 @@ class Writer {
                node.result_count() ? describe(node.result(0)) : std::string()},
               {}};
       for (const auto& m : metrics_)
-        row.readings.push_back(
-            {m.axis() == TMETER_AXIS_NODE ? report_.cell(m, node) : tmeter::Cell(), false});
+        row.cells.push_back(m.axis() == TMETER_AXIS_NODE ? report_.cell(m, node) : Cell());
       put_(row);
     }
   }
@@ -128,7 +123,7 @@ class Writer {
     const auto own = own_figures(report_, metrics_);
     for (const auto& m : graph_.modules())
       put_({{ids[m.index()], path_of(m), std::string(m.qualified_type())},
-            readings_of(own[m.index()])});
+            cells_of(own[m.index()])});
   }
 
   void tensors() {
@@ -138,21 +133,17 @@ class Writer {
                std::to_string(t.numel().value()), t.trainable() ? "true" : "false",
                t.is_tied() ? std::string(t.canonical().name()) : std::string()},
               {}};
-      for (const auto& m : metrics_) row.readings.push_back({report_.cell(m, t), false});
+      for (const auto& m : metrics_) row.cells.push_back(report_.cell(m, t));
       put_(row);
     }
   }
 
   void sweep() {
-    const LowerBounds bounds(report_, metrics_);
     for (size_t p = 0; p < report_.sweep().point_count; ++p) {
       Row row;
       const auto point = report_.sweep_point(p);
       for (size_t i = 0; i < point.len; ++i) row.words.push_back(std::to_string(point.ptr[i]));
-      for (size_t i = 0; i < metrics_.size(); ++i) {
-        const auto total = report_.sweep_total(p, metrics_[i]);
-        row.readings.push_back({total, total.known() && bounds.partial(0, i)});
-      }
+      for (const auto& metric : metrics_) row.cells.push_back(report_.sweep_total(p, metric));
       put_(row);
     }
   }

@@ -19,7 +19,7 @@ namespace reports {
 
 struct Row {
   std::vector<std::string> words;  // one per title
-  std::vector<Reading> readings;   // one per metric
+  std::vector<Cell> cells;         // one per metric
 };
 
 struct RowOptions {

@@ -36,11 +36,10 @@ bool is_formula(std::string_view text) {
   return !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
 }
 
-std::string notes(const std::vector<Metric>& metrics,
-                  const std::vector<reports::Reading>& readings) {
+std::string notes(const std::vector<Metric>& metrics, const std::vector<tmeter::Cell>& cells) {
   std::string out;
   for (size_t i = 0; i < metrics.size(); ++i) {
-    const auto status = reports::status_of(readings[i]);
+    const auto status = reports::status_of(cells[i], metrics[i]);
     if (!status) continue;
     if (!out.empty()) out += "; ";
     out.append(metrics[i].id()).append(": ").append(*status);
@@ -100,9 +99,9 @@ void write(const tmeter::Report& report, const Options& options, tmeter::Output&
   lines.end();
   const auto put_row = [&](const reports::Row& row) {
     for (const auto& word : row.words) lines.put(word);
-    for (const auto& reading : row.readings) lines.put_field(figure(reading.cell));
+    for (const auto& cell : row.cells) lines.put_field(figure(cell));
     if (!sizes.empty()) lines.put(sizes);
-    lines.put(notes(metrics, row.readings));
+    lines.put(notes(metrics, row.cells));
     lines.end();
   };
   reports::for_each_row(report, metrics, {.leading_dot = options.leading_dot}, put_row);

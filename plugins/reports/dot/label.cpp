@@ -73,13 +73,12 @@ Look::Look(const Report& report, const Options& options, const std::vector<std::
   if (options.attributes.empty() && color_) attributes_.emplace_back(*color_);
 }
 
-std::string Look::line(const Metric& metric, const reports::Reading& reading) {
-  return std::string(metric.title()) + " " + reports::shown(reading, metric);
+std::string Look::line(const Metric& metric, const tmeter::Cell& cell) {
+  return std::string(metric.title()) + " " + reports::shown(cell, metric);
 }
 
-std::string Look::style(const reports::Reading& reading) const {
+std::string Look::style(const tmeter::Cell& cell) const {
   if (!color_) return {};
-  const auto& cell = reading.cell;
   if (cell.is_unknown()) return " style=\"filled,dashed\"";
   if (cell.is_unavailable()) return " style=\"filled,dotted\"";
   if (!cell.known() || whole_ <= 0 || cell.real() <= 0) return {};

@@ -36,11 +36,11 @@ class Look {
   const std::optional<tmeter::Metric>& color_metric() const { return color_; }
 
   /// "MACs 118.01 M"
-  static std::string line(const tmeter::Metric& metric, const reports::Reading& reading);
+  static std::string line(const tmeter::Metric& metric, const tmeter::Cell& cell);
 
   /// fillcolor="#fdbb84": white for nothing, red for all, dashed when unknown. Empty without a
   /// metric.
-  std::string style(const reports::Reading& reading) const;
+  std::string style(const tmeter::Cell& cell) const;
 
   /// What the colours and signs mean.
   std::string legend() const;

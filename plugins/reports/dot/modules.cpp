@@ -4,13 +4,13 @@
 #include <limits>
 
 #include "../common/describe.hpp"
-#include "../common/lower_bounds.hpp"
+#include "../common/figures.hpp"
 #include "graphs.hpp"
 
 namespace dot_report {
 namespace {
 
-using reports::Reading;
+using tmeter::Cell;
 using tmeter::Metric;
 using tmeter::Module;
 using tmeter::Report;
@@ -50,7 +50,6 @@ class ModuleGraph {
         look_(report, options,
               {"type", "text", "kernel_size", "input_size", "output_size", "calls"}, {"type"}),
         metrics_(metrics_of(look_)),
-        bounds_(report, metrics_),
         sizes_(tree_sizes(report.graph())),
         out_(out) {}
 
@@ -95,8 +94,8 @@ class ModuleGraph {
   bool alike(const Module& parent, size_t first, const Report::Repeat& run) const {
     for (size_t i = first + run.window; i < first + run.window * run.times; ++i)
       for (size_t m = 0; m < metrics_.size(); ++m) {
-        const auto a = bounds_.reading(report_, parent.child(i), m);
-        const auto b = bounds_.reading(report_, parent.child(i - run.window), m);
+        const auto a = reports::module_figure(report_, metrics_[m], parent.child(i));
+        const auto b = reports::module_figure(report_, metrics_[m], parent.child(i - run.window));
         if (reports::shown(a, metrics_[m]) != reports::shown(b, metrics_[m])) return false;
       }
     return true;
@@ -112,17 +111,16 @@ class ModuleGraph {
     ++drawn_;
     std::vector<std::string> lines{
         std::string(module.index() == 0 ? reports::model_name(report_) : module.name())};
-    size_t m = 0;
     for (const auto& a : look_.attributes()) {
       if (const auto* metric = std::get_if<Metric>(&a))
-        lines.push_back(Look::line(*metric, bounds_.reading(report_, module, m++)));
+        lines.push_back(Look::line(*metric, reports::module_figure(report_, *metric, module)));
       else if (const auto word = this->word(module, std::get<std::string>(a)); !word.empty())
         lines.push_back(word);
     }
     out_ << "  m" << std::to_string(module.index()) << " [label=" << quoted(lines)
          << " tooltip=" << quoted(module.path());
     if (look_.color_metric() && module.index() > 0)
-      out_ << look_.style(bounds_.reading(report_, module, metrics_.size() - 1));
+      out_ << look_.style(reports::module_figure(report_, *look_.color_metric(), module));
     out_ << "];\n";
   }
 
@@ -137,7 +135,6 @@ class ModuleGraph {
   const bool fold_;
   const Look look_;
   const std::vector<Metric> metrics_;  // of the attributes, in their order; then the colour's
-  const reports::LowerBounds bounds_;
   const std::vector<size_t> sizes_;
   reports::Buffer& out_;
   size_t drawn_ = 0, folded_ = 0;

@@ -96,15 +96,14 @@ class OperatorGraph {
     std::vector<std::string> lines{std::string(n.op())};
     for (const auto& a : look_.attributes()) {
       if (const auto* metric = std::get_if<Metric>(&a))
-        lines.push_back(Look::line(*metric, {report_.cell(*metric, n), false}));
+        lines.push_back(Look::line(*metric, report_.cell(*metric, n)));
       else if (const auto text = word(n, std::get<std::string>(a)); !text.empty())
         lines.push_back(text);
     }
     const auto path = n.call() ? n.call().module().path() : std::string_view();
     out_ << "  n" << std::to_string(n.index()) << " [label=" << quoted(lines)
          << " tooltip=" << quoted(path);
-    if (const auto& metric = look_.color_metric())
-      out_ << look_.style({report_.cell(*metric, n), false});
+    if (const auto& metric = look_.color_metric()) out_ << look_.style(report_.cell(*metric, n));
     out_ << "];\n";
   }
 

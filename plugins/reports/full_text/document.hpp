@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "../common/buffer.hpp"
-#include "../common/lower_bounds.hpp"
+#include "../common/figures.hpp"
 #include "../common/utf8.hpp"
 
 namespace full_text_report {
@@ -14,7 +14,6 @@ struct Document {
   const tmeter::Report& report;
   const tmeter::Graph graph;
   const std::vector<tmeter::Metric> metrics;  // of --columns, else all
-  const reports::LowerBounds bounds;
   reports::Buffer out;
 
   Document(const tmeter::Report& r, tmeter::Output& o);
@@ -26,7 +25,7 @@ struct Document {
   void gap() { out << "\n"; }
 
   /// "MACs 118.01 M · FLOPs 236.03 M": what has a figure; empty when nothing has.
-  std::string figures(const std::vector<reports::Reading>& readings) const;
+  std::string figures(const std::vector<tmeter::Cell>& cells) const;
 
  private:
   size_t section_ = 0;

@@ -37,10 +37,10 @@ std::string results_of(const tmeter::Node& node) {
 }
 
 template <class Item>
-std::vector<reports::Reading> cells(const Document& d, const Item& item) {
-  std::vector<reports::Reading> readings;
-  for (const auto& m : d.metrics) readings.push_back({d.report.cell(m, item), false});
-  return readings;
+std::vector<tmeter::Cell> cells(const Document& d, const Item& item) {
+  std::vector<tmeter::Cell> cells;
+  for (const auto& m : d.metrics) cells.push_back(d.report.cell(m, item));
+  return cells;
 }
 
 std::string of(const Document& d, const tmeter_target& target) {
@@ -64,10 +64,10 @@ void architecture(Document& d) {
     const auto input = d.report.fact(m, "input_size"), output = d.report.fact(m, "output_size");
     if (!input.empty() || !output.empty())
       d.line(2, std::string(input) + " → " + std::string(output));
-    std::vector<reports::Reading> readings;
-    for (size_t i = 0; i < d.metrics.size(); ++i)
-      readings.push_back(d.bounds.reading(d.report, m, i));
-    if (const auto text = d.figures(readings); !text.empty()) d.line(2, text);
+    std::vector<tmeter::Cell> cells;
+    for (const auto& metric : d.metrics)
+      cells.push_back(reports::module_figure(d.report, metric, m));
+    if (const auto text = d.figures(cells); !text.empty()) d.line(2, text);
   }
 }
 

@@ -53,8 +53,8 @@ void summary(Document& d) {
   model_facts(d);
   d.gap();
   for (size_t i = 0; i < d.metrics.size(); ++i) {
-    const auto total = d.bounds.total(d.report, i);
-    if (total.cell.empty()) continue;
+    const auto total = d.report.total(d.metrics[i]);
+    if (total.empty()) continue;
     const auto full = reports::shown_in_full(total, d.metrics[i]);
     const auto brief = reports::shown(total, d.metrics[i]);
     d.line(1, std::string(d.metrics[i].title()) + ": " + full +
@@ -96,7 +96,7 @@ void sizes(Document& d) {
     std::string text;
     for (size_t i = 0; i < titles.size(); ++i)
       text += (i ? ", " : "") + titles[i] + " = " + row.words[i];
-    d.line(1, text + ": " + d.figures(row.readings));
+    d.line(1, text + ": " + d.figures(row.cells));
   });
 }
 
@@ -105,8 +105,8 @@ void time_and_energy(Document& d) {
   size_t shown = 0;
   for (size_t i = 0; i < d.metrics.size(); ++i) {
     const auto& m = d.metrics[i];
-    const auto total = d.bounds.total(d.report, i);
-    if (!is_timing(m) || total.cell.empty()) continue;
+    const auto total = d.report.total(m);
+    if (!is_timing(m) || total.empty()) continue;
     ++shown;
     d.line(1, std::string(m.title()) + ": " + reports::shown(total, m) + " (" + source_of(m) + ")");
   }

@@ -16,7 +16,6 @@ Document::Document(const tmeter::Report& r, tmeter::Output& o)
     : report(r),
       graph(r.graph()),
       metrics(reports::chosen_metrics(r, [](const tmeter::Metric&) { return true; })),
-      bounds(r, metrics),
       out(o) {}
 
 void Document::heading(std::string_view title) {
@@ -30,12 +29,12 @@ void Document::line(size_t indent, std::string_view text) {
   out << "\n";
 }
 
-std::string Document::figures(const std::vector<reports::Reading>& readings) const {
+std::string Document::figures(const std::vector<tmeter::Cell>& cells) const {
   std::string text;
-  for (size_t i = 0; i < readings.size(); ++i) {
-    if (readings[i].cell.empty()) continue;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].empty()) continue;
     text += (text.empty() ? "" : " · ") + std::string(metrics[i].title()) + " " +
-            reports::shown(readings[i], metrics[i]);
+            reports::shown(cells[i], metrics[i]);
   }
   return text;
 }

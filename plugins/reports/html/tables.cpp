@@ -91,27 +91,6 @@ bool is_column(const Report& report, const tmeter::Metric& metric, int32_t axis,
   return false;
 }
 
-/// Modules around an operator or tensor without a figure, the root always among them.
-std::vector<bool> modules_with_gaps(const Report& report, const tmeter::Metric& metric) {
-  const auto graph = report.graph();
-  std::vector<bool> marked(graph.modules().size(), false);
-  const auto mark = [&](const Module& m) { marked[m.index()] = marked[0] = true; };
-  if (metric.axis() == TMETER_AXIS_NODE) {
-    for (const auto& node : graph.nodes()) {
-      if (!report.cell(metric, node).is_unknown()) continue;
-      marked[0] = true;
-      for (auto call = node.call(); call; call = call.parent()) mark(call.module());
-    }
-  } else if (metric.axis() == TMETER_AXIS_TENSOR) {
-    for (const auto& tensor : graph.tensors()) {
-      if (!report.cell(metric, tensor).is_unknown()) continue;
-      marked[0] = true;
-      for (auto m = tensor.owner(); m; m = m.parent()) mark(m);
-    }
-  }
-  return marked;
-}
-
 }  // namespace
 
 void write_modules(Json& json, const Report& report) {
@@ -185,12 +164,13 @@ void write_figures(Json& json, const Report& report, int32_t axis) {
 
 void write_lower_bounds(Json& json, const Report& report) {
   json.open('[');
+  const auto modules = report.graph().modules();
   for (const auto& metric : report.metrics()) {
-    const auto marked = modules_with_gaps(report, metric);
-    if (marked.empty() || !marked[0]) continue;
+    if (!report.total(metric).partial()) continue;
     json.open('[').index(metric.index());
-    for (size_t i = 0; i < marked.size(); ++i)
-      if (marked[i]) json.index(i);
+    json.index(0);  // stands for the model
+    for (size_t i = 1; i < modules.size(); ++i)
+      if (report.cell(metric, modules[i]).partial()) json.index(i);
     json.close(']');
   }
   json.close(']');

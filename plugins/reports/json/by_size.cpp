@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "../common/figures.hpp"
+
 namespace json_report {
 namespace {
 
@@ -47,20 +49,28 @@ void formulas(Stream& stream, const tmeter::Report& report) {
 Json sweep(const tmeter::Report& report) {
   const auto sweep = report.sweep();
   if (sweep.symbols.len == 0) return nullptr;
-  Json points = Json::array(), totals = Json::object();
+  Json points = Json::array(), totals = Json::object(), status = Json::object();
   for (size_t p = 0; p < sweep.point_count; ++p) {
     const auto point = report.sweep_point(p);
     points.push_back(std::vector<int64_t>(point.ptr, point.ptr + point.len));
   }
   for (const auto& m : report.metrics()) {
-    Json figures = Json::array();
-    for (size_t p = 0; p < sweep.point_count; ++p)
-      figures.push_back(number(report.sweep_total(p, m)));
+    Json figures = Json::array(), marks = Json::array();
+    bool marked = false;
+    for (size_t p = 0; p < sweep.point_count; ++p) {
+      const auto total = report.sweep_total(p, m);
+      const auto mark = reports::status_of(total, m);
+      figures.push_back(number(total));
+      marks.push_back(mark ? Json(*mark) : Json(nullptr));
+      marked = marked || mark;
+    }
     totals.emplace(m.id(), std::move(figures));
+    if (marked) status.emplace(m.id(), std::move(marks));
   }
   return {{"symbols", symbol_names(report.graph(), sweep.symbols)},
           {"points", std::move(points)},
-          {"totals", std::move(totals)}};
+          {"totals", std::move(totals)},
+          {"totals_status", std::move(status)}};
 }
 
 }  // namespace json_report

@@ -98,6 +98,13 @@ Json totals(const tmeter::Report& report) {
   return object;
 }
 
+Json totals_status(const tmeter::Report& report) {
+  Json object = Json::object();
+  for (const auto& m : report.metrics())
+    if (const auto status = reports::status_of(report.total(m), m)) object.emplace(m.id(), *status);
+  return object;
+}
+
 Json coverage(const tmeter::Report& report) {
   const auto c = report.coverage();
   if (tmeter::to_view(c.metric).empty()) return nullptr;
@@ -117,10 +124,14 @@ Json coverage(const tmeter::Report& report) {
 void assertions(Stream& stream, const tmeter::Report& report) {
   const auto list = report.assertions();
   if (list.size() == 0) return;
-  stream.list_lines("assertions", list, [](const auto& a) -> Json {
-    return {{"expression", a.expression()}, {"subject", a.subject()},
-            {"comparison", a.comparison()}, {"value", number(a.value())},
-            {"limit", number(a.limit())},   {"holds", a.holds()}};
+  const auto metrics = report.metrics();
+  stream.list_lines("assertions", list, [&](const auto& a) {
+    Json entry{{"expression", a.expression()}, {"subject", a.subject()},
+               {"comparison", a.comparison()}, {"value", number(a.value())},
+               {"limit", number(a.limit())},   {"holds", a.holds()}};
+    if (a.value().partial() && a.of_metric())
+      entry.emplace("status", *reports::status_of(a.value(), metrics[a.metric()]));
+    return entry;
   });
 }
 

@@ -8,6 +8,8 @@ namespace json_report {
 Json tool(const tmeter::Report& report);
 Json model(const tmeter::Report& report);
 Json totals(const tmeter::Report& report);
+/// What totals are besides plain numbers, by metric id: {"macs": "lower_bound"}.
+Json totals_status(const tmeter::Report& report);
 Json coverage(const tmeter::Report& report);
 Json config(const tmeter::Report& report);
 Json timing(const tmeter::Report& report);

@@ -12,8 +12,8 @@ using tmeter::Cell;
 using tmeter::Value;
 
 /// As `reports::status_of` names them, in the order in which they are written.
-constexpr std::array<std::string_view, 5> kStatuses{"zero_by_rule", "unknown", "unavailable",
-                                                    "not_finite", "lower_bound"};
+constexpr std::array<std::string_view, 6> kStatuses{"zero_by_rule", "unknown",     "unavailable",
+                                                    "not_finite",   "lower_bound", "partial"};
 
 void write_number(Stream& stream, const Cell& cell) {
   if (cell.is_int())
@@ -57,7 +57,7 @@ Json number(const Cell& cell) {
 }
 
 Values::Values(const tmeter::Report& report)
-    : report_(report), metrics_(reports::all_metrics(report)), bounds_(report, metrics_) {}
+    : report_(report), metrics_(reports::all_metrics(report)) {}
 
 void Values::write(Stream& stream, int32_t axis, size_t index) const {
   std::array<std::vector<std::string_view>, kStatuses.size()> marked;
@@ -66,8 +66,7 @@ void Values::write(Stream& stream, int32_t axis, size_t index) const {
     const auto cell = report_.cell(metrics_[m], axis, index);
     if (cell.empty()) continue;
     write_number(stream.key(metrics_[m].id()), cell);
-    const bool partial = axis == TMETER_AXIS_MODULE && bounds_.partial(index, m);
-    const auto status = reports::status_of({cell, partial});
+    const auto status = reports::status_of(cell, metrics_[m]);
     for (size_t s = 0; s < kStatuses.size(); ++s)
       if (status == kStatuses[s]) marked[s].push_back(metrics_[m].id());
   }

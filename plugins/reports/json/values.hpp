@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../common/lower_bounds.hpp"
+#include "../common/figures.hpp"
 #include "stream.hpp"
 
 namespace json_report {
@@ -13,7 +13,8 @@ Json number(const tmeter::Cell& cell);
 
 /// The figures of one row: "values" ({metric id: number or null}), and for each cell that is not a
 /// plain number its metric in "zero_by_rule", "unknown", "unavailable", "not_finite" or – of a
-/// module in which something has no figure – "lower_bound". Metrics that do not apply are left out.
+/// module in which something has no figure – "lower_bound" or, where the rest bounds nothing,
+/// "partial". Metrics that do not apply are left out.
 class Values {
  public:
   explicit Values(const tmeter::Report& report);
@@ -23,7 +24,6 @@ class Values {
  private:
   const tmeter::Report& report_;
   std::vector<tmeter::Metric> metrics_;
-  reports::LowerBounds bounds_;
 };
 
 void write_shape(Stream& stream, const tmeter::Shape& shape);

@@ -18,6 +18,7 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   symbols(stream, report);
   metrics(stream, report);
   stream.section_lines("totals", totals(report));
+  stream.section("totals_status", totals_status(report));
   formulas(stream, report);
   stream.section("sweep", sweep(report));
   stream.section("coverage", coverage(report));

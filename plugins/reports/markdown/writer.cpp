@@ -5,9 +5,9 @@
 
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
+#include "../common/figures.hpp"
 #include "../common/findings.hpp"
 #include "../common/groups.hpp"
-#include "../common/lower_bounds.hpp"
 #include "../common/names.hpp"
 #include "../common/rows.hpp"
 #include "escape.hpp"
@@ -16,7 +16,7 @@
 namespace markdown_report {
 namespace {
 
-using reports::Reading;
+using tmeter::Cell;
 using tmeter::Metric;
 using tmeter::Report;
 
@@ -31,8 +31,7 @@ class Writer {
         out_(out),
         metrics_(reports::chosen_metrics(
             report, [&](const Metric& m) { return reports::is_readable(report, m); })),
-        main_(main_metric()),
-        bounds_(report, metrics_) {}
+        main_(main_metric()) {}
 
   void write() {
     heading();
@@ -82,7 +81,7 @@ class Writer {
     Table table{0, {}, {{}}};
     for (size_t i = 0; i < metrics_.size(); ++i) {
       table.titles.push_back(escaped(metrics_[i].title()));
-      table.rows[0].push_back(reports::shown_in_full(bounds_.total(report_, i), metrics_[i]));
+      table.rows[0].push_back(reports::shown_in_full(report_.total(metrics_[i]), metrics_[i]));
     }
     if (!metrics_.empty()) write_table(table, out_);
     if (const auto coverage = reports::describe_coverage(report_); !coverage.empty())
@@ -137,10 +136,10 @@ class Writer {
     return words;
   }
 
-  void add_figures(const std::vector<Reading>& readings, std::vector<std::string>& cells) const {
+  void add_figures(const std::vector<Cell>& figures, std::vector<std::string>& cells) const {
     for (size_t i = 0; i < metrics_.size(); ++i)
-      cells.push_back(reports::shown(readings[i], metrics_[i]));
-    if (main_) cells.push_back(share(readings[*main_].cell));
+      cells.push_back(reports::shown(figures[i], metrics_[i]));
+    if (main_) cells.push_back(share(figures[*main_]));
   }
 
   std::string share(const tmeter::Cell& cell) const {
@@ -171,7 +170,7 @@ class Writer {
     const auto own = reports::own_figures(report_, metrics_);
     std::vector<Candidate> all;
     for (size_t i = 0; i < own.size(); ++i)
-      if (const auto weight = own[i][*main_].reading().cell.real(); weight > 0)
+      if (const auto weight = own[i][*main_].result().real(); weight > 0)
         all.push_back({i, weight});
     if (all.empty()) return;
     Table table{2, titles({"module", "type"}), {}};
@@ -179,7 +178,7 @@ class Writer {
     for (const auto i : heaviest(std::move(all))) {
       const auto m = graph_.modules()[i];
       table.rows.push_back({i ? code(m.path()) : "(root)", code(m.type())});
-      add_figures(reports::readings_of(own[i]), table.rows.back());
+      add_figures(reports::cells_of(own[i]), table.rows.back());
     }
     put("Heaviest modules", table, count);
   }
@@ -189,12 +188,12 @@ class Writer {
     if (!main_ || groups.all().empty()) return;
     std::vector<Candidate> all;
     for (size_t i = 0; i < groups.all().size(); ++i)
-      all.push_back({i, groups.all()[i].sums[*main_].reading().cell.real()});
+      all.push_back({i, groups.all()[i].sums[*main_].result().real()});
     Table table{2, titles({"operator", "calls"}), {}};
     for (const auto i : heaviest(std::move(all))) {
       const auto& group = groups.all()[i];
       table.rows.push_back({code(group.name), std::to_string(group.count)});
-      add_figures(reports::readings_of(group.sums), table.rows.back());
+      add_figures(reports::cells_of(group.sums), table.rows.back());
     }
     put("Operators", table, groups.all().size());
   }
@@ -205,11 +204,11 @@ class Writer {
     Table table{2, titles({"module", "type"}), {}};
     for (size_t i = 0; i < root.child_count() && i < 4 * options_.rows; ++i) {
       const auto m = root.child(i);
-      std::vector<Reading> readings;
-      for (size_t c = 0; c < metrics_.size(); ++c)
-        readings.push_back(bounds_.reading(report_, m, c));
+      std::vector<Cell> cells;
+      for (const auto& metric : metrics_)
+        cells.push_back(reports::module_figure(report_, metric, m));
       table.rows.push_back({code(m.path()), code(m.type())});
-      add_figures(readings, table.rows.back());
+      add_figures(cells, table.rows.back());
     }
     put("Parts of the model", table, root.child_count());
   }
@@ -223,7 +222,7 @@ class Writer {
     reports::for_each_row(report_, metrics_, {}, [&](const reports::Row& row) {
       table.rows.push_back(row.words);
       for (size_t i = 0; i < metrics_.size(); ++i)
-        table.rows.back().push_back(reports::shown(row.readings[i], metrics_[i]));
+        table.rows.back().push_back(reports::shown(row.cells[i], metrics_[i]));
     });
     write_table(table, out_);
   }
@@ -275,7 +274,6 @@ class Writer {
   reports::Buffer out_;
   std::vector<Metric> metrics_;
   std::optional<size_t> main_;
-  const reports::LowerBounds bounds_;
 };
 
 }  // namespace

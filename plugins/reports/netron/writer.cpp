@@ -6,7 +6,7 @@
 
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "../common/lower_bounds.hpp"
+#include "../common/figures.hpp"
 #include "../json/stream.hpp"
 
 namespace netron_report {
@@ -15,7 +15,7 @@ namespace {
 using json_report::kItemIndent;
 using json_report::kMemberIndent;
 using json_report::Stream;
-using reports::Reading;
+using tmeter::Cell;
 using tmeter::Metric;
 using tmeter::Report;
 
@@ -25,7 +25,6 @@ class Writer {
       : report_(report),
         graph_(report.graph()),
         metrics_(reports::chosen_metrics(report, [](const Metric& m) { return !m.detail(); })),
-        bounds_(report, metrics_),
         names_(metric_names()),
         stream_(out) {}
 
@@ -77,19 +76,18 @@ class Writer {
   }
 
   // "118,013,952 (2.9 % of the model)"
-  void figure(std::string_view kind, std::string_view target, size_t metric,
-              const Reading& reading) {
-    if (reading.cell.empty()) return;
-    auto text = reports::shown_in_full(reading, metrics_[metric]);
+  void figure(std::string_view kind, std::string_view target, size_t metric, const Cell& cell) {
+    if (cell.empty()) return;
+    auto text = reports::shown_in_full(cell, metrics_[metric]);
     const double whole = report_.total(metrics_[metric]).real();
     const bool share = metrics_[metric].aggregation() == TMETER_AGGREGATE_SUM && kind != "model" &&
-                       whole > 0 && reading.cell.known() && reading.cell.real() > 0;
-    if (share) text += " (" + tmeter::percent(reading.cell.real() / whole) + " of the model)";
+                       whole > 0 && cell.known() && cell.real() > 0;
+    if (share) text += " (" + tmeter::percent(cell.real() / whole) + " of the model)";
     entry(kind, target, names_[metric], text);
   }
 
   void totals() {
-    for (size_t i = 0; i < metrics_.size(); ++i) figure("model", "", i, bounds_.total(report_, i));
+    for (size_t i = 0; i < metrics_.size(); ++i) figure("model", "", i, report_.total(metrics_[i]));
   }
 
   // A node with several results has a name of Netron's own making, its results have the file's.
@@ -101,7 +99,7 @@ class Writer {
     for (const auto& node : graph_.nodes()) {
       if (node.name().empty()) continue;
       for (size_t i = 0; i < metrics_.size(); ++i)
-        figure(kind_of(node), node.name(), i, {report_.cell(metrics_[i], node), false});
+        figure(kind_of(node), node.name(), i, report_.cell(metrics_[i], node));
     }
   }
 
@@ -109,19 +107,18 @@ class Writer {
     for (const auto& module : graph_.modules())
       if (!module.path().empty())
         for (size_t i = 0; i < metrics_.size(); ++i)
-          figure("node", module.path(), i, bounds_.reading(report_, module, i));
+          figure("node", module.path(), i, reports::module_figure(report_, metrics_[i], module));
   }
 
   void tensors() {
     for (const auto& tensor : graph_.tensors())
       for (size_t i = 0; i < metrics_.size(); ++i)
-        figure("tensor", tensor.name(), i, {report_.cell(metrics_[i], tensor), false});
+        figure("tensor", tensor.name(), i, report_.cell(metrics_[i], tensor));
   }
 
   const Report& report_;
   const tmeter::Graph graph_;
   const std::vector<Metric> metrics_;
-  const reports::LowerBounds bounds_;
   const std::vector<std::string> names_;
   Stream stream_;
 };

@@ -25,15 +25,6 @@ std::string title_of(const tmeter_symbol_info& s) {
   return title;
 }
 
-// Some operator has no rule for the metric: its total is a lower bound.
-bool is_partial(const Report& report, const Metric& metric) {
-  if (metric.axis() != TMETER_AXIS_NODE) return false;
-  const auto nodes = report.graph().nodes().size();
-  for (size_t i = 0; i < nodes; ++i)
-    if (report.cell(metric, TMETER_AXIS_NODE, i).is_unknown()) return true;
-  return false;
-}
-
 // "s77 = x.0 (2 … 64)"
 Text legend_item(const tmeter_symbol_info& s) {
   Text item(tmeter::to_view(s.name));
@@ -78,20 +69,15 @@ Table sweep_table(const Report& report, const std::vector<Metric>& metrics, bool
   Table table;
   for (size_t i = 0; i < sweep.symbols.len; ++i)
     table.columns.push_back({title_of(symbol(report, sweep.symbols.ptr[i])), "", true});
-  std::vector<bool> partial;
-  for (const auto& m : metrics) {
+  for (const auto& m : metrics)
     table.columns.push_back({column_title(m, raw), std::string(m.plugin()), false});
-    partial.push_back(is_partial(report, m));
-  }
   for (size_t p = 0; p < sweep.point_count; ++p) {
     Table::Row row;
     const auto point = report.sweep_point(p);
     for (size_t i = 0; i < point.len; ++i)
       row.figures.push_back({std::to_string(point.ptr[i]), "", Style::kStrong});
-    for (size_t m = 0; m < metrics.size(); ++m) {
-      const auto total = report.sweep_total(p, metrics[m]);
-      row.figures.push_back(figure_of({total, partial[m] && total.known()}, metrics[m], raw));
-    }
+    for (const auto& m : metrics)
+      row.figures.push_back(figure_of(report.sweep_total(p, m), m, raw));
     table.rows.push_back(std::move(row));
   }
   return table;

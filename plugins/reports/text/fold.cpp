@@ -6,16 +6,15 @@
 namespace text_report {
 namespace {
 
-bool same(const Reading& a, const Reading& b) {
-  const auto x = a.cell.abi(), y = b.cell.abi();
-  return a.partial == b.partial && x.kind == y.kind && x.i == y.i && x.f == y.f;
+bool same(const Cell& a, const Cell& b) {
+  const auto x = a.abi(), y = b.abi();
+  return x.flags == y.flags && x.kind == y.kind && x.i == y.i && x.f == y.f;
 }
 
 /// Alike in all that is shown of them but id and name.
 bool alike(const Branch& a, const Branch& b) {
   return a.note == b.note && a.type == b.type && a.facts == b.facts &&
-         std::equal(a.readings.begin(), a.readings.end(), b.readings.begin(), b.readings.end(),
-                    same) &&
+         std::equal(a.cells.begin(), a.cells.end(), b.cells.begin(), b.cells.end(), same) &&
          std::equal(
              a.children.begin(), a.children.end(), b.children.begin(), b.children.end(),
              [](const Branch& x, const Branch& y) { return x.label == y.label && alike(x, y); });
@@ -39,14 +38,8 @@ Branch run_of(const std::vector<Branch>& items, size_t at, size_t window, size_t
              {}};
   for (size_t c = 0; c < columns.shown.size(); ++c) {
     Accumulator sum(columns.shown[c].aggregation());
-    bool partial = false;
-    for (size_t i = at; i < end; ++i) {
-      sum.add(items[i].readings[c].cell);
-      partial = partial || items[i].readings[c].partial;
-    }
-    auto reading = sum.reading();
-    reading.partial = reading.partial || partial;
-    run.readings.push_back(reading);
+    for (size_t i = at; i < end; ++i) sum.add(items[i].cells[c]);
+    run.cells.push_back(sum.result());
   }
   std::copy_n(items.begin() + static_cast<ptrdiff_t>(at), window, std::back_inserter(run.children));
   return run;

@@ -19,13 +19,13 @@ using tmeter::Report;
 constexpr size_t kFooterIndent = 2;
 constexpr size_t kUnknownShown = 8;
 
-// "MACs 4,089,184,256": counts exact, everything else scaled.
+// "MACs 4,089,184,256", "MACs ≥812": counts exact, everything else scaled.
 Text total_item(const Report& report, const Metric& metric, bool raw) {
   const auto cell = report.total(metric);
   const auto kind = metric.unit_kind();
   const bool exact = cell.is_int() && (kind == TMETER_UNIT_COUNT || kind == TMETER_UNIT_OP);
-  const auto figure = figure_of({cell, false}, metric, raw);
-  std::string number = exact && !raw ? tmeter::grouped(cell.count().value()) : figure.number;
+  const auto figure = figure_of(cell, metric, raw);
+  std::string number = exact && !raw ? reports::shown_in_full(cell, metric) : figure.number;
   if (!exact && !figure.unit.empty()) number += " " + figure.unit;
   return Text(metric.title(), Style::kQuiet).add(" ").add(number);
 }

@@ -8,7 +8,7 @@
 namespace text_report {
 namespace {
 
-using reports::readings_of;
+using reports::cells_of;
 using reports::Sums;
 using tmeter::Cell;
 using tmeter::Report;
@@ -37,17 +37,9 @@ class Groups {
   std::map<std::string, size_t, std::less<>> index_;
 };
 
-// The root: totals of the report, partial where a group is.
-Branch total_branch(const Report& report, const Columns& columns,
-                    const std::vector<Branch>& groups) {
+Branch total_branch(const Report& report, const Columns& columns) {
   Branch root{"", std::string(model_name(report)), "", "", {}, {}};
-  for (size_t c = 0; c < columns.shown.size(); ++c) {
-    const Cell total = report.total(columns.shown[c]);
-    const bool partial = std::any_of(groups.begin(), groups.end(), [c](const Branch& b) {
-      return b.readings[c].partial || b.readings[c].cell.is_unknown();
-    });
-    root.readings.push_back({total, partial && total.known()});
-  }
+  for (const auto& metric : columns.shown) root.cells.push_back(report.total(metric));
   return root;
 }
 
@@ -58,13 +50,11 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view, G
   std::vector<Branch> branches;
   for (auto& group : groups.all()) {
     tree.hidden += tree.depth < 2 ? group.count : 0;
-    branches.push_back({"", group.name, "×" + std::to_string(group.count), "",
-                        readings_of(group.sums), std::move(group.members)});
+    branches.push_back({"", group.name, "×" + std::to_string(group.count), "", cells_of(group.sums),
+                        std::move(group.members)});
   }
-  tree.root = total_branch(report, columns, branches);
-  const auto partial = [](const Reading& r) { return r.partial; };
-  const auto& readings = tree.root.readings;
-  if (std::any_of(readings.begin(), readings.end(), partial)) tree.legend = {kLowerBound};
+  tree.root = total_branch(report, columns);
+  if (any_partial(tree.root.cells)) tree.legend = {kLowerBound};
   tree.hidden += tree.depth < 1 ? branches.size() : 0;
   if (tree.depth >= 1) tree.root.children = std::move(branches);
   // Groups by weight unless told otherwise; what is in them as it comes unless told otherwise.
@@ -108,7 +98,7 @@ Tree operator_tree(const Report& report, const Columns& columns, const View& vie
     const auto path = path_of(node);
     const auto shape = node.result_count() ? describe(node.result(0)) : std::string();
     group.members.push_back(
-        {std::to_string(node.index()), std::string(path), "", shape, readings_of(own), {}});
+        {std::to_string(node.index()), std::string(path), "", shape, cells_of(own), {}});
   }
   return make_tree(report, columns, view, groups);
 }
@@ -120,12 +110,11 @@ Tree type_tree(const Report& report, const Columns& columns, const View& view) {
   for (const auto& m : report.graph().modules()) {
     auto& group = groups[m.qualified_type()];
     ++group.count;
-    for (size_t c = 0; c < columns.shown.size(); ++c)
-      group.sums[c].add(own[m.index()][c].reading());
+    for (size_t c = 0; c < columns.shown.size(); ++c) group.sums[c].add(own[m.index()][c].result());
     if (!wants_members(view)) continue;
     const auto path = m.index() == 0 ? std::string_view("(root)") : m.path();
     group.members.push_back(
-        {ids[m.index()], std::string(path), "", "", readings_of(own[m.index()]), {}});
+        {ids[m.index()], std::string(path), "", "", cells_of(own[m.index()]), {}});
   }
   shorten_names(groups.all());
   return make_tree(report, columns, view, groups);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <tmeter/cpp/module_ids.hpp>
 
-#include "../common/lower_bounds.hpp"
+#include "../common/figures.hpp"
 #include "fold.hpp"
 #include "trees.hpp"
 
@@ -18,7 +18,7 @@ constexpr size_t kRowsAtOnce = 48;  // about one screen, with header and footer
 class ModuleFacts {
  public:
   ModuleFacts(const Report& report, const Columns& columns)
-      : bounds_(report, columns.shown), ids_(tmeter::module_ids(report.graph())) {
+      : ids_(tmeter::module_ids(report.graph())) {
     const Graph graph = report.graph();
     const size_t n = ids_.size();
     level_.assign(n, 0);
@@ -27,13 +27,15 @@ class ModuleFacts {
     find_levels(graph);
     find_calls(graph);
     find_ties(graph);
+    for (const auto& m : graph.modules())
+      for (const auto& metric : columns.shown)
+        partial_ = partial_ || reports::module_figure(report, metric, m).partial();
   }
 
   const std::string& id(const Module& m) const { return ids_[m.index()]; }
   bool called(const Module& m) const { return called_[m.index()]; }
   bool tied(const Module& m) const { return tied_[m.index()]; }
-  bool partial(const Module& m, size_t column) const { return bounds_.partial(m.index(), column); }
-  bool any_partial() const { return bounds_.any(); }
+  bool any_partial() const { return partial_; }
   const std::vector<size_t>& modules_per_level() const { return per_level_; }
 
  private:
@@ -60,10 +62,10 @@ class ModuleFacts {
         if (owner) tied_[owner.index()] = true;
     }
   }
-  const reports::LowerBounds bounds_;
   std::vector<std::string> ids_;
   std::vector<size_t> level_, per_level_;
   std::vector<bool> called_, tied_;
+  bool partial_ = false;
 };
 
 /// Whether a level could fit a screen once repeats are folded; it spares building huge levels.
@@ -113,7 +115,8 @@ class Builder {
              std::string(repr_ ? report_.module_text(m) : m.type()),
              {},
              {}};
-    for (size_t c = 0; c < columns_.shown.size(); ++c) b.readings.push_back(reading(m, c));
+    for (const auto& metric : columns_.shown)
+      b.cells.push_back(reports::module_figure(report_, metric, m));
     for (const auto& key : columns_.facts_of_modules) b.facts.emplace_back(report_.fact(m, key));
     for (size_t i = 0; levels > 0 && i < m.child_count(); ++i)
       b.children.push_back(branch(m.child(i), levels - 1));
@@ -122,12 +125,6 @@ class Builder {
   }
 
  private:
-  Reading reading(const Module& m, size_t c) const {
-    const auto& metric = columns_.shown[c];
-    const auto cell = m.index() == 0 ? report_.total(metric) : report_.cell(metric, m);
-    return {cell, cell.known() && facts_.partial(m, c)};
-  }
-
   const Report& report_;
   const Columns& columns_;
   const ModuleFacts& facts_;

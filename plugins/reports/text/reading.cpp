@@ -12,8 +12,7 @@ std::string column_title(const tmeter::Metric& metric, bool raw) {
   return title;
 }
 
-Figure figure_of(const Reading& reading, const tmeter::Metric& metric, bool raw) {
-  const auto& cell = reading.cell;
+Figure figure_of(const Cell& cell, const tmeter::Metric& metric, bool raw) {
   if (cell.empty()) return {"–", "", Style::kQuiet};
   if (cell.is_unknown()) return {"?", "", Style::kWarning};
   if (cell.is_unavailable()) return {"n/a", "", Style::kQuiet};
@@ -27,8 +26,8 @@ Figure figure_of(const Reading& reading, const tmeter::Metric& metric, bool raw)
     figure = {std::move(scaled.number), std::move(scaled.unit), Style::kPlain};
   }
   if (cell.real() == 0) figure.style = Style::kQuiet;
-  if (reading.partial) {
-    figure.number.insert(0, "≥");
+  if (cell.partial()) {
+    figure.number.insert(0, reports::bounds_from_below(metric) ? "≥" : "≈");
     figure.style = Style::kWarning;
   }
   return figure;

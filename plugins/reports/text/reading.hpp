@@ -9,10 +9,10 @@ namespace text_report {
 
 using reports::Accumulator;
 using reports::plain_number;
-using reports::Reading;
+using tmeter::Cell;
 
 /// As it is printed; `raw`: without scaling.
-Figure figure_of(const Reading& reading, const tmeter::Metric& metric, bool raw);
+Figure figure_of(const Cell& cell, const tmeter::Metric& metric, bool raw);
 
 /// Above a column; raw figures have their unit there.
 std::string column_title(const tmeter::Metric& metric, bool raw);

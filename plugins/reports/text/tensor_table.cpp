@@ -65,7 +65,7 @@ class RowMaker {
     row.name.add(std::to_string(n) + (n == 1 ? " tensor" : " tensors"), Style::kStrong);
     row.figures.push_back(count(elements));
     for (const auto& m : columns_.of_tensors)
-      row.figures.push_back(figure_of({report_.total(m), false}, m, raw_));
+      row.figures.push_back(figure_of(report_.total(m), m, raw_));
     if (has_histograms()) row.figures.push_back({});
     return row;
   }
@@ -76,7 +76,7 @@ class RowMaker {
     row.type = reports::describe(t);
     row.figures.push_back(count(t.numel().value()));
     for (const auto& m : columns_.of_tensors)
-      row.figures.push_back(figure_of({report_.cell(m, t), false}, m, raw_));
+      row.figures.push_back(figure_of(report_.cell(m, t), m, raw_));
     if (has_histograms()) row.figures.push_back({histogram(t), "", Style::kBar});
     return row;
   }

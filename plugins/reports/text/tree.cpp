@@ -17,10 +17,9 @@ void flatten_children(const Branch& parent, const std::string& guide, std::vecto
 
 void sort_children(Branch& branch, size_t c, size_t levels) {
   if (levels == 0) return;
-  std::stable_sort(branch.children.begin(), branch.children.end(),
-                   [c](const Branch& a, const Branch& b) {
-                     return a.readings[c].cell.real() > b.readings[c].cell.real();
-                   });
+  std::stable_sort(
+      branch.children.begin(), branch.children.end(),
+      [c](const Branch& a, const Branch& b) { return a.cells[c].real() > b.cells[c].real(); });
   for (auto& child : branch.children) sort_children(child, c, levels - 1);
 }
 

@@ -2,6 +2,7 @@
 // modules grouped by type. Built, sorted, then flattened into lines with guides. Folding of repeats
 // ("Repeat [n] times") is a step between sorting and flattening.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,20 @@
 
 namespace text_report {
 
-/// For the legend of a tree with partial readings.
+/// For the legend of a tree with partial cells.
 inline constexpr const char* kLowerBound =
     "≥: a lower bound; some operators or tensors inside have no figure";
+
+inline bool any_partial(const std::vector<Cell>& cells) {
+  return std::any_of(cells.begin(), cells.end(), [](const Cell& c) { return c.partial(); });
+}
 
 struct Branch {
   std::string id;
   std::string label;
   std::string note;  // "×3", "†"
   std::string type;
-  std::vector<Reading> readings;  // one per column
+  std::vector<Cell> cells;  // one per column
   std::vector<Branch> children;
   std::vector<std::string> facts{};  // one per column of words; empty: none
 };

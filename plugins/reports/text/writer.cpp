@@ -29,10 +29,10 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view) {
 // Whether any row below the root could have a figure, at this depth or a deeper one.
 bool has_figures(const Report& report, const Tree& tree, const Columns& columns, size_t c) {
   const auto& branches = tree.root.children;
-  const auto has = [c](const Branch& b) { return !b.readings[c].cell.empty(); };
+  const auto has = [c](const Branch& b) { return !b.cells[c].empty(); };
   if (std::any_of(branches.begin(), branches.end(), has)) return true;
   const auto modules = report.graph().modules();
-  if (modules.size() <= 1) return tree.root.readings.size() > c && has(tree.root);
+  if (modules.size() <= 1) return tree.root.cells.size() > c && has(tree.root);
   for (size_t i = 1; i < modules.size(); ++i)
     if (!report.cell(columns.shown[c], TMETER_AXIS_MODULE, i).empty()) return true;
   return false;
@@ -99,9 +99,9 @@ class TableMaker {
     row.figures.resize(columns_.facts_of_modules.size());
     for (size_t i = 0; i < branch.facts.size(); ++i) row.figures[i].number = branch.facts[i];
     for (const size_t c : kept)
-      row.figures.push_back(figure_of(branch.readings[c], columns_.shown[c], view_.raw));
+      row.figures.push_back(figure_of(branch.cells[c], columns_.shown[c], view_.raw));
     if (bars && !root) {
-      const auto& cell = branch.readings[*columns_.bar].cell;
+      const auto& cell = branch.cells[*columns_.bar];
       if (cell.known() && cell.real() > 0) row.share = cell.real() / whole_;
     }
     return row;

@@ -17,16 +17,11 @@ RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
       report_(report),
       graph_(report.graph()),
       metrics_(reports::all_metrics(report)),
-      bounds_(report, metrics_),
       values_(graph_),
       ids_(tmeter::module_ids(graph_)) {}
 
 void RowWriter::figures(int32_t axis, size_t index) {
-  for (size_t i = 0; i < metrics_.size(); ++i) {
-    const auto cell = report_.cell(metrics_[i], axis, index);
-    const bool partial = axis == TMETER_AXIS_MODULE && cell.known() && bounds_.partial(index, i);
-    write_figure(stream_, metrics_[i], {cell, partial});
-  }
+  for (const auto& m : metrics_) write_figure(stream_, m, report_.cell(m, axis, index));
 }
 
 void RowWriter::inputs() {

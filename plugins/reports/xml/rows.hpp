@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "../common/lower_bounds.hpp"
 #include "values.hpp"
 
 namespace xml_report {
@@ -27,7 +26,6 @@ class RowWriter {
   const tmeter::Report& report_;
   const tmeter::Graph graph_;
   const std::vector<tmeter::Metric> metrics_;
-  const reports::LowerBounds bounds_;
   const ValueWriter values_;
   const std::vector<std::string> ids_;
 };

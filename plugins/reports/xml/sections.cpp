@@ -4,7 +4,6 @@
 
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "../common/lower_bounds.hpp"
 #include "../common/names.hpp"
 #include "values.hpp"
 
@@ -95,10 +94,8 @@ void metrics(Stream& stream, const Report& report) {
 }
 
 void totals(Stream& stream, const Report& report) {
-  const auto all = reports::all_metrics(report);
-  const reports::LowerBounds bounds(report, all);
   stream.open("totals");
-  for (size_t i = 0; i < all.size(); ++i) write_figure(stream, all[i], bounds.total(report, i));
+  for (const auto& m : report.metrics()) write_figure(stream, m, report.total(m));
   stream.close();
 }
 
@@ -141,8 +138,7 @@ void sweep(Stream& stream, const Report& report) {
       stream.element("size").attribute("symbol", to_view(symbol.name));
       stream.attribute("value", point.ptr[i]);
     }
-    for (const auto& m : report.metrics())
-      write_figure(stream, m, {report.sweep_total(p, m), false});
+    for (const auto& m : report.metrics()) write_figure(stream, m, report.sweep_total(p, m));
     stream.close();
   }
   stream.close();
@@ -166,6 +162,9 @@ void assertions(Stream& stream, const Report& report) {
     stream.element("assertion").attribute("expression", a.expression());
     stream.attribute("subject", a.subject()).attribute("comparison", a.comparison());
     value_attribute(stream, "value", a.value());
+    if (a.value().partial() && a.of_metric())
+      stream.attribute("status",
+                       hyphened(*reports::status_of(a.value(), report.metrics()[a.metric()])));
     value_attribute(stream, "limit", a.limit());
     stream.attribute("holds", a.holds() ? "true" : "false");
   }

@@ -14,14 +14,6 @@ std::string xml_real(double v) {
   return text == "inf" ? "INF" : text == "-inf" ? "-INF" : text;
 }
 
-// Names of statuses as in the JSON report, with hyphens as in XML's own attributes.
-std::string hyphened(std::string_view status) {
-  std::string out(status);
-  for (auto& c : out)
-    if (c == '_') c = '-';
-  return out;
-}
-
 std::string symbolic_shape(const Value& value) {
   const auto dims = value.shape();
   std::string text;
@@ -39,6 +31,13 @@ std::string symbolic_shape(const Value& value) {
 
 }  // namespace
 
+std::string hyphened(std::string_view status) {
+  std::string out(status);
+  for (auto& c : out)
+    if (c == '_') c = '-';
+  return out;
+}
+
 std::string spaced(const tmeter::Shape& shape) {
   std::string text;
   for (const auto d : shape) {
@@ -48,12 +47,12 @@ std::string spaced(const tmeter::Shape& shape) {
   return text;
 }
 
-void write_figure(Stream& stream, const tmeter::Metric& metric, const reports::Reading& reading) {
-  if (reading.cell.empty()) return;
+void write_figure(Stream& stream, const tmeter::Metric& metric, const tmeter::Cell& cell) {
+  if (cell.empty()) return;
   stream.element("figure").attribute("metric", metric.id());
-  const auto status = reports::status_of(reading);
-  const bool finite = reading.cell.known() && status != "not_finite";
-  if (finite) stream.attribute("value", xml_number(reading.cell));
+  const auto status = reports::status_of(cell, metric);
+  const bool finite = cell.known() && status != "not_finite";
+  if (finite) stream.attribute("value", xml_number(cell));
   if (status) stream.attribute("status", hyphened(*status));
 }
 

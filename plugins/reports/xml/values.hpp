@@ -8,9 +8,12 @@
 
 namespace xml_report {
 
+/// Names of statuses are those of the JSON report, with hyphens as in XML's own attributes.
+std::string hyphened(std::string_view status);
+
 /// <figure metric="macs" value="118013952"/>; what is no plain number has a status, and no value
 /// unless it is zero by rule or a lower bound. Nothing for what does not apply.
-void write_figure(Stream& stream, const tmeter::Metric& metric, const reports::Reading& reading);
+void write_figure(Stream& stream, const tmeter::Metric& metric, const tmeter::Cell& cell);
 
 /// dtype="float32" shape="1 3 224 224" symbolic-shape="batch 3 224 224"
 void write_tensor_attributes(Stream& stream, const tmeter::Value& value);

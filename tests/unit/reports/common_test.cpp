@@ -6,7 +6,6 @@
 #include "plugins/reports/common/columns.hpp"
 #include "plugins/reports/common/describe.hpp"
 #include "plugins/reports/common/figures.hpp"
-#include "plugins/reports/common/lower_bounds.hpp"
 #include "plugins/reports/common/names.hpp"
 #include "plugins/reports/common/rows.hpp"
 #include "plugins/reports/common/utf8.hpp"
@@ -14,58 +13,67 @@
 
 namespace {
 
-using reports::Reading;
 using tmeter::Cell;
 using tmeter::Count;
 
-TEST(Figures, SixKindsReadDifferently) {
+tmeter::Metric metric_of(fake::FakeReport& r, int32_t aggregation = TMETER_AGGREGATE_SUM) {
+  r.metric({.id = "macs", .title = "MACs", .aggregation = aggregation});
+  return r.report().metrics()[r.metrics.size() - 1];
+}
+
+TEST(Figures, EveryKindReadsDifferently) {
   fake::FakeReport r;
-  r.metric({.id = "macs", .title = "MACs"});
-  const auto metric = r.report().metrics()[0];
-  const auto shown = [&](Cell c, bool partial = false) {
-    return reports::shown({c, partial}, metric);
-  };
+  const auto metric = metric_of(r);
+  const auto shown = [&](const Cell& c) { return reports::shown(c, metric); };
   EXPECT_EQ(shown(Count(25557032)), "25.56 M");
   EXPECT_EQ(shown(Count(0)), "0");
   EXPECT_EQ(shown(Cell::zero_by_rule()), "0ʳ");
-  EXPECT_EQ(shown(Count(25557032), true), "≥25.56 M");
-  EXPECT_EQ(shown(Cell::zero_by_rule(), true), "≥0");
+  EXPECT_EQ(shown(Cell(Count(25557032)).as_partial()), "≥25.56 M");
+  EXPECT_EQ(shown(Cell::zero_by_rule().as_partial()), "≥0");
   EXPECT_EQ(shown(Cell::unsupported()), "?");
   EXPECT_EQ(shown(Cell::unavailable()), "n/a");
   EXPECT_EQ(shown(Cell()), "–");
-  EXPECT_EQ(reports::shown_in_full({Count(9007199254740993), false}, metric),
-            "9,007,199,254,740,993");
+  EXPECT_EQ(reports::shown_in_full(Count(9007199254740993), metric), "9,007,199,254,740,993");
+  EXPECT_EQ(reports::shown_in_full(Cell(Count(1234)).as_partial(), metric), "≥1,234");
+}
+
+TEST(Figures, APartialMeanBoundsNothing) {
+  fake::FakeReport r;
+  const auto mean = metric_of(r, TMETER_AGGREGATE_WEIGHTED_MEAN);
+  EXPECT_EQ(reports::shown(Cell(2.5).as_partial(), mean), "≈2.50");
+  EXPECT_EQ(reports::status_of(Cell(2.5).as_partial(), mean), "partial");
 }
 
 TEST(Figures, StatusSaysWhatANumberCannot) {
-  EXPECT_FALSE(reports::status_of({Count(1), false}));
-  EXPECT_FALSE(reports::status_of({Cell(), false}));
-  EXPECT_EQ(reports::status_of({Count(1), true}), "lower_bound");
-  EXPECT_EQ(reports::status_of({Cell::zero_by_rule(), false}), "zero_by_rule");
-  EXPECT_EQ(reports::status_of({Cell::zero_by_rule(), true}), "lower_bound");
-  EXPECT_EQ(reports::status_of({Cell::unsupported(), false}), "unknown");
-  EXPECT_EQ(reports::status_of({Cell::unavailable(), false}), "unavailable");
-  EXPECT_EQ(reports::status_of({Cell(HUGE_VAL), false}), "not_finite");
+  fake::FakeReport r;
+  const auto metric = metric_of(r);
+  const auto status = [&](const Cell& c) { return reports::status_of(c, metric); };
+  EXPECT_FALSE(status(Count(1)));
+  EXPECT_FALSE(status(Cell()));
+  EXPECT_EQ(status(Cell(Count(1)).as_partial()), "lower_bound");
+  EXPECT_EQ(status(Cell::zero_by_rule()), "zero_by_rule");
+  EXPECT_EQ(status(Cell::zero_by_rule().as_partial()), "lower_bound");
+  EXPECT_EQ(status(Cell::unsupported()), "unknown");
+  EXPECT_EQ(status(Cell::unsupported().as_partial()), "unknown");
+  EXPECT_EQ(status(Cell::unavailable()), "unavailable");
+  EXPECT_EQ(status(Cell(HUGE_VAL)), "not_finite");
 }
 
-TEST(LowerBounds, EveryModuleAroundAnUnknownOperatorIsOne) {
-  fake::FakeReport r;
-  auto* root = r.module(nullptr, "", "Net");
-  auto* a = r.module(root, "a", "A");
-  auto* inner = r.module(a, "inner", "B");
-  auto* b = r.module(root, "b", "B");
-  const auto macs = r.metric({.id = "macs"});
-  r.node(inner, "acme::x");
-  r.node(b, "aten::relu");
-  r.set(macs, TMETER_AXIS_NODE, 0, fake::unknown());
-  for (size_t i = 0; i < 4; ++i) r.set(macs, TMETER_AXIS_MODULE, i, fake::integer(1));
-  const auto report = r.report();
-  const reports::LowerBounds bounds(report, reports::all_metrics(report));
-  EXPECT_TRUE(bounds.partial(0, 0));
-  EXPECT_TRUE(bounds.partial(1, 0));
-  EXPECT_TRUE(bounds.partial(2, 0));
-  EXPECT_FALSE(bounds.partial(3, 0));
-  EXPECT_TRUE(bounds.reading(report, report.graph().modules()[1], 0).partial);
+TEST(Figures, GroupsSayWhatTheyLeaveOut) {
+  const auto sum = [](const std::vector<Cell>& cells) {
+    reports::Accumulator a;
+    for (const auto& c : cells) a.add(c);
+    return a.result();
+  };
+  const Cell seven = Count(7);
+  EXPECT_FALSE(sum({seven, seven}).partial());
+  EXPECT_TRUE(sum({seven, Cell::unsupported()}).partial());
+  EXPECT_TRUE(sum({seven, Cell::unavailable()}).partial());
+  EXPECT_TRUE(sum({seven, seven.as_partial()}).partial());
+  EXPECT_EQ(sum({seven, seven.as_partial()}).count(), Count(14));
+  EXPECT_TRUE(sum({Cell::zero_by_rule(), Cell::unsupported()}).is_unknown());
+  EXPECT_TRUE(sum({Cell::unavailable(), Cell()}).is_unavailable());
+  EXPECT_TRUE(sum({Cell::zero_by_rule(), Cell()}).is_zero_by_rule());
 }
 
 TEST(Utf8, PrintableRepairedShortened) {

@@ -98,6 +98,9 @@ struct Assertion {
 };
 
 inline tmeter_number integer(int64_t i) { return {TMETER_NUMBER_INT, 0, i, 0}; }
+inline tmeter_number at_least(int64_t i) {
+  return {TMETER_NUMBER_INT, TMETER_NUMBER_PARTIAL, i, 0};
+}
 inline tmeter_number real(double f) { return {TMETER_NUMBER_FLOAT, 0, 0, f}; }
 inline tmeter_number unknown() { return {TMETER_NUMBER_UNKNOWN, 0, 0, 0}; }
 inline tmeter_number unavailable() { return {TMETER_NUMBER_UNAVAILABLE, 0, 0, 0}; }

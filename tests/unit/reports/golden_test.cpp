@@ -69,7 +69,8 @@ const std::vector<Case>& cases() {
 void prepare(fake::EveryValue& report, const Case& c) {
   report.views = c.views;
   if (!c.sweep) return;
-  const std::vector<tmeter_number> known(report.metrics.size(), fake::integer(7));
+  std::vector<tmeter_number> known(report.metrics.size(), fake::integer(7));
+  known[0] = fake::at_least(7);
   report.sweep = {{0}, {{1}, {64}}, {known, std::vector(report.metrics.size(), fake::unknown())}};
 }
 

@@ -178,11 +178,13 @@ TEST_F(JsonReport, FormulasAndSweepsNameTheirSymbols) {
                   {"terms",
                    {{{"coefficient", 6}, {"powers", {{"s1", 1}, {"s2", 2}}}},
                     {{"coefficient", -5}, {"powers", Json::object()}}}}}));
-  r.sweep = {{1}, {{16}, {64}}, {{fake::integer(7), fake::unknown()}, {fake::integer(9), {}}}};
+  r.sweep = {{1}, {{16}, {64}}, {{fake::integer(7), fake::unknown()}, {fake::at_least(9), {}}}};
   EXPECT_EQ(write()["sweep"],
             Json({{"symbols", {"s2"}},
                   {"points", {{16}, {64}}},
-                  {"totals", {{"macs", {7, 9}}, {"energy", {nullptr, nullptr}}}}}));
+                  {"totals", {{"macs", {7, 9}}, {"energy", {nullptr, nullptr}}}},
+                  {"totals_status",
+                   {{"macs", {nullptr, "lower_bound"}}, {"energy", {"unknown", nullptr}}}}}));
 }
 
 TEST_F(JsonReport, TiedTensorsNameTheirOrigin) {

@@ -87,8 +87,8 @@ enum {
 
 /* One measured or computed figure. `kind` says which member counts and what its absence means. */
 typedef struct tmeter_number {
-  int32_t kind; /* TMETER_NUMBER_… */
-  int32_t reserved;
+  int32_t kind;   /* TMETER_NUMBER_…, above all */
+  uint32_t flags; /* TMETER_NUMBER_PARTIAL */
   int64_t i;
   double f;
 } tmeter_number;
@@ -99,6 +99,13 @@ enum {
   TMETER_NUMBER_ZERO_BY_RULE = 3, /* 0, and a rule says so (a view, a mere copy of metadata)   */
   TMETER_NUMBER_UNKNOWN = 4,      /* no rule: never to be read as zero                         */
   TMETER_NUMBER_UNAVAILABLE = 5   /* the machine cannot tell                                   */
+};
+/* Flags of a number; those that are not known are to be left as they are. */
+enum {
+  /* Of a roll-up (or of a plugin's own figure): something that belongs in it has no figure. A sum or
+   * largest is then a lower bound, a mean that of the rest. Roll-ups set it; nobody else works it
+   * out. What has no known figure inside is UNKNOWN or UNAVAILABLE instead, never 0. */
+  TMETER_NUMBER_PARTIAL = 1u
 };
 
 /* Tables of results; a row index is the index of the thing in its graph. */

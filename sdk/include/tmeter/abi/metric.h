@@ -27,12 +27,17 @@ enum {
   TMETER_UNIT_OTHER = 7
 };
 
-/* How a module's or the model's figure follows from those inside it. */
+/* How a module's or the model's figure follows from those inside it. Cells of kind NONE take no
+ * part; zero by rule counts as 0; what is unknown or unavailable makes the figure partial. */
 enum {
   TMETER_AGGREGATE_SUM = 0,
   TMETER_AGGREGATE_MAX = 1,
-  TMETER_AGGREGATE_LAST = 2,
-  TMETER_AGGREGATE_WEIGHTED_MEAN = 3, /* weighted by the metric `weight` */
+  TMETER_AGGREGATE_LAST = 2, /* of what ran last; of tensors the last in the file. Not known when
+                                that has no figure */
+  /* Weighted by the metric `weight` at the same nodes or tensors, which must be loaded: a plugin that
+   * does not define it itself names the one that does in what it needs. The mean of a module is that
+   * of all nodes or tensors inside, however they are nested. */
+  TMETER_AGGREGATE_WEIGHTED_MEAN = 3,
   TMETER_AGGREGATE_NONE = 4
 };
 
@@ -61,7 +66,7 @@ typedef struct tmeter_metric_desc {
   int32_t axis; /* NODE, TENSOR, MODULE_CALL or MODEL: where values are emitted */
   int32_t aggregation;
   int32_t better;
-  tmeter_str weight; /* id, for WEIGHTED_MEAN */
+  tmeter_str weight; /* id, for WEIGHTED_MEAN; of the same axis */
   tmeter_str convention;
   tmeter_str description;
 } tmeter_metric_desc;

@@ -89,7 +89,7 @@ typedef struct tmeter_sweep { /* growable */
 /* A bound the user wants kept, as in --assert 'module("layer4").macs < 1G', and what came of it. */
 typedef struct tmeter_assertion { /* growable; the host fills it. Texts live with the report. */
   uint32_t struct_size;
-  int32_t holds;         /* non-zero: it does */
+  int32_t holds;         /* non-zero: it does, and what is known proves it */
   tmeter_str expression; /* as the user wrote it */
   tmeter_str subject;    /* "macs", "module(\"layer4\").macs", "coverage", "unknown" */
   tmeter_str comparison; /* "<=", "<", ">=", ">", "==", "!=" */
@@ -116,7 +116,7 @@ typedef struct tmeter_report_api { /* all [any] */
   tmeter_status(TMETER_ABI *metric_at)(const tmeter_report *, size_t, tmeter_metric_info *out);
   /* Any cell. For node metrics also module calls, modules and the model (rolled up); for tensor
    * metrics also modules and the model. kind NONE where the metric does not apply. A roll-up over
-   * cells of which some are unknown is the sum of the known ones; the coverage says the rest. */
+   * cells of which some have no figure is that of the others, and flagged PARTIAL. */
   tmeter_number(TMETER_ABI *cell)(const tmeter_report *, size_t metric, int32_t axis, size_t index);
 
   tmeter_status(TMETER_ABI *coverage)(const tmeter_report *, tmeter_coverage *out);

@@ -60,6 +60,13 @@ class Cell {
   bool is_zero_by_rule() const { return n_.kind == TMETER_NUMBER_ZERO_BY_RULE; }
   bool is_unavailable() const { return n_.kind == TMETER_NUMBER_UNAVAILABLE; }
   bool empty() const { return n_.kind == TMETER_NUMBER_NONE; }
+  /// A figure that leaves something out: a sum is a lower bound.
+  bool partial() const { return known() && (n_.flags & TMETER_NUMBER_PARTIAL) != 0; }
+  Cell as_partial() const {
+    Cell out = *this;
+    out.n_.flags |= TMETER_NUMBER_PARTIAL;
+    return out;
+  }
   /// The figure as a count (0 unless it is one) and as a real number (0 unless known).
   Count count() const { return n_.kind == TMETER_NUMBER_INT ? n_.i : 0; }
   double real() const {

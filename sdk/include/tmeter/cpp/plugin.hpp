@@ -26,6 +26,7 @@ struct MetricSpec {
   int32_t better = TMETER_BETTER_LOWER;
   uint32_t flags = 0;
   std::string_view convention{}, description{};
+  std::string_view weight{};  // id of the metric that weighs a WEIGHTED_MEAN
 };
 
 struct OptionSpec {
@@ -98,8 +99,8 @@ class Registrar {
   }
   void metric(const MetricSpec& m) {
     metrics_.push_back({sizeof(tmeter_metric_desc), m.flags, to_abi(m.id), to_abi(m.title),
-                        to_abi(m.unit), m.unit_kind, m.axis, m.aggregation, m.better, to_abi({}),
-                        to_abi(m.convention), to_abi(m.description)});
+                        to_abi(m.unit), m.unit_kind, m.axis, m.aggregation, m.better,
+                        to_abi(m.weight), to_abi(m.convention), to_abi(m.description)});
   }
   /// Called before each run in which the plugin takes part, when options are known: set conventions
   /// and provenance here.

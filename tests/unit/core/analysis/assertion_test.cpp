@@ -90,6 +90,33 @@ TEST_F(Assertions, UnknownValueNeverHolds) {
   EXPECT_FALSE(holds("module('layer 4').large<5"));  // has no figure there
 }
 
+TEST_F(Assertions, ALowerBoundProvesOnlyWhatItBounds) {
+  auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL][0];
+  total = number(int64_t{812});
+  total.flags = TMETER_NUMBER_PARTIAL;
+  EXPECT_FALSE(holds("macs<5G"));  // what is missing may be more than that
+  EXPECT_FALSE(holds("macs<=812"));
+  EXPECT_FALSE(holds("macs==812"));
+  EXPECT_FALSE(holds("macs!=813"));
+  EXPECT_TRUE(holds("macs>=812"));
+  EXPECT_FALSE(holds("macs>812"));
+  EXPECT_TRUE(holds("macs>811"));
+  EXPECT_TRUE(holds("macs!=811"));
+  expect_error(ErrorKind::kAssertion, {"macs is 812 without what is not known"},
+               [&] { require_all({run("macs<5G")}); });
+}
+
+TEST_F(Assertions, APartialFigureThatMayShrinkProvesNothing) {
+  auto& column = results_.columns[0];
+  column.cells[TMETER_AXIS_MODEL][0].flags = TMETER_NUMBER_PARTIAL;
+  EXPECT_TRUE(holds("macs>1"));
+  column.aggregation = TMETER_AGGREGATE_WEIGHTED_MEAN;
+  EXPECT_FALSE(holds("macs>1"));
+  column.aggregation = TMETER_AGGREGATE_SUM;
+  column.unit_kind = TMETER_UNIT_OTHER;  // may be negative
+  EXPECT_FALSE(holds("macs>1"));
+}
+
 TEST_F(Assertions, AllThatDoNotHoldAreNamedWithTheirValues) {
   const std::vector<AssertionResult> all{run("macs<4G"), run("macs<5G"), run("gone<=5")};
   expect_error(ErrorKind::kAssertion,

@@ -61,6 +61,62 @@ TEST(Rollup, UnknownIsNeverZero) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 1);
 }
 
+TEST(Rollup, AFigureThatLeavesSomethingOutSaysSo) {
+  const auto g = tree();  // root → a (called twice), b
+  const auto unknown = number_of_kind(TMETER_NUMBER_UNKNOWN),
+             unavailable = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
+  const auto partial = [&](std::vector<tmeter_number> cells, int32_t aggregation) {
+    auto c = node_column(std::move(cells), aggregation);
+    roll_up_nodes(*g, {}, c);
+    EXPECT_EQ(is_partial(c.cell(TMETER_AXIS_MODEL, 0)), is_partial(c.cell(TMETER_AXIS_MODULE, 0)));
+    EXPECT_FALSE(is_partial(c.cell(TMETER_AXIS_MODULE, 2)));
+    return std::pair(is_partial(c.cell(TMETER_AXIS_MODEL, 0)),
+                     is_partial(c.cell(TMETER_AXIS_MODULE, 1)));
+  };
+  const auto one = number(int64_t{1});
+  for (const auto a :
+       {TMETER_AGGREGATE_SUM, TMETER_AGGREGATE_MAX, TMETER_AGGREGATE_WEIGHTED_MEAN}) {
+    EXPECT_EQ(partial({one, one, one, unknown}, a), std::pair(true, true));
+    EXPECT_EQ(partial({one, one, one, unavailable}, a), std::pair(true, true));
+    EXPECT_EQ(partial({unknown, one, one, one}, a), std::pair(true, false));
+    EXPECT_EQ(partial({one, one, one, {}}, a), std::pair(false, false));
+  }
+}
+
+TEST(Rollup, AnOperatorThatIsItselfPartialMakesPartialSums) {
+  const auto g = tree();
+  auto at_least = number(int64_t{5});
+  at_least.flags = TMETER_NUMBER_PARTIAL;
+  auto c = node_column({number(int64_t{1}), {}, at_least, {}});
+  roll_up_nodes(*g, {}, c);
+  EXPECT_TRUE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));
+  EXPECT_TRUE(is_partial(c.cell(TMETER_AXIS_MODULE, 2)));
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).i, 5);
+}
+
+TEST(Rollup, ZerosByRuleDoNotMakeWhatIsUnknownALowerBoundOfZero) {
+  const auto g = tree();
+  const auto unknown = number_of_kind(TMETER_NUMBER_UNKNOWN),
+             zero = number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
+  auto c = node_column({zero, unknown, unknown, zero});
+  roll_up_nodes(*g, {}, c);
+  for (const size_t m : {0, 1, 2}) EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, m).kind, unknown.kind);
+}
+
+TEST(Rollup, TheLastIsNotKnownWhenTheLastHasNoFigure) {
+  const auto g = tree();
+  const auto unknown = number_of_kind(TMETER_NUMBER_UNKNOWN);
+  const auto one = number(int64_t{1}), two = number(int64_t{2});
+  auto c = node_column({one, one, two, unknown}, TMETER_AGGREGATE_LAST);
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).kind, TMETER_NUMBER_UNKNOWN);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).i, 2);
+  c = node_column({one, unknown, unknown, two}, TMETER_AGGREGATE_LAST);
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 2);
+  EXPECT_FALSE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));  // what came before does not matter
+}
+
 TEST(Rollup, MaximumAndMean) {
   const auto g = tree();
   const std::vector<tmeter_number> cells{number(1.0), number(5.0), number(2.0), number(4.0)};
@@ -185,6 +241,44 @@ TEST(Rollup, MeanIsWeightedByItsMetric) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 3).f, 2.0);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).f, (2 * 1.0 + 3 * 2.0) / (2 + 3));  // a, called twice
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).kind, TMETER_NUMBER_NONE);          // weighs nothing
+}
+
+TEST(Rollup, MeanOfModulesIsThatOfTheirNodesHoweverTheyAreNested) {
+  GraphBuilder b;
+  const auto root = b.module(0, "", "Net"), a = b.module(root, "a", "A"),
+             inner = b.module(a, "inner", "B");
+  const auto top = b.module_call(root, 0), outer = b.module_call(a, top);
+  for (const auto call : {top, outer, b.module_call(inner, outer)})
+    b.node("aten::x", "", call, {}, {}, "");
+  const auto g = b.finish();
+  Results r;
+  r.columns.push_back(node_column({number(int64_t{1}), number(int64_t{5}), number(int64_t{2})}));
+  r.columns[0].id = "weights";
+  roll_up_nodes(*g, {}, r.columns[0]);
+  // The node of `a` itself has no figure: its weight, 5, is no part of the mean.
+  auto c = node_column({number(4.0), {}, number(10.0)}, TMETER_AGGREGATE_WEIGHTED_MEAN);
+  c.weight = "weights";
+  roll_up_nodes(*g, r, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).f, 10.0);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, (1 * 4.0 + 2 * 10.0) / (1 + 2));
+  // Zero by rule is a figure like any other.
+  c = node_column({number(4.0), number_of_kind(TMETER_NUMBER_ZERO_BY_RULE), number(10.0)},
+                  TMETER_AGGREGATE_WEIGHTED_MEAN);
+  c.weight = "weights";
+  roll_up_nodes(*g, r, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, (1 * 4.0 + 5 * 0.0 + 2 * 10.0) / (1 + 5 + 2));
+}
+
+TEST(Rollup, AFigureThatCannotBeWeighedIsMissing) {
+  const auto g = tree();
+  Results r = weighed(*g);
+  r.columns[0].cells[TMETER_AXIS_NODE][1] = number_of_kind(TMETER_NUMBER_UNKNOWN);
+  auto c = node_column({number(7.0), number(1.0), number(5.0), number(2.0)},
+                       TMETER_AGGREGATE_WEIGHTED_MEAN);
+  c.weight = "weights";
+  roll_up_nodes(*g, r, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, (1 * 7.0 + 3 * 2.0) / (1 + 3));
+  EXPECT_TRUE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));
 }
 
 TEST(Rollup, WithoutAggregationNothingIsRolledUp) {

@@ -69,6 +69,9 @@ export function scaled(v: number, kind: number, unit: string): Scaled {
   return isRate(unit) ? scaleUp(v, 1000, countPrefixes, unit) : { number: significant(v), unit };
 }
 
+/** Before a figure that leaves something out: sums and largest are lower bounds, means are not. */
+const partialSign = (metric: Metric): string => (metric.aggregation <= 1 ? "≥" : "≈");
+
 /** "4.09 G", "?", "n/a", "–", "≥1.20 M" */
 export function figure(cell: RawCell | undefined, metric: Metric, lowerBound = false): Scaled {
   switch (kindOf(cell)) {
@@ -79,11 +82,11 @@ export function figure(cell: RawCell | undefined, metric: Metric, lowerBound = f
     case "unavailable":
       return { number: "n/a", unit: "" };
     case "zero by rule":
-      return { number: lowerBound ? "≥0" : "0", unit: "" };
+      return { number: lowerBound ? `${partialSign(metric)}0` : "0", unit: "" };
   }
   const v = valueOf(cell);
   const text = v === 0 ? { number: "0", unit: "" } : scaled(v, metric.unit_kind, metric.unit);
-  return lowerBound ? { number: `≥${text.number}`, unit: text.unit } : text;
+  return lowerBound ? { number: `${partialSign(metric)}${text.number}`, unit: text.unit } : text;
 }
 
 export const joined = ({ number, unit }: Scaled): string => (unit ? `${number} ${unit}` : number);
@@ -101,7 +104,7 @@ export function exact(cell: RawCell | undefined, metric: Metric, lowerBound = fa
   const number = digits !== undefined ? grouped(digits) : String(valueOf(cell));
   const text = metric.unit ? `${number} ${metric.unit}` : number;
   const note = kind === "zero by rule" ? " (zero by rule)" : "";
-  return (lowerBound ? `at least ${text}` : text) + note;
+  return (lowerBound ? `${metric.aggregation <= 1 ? "at least" : "about"} ${text}` : text) + note;
 }
 
 /** Without separators and unit, for spreadsheets; empty when there is no figure. */
