@@ -18,6 +18,8 @@ constexpr uint32_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50, kEnd 
 constexpr uint32_t kEnd64 = 0x06064b50, kEnd64Locator = 0x07064b50;
 constexpr size_t kEndSize = 22, kCentralSize = 46, kLocalSize = 30, kMaxComment = 65535;
 constexpr size_t kPadding = 64;  // readable bytes behind an entry (simdjson)
+// A stored entry has them in the file: at least one header of the directory and the end record.
+static_assert(kCentralSize + kEndSize >= kPadding);
 // PyTorch stores without compression; archives that were packed again inflate what loaders read
 // of them: the JSON of a graph of 100,000 operators has 157 MB (docs/benchmarks.md).
 constexpr uint64_t kMaxInflated = uint64_t{256} << 20;
@@ -56,7 +58,7 @@ Directory find_directory(std::string_view file) {
     d = {get<uint64_t>(file, end64 + 32), get<uint64_t>(file, end64 + 40),
          get<uint64_t>(file, end64 + 48)};
   }
-  if (!range_fits(d.offset, d.size, file.size())) damaged("its directory lies beyond the file");
+  if (!range_fits(d.offset, d.size, at)) damaged("its directory lies beyond its end record");
   if (d.count > d.size / kCentralSize)
     damaged("its directory claims more entries than it can hold");
   return d;
@@ -210,19 +212,12 @@ void ZipArchive::count_inflated(const ZipEntry& e) const {
 
 std::string_view ZipArchive::read(size_t index) const {
   const auto& e = entries_.at(index);
-  if (e.stored && range_fits(e.offset, e.size + kPadding, file_.size())) {
-    return file_.substr(e.offset, e.size);
-  }
+  if (e.stored) return file_.substr(e.offset, e.size);
   const std::lock_guard lock(mutex_);
   auto& copy = copies_[index];
   if (!copy) {
-    if (e.stored) {
-      copy = std::make_unique<std::string>(file_.substr(e.offset, e.size));
-      copy->append(kPadding, '\0');
-    } else {
-      count_inflated(e);
-      copy = inflate_entry(file_, e);
-    }
+    count_inflated(e);
+    copy = inflate_entry(file_, e);
   }
   return std::string_view(*copy).substr(0, e.size);
 }

@@ -30,10 +30,6 @@ ErrorKind write_failure(int error_number) {
 OutputFile::OutputFile(const std::string& path) : path_(path) {
   struct stat info {};
   const bool exists = stat(path.c_str(), &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) {
-    errno = EISDIR;
-    fail("cannot be written");
-  }
   if ((exists && !S_ISREG(info.st_mode)) || path.starts_with("/dev/")) {
     fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd_ < 0) fail("cannot be written");
@@ -54,10 +50,7 @@ void OutputFile::open_temporary() {
   if (nameless_) return;
   temporary_ = path_ + ".XXXXXX";
   fd_ = mkostemp(temporary_.data(), O_CLOEXEC);
-  if (fd_ < 0) {
-    temporary_.clear();
-    fail("cannot be written");
-  }
+  if (fd_ < 0) fail("cannot be written");
   const mode_t mask = umask(0);
   umask(mask);
   fchmod(fd_, 0666 & ~mask);

@@ -1,5 +1,7 @@
-// Which files may be read: Landlock, https://docs.kernel.org/userspace-api/landlock.html. The
-// numbers are the kernel's; Debian 12's headers do not have the later ones yet.
+// Which files may be read. The numbers are the kernel's; Debian 12's headers do not have the later
+// ones yet.
+#include "core/process/landlock.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,7 +14,6 @@
 #include <filesystem>
 
 #include "core/base/descriptor.hpp"
-#include "core/process/sandbox.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -25,29 +26,10 @@ constexpr uint64_t kAbstractSocket = 1u << 0, kSignalOthers = 1u << 1;  // versi
 constexpr int kRulePathBeneath = 1;
 constexpr uint32_t kAskVersion = 1u << 0;
 
-struct Ruleset {
-  uint64_t files, network, scoped;
-};
 struct __attribute__((packed)) PathBeneath {
   uint64_t allowed;
   int32_t folder;
 };
-
-Ruleset ruleset_of(int version, const Rights& rights) {
-  const auto known = static_cast<size_t>(version);
-  const int bits = kFileRights[known < kFileRights.size() ? known : kFileRights.size() - 1];
-  Ruleset out{(uint64_t{1} << bits) - 1, 0, 0};
-  if (rights.write) out.files = 0;
-  if (rights.processes) out.files &= ~kExecute;
-  if (version >= 4 && !rights.network) out.network = kTcpBind | kTcpConnect;
-  if (version >= 6) {
-    out.scoped = (rights.network ? 0 : kAbstractSocket) | (rights.processes ? 0 : kSignalOthers);
-  }
-  return out;
-}
-
-/// The size of the struct that a version of the kernel knows.
-size_t size_of(int version) { return version >= 6 ? 24 : version >= 4 ? 16 : 8; }
 
 void allow_reading(int ruleset, const std::string& path) {
   const Descriptor file(open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -63,6 +45,21 @@ FileLimits does_not_hold(const char* why) {
 
 }  // namespace
 
+Ruleset ruleset_of(int version, const Rights& rights) {
+  const auto known = static_cast<size_t>(version);
+  const int bits = kFileRights[known < kFileRights.size() ? known : kFileRights.size() - 1];
+  Ruleset out{(uint64_t{1} << bits) - 1, 0, 0};
+  if (rights.write) out.files = 0;
+  if (rights.processes) out.files &= ~kExecute;
+  if (version >= 4 && !rights.network) out.network = kTcpBind | kTcpConnect;
+  if (version >= 6) {
+    out.scoped = (rights.network ? 0 : kAbstractSocket) | (rights.processes ? 0 : kSignalOthers);
+  }
+  return out;
+}
+
+size_t ruleset_size(int version) { return version >= 6 ? 24 : version >= 4 ? 16 : 8; }
+
 FileLimits limit_files(const Rights& rights) {
   const auto version =
       static_cast<int>(syscall(SYS_landlock_create_ruleset, nullptr, 0, kAskVersion));
@@ -70,7 +67,7 @@ FileLimits limit_files(const Rights& rights) {
   const auto wanted = ruleset_of(version, rights);
   if (wanted.files == 0) return does_not_hold("a plugin declares that it writes files");
   const Descriptor ruleset(
-      static_cast<int>(syscall(SYS_landlock_create_ruleset, &wanted, size_of(version), 0)));
+      static_cast<int>(syscall(SYS_landlock_create_ruleset, &wanted, ruleset_size(version), 0)));
   if (ruleset.get() < 0) return does_not_hold(std::strerror(errno));
   for (const auto& path : rights.read) allow_reading(ruleset.get(), path);
   if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0)

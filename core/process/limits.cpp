@@ -1,5 +1,6 @@
 #include "core/process/limits.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/base/descriptor.hpp"
 #include "core/base/error.hpp"
 
 namespace tmeter::core {
@@ -50,14 +52,17 @@ double parse(const std::string& option, const std::string& text, const std::arra
   throw Error(ErrorKind::kUsage, option + " " + text + ": " + expected + " is expected");
 }
 
-/// Bytes of private writable memory that this process has mapped.
+/// Bytes of private writable memory that this process has mapped: the sixth number. Not by stdio,
+/// which takes 0.1 ms for it.
 uint64_t mapped_data() {
-  std::FILE* file = std::fopen("/proc/self/statm", "re");
-  if (!file) return 0;
-  unsigned long pages = 0;
-  const int n = std::fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages);
-  std::fclose(file);
-  return n == 1 ? pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+  const Descriptor file(open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+  std::array<char, 256> text{};
+  const auto size = file.get() < 0 ? -1 : read(file.get(), text.data(), text.size());
+  std::string_view rest(text.data(), size > 0 ? static_cast<size_t>(size) : 0);
+  for (int i = 0; i < 5; ++i) rest = rest.substr(std::min(rest.find(' ') + 1, rest.size()));
+  uint64_t pages = 0;
+  std::from_chars(rest.data(), rest.data() + rest.size(), pages);
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace

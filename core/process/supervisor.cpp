@@ -86,7 +86,10 @@ class Attempt {
     end_worker();
     terminal_.clear_progress();
     if (failure_) throw Error(*failure_);
-    if (interrupted_) return {130, ending_ ? ending_->message : kInterruptedWords, false, {}};
+    if (interrupted_) {
+      const bool told = ending_ && !ending_->message.empty();
+      return {130, told ? ending_->message : kInterruptedWords, false, {}};
+    }
     if (!ending_) return judge(activity(), {ended_by_, wait_status_, limit_, job_.subject});
     if (ending_->status == 0 || ending_->reports_stand) outputs.commit();
     return *ending_;

@@ -162,6 +162,13 @@ class Workbench:
         self._compile(object, level, [*headers, "-c", str(file), "-o", str(output)])
         return output.read_bytes()
 
+    def check(self) -> None:
+        """Ends it all when not even the file as it is compiles: a header was changed meanwhile."""
+        try:
+            self._compiled(self.source.read_text(), self.objects[0], "-O0")
+        except DoesNotBuild as error:
+            raise SystemExit(f"mutate: {self.source.name} as it is does not compile any more:\n{error}") from error
+
     def put(self, text: str, artefact: str) -> None:
         """Links the artefact with this text of the file."""
         for object in self.objects:

@@ -13,6 +13,7 @@ from checks import Check, Outcome, Place, ask, seconds_of
 from mutants import Mutant, mutants_of
 
 OPTIMISED = "-O3"
+SUSPICIOUS = 50  # mutants in a row that do not compile: does the file itself?
 
 
 @dataclass
@@ -62,6 +63,7 @@ class Trial:
         artefacts = list(dict.fromkeys(a for check in checks for a in check.needs))
         build.make(artefacts)
         self.checks = [(check, seconds_of(check, place)) for check in checks]
+        self.refused_in_a_row = 0
         self.bench = Workbench(build, place.source / source, artefacts)
         if not self.bench.objects:
             raise SystemExit(f"mutate: no test of {source} is linked with it; see tests/mutate/areas.toml")
@@ -84,6 +86,7 @@ class Trial:
         text = mutant.applied(self.lines)
         try:
             code = digest(self.bench.compiled(text))
+            self.refused_in_a_row = 0
             if code in seen:
                 result.same += 1
                 return
@@ -96,6 +99,9 @@ class Trial:
                 result.survivors.append(mutant)
         except DoesNotBuild:
             result.refused += 1
+            self.refused_in_a_row += 1
+            if self.refused_in_a_row % SUSPICIOUS == 0:
+                self.bench.check()
 
     @functools.cached_property
     def optimised(self) -> str:

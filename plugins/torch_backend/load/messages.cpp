@@ -61,10 +61,10 @@ std::string place_in_file(std::string_view text, std::string_view record) {
 
 /// Loading errors whose cause is known: what LibTorch says, what stands before the name in
 /// question, and what it means.
-struct Known {
+struct KnownCause {
   std::string_view says, before_name, means;
 };
-constexpr std::array<Known, 3> kMissing{{
+constexpr std::array<KnownCause, 3> kMissing{{
     {"Unknown builtin op: ", "Unknown builtin op: ", "the model uses the operator "},
     {"Unknown type name", "__torch__.torch.classes.", "the model needs the custom class "},
     {"cannot call a Class Namespace", "__torch__.torch.classes.",
@@ -76,11 +76,7 @@ bool part_of_name(char c) {
 }
 
 /// "the model uses the operator acme::gated, which …"; empty when the cause is not a known one.
-std::string explained(std::string_view text) {
-  if (text.find("QuantizedMeta") != std::string_view::npos) {
-    return "the model has quantized weights, which cannot be read from a TorchScript file without "
-           "running code of it; export it with torch.export";
-  }
+std::string known_cause(std::string_view text) {
   for (const auto& k : kMissing) {
     const auto at = text.find(k.before_name);
     if (at == std::string_view::npos || text.find(k.says) == std::string_view::npos) continue;
@@ -145,7 +141,7 @@ void rethrow_as_bad_model(std::string_view record) {
       throw Error(TMETER_CANNOT_RUN,
                   std::string(kOutOfMemory) + " to read '" + std::string(record) + "'");
     }
-    const auto known = explained(text);
+    const auto known = known_cause(text);
     if (!known.empty()) throw Error(TMETER_BAD_MODEL, known);
     throw Error(TMETER_BAD_MODEL, place_in_file(text, record) +
                                       " cannot be read, the archive is damaged or of another "

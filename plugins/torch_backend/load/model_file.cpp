@@ -50,6 +50,11 @@ c10::IValue with_tensors(const c10::IValue& value, const F& f) {
   return value;
 }
 
+/// Whether the pickle names a storage of quantized values, "torch QInt8Storage".
+bool names_quantized(std::string_view pickle) {
+  return pickle.find("ctorch\nQ") != std::string_view::npos;
+}
+
 }  // namespace
 
 ModelFile::ModelFile(const Request& request, const Call& call)
@@ -80,8 +85,9 @@ std::shared_ptr<torch::jit::Source> ModelFile::find_source(const std::string& qu
 }
 
 c10::intrusive_ptr<c10::ivalue::Object> ModelFile::make_object(const c10::StrongTypePtr& type,
-                                                               const c10::IValue& state) const {
+                                                               const c10::IValue& made) {
   const auto cls = type.type_->expect<c10::ClassType>();
+  const auto state = made.isTuple() ? weightless(made) : made;
   if (auto weights = packed_object(cls, state)) return weights->toObject();
   if (auto module = packed_module(type, state)) return *module;
   auto object = c10::ivalue::Object::create(type, cls->numAttributes());
@@ -94,7 +100,7 @@ c10::intrusive_ptr<c10::ivalue::Object> ModelFile::make_object(const c10::Strong
   for (size_t i = 0; i < cls->numAttributes(); ++i) {
     const auto& name = cls->getAttributeName(i);
     check_classes(attributes.at(name), *cls->getAttribute(i), name);
-    object->setSlot(i, attributes.at(name));
+    object->setSlot(i, weightless(attributes.at(name)));
   }
   return object;
 }
@@ -114,6 +120,12 @@ void ModelFile::run_set_state(torch::jit::Function& function, const c10::IValue&
   }
 }
 
+/// Only a pickle with quantized tensors makes others than meta tensors.
+c10::IValue ModelFile::weightless(const c10::IValue& value) {
+  if (!quantized_) return value;
+  return with_tensors(value, [this](const at::Tensor& t) { return storages_.to_meta(t); });
+}
+
 /// Compiles the code of the type, if that was not done yet.
 c10::StrongTypePtr ModelFile::type_named(const c10::QualifiedName& name) {
   const Compiling compiling;
@@ -125,6 +137,7 @@ c10::IValue ModelFile::unpickle(const std::string& name) {
   call_.at("loading " + record);
   const auto data = archive_.read(record);
   check_pickle(data, record);
+  quantized_ = names_quantized(data);
   return while_reading(record, [&] {
     size_t at = 0;
     const auto reader = [&](char* out, size_t size) {
@@ -143,9 +156,9 @@ c10::IValue ModelFile::unpickle(const std::string& name) {
                       "the archive is damaged: '" + name + "/" + storage + "' is missing");
         },
         std::nullopt, /*use_storage_device=*/true, torch::jit::Unpickler::defaultTypeParser,
-        storages_.open(name + "/"));
+        storages_.open(name + "/", quantized_ ? at::kCPU : at::kMeta));
     unpickler.set_version(archive_.format_version());
-    return unpickler.parse_ivalue();
+    return weightless(unpickler.parse_ivalue());
   });
 }
 

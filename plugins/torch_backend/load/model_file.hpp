@@ -34,7 +34,8 @@ class ModelFile {
   c10::StrongTypePtr type_named(const c10::QualifiedName& name);
   std::shared_ptr<torch::jit::Source> find_source(const std::string& qualifier) const;
   c10::intrusive_ptr<c10::ivalue::Object> make_object(const c10::StrongTypePtr& type,
-                                                      const c10::IValue& state) const;
+                                                      const c10::IValue& made);
+  c10::IValue weightless(const c10::IValue& value);
   void run_set_state(torch::jit::Function& function, const c10::IValue& object,
                      const c10::IValue& state) const;
   void read_constants();
@@ -46,6 +47,7 @@ class ModelFile {
   StorageTable storages_;
   Declarations declarations_;
   bool trusted_;
+  bool quantized_ = false;  // the pickle being read
   std::shared_ptr<torch::jit::CompilationUnit> code_;
   std::vector<c10::IValue> constants_;  // the importer points at it
   torch::jit::SourceImporter importer_;

@@ -56,7 +56,7 @@ constexpr size_t kStride = 3, kPadding = 4, kDilation = 5, kTransposed = 6, kOut
                  kGroups = 8, kWeight = 10, kBias = 11, kScale = 12, kZeroPoint = 13,
                  kTraining = 14, kCount = 15;
 
-std::vector<int64_t> sizes_of(const c10::IValue& value) {
+std::vector<int64_t> numbers_of(const c10::IValue& value) {
   if (value.isIntList()) return value.toIntVector();
   std::vector<int64_t> out;
   for (const auto& size : value.toSymIntVector()) out.push_back(size.guard_int(__FILE__, __LINE__));
@@ -72,9 +72,9 @@ void empty_quantized(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto type = dtype.isNone() ? at::kQInt8 : dtype.toScalarType();
   const auto strides = schema.argumentIndexWithName("stride");
   stack->push_back(at::Tensor(
-      strides ? at::detail::empty_strided_meta(sizes_of(args[0]),
-                                               sizes_of(args[static_cast<size_t>(*strides)]), type)
-              : at::detail::empty_meta(sizes_of(args[0]), type, std::nullopt)));
+      strides ? at::detail::empty_strided_meta(numbers_of(args[0]),
+                                               numbers_of(args[static_cast<size_t>(*strides)]), type)
+              : at::detail::empty_meta(numbers_of(args[0]), type, std::nullopt)));
 }
 
 /// Name and overload. LibTorch has some of them; they stay.

@@ -1,11 +1,27 @@
 #include "load/storage.hpp"
 
+#include <ATen/EmptyTensor.h>
+
 #include <cstring>
 
 namespace tmeter::torch_backend {
 namespace {
 
 void keep(void*) {}  // records belong to the table
+
+/// The records of a model built on the meta device are empty: they count as large enough.
+constexpr uint64_t kAnySize = uint64_t{1} << 48;
+
+/// More scales than the widest layer has channels.
+constexpr uint64_t kMaxReadable = 1 << 20;
+
+/// The bytes are the mapped file's: to be read only.
+c10::Storage storage_of(const StorageRecord& record, char* bytes, at::DeviceType device) {
+  const auto size = record.entry.size ? record.entry.size : kAnySize;
+  auto* place = const_cast<StorageRecord*>(&record);
+  return {c10::Storage::use_byte_size_t(), size, at::DataPtr(bytes, place, &keep, device),
+          c10::GetAllocator(device), /*resizable=*/true};
+}
 
 /// One past the last element reached, in elements; -1 when the geometry is impossible.
 int64_t reach(const at::Tensor& t) {
@@ -24,18 +40,29 @@ int64_t reach(const at::Tensor& t) {
 }  // namespace
 
 std::shared_ptr<torch::jit::DeserializationStorageContext> StorageTable::open(
-    const std::string& folder) {
-  // The records of a model built on the meta device are empty: they count as large enough.
-  constexpr uint64_t kAnySize = uint64_t{1} << 48;
+    const std::string& folder, at::DeviceType device) {
   auto context = std::make_shared<torch::jit::DeserializationStorageContext>();
   for (const auto& [name, entry] : archive_.folder(folder)) {
     auto& record = records_.emplace_back(StorageRecord{folder + name, entry});
-    context->addStorage(
-        name, c10::Storage(c10::Storage::use_byte_size_t(), entry.size ? entry.size : kAnySize,
-                           at::DataPtr(nullptr, &record, &keep, at::kMeta),
-                           c10::GetAllocator(at::kMeta), /*resizable=*/true));
+    const bool readable = device == at::kCPU && entry.size > 0 && entry.size <= kMaxReadable;
+    const auto bytes = readable ? archive_.read(entry) : std::string_view();
+    context->addStorage(name, storage_of(record, const_cast<char*>(bytes.data()), device));
   }
   return context;
+}
+
+at::Tensor StorageTable::to_meta(const at::Tensor& tensor) {
+  const auto* record = of(tensor);
+  if (!record || tensor.is_meta()) return tensor;
+  auto& storage =
+      on_meta_.try_emplace(record, storage_of(*record, nullptr, at::kMeta)).first->second;
+  auto out = at::detail::empty_meta(at::IntArrayRef{0}, tensor.scalar_type(), std::nullopt);
+  out.set_requires_grad(tensor.requires_grad());
+  auto* impl = out.unsafeGetTensorImpl();
+  impl->set_storage_keep_dtype(storage);
+  impl->set_storage_offset(tensor.storage_offset());
+  impl->set_sizes_and_strides(tensor.sizes(), tensor.strides());
+  return out;
 }
 
 const StorageRecord* StorageTable::of(const at::Tensor& tensor) {

@@ -3,10 +3,14 @@
 // Every storage of the file becomes a meta storage whose DataPtr context points at its record, so
 // that a tensor can be traced back to its place in the file. Bytes are copied only for small
 // tensors whose values may steer the program (constants, integer buffers).
+//
+// LibTorch's unpickler cannot make quantized tensors on the meta device. A pickle that has some
+// gets storages that say they are the CPU's; its tensors become meta ones before anything computes.
 #pragma once
 #include <deque>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "archive/archive.hpp"
 #include "libtorch.hpp"
@@ -24,8 +28,14 @@ class StorageTable {
   explicit StorageTable(const Archive& archive) : archive_(archive) {}
   StorageTable(const StorageTable&) = delete;
 
-  /// Weightless storages for every record below the folder ("data/"), as the unpickler takes them.
-  std::shared_ptr<torch::jit::DeserializationStorageContext> open(const std::string& folder);
+  /// Weightless storages for every record below the folder ("data/"), as the unpickler takes them:
+  /// on the meta device, or said to be the CPU's. Of the latter, small ones can be read: the scales
+  /// of a quantized tensor are while it is made.
+  std::shared_ptr<torch::jit::DeserializationStorageContext> open(const std::string& folder,
+                                                                  at::DeviceType device);
+
+  /// The tensor on the meta device, its place in the file kept; tensors of one record share it.
+  at::Tensor to_meta(const at::Tensor& tensor);
 
   /// Where the tensor's storage comes from; null when it is not from the file.
   static const StorageRecord* of(const at::Tensor& tensor);
@@ -39,6 +49,7 @@ class StorageTable {
  private:
   const Archive& archive_;
   std::deque<StorageRecord> records_;  // at stable addresses
+  std::unordered_map<const StorageRecord*, c10::Storage> on_meta_;
 };
 
 }  // namespace tmeter::torch_backend

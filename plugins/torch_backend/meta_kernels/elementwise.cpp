@@ -94,9 +94,13 @@ void quantized_pair(KernelCall& call) {
   const auto a = call.tensor("qa"), b = call.tensor("qb");
   call.give(broadcast(a, b, a.scalar_type()));
 }
+void quantized_cat(KernelCall& call) {
+  call.give(at::cat(call.value("qx").toTensorVector(), call.integer("dim")));
+}
 void quantized_alone(KernelCall& call) {
-  const auto x = call.tensor("qx");
-  call.give(same(x, x.scalar_type()));
+  for (const char* name : {"qx", "qa", "input", "self"}) {
+    if (call.has(name)) return call.give(same(call.tensor(name), call.tensor(name).scalar_type()));
+  }
 }
 
 constexpr KernelEntry kElementwiseTable[] = {
@@ -149,7 +153,19 @@ constexpr KernelEntry kElementwiseTable[] = {
     {"quantized::add_relu", quantized_pair},
     {"quantized::mul", quantized_pair},
     {"quantized::mul_relu", quantized_pair},
+    {"quantized::cat", quantized_cat},
+    {"quantized::cat_relu", quantized_cat},
     {"quantized::relu6", quantized_alone},
+    {"quantized::hardswish", quantized_alone},
+    {"quantized::sigmoid", quantized_alone},
+    {"quantized::leaky_relu", quantized_alone},
+    {"quantized::elu", quantized_alone},
+    {"quantized::clamp", quantized_alone},
+    {"quantized::batch_norm2d", quantized_alone},
+    {"quantized::layer_norm", quantized_alone},
+    {"quantized::dropout", quantized_alone},
+    {"quantized::add_scalar", quantized_alone},
+    {"quantized::mul_scalar", quantized_alone},
 };
 
 }  // namespace

@@ -8,9 +8,9 @@ namespace tmeter::torch_backend {
 namespace {
 
 using c10::IValue;
-using Operands = std::vector<IValue>;
+using SizeOperands = std::vector<IValue>;
 
-bool whole(const Operands& x) {
+bool whole(const SizeOperands& x) {
   return std::all_of(x.begin(), x.end(), [](const IValue& v) { return !v.isDouble(); });
 }
 int64_t integer(const IValue& v) { return v.toScalar().toLong(); }
@@ -22,7 +22,7 @@ int64_t checked(bool overflow, int64_t value) {
 }
 
 template <class Ints, class Reals>
-IValue arithmetic(const Operands& x, const Ints& ints, const Reals& reals) {
+IValue arithmetic(const SizeOperands& x, const Ints& ints, const Reals& reals) {
   if (whole(x)) return IValue(ints(integer(x[0]), integer(x[1])));
   return IValue(reals(real(x[0]), real(x[1])));
 }
@@ -37,7 +37,7 @@ int64_t floor_div(int64_t a, int64_t b) {
 }
 int64_t floor_mod(int64_t a, int64_t b) { return b == -1 ? 0 : a - floor_div(a, b) * b; }
 
-IValue add(const Operands& x) {
+IValue add(const SizeOperands& x) {
   return arithmetic(
       x,
       [](int64_t a, int64_t b) {
@@ -47,7 +47,7 @@ IValue add(const Operands& x) {
       },
       std::plus<>());
 }
-IValue sub(const Operands& x) {
+IValue sub(const SizeOperands& x) {
   return arithmetic(
       x,
       [](int64_t a, int64_t b) {
@@ -57,7 +57,7 @@ IValue sub(const Operands& x) {
       },
       std::minus<>());
 }
-IValue mul(const Operands& x) {
+IValue mul(const SizeOperands& x) {
   return arithmetic(
       x,
       [](int64_t a, int64_t b) {
@@ -67,45 +67,45 @@ IValue mul(const Operands& x) {
       },
       std::multiplies<>());
 }
-IValue floordiv(const Operands& x) {
+IValue floordiv(const SizeOperands& x) {
   check_divisor(x[1]);
   return arithmetic(x, floor_div, [](double a, double b) { return std::floor(a / b); });
 }
-IValue mod(const Operands& x) {
+IValue mod(const SizeOperands& x) {
   check_divisor(x[1]);
   return arithmetic(x, floor_mod, [](double a, double b) { return a - std::floor(a / b) * b; });
 }
-IValue truediv(const Operands& x) {
+IValue truediv(const SizeOperands& x) {
   check_divisor(x[1]);
   return real(x[0]) / real(x[1]);
 }
-IValue power(const Operands& x) {
+IValue power(const SizeOperands& x) {
   const double out = std::pow(real(x[0]), real(x[1]));
   if (!whole(x) || integer(x[1]) < 0) return out;
   return checked(!(std::abs(out) < 9e15), static_cast<int64_t>(out));
 }
-IValue neg(const Operands& x) { return sub({IValue(int64_t{0}), x[0]}); }
-IValue eq(const Operands& x) { return real(x[0]) == real(x[1]); }
-IValue ne(const Operands& x) { return real(x[0]) != real(x[1]); }
-IValue lt(const Operands& x) { return real(x[0]) < real(x[1]); }
-IValue le(const Operands& x) { return real(x[0]) <= real(x[1]); }
-IValue gt(const Operands& x) { return real(x[0]) > real(x[1]); }
-IValue ge(const Operands& x) { return real(x[0]) >= real(x[1]); }
-IValue both(const Operands& x) { return integer(x[0]) && integer(x[1]); }
-IValue either(const Operands& x) { return integer(x[0]) || integer(x[1]); }
-IValue invert(const Operands& x) { return !integer(x[0]); }
-IValue floor_of(const Operands& x) { return static_cast<int64_t>(std::floor(real(x[0]))); }
-IValue ceil_of(const Operands& x) { return static_cast<int64_t>(std::ceil(real(x[0]))); }
-IValue trunc_of(const Operands& x) { return static_cast<int64_t>(std::trunc(real(x[0]))); }
-IValue largest(const Operands& x) { return real(x[0]) < real(x[1]) ? x[1] : x[0]; }
-IValue smallest(const Operands& x) { return real(x[1]) < real(x[0]) ? x[1] : x[0]; }
-IValue to_real(const Operands& x) { return real(x[0]); }
-IValue choice(const Operands& x) { return integer(x[0]) ? x[1] : x[2]; }
+IValue neg(const SizeOperands& x) { return sub({IValue(int64_t{0}), x[0]}); }
+IValue eq(const SizeOperands& x) { return real(x[0]) == real(x[1]); }
+IValue ne(const SizeOperands& x) { return real(x[0]) != real(x[1]); }
+IValue lt(const SizeOperands& x) { return real(x[0]) < real(x[1]); }
+IValue le(const SizeOperands& x) { return real(x[0]) <= real(x[1]); }
+IValue gt(const SizeOperands& x) { return real(x[0]) > real(x[1]); }
+IValue ge(const SizeOperands& x) { return real(x[0]) >= real(x[1]); }
+IValue both(const SizeOperands& x) { return integer(x[0]) && integer(x[1]); }
+IValue either(const SizeOperands& x) { return integer(x[0]) || integer(x[1]); }
+IValue invert(const SizeOperands& x) { return !integer(x[0]); }
+IValue floor_of(const SizeOperands& x) { return static_cast<int64_t>(std::floor(real(x[0]))); }
+IValue ceil_of(const SizeOperands& x) { return static_cast<int64_t>(std::ceil(real(x[0]))); }
+IValue trunc_of(const SizeOperands& x) { return static_cast<int64_t>(std::trunc(real(x[0]))); }
+IValue largest(const SizeOperands& x) { return real(x[0]) < real(x[1]) ? x[1] : x[0]; }
+IValue smallest(const SizeOperands& x) { return real(x[1]) < real(x[0]) ? x[1] : x[0]; }
+IValue to_real(const SizeOperands& x) { return real(x[0]); }
+IValue choice(const SizeOperands& x) { return integer(x[0]) ? x[1] : x[2]; }
 
 struct ArithmeticRow {
   std::string_view op;
   size_t operands;
-  IValue (*compute)(const Operands&);
+  IValue (*compute)(const SizeOperands&);
 };
 constexpr std::array<ArithmeticRow, 29> kArithmetic{{
     {"_operator::add", 2, add},         {"_operator::sub", 2, sub},
@@ -139,7 +139,7 @@ std::optional<IValue> size_arithmetic(const Node& node, Environment& env) {
   const auto row = std::find_if(kArithmetic.begin(), kArithmetic.end(),
                                 [&](const ArithmeticRow& r) { return r.op == node.op(); });
   if (row == kArithmetic.end() || node.arg_count() != row->operands) return std::nullopt;
-  Operands operands;
+  SizeOperands operands;
   for (size_t i = 0; i < row->operands; ++i) operands.push_back(number(node.arg(i), env));
   return row->compute(operands);
 }

@@ -29,7 +29,7 @@ constexpr std::array<WindowRow, 14> kWindows{{
     {"aten::avg_pool3d", 3, true},
 }};
 constexpr int64_t kMostOfWindow = int64_t{1} << 30;  // products of two fit
-constexpr std::array<std::string_view, 2> kPadding{"aten::pad", "aten::constant_pad_nd"};
+constexpr std::array<std::string_view, 2> kPaddingNames{"aten::pad", "aten::constant_pad_nd"};
 
 const WindowRow* window_row(const Node& node) {
   const auto* row = std::find_if(kWindows.begin(), kWindows.end(),
@@ -175,7 +175,7 @@ size_t differing(const std::vector<Pad>& a, const std::vector<Pad>& b) {
 
 bool is_padding(const Node& node) {
   const auto mode = node.arg("mode");
-  return std::find(kPadding.begin(), kPadding.end(), node.op()) != kPadding.end() &&
+  return std::find(kPaddingNames.begin(), kPaddingNames.end(), node.op()) != kPaddingNames.end() &&
          (mode.is_none() || mode.text() == "constant");
 }
 

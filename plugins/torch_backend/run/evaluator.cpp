@@ -172,10 +172,12 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   if (!args.empty() && args[0].isTensor() && !args[0].toTensor().is_meta()) {
     replace_looked_at(info, args);
   }
+  const QuantizedArguments quantized(args);
   if (is_foreign(info)) {
     foreign_->execute(op, info, args);
   } else if (census(args).meta || !execute_real(op, info, args))
     execute_meta(op, info, args);
+  quantized.restore(info, args);
   std::move(args.begin(), args.end(), std::back_inserter(stack));
 }
 

@@ -149,7 +149,7 @@ void ForeignOperators::note(const OperatorInfo& info) {
 }
 
 void ForeignOperators::execute(const c10::OperatorHandle& op, const OperatorInfo& info,
-                               Stack& args) {
+                               torch::jit::Stack& args) {
   if (declared_.has_rule(info.name)) return by_rule(op, info, args);
   std::vector<at::Tensor> tensors;
   for (const auto& a : args) {
@@ -170,7 +170,7 @@ void ForeignOperators::execute(const c10::OperatorHandle& op, const OperatorInfo
 }
 
 void ForeignOperators::by_rule(const c10::OperatorHandle& op, const OperatorInfo& info,
-                               Stack& args) {
+                               torch::jit::Stack& args) {
   ShapeQuery query(request_.handle());
   Arguments values(query.builder());
   std::vector<tmeter_id> ids;

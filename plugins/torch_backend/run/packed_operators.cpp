@@ -1,6 +1,9 @@
 #include "run/packed_operators.hpp"
 
+#include <ATen/EmptyTensor.h>
+
 #include "load/packed.hpp"
+#include "run/evaluator.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -20,7 +23,34 @@ bool takes_packed(std::string_view op) {
   return op.starts_with("quantized::linear") || op.starts_with("quantized::conv");
 }
 
+at::Tensor floats_for(const at::Tensor& t) {
+  return at::empty_strided(t.sizes(), t.strides(), at::dtype(at::kFloat).device(at::kMeta));
+}
+
 }  // namespace
+
+QuantizedArguments::QuantizedArguments(torch::jit::Stack& args) {
+  for (auto& arg : args) {
+    arg = map_tensors(arg, [this](const at::Tensor& t) {
+      if (!at::isQIntType(t.scalar_type())) return t;
+      return replaced_.emplace_back(t, floats_for(t)).second;
+    });
+  }
+}
+
+void QuantizedArguments::restore(const OperatorInfo& info, torch::jit::Stack& results) const {
+  if (replaced_.empty() || info.name == "aten::dequantize") return;
+  const auto type = replaced_.front().first.scalar_type();
+  for (auto& result : results) {
+    result = map_tensors(result, [&](const at::Tensor& t) {
+      for (const auto& [quantized, floats] : replaced_) {
+        if (t.is_same(floats)) return quantized;  // in place
+      }
+      if (t.scalar_type() != at::kFloat) return t;
+      return at::Tensor(at::detail::empty_strided_meta(t.sizes(), t.strides(), type));
+    });
+  }
+}
 
 bool execute_packed(const OperatorInfo& info, torch::jit::Stack& args) {
   if (args.size() < 2 || !args[0].isTensor() || !takes_packed(info.name)) return false;

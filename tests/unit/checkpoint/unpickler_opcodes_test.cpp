@@ -290,6 +290,72 @@ TEST(Opcodes, StateOfAnObjectOrDict) {
     expect_refused(other + "}b.", "BUILD sets the state of what is no object");
 }
 
+TEST(Opcodes, MembersOfClassesAreNamesAndNoOtherUseOfGetattrIsRead) {
+  // Python 3.11: pickle.dumps(timm.layers.Format.NCHW)
+  const auto member = [](const std::string& object, const std::string& name) {
+    return global("builtins", "getattr") + object + name + "\x86R";
+  };
+  const auto format = global("timm.layers", "Format");
+  const Read r(member(format, text("NCHW_2")) + ".");
+  EXPECT_TRUE(r.root().is_global("timm.layers.Format.NCHW_2"));
+  const Read again("](" + member(format, text("A")) + member(format, text("B")) + "e.");
+  EXPECT_TRUE(again.item(1).is_global("timm.layers.Format.B"));
+  for (const auto* name : {"", "_value_", "__init__", "a.b", "a-b", "a b", "ä"})
+    expect_refused(member(format, text(name)) + ".", "calls builtins.getattr");
+  expect_refused(member(format, text("os")) + ".", "refers to timm.layers.Format.os");
+  for (const auto& object : {"N"s, text("Format"), global("torch", "device"), global("my", "f")})
+    expect_refused(member(object, text("A")) + ".", "calls builtins.getattr");
+  expect_refused(member(format, "N") + ".", "calls builtins.getattr");
+  expect_refused(global("builtins", "getattr") + format + text("A") + "N\x87R.",
+                 "calls builtins.getattr");
+  expect_refused(global("builtins", "getattr") + ".", "byte 0: refers to builtins.getattr");
+  expect_refused("](" + member(format, text("A")) + global("builtins", "getattr") + "e.",
+                 "refers to builtins.getattr");
+}
+
+TEST(Opcodes, WhatIsRefusedSaysWhereItIsNamed) {
+  EXPECT_EQ(complaint("N0" + global("os", "system") + ".", "data.pkl", 100),
+            "data.pkl byte 102: refers to os.system, which can run code when Python loads the "
+            "file; tmeter ran nothing");
+  EXPECT_TRUE(
+      complaint(global("my", "f") + ")R.", "").starts_with("byte 0: calls my.f, which can"));
+}
+
+TEST(Opcodes, CallsOfUnknownClassesAreCounted) {
+  const auto format = global("timm.layers", "Format");
+  const Read r("](" + format + ")R" + format + "K\x01\x85R" + global("my", "Net") + ")R" + "e.");
+  EXPECT_TRUE(r.item(0).is_placeholder);
+  EXPECT_EQ(integers(*r.item(1).items->arguments), (Integers{1}));
+  EXPECT_EQ(r.pickle.called.at("timm.layers.Format"), 2u);
+  EXPECT_EQ(r.pickle.called.at("my.Net"), 1u);
+  EXPECT_EQ(r.pickle.called.size(), 2u);
+}
+
+TEST(Opcodes, ADifferentNameOfAClassAHundredThousandTimes) {
+  const auto names = [](int count) {
+    std::string bytes;
+    for (int i = 0; i < count; ++i) bytes += global("m", std::to_string(i)) + "0";
+    return bytes + global("m", "0") + ".";
+  };
+  EXPECT_EQ(complaint(names(100'000)), "accepted");
+  expect_refused(names(100'001), "more than 100,000 different names of classes");
+}
+
+TEST(Opcodes, CopiesAreCountedItemByItem) {
+  // A list, or a dict, of a hundred thousand, copied n times.
+  std::string nones(100'000, 'N'), pairs;
+  for (int i = 0; i < 100'000; ++i) pairs += "NN";
+  const auto copies = [](int count, const std::string& type, const std::string& content) {
+    std::string bytes = global("builtins", type) + put(0) + "0" + content + put(1) + "0";
+    for (int i = 0; i < count; ++i) bytes += get(0) + get(1) + "\x85R0";
+    return complaint(bytes + "N.");
+  };
+  EXPECT_EQ(copies(100, "list", "](" + nones + "e"), "accepted");
+  EXPECT_NE(copies(101, "list", "](" + nones + "e").find("copied"), std::string::npos);
+  EXPECT_EQ(copies(100, "dict", "}(" + pairs + "u"), "accepted");
+  EXPECT_NE(copies(101, "dict", "}(" + pairs + "u").find("copied"), std::string::npos);
+}
+
 TEST(Opcodes, PersistentIds) {
   const auto storage = [](const char* key) {
     return "("s + text("storage") + global("torch", "FloatStorage") + text(key) + "tQ";

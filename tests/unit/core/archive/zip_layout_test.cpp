@@ -258,10 +258,19 @@ TEST(ZipLayout, DirectoryMustLieInTheFileAndHoldItsEntries) {
   const auto size = directory.size(), offset = local.size();
   expect_content(with(1, size, offset));
   expect_damaged(with(2, size, offset), "claims more entries than it can hold");
-  expect_damaged(with(1, size, offset + 100), "directory lies beyond the file");
-  expect_damaged(with(1, size, offset + 1), "an entry of its directory is broken");
+  expect_damaged(with(1, size, offset + 100), "directory lies beyond its end record");
+  expect_damaged(with(1, size, offset - 1), "an entry of its directory is broken");
   expect_damaged(with(1, size - 1, offset), "directory is cut off");
   expect_damaged(with(1, 45, offset), "claims more entries");
+}
+
+TEST(ZipLayout, DirectoryEndsBeforeItsEndRecord) {
+  // The last byte of its last comment would be the first of the end record.
+  auto comment = Entry{}.central(0);
+  comment[32] = 1;
+  const auto local = Entry{}.local();
+  expect_damaged(local + comment + end_record(1, comment.size() + 1, local.size(), {}),
+                 "directory lies beyond its end record");
 }
 
 TEST(ZipLayout, NameOfADirectoryEntryMustFit) {
@@ -297,7 +306,7 @@ TEST(ZipLayout, Zip64EndRecordCounts) {
   // A locator that is none does not count.
   auto broken = locator(body.size());
   broken[0] = 'Q';
-  expect_damaged(body + record + broken + useless, "directory lies beyond the file");
+  expect_damaged(body + record + broken + useless, "directory lies beyond its end record");
 }
 
 TEST(ZipLayout, ExactlyAsMuchAsALocatorBeforeTheEndRecord) {

@@ -13,6 +13,9 @@
 #include <fstream>
 
 #include "tests/support/expect_error.hpp"
+#include "tests/support/fail_call.hpp"
+#include "tests/support/in_child.hpp"
+#include "tests/support/interrupted.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -212,6 +215,110 @@ TEST(OutputFile, ALinkStaysALink) {
   EXPECT_EQ(content(target), "new");
   fs::remove(link);
   fs::remove(target);
+}
+
+TEST(OutputFile, APathWithoutAFolderIsInTheCurrentOne) {
+  const Folder folder;
+  const auto done = testing::in_child([&] {
+    if (chdir(folder.file("").c_str()) != 0) return 1;
+    OutputFile f("report");
+    f.write("here");
+    f.commit();
+    return 0;
+  });
+  EXPECT_EQ(done.status(), 0);
+  EXPECT_EQ(content(folder.file("report")), "here");
+  EXPECT_EQ(folder.files(), 1u);
+}
+
+TEST(OutputFile, NamesThatAreTakenAreLeftAlone) {
+  const Folder folder;
+  const auto path = folder.file("a");
+  const auto taken = [&](int i) {
+    return path + "." + std::to_string(getpid()) + "-" + std::to_string(i);
+  };
+  std::ofstream(path) << "old";
+  for (const int i : {0, 1}) std::ofstream(taken(i)) << "other";
+  OutputFile f(path);
+  f.write("new");
+  f.commit();
+  EXPECT_EQ(content(path), "new");
+  for (const int i : {0, 1}) EXPECT_EQ(content(taken(i)), "other");
+  EXPECT_EQ(folder.files(), 3u);
+}
+
+TEST(OutputFile, WithATemporaryNameItIsTheSame) {
+  const Folder folder;
+  const auto path = folder.file("a");
+  const auto done = testing::in_child([&] {
+    testing::fail_call(SYS_openat, EOPNOTSUPP, O_TMPFILE);
+    umask(027);
+    const auto before = open_files();
+    {
+      OutputFile f(path);
+      f.write("half");
+      EXPECT_EQ(folder.files(), 1u);
+      EXPECT_EQ(fcntl(descriptor_of(path), F_GETFD), FD_CLOEXEC);
+    }
+    EXPECT_EQ(folder.files(), 0u);
+    OutputFile f(path);
+    f.write("all");
+    f.commit();
+    EXPECT_EQ(open_files(), before);
+    EXPECT_EQ(umask(0), 027u);
+    testing::expect_error(
+        ErrorKind::kUsage,
+        {"report file /nonexistent/x.json cannot be written: No such file or directory"},
+        [] { OutputFile("/nonexistent/x.json"); });
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+  EXPECT_EQ(content(path), "all");
+  EXPECT_EQ(fs::status(path).permissions(), static_cast<fs::perms>(0640));
+  EXPECT_EQ(folder.files(), 1u);
+}
+
+TEST(OutputFile, WhateverFailsAtTheEndIsToldAndNothingIsLeft) {
+  struct Case {
+    long call;
+    int error;
+    const char* words;
+  };
+  for (const auto& c : {Case{SYS_fsync, EIO, "cannot be written completely: Input/output error"},
+                        {SYS_close, ENOSPC, "cannot be written completely: No space left"},
+                        {SYS_linkat, EPERM, "cannot be written: Operation not permitted"}}) {
+    const Folder folder;
+    const auto done = testing::in_child([&] {
+      OutputFile f(folder.file("a"));
+      f.write("all");
+      testing::fail_call(c.call, c.error);
+      testing::expect_error(write_failure(c.error), {"report file " + folder.file("a"), c.words},
+                            [&] { f.commit(); });
+      return ::testing::Test::HasFailure() ? 1 : 0;
+    });
+    EXPECT_EQ(done.status(), 0) << done.out;
+    EXPECT_EQ(folder.files(), c.call == SYS_close ? 1u : 0u);
+  }
+}
+
+TEST(OutputFile, WritingGoesOnAfterASignal) {
+  const Folder folder;
+  const auto path = folder.file("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int end = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  fcntl(end, F_SETFL, 0);
+  const std::string much(300'000, 'x');
+  std::string seen;
+  {
+    OutputFile f(path);
+    testing::LateReader reader(end);
+    const testing::Interrupted interrupted;
+    f.write(much);
+    f.commit();
+    seen = reader.text();
+  }
+  close(end);
+  EXPECT_EQ(seen, much);
 }
 
 }  // namespace

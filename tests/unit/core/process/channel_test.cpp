@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/interrupted.hpp"
+
 namespace tmeter::core {
 namespace {
 
@@ -148,6 +150,17 @@ TEST_F(Channel, AnEmptyReportIsOneFrame) {
 
 TEST_F(Channel, WhoIsGoneIsPassedOver) {
   FrameWriter(-1).send(FrameKind::kReport, 0, 0, std::string(3 << 20, 'x'));
+}
+
+TEST_F(Channel, SendingGoesOnAfterASignal) {
+  const std::string much(300'000, 'x');
+  testing::LateReader late(in());
+  {
+    const testing::Interrupted interrupted;
+    FrameWriter(out()).send(FrameKind::kMessage, 0, 0, much);
+  }
+  hang_up();
+  EXPECT_EQ(late.text().substr(24), much);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "core/process/terminal.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/in_child.hpp"
+#include "tests/support/interrupted.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -103,6 +104,24 @@ TEST(Terminal, OutputThatCannotBeWrittenIsAnErrorWithItsReason) {
     return ::testing::Test::HasFailure() ? 1 : 0;
   });
   EXPECT_EQ(done.status(), 0) << done.out;
+}
+
+TEST(Terminal, OutputGoesOnAfterASignal) {
+  const std::string much(300'000, 'x');
+  const auto done = in_child([&] {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return 1;
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[1]);
+    testing::LateReader late(ends[0]);
+    {
+      const testing::Interrupted interrupted;
+      Terminal::output(much);
+    }
+    close(STDOUT_FILENO);
+    return late.text() == much ? 0 : 2;
+  });
+  EXPECT_EQ(done.status(), 0);
 }
 
 TEST(Terminal, MessagesNobodyHearsAreNoError) {

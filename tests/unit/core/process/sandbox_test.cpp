@@ -1,6 +1,4 @@
 // What a process that has entered the sandbox can still do: tried in processes of their own.
-#include "core/process/sandbox.hpp"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/landlock.h>
@@ -20,6 +18,8 @@
 #include <fstream>
 #include <thread>
 
+#include "core/process/landlock.hpp"
+#include "tests/support/fail_call.hpp"
 #include "tests/support/in_child.hpp"
 
 namespace tmeter::core {
@@ -35,9 +35,12 @@ TEST(Sandbox, RightsAreAddedByName) {
   EXPECT_TRUE(r.network && !r.write && !r.processes);
   EXPECT_TRUE(add_rights(r, " files  processes "));
   EXPECT_TRUE(r.network && r.write && r.processes);
-  for (const auto* unknown : {"everything", "files,network", "Files", "file"}) {
+  for (const auto* unknown : {"everything", "files,network", "Files", "file", "signals"}) {
     EXPECT_FALSE(add_rights(r, unknown)) << unknown;
   }
+  Rights both;
+  EXPECT_TRUE(add_rights(both, "network processes"));
+  EXPECT_TRUE(both.network && both.processes && !both.write);
   Rights files;
   EXPECT_TRUE(add_rights(files, "files"));
   EXPECT_TRUE(files.write && !files.network && !files.processes);
@@ -194,6 +197,32 @@ TEST(Seccomp, AProcessMaySignalAndLimitItselfNotOthers) {
   EXPECT_EQ(error_of([&] { return prlimit(getppid(), RLIMIT_CORE, nullptr, &old); }), EPERM);
 }
 
+// --- Landlock -----------------------------------------------------------------------------------
+
+bool operator==(const Ruleset& a, const Ruleset& b) {
+  return a.files == b.files && a.network == b.network && a.scoped == b.scoped;
+}
+
+// Rights to files by version: the table of the kernel's documentation, "Previous limitations".
+// 13 of version 1; renaming across folders (2), truncating (3), device ioctl (5).
+TEST(SandboxRules, EachVersionOfLandlockIsAskedForAllItKnows) {
+  const std::pair<int, uint64_t> files[] = {{1, 0x1fff}, {2, 0x3fff}, {3, 0x7fff}, {4, 0x7fff},
+                                            {5, 0xffff}, {6, 0xffff}, {7, 0xffff}, {20, 0xffff}};
+  for (const auto& [version, rights] : files) {
+    const uint64_t tcp = version >= 4 ? 3 : 0, scoped = version >= 6 ? 3 : 0;
+    EXPECT_TRUE(ruleset_of(version, {}) == (Ruleset{rights, tcp, scoped})) << version;
+    EXPECT_EQ(ruleset_size(version), version >= 6 ? 24u : version >= 4 ? 16u : 8u);
+  }
+}
+
+TEST(SandboxRules, WhatIsDeclaredIsLeftOut) {
+  Rights network, processes, files;
+  network.network = processes.processes = files.write = true;
+  EXPECT_TRUE(ruleset_of(7, network) == (Ruleset{0xffff, 0, 2}));    // signals stay inside
+  EXPECT_TRUE(ruleset_of(7, processes) == (Ruleset{0xfffe, 3, 1}));  // executing
+  EXPECT_TRUE(ruleset_of(7, files) == (Ruleset{0, 3, 3}));
+}
+
 // --- files --------------------------------------------------------------------------------------
 
 /// A folder with a file to read, one in a folder of its own, and one that must not be.
@@ -337,6 +366,37 @@ TEST_F(SandboxFiles, EachMechanismSaysWhatItHolds) {
   EXPECT_EQ(said(r),
             "any file this user can read can be read (a plugin declares that it writes files)\n"
             "no network, no other programs or processes, no change of the system (seccomp)\n");
+}
+
+TEST(Sandbox, WhatTheKernelLacksIsSaidAndTheRestHolds) {
+  const auto without = [](std::initializer_list<long> calls, int error) {
+    return in_child([&] {
+             for (const long call : calls) testing::fail_call(call, error);
+             std::string text;
+             for (const auto& line : enter_sandbox({})) text += line + "\n";
+             text += socket(AF_UNIX, SOCK_STREAM, 0) < 0 ? "sockets: " : "no sockets: ";
+             text += open("/etc/hostname", O_RDONLY) < 0 ? "held" : "open";
+             return write(STDOUT_FILENO, text.data(), text.size()) > 0 ? 0 : 1;
+           })
+        .out;
+  };
+  const std::string any = "any file this user can read can be read (",
+                    seccomp =
+                        ")\nno network, no other programs or processes, no writing of files, "
+                        "no change of the system (seccomp)\nsockets: open";
+  EXPECT_EQ(without({SYS_landlock_create_ruleset}, ENOSYS),
+            any + "this kernel has no Landlock" + seccomp);
+  EXPECT_EQ(without({SYS_landlock_restrict_self}, EPERM),
+            any + "Operation not permitted" + seccomp);
+  const auto capabilities = without({SYS_capget}, ENOSYS);
+  EXPECT_TRUE(capabilities.starts_with("capabilities are as they were\n")) << capabilities;
+  const auto set = without({SYS_capset}, EPERM);
+  EXPECT_TRUE(set.starts_with("capabilities are as they were: Operation not permitted\n")) << set;
+  const auto no_filter = without({SYS_seccomp, SYS_prctl}, EINVAL);
+  EXPECT_NE(no_filter.find("new privileges are possible: Invalid argument\n"), std::string::npos);
+  EXPECT_NE(no_filter.find("system calls are not limited (no seccomp here)\nno sockets: held"),
+            std::string::npos)
+      << no_filter;
 }
 
 TEST(Sandbox, OffMeansOffAndSaysSo) {

@@ -19,6 +19,7 @@
 #include "core/base/error.hpp"
 #include "core/base/interrupt.hpp"
 #include "core/process/activity.hpp"
+#include "tests/support/fail_call.hpp"
 #include "tests/support/in_child.hpp"
 
 namespace tmeter::core {
@@ -192,6 +193,25 @@ TEST(Supervisor, ACommandHasItsShareOfTheMachinesMemory) {
     });
   });
   expect(done, 0, "all of it", "");
+}
+
+TEST(Supervisor, AMachineThatIsFullIsTold) {
+  if (!::tmeter::testing::kMemoryIsLimited) GTEST_SKIP();
+  const auto without = [](long call, int error) {
+    return in_child([=] {
+      testing::fail_call(call, error);
+      try {
+        return supervise(job(), [](Worker&) -> Ending { return {}; });
+      } catch (const Error& e) {
+        const std::string text = e.what();
+        return write(STDERR_FILENO, text.data(), text.size()) > 0 ? e.exit_status() : 0;
+      }
+    });
+  };
+  expect(without(SYS_clone, EAGAIN), 6, "",
+         "no process can be started (fork: Resource temporarily unavailable); see `ulimit -u`");
+  expect(without(SYS_pipe2, EMFILE), 6, "", "cannot start: pipe: Too many open files");
+  expect(without(SYS_mmap, ENOMEM), 6, "", "no memory to start with: Cannot allocate memory");
 }
 
 // --- what a worker is ---------------------------------------------------------------------------
@@ -412,7 +432,7 @@ TEST(Supervisor, WhatTakesTooLongIsEndedAndTheRestIsDone) {
       const InsidePlugin inside("com.acme.p", "on metric 'm'");
       hang();
     }
-    usleep(200'000);
+    usleep(20'000);
     w.report(0, "done");
     return {};
   });
@@ -422,7 +442,7 @@ TEST(Supervisor, WhatTakesTooLongIsEndedAndTheRestIsDone) {
 
 TEST(Supervisor, TheTimeoutIsThatOfTheWholeRun) {
   auto j = job();
-  j.limits.timeout = 0.3;
+  j.limits.timeout = 60;
   j.limits.running_file = 0.01;  // counts only where there is no other
   const auto done = run(j, [](Worker& w) -> Ending {
     w.runs_file("LibTorch");
@@ -442,10 +462,11 @@ TEST(Supervisor, CodeOfTheFileHasALimitWhereTheRunHasNone) {
   expect(endless, 6, "",
          "tmeter: m.pt: LibTorch was not done after 0.1 s (--timeout); the file may never end, or "
          "needs a longer --timeout\n");
+  j.limits.running_file = 0.5;
   const auto returned = run(j, [](Worker& w) -> Ending {
     w.runs_file("LibTorch");
     w.runs_file("");
-    usleep(200'000);
+    usleep(600'000);
     return ended(0, "done");
   });
   expect(returned, 0, "", "tmeter: done\n");

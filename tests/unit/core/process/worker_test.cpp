@@ -1,0 +1,83 @@
+// What a worker says, as its supervisor hears it.
+#include "core/process/worker.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <functional>
+
+#include "core/process/activity.hpp"
+
+namespace tmeter::core {
+namespace {
+
+struct Heard {
+  FrameKind kind;
+  uint64_t first, second;
+  std::string text;
+  bool operator==(const Heard&) const = default;
+};
+
+std::vector<Heard> heard(const std::function<void(Worker&)>& f) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  Worker worker(ends[1], {});
+  f(worker);
+  close(ends[1]);
+  std::vector<Heard> frames;
+  FrameReader reader(ends[0]);
+  while (reader.read([&](const Frame& f) {
+    frames.push_back({f.kind, f.numbers[0], f.numbers[1], f.text});
+  })) {
+  }
+  close(ends[0]);
+  return frames;
+}
+
+TEST(Worker, EverythingIsAFrame) {
+  const auto frames = heard([](Worker& w) {
+    w.message("a line");
+    w.progress_ended();
+    w.runs_file("LibTorch");
+    EXPECT_EQ(activity().engine.text(), "LibTorch");
+    w.runs_file("");
+    EXPECT_TRUE(activity().engine.empty());
+    w.report(3, "bytes");
+    w.finish({});
+  });
+  const std::vector<Heard> expected{
+      {FrameKind::kMessage, 0, 0, "a line"},    {FrameKind::kProgressEnded, 0, 0, ""},
+      {FrameKind::kRunsFile, 0, 0, "LibTorch"}, {FrameKind::kRunsFile, 0, 0, ""},
+      {FrameKind::kReport, 3, 0, "bytes"},      {FrameKind::kFinished, 0, 0, ""}};
+  EXPECT_EQ(frames, expected);
+}
+
+TEST(Worker, TheEndingIsToldWithItsOffender) {
+  const auto frames = heard([](Worker& w) {
+    w.finish({5, "why", true, Excluded{"com.acme.p", "failed: odd", false, true}});
+    w.finish({4, "why", false, Excluded{"com.acme.q", "", true, false}});
+  });
+  using namespace std::string_literals;
+  const std::vector<Heard> expected{{FrameKind::kOffender, 0, 1, "com.acme.p\0failed: odd"s},
+                                    {FrameKind::kFinished, 5, 1, "why"},
+                                    {FrameKind::kOffender, 1, 0, "com.acme.q\0"s},
+                                    {FrameKind::kFinished, 4, 0, "why"}};
+  EXPECT_EQ(frames, expected);
+}
+
+TEST(Worker, ProgressIsToldNowAndThen) {
+  const auto frames = heard([](Worker& w) {
+    for (uint64_t i = 0; i < 1000; ++i) w.progress(i, 5000, "B");
+    usleep(60'000);
+    w.progress(1000, 5000, "B");
+  });
+  ASSERT_GE(frames.size(), 2u);
+  EXPECT_LT(frames.size(), 500u);  // a machine that is busy may take a while for the thousand
+  EXPECT_EQ(frames.front(), (Heard{FrameKind::kProgress, 0, 5000, "B"}));
+  EXPECT_EQ(frames.back(), (Heard{FrameKind::kProgress, 1000, 5000, "B"}));
+}
+
+}  // namespace
+}  // namespace tmeter::core
