@@ -33,13 +33,6 @@ bool same_file(const std::string& a, const std::string& b) {
   return place(a) == place(b) && !failed;
 }
 
-/// "json, csv, html"
-std::string joined(const std::vector<std::string>& items) {
-  std::string out;
-  for (const auto& i : items) out += (out.empty() ? "" : ", ") + i;
-  return out;
-}
-
 std::vector<const WriterManifest*> all_writers(const Registry& registry) {
   std::vector<const WriterManifest*> out;
   for (const auto& p : registry.plugins()) {

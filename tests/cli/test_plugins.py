@@ -137,14 +137,14 @@ class StrangersPlugin(CliTest):
 
     def test_installed_sdk_builds_a_plugin_that_shows_in_the_report(self):
         prefix, build = self.folder / "prefix", self.folder / "build"
-        template = self.folder / "my-plugin"
+        template = self.folder / "acme_layers"
         self.run_quietly("cmake", "--install", BUILD, "--prefix", prefix)
-        shutil.copytree(prefix / "share" / "tmeter" / "template", template)
+        self.run_quietly(prefix / "bin" / "tmeter", "plugin", "new", "acme_layers", "--kind", "op", "--output", template)
         self.run_quietly("cmake", "-S", template, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
         self.run_quietly("cmake", "--build", build)
         plugin = next(build.glob("*.tmeter"))
         manifest = (build / "acme_layers.tmeter.toml").read_text()  # written at build time
-        for word in ("schema = 1", "abi_minor = 0", "com.acme.layers", "acme::gated_mlp", hashlib.sha256(plugin.read_bytes()).hexdigest()):
+        for word in ("schema = 1", "abi_minor = 0", "com.example.acme_layers", "acme::gated_mlp", hashlib.sha256(plugin.read_bytes()).hexdigest()):
             self.assertIn(word, manifest)
         # What is installed is believed without being opened.
         listed = subprocess.run([prefix / "bin" / "tmeter", "plugin", "list"], capture_output=True, text=True,
@@ -171,9 +171,6 @@ class StrangersPlugin(CliTest):
         folder.mkdir(parents=True)
         shutil.copy(plugin, folder)
         self.assertEqual(run("--assert", "macs==1536").returncode, 0)
-
-        # The template's report writer works too.
-        self.assertIn("macs=1536", run("--plugin", plugin, "--report", "oneline").stdout)
 
         if HAVE_TORCH:
             self.check_shape_rule(run, plugin)
