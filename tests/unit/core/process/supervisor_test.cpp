@@ -540,5 +540,14 @@ TEST(Supervisor, WhatPluginsPrintBecomesNotes) {
   expect(run(quiet, print), 0, "", "");
 }
 
+TEST(Supervisor, WhoPrintsMoreThanAPipeHoldsIsNotHeldUp) {
+  const auto done = run(job(), [](Worker&) -> Ending {
+    const std::string lines(300'000, '\n');
+    const bool written = write(1, lines.data(), lines.size()) == 300'000;
+    return ended(written ? 0 : 1);
+  });
+  expect(done, 0, "", "");
+}
+
 }  // namespace
 }  // namespace tmeter::core
