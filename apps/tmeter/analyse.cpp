@@ -112,6 +112,7 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
                  const std::vector<Plugin*>& plugins, const HardwareSource& hardware,
                  const CallLog& log, const MappedFile& file) {
   report.properties["tool.version"] = TMETER_VERSION;
+  report.properties["command"] = line.command;
   report.properties["model.file"] = std::filesystem::path(line.model).filename().string();
   report.properties["model.path"] = line.model;
   report.properties["model.size"] = std::to_string(file.bytes().size());
@@ -166,7 +167,8 @@ class Run {
         screen_(screen),
         worker_(worker),
         start_(start),
-        registry_(line.settings, worker.excluded()) {
+        log_(line.verbosity, &worker),
+        registry_(line.settings, worker.excluded(), &log_) {
     for (const auto& text : line.assertions) assertions_.push_back(parse_assertion(text));
   }
 
@@ -174,15 +176,14 @@ class Run {
     tell_problems();
     auto names = chosen_plugins(registry_, line_.settings.plugins);
     append_unique(names, registry_.given_files());
-    for (const auto& t : targets_) find_writer(registry_, t.format);  // refuse early
+    choose_writers(registry_, targets_, screen_.columns > 0);  // refuse early
     enter_sandbox(names);
 
     activity().stage = Stage::kReading;
     const auto source = open_source(line_.model);
-    CallLog log(line_.verbosity, &worker_);
     const auto hardware = hardware_source(line_.settings);
     const tmeter_request request{&source, line_.trusted, line_.inputs};
-    const auto model = load_model(registry_, request, {&log, nullptr, nullptr});
+    const auto model = load_model(registry_, request, {&log_, nullptr, nullptr});
     require_operators(line_, *model.graph);
     model.graph->bind(line_.bindings);
     Report report;
@@ -194,7 +195,7 @@ class Run {
     const auto plugins = registry_.open_with_needs(names);
     report.graph = model.graph.get();
     const TensorBytes tensors(source.file);
-    Engine engine(*model.graph, plugins, log, &hardware);
+    Engine engine(*model.graph, plugins, log_, &hardware);
     engine.read_tensors(tensors, line_.threads);
     try {
       report.results = engine.run();
@@ -204,7 +205,7 @@ class Run {
     } catch (const Error& e) {
       throw about_model(e, line_.model);
     }
-    fill_report(report, line_, model, plugins, hardware, log, source.file);
+    fill_report(report, line_, model, plugins, hardware, log_, source.file);
     note_failures(plugins);
     add_run_facts(report);
 
@@ -266,6 +267,7 @@ class Run {
   Screen screen_;
   Worker& worker_;
   Clock::time_point start_;
+  CallLog log_;
   Registry registry_;
   std::vector<Assertion> assertions_;
   std::vector<std::string> sandbox_;

@@ -47,7 +47,8 @@ struct Options {
         "totals at several sizes, as in s77=1,8,64 or x.0=128..1024:128; twice for two symbols")(
         "trust", "allow a TorchScript file that runs code while it is loaded");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
-                       "text (default), json, …; to a file or to standard output")(
+                       "text (default), json, …; to a file or to standard output; a file alone, "
+                       "as in report.md, says the format by its extension")(
         "by", text("WHAT"), "rows of the text report: module (default), operator, type, tensor")(
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
         "columns", text("A,B,..."), "metric ids to show")(
@@ -203,11 +204,30 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
   }
 }
 
+/// What is typed into a shell to say this again.
+std::string command_text(const Arguments& arguments) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  std::string out = "tmeter";
+  for (const auto& a : arguments) {
+    out += ' ';
+    if (!a.empty() && a.find_first_not_of(kPlain) == std::string::npos) {
+      out += a;
+      continue;
+    }
+    out += '\'';
+    for (const char c : a) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    out += '\'';
+  }
+  return out;
+}
+
 }  // namespace
 
 CommandLine parse_command_line(const Arguments& arguments) {
   const auto map = parse(arguments);
   CommandLine out;
+  out.command = command_text(arguments);
   out.help = map.count("help") != 0;
   out.version = map.count("version") != 0;
   out.trusted = map.count("trust") != 0;

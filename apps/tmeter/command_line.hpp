@@ -19,6 +19,7 @@ struct CommandLine {
   unsigned threads = 1;
   core::Limits limits;
   std::string model;
+  std::string command;  // as a shell would take it: "tmeter model.pt2 --bind s0=8"
   core::Settings settings;
   std::vector<core::InputRequest> inputs;
   std::vector<std::pair<std::string, int64_t>> bindings;

@@ -8,7 +8,7 @@ namespace tmeter::app {
 using Arguments = std::vector<std::string>;
 
 int analyse_command(const Arguments& arguments);  ///< tmeter [options] MODEL
-int plugin_command(const Arguments& arguments);   ///< tmeter plugin list|info|manifest
+int plugin_command(const Arguments& arguments);   ///< tmeter plugin list|info|manifest|check|new
 int config_command(const Arguments& arguments);   ///< tmeter config
 
 }  // namespace tmeter::app

@@ -20,11 +20,10 @@ std::string toml_value(const tmeter_option_desc& o) {
 }
 
 void print_plugin(const Plugin& p, std::ostream& out) {
-  const auto* t = p.capability<tmeter_options>(TMETER_CAP_OPTIONS);
-  if (!t || !t->count) return;
+  const auto& options = p.offers().options;
+  if (options.empty()) return;
   out << "\n[plugin." << p.manifest.name << "]\n";
-  for (uint32_t i = 0; i < t->count; ++i) {
-    const auto& o = *t->get(i);
+  for (const auto& o : options) {
     out << "# " << str(o.text) << (o.choices.len ? " (" + str(o.choices) + ")" : "") << "\n"
         << str(o.key) << " = " << toml_value(o) << "\n";
   }

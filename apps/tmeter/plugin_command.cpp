@@ -1,11 +1,13 @@
-// `tmeter plugin list|info|manifest`.
+// `tmeter plugin list|info|manifest|check|new`.
 #include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <iomanip>
+#include <set>
 #include <sstream>
 
 #include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/plugin_commands.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -18,12 +20,6 @@
 namespace tmeter::app {
 namespace {
 using namespace core;
-
-std::string joined(const std::vector<std::string>& items) {
-  std::string out;
-  for (const auto& i : items) out += (out.empty() ? "" : ", ") + i;
-  return out;
-}
 
 std::string offers(const Manifest& m) {
   std::vector<std::string> parts;
@@ -52,49 +48,11 @@ void list_plugins(const Settings& settings, Worker& worker, std::ostream& out) {
   for (const auto& problem : registry.problems()) worker.message("note: " + problem);
 }
 
-void print_options(const Plugin& p, std::ostream& out) {
-  const auto* t = p.capability<tmeter_options>(TMETER_CAP_OPTIONS);
-  for (uint32_t i = 0; t && i < t->count; ++i) {
-    const auto& o = *t->get(i);
-    out << "  --set " << p.manifest.name << "." << str(o.key) << "=" << str(o.default_value)
-        << "\n      " << str(o.text) << (o.choices.len ? " (" + str(o.choices) + ")" : "") << "\n";
-  }
-}
-
-void print_metrics(const Plugin& p, std::ostream& out) {
-  const auto* t = p.capability<tmeter_metrics>(TMETER_CAP_METRICS);
-  for (uint32_t i = 0; t && i < t->count; ++i) {
-    const auto& m = *t->get(i);
-    out << "  " << view(m.id) << "  [" << view(m.unit) << "] " << view(m.convention) << "\n";
-  }
-}
-
-void show_plugin(const Settings& settings, const std::string& name, Worker& worker,
-                 std::ostream& out) {
-  Registry registry(settings, worker.excluded());
-  auto& p = registry.get(name);
-  out << p.manifest.name << " " << p.manifest.version << "  (" << p.manifest.id << ")\n"
-      << p.manifest.description << "\n"
-      << (p.library.empty() ? "not available: " + p.manifest.unavailable : p.library) << "\n";
-  if (!p.manifest.needs.empty()) out << "needs: " << joined(p.manifest.needs) << "\n";
-  for (const auto& l : p.manifest.loaders) out << "reads: " << l.title << "\n";
-  if (!p.manifest.propagators.empty()) out << "works out: sizes for other inputs\n";
-  for (const auto& w : p.manifest.writers) out << "writes: --report " << w.name << "\n";
-  if (!p.manifest.handles.empty()) out << "handles: " << joined(p.manifest.handles) << "\n";
-  if (!p.manifest.rights.empty()) out << "may use, beyond computing: " << p.manifest.rights << "\n";
-  if (!p.failure.empty()) out << "failed: " << p.failure << "\n";
-  if (p.library.empty() || !p.failure.empty()) return;
-  registry.open(p);
-  if (!p.manifest.metrics.empty()) out << "metrics:\n";
-  print_metrics(p, out);
-  if (!p.manifest.options.empty()) out << "options:\n";
-  print_options(p, out);
-}
-
 /// The sidecar manifest of a library, with where its own libraries lie.
 void make_manifest(const std::string& library, std::ostream& out) {
   const auto before = loaded_library_folders();
-  auto manifest = describe(*open_library(library));
+  const auto plugin = start_plugin(library, nullptr);
+  auto manifest = describe(*plugin, read_offers(*plugin));
   manifest.made_from = identity_of(library);
   const auto own = std::filesystem::absolute(library).parent_path().string();
   for (const auto& folder : loaded_library_folders()) {
@@ -104,10 +62,14 @@ void make_manifest(const std::string& library, std::ostream& out) {
   out << write_manifest(manifest);
 }
 
+constexpr double kSecondsToCheck = 30;
+
+const std::set<std::string_view> kOfOne{"info", "manifest", "check", "new"};
+
 [[noreturn]] void refuse() {
   throw Error(ErrorKind::kUsage,
-              "`tmeter plugin` knows: list, info NAME, manifest FILE [--output FILE]; with "
-              "--plugin-path DIR, --plugin FILE");
+              "`tmeter plugin` knows: list, info NAME, check FILE, new NAME --kind KIND [--output "
+              "FOLDER], manifest FILE [--output FILE]; with --plugin-path DIR, --plugin FILE");
 }
 
 }  // namespace
@@ -115,13 +77,15 @@ void make_manifest(const std::string& library, std::ostream& out) {
 int plugin_command(const Arguments& arguments) {
   add_plugin_host_interfaces();
   Settings settings;
-  std::string output;
+  std::string output, kind;
   Arguments words;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto& a = arguments[i];
     const bool has_value = i + 1 < arguments.size();
     if (a == "--output" && has_value) {
       output = arguments[++i];
+    } else if (a == "--kind" && has_value) {
+      kind = arguments[++i];
     } else if (a == "--plugin-path" && has_value) {
       settings.plugin_paths.push_back(arguments[++i]);
     } else if (a == "--plugin" && has_value) {
@@ -129,19 +93,26 @@ int plugin_command(const Arguments& arguments) {
     } else if (a.starts_with("-")) {
       throw Error(ErrorKind::kUsage,
                   "unknown option '" + a + "' of `tmeter plugin`" +
-                      did_you_mean(a, {"--output", "--plugin-path", "--plugin"}));
+                      did_you_mean(a, {"--output", "--kind", "--plugin-path", "--plugin"}));
     } else {
       words.push_back(a);
     }
   }
   const std::string what = words.empty() ? "list" : words[0];
-  const bool known = (what == "list" && words.size() <= 1) ||
-                     ((what == "info" || what == "manifest") && words.size() == 2);
+  const bool known =
+      (what == "list" && words.size() <= 1) || (kOfOne.contains(what) && words.size() == 2);
   if (!known) refuse();
+  if (what == "new") return new_plugin(words[1], kind, output);
+  if (what == "check") {
+    Job job{words[1], {output}, {}, false, 0};
+    job.limits.memory = default_max_memory();
+    job.limits.timeout = kSecondsToCheck;
+    return supervise(job, [&](Worker& worker) { return check_plugin(words[1], worker); });
+  }
   return supervise_command(output, [&](Worker& worker) -> Ending {
     std::ostringstream out;
     if (what == "list") list_plugins(settings, worker, out);
-    if (what == "info") show_plugin(settings, words[1], worker, out);
+    if (what == "info") out << plugin_facts(settings, words[1], worker.excluded());
     if (what == "manifest") make_manifest(words[1], out);
     worker.report(0, out.str());
     return {};

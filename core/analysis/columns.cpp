@@ -63,9 +63,8 @@ void require_sound(const Column& added, const std::vector<Column>& columns) {
 std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Graph& graph) {
   std::vector<Column> columns;
   for (auto* p : plugins) {
-    const auto* t = p->metrics();
-    for (uint32_t i = 0; t && i < t->count; ++i) {
-      auto column = make_column(*t->get(i), p->manifest.id);
+    for (const auto& metric : p->offered.metrics) {  // also of a plugin that failed
+      auto column = make_column(metric, p->manifest.id);
       require_sound(column, columns);
       column.cells[static_cast<size_t>(column.axis)].resize(axis_size(graph, column.axis));
       if (!p->failure.empty()) make_unavailable(column, p->failure, graph);

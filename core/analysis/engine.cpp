@@ -84,14 +84,9 @@ void Engine::collect_columns() {
 
 void Engine::collect_passes() {
   for (auto* p : plugins_) {
-    const auto* streamed = p->capability<tmeter_tensor_analyses>(TMETER_CAP_TENSOR_ANALYSIS);
-    for (uint32_t i = 0; streamed && i < streamed->count; ++i)
-      tensor_uses_.push_back({p, streamed->get(i)});
-    const auto* t = p->capability<tmeter_analyses>(TMETER_CAP_ANALYSIS);
-    for (uint32_t i = 0; t && i < t->count; ++i) {
-      const auto* a = t->get(i);
-      passes_.push_back({p, a, split(str(a->required), " "), split(str(a->produced), " ")});
-    }
+    for (const auto& a : p->offers().tensor_analyses) tensor_uses_.push_back({p, &a});
+    for (const auto& a : p->offers().analyses)
+      passes_.push_back({p, &a, split(str(a.required), " "), split(str(a.produced), " ")});
   }
 }
 
@@ -120,9 +115,11 @@ Column& Engine::own_column(std::string_view id, std::string_view plugin) {
 
 void Engine::configure() {
   for (auto* p : plugins_) {
-    const auto* t = p->capability<tmeter_metrics>(TMETER_CAP_METRICS);
-    if (t && t->configure)
-      call_plugin(*p, "to configure its metrics", [&](tmeter_call* c) { return t->configure(c); });
+    if (!p->is_open() || !p->failure.empty()) continue;
+    const auto& entry = p->started->entry();
+    if (!entry.configure) continue;
+    call_plugin(*p, "to configure itself",
+                [&](tmeter_call* c) { return entry.configure(c, entry.user); });
   }
 }
 

@@ -46,19 +46,13 @@ void find_overrides(std::vector<OpCandidate>& list) {
 
 HandlerTable::HandlerTable(const std::vector<Plugin*>& plugins) {
   for (auto* p : plugins) {
-    if (const auto* t = p->capability<tmeter_op_handlers>(TMETER_CAP_OP_HANDLER)) {
-      for (uint32_t i = 0; i < t->count; ++i) {
-        const auto* h = t->get(i);
-        const auto metric = str(h->metric), op = str(h->op);
-        insert(ops_[metric][op], OpCandidate{p, h}, op, metric);
-      }
+    for (const auto& h : p->offers().op_handlers) {
+      const auto metric = str(h.metric), op = str(h.op);
+      insert(ops_[metric][op], OpCandidate{p, &h}, op, metric);
     }
-    if (const auto* t = p->capability<tmeter_module_handlers>(TMETER_CAP_MODULE_HANDLER)) {
-      for (uint32_t i = 0; i < t->count; ++i) {
-        const auto* h = t->get(i);
-        const auto metric = str(h->metric), type = str(h->type);
-        insert(modules_[metric][type], ModuleCandidate{p, h}, type, metric);
-      }
+    for (const auto& h : p->offers().module_handlers) {
+      const auto metric = str(h.metric), type = str(h.type);
+      insert(modules_[metric][type], ModuleCandidate{p, &h}, type, metric);
     }
   }
 }

@@ -7,6 +7,12 @@
 
 namespace tmeter::core {
 
+std::string joined(const std::vector<std::string>& items) {
+  std::string out;
+  for (const auto& i : items) out += (out.empty() ? "" : ", ") + i;
+  return out;
+}
+
 std::vector<std::string> split(std::string_view text, std::string_view separators) {
   std::vector<std::string> parts;
   size_t begin = 0;

@@ -11,6 +11,9 @@ namespace tmeter::core {
 /// Non-empty parts of `text` between any of the `separators`.
 std::vector<std::string> split(std::string_view text, std::string_view separators);
 
+/// "flops, memory"
+std::string joined(const std::vector<std::string>& items);
+
 /// `*` matches anything, also '/'; `?` one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 

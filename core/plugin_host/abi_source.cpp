@@ -35,8 +35,9 @@ tmeter_bytes to_bytes(std::string_view s) {
   return {reinterpret_cast<const uint8_t*>(s.data()), s.size()};
 }
 
-tmeter_status entry_at(const tmeter_source* s, size_t i, tmeter_entry* out) {
-  if (!s->archive || i >= s->archive->entries().size() || out->struct_size < sizeof(tmeter_entry)) {
+tmeter_status entry_at(const tmeter_source* s, size_t i, tmeter_archive_entry* out) {
+  if (!s->archive || i >= s->archive->entries().size() ||
+      out->struct_size < sizeof(tmeter_archive_entry)) {
     return TMETER_INVALID_ARGUMENT;
   }
   const auto& e = s->archive->entries()[i];

@@ -13,7 +13,7 @@ std::map<std::string, const void*, std::less<>>& interfaces() {
   return *map;
 }
 
-const void* TMETER_ABI get_interface(tmeter_str id) {
+const void* TMETER_ABI get_interface(const tmeter_host_v1*, tmeter_str id) {
   const auto it = interfaces().find(std::string_view(id.ptr, id.len));
   return it == interfaces().end() ? nullptr : it->second;
 }

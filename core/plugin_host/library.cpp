@@ -19,6 +19,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/plugin_host/adopt.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -62,13 +63,17 @@ void require_entry_symbol(const std::string& path) {
   }
 }
 
-void check_entry(const std::string& path, const tmeter_plugin_entry_v1* e) {
-  if (!e || e->struct_size < sizeof(tmeter_plugin_entry_v1) || !e->init || !e->deinit ||
-      !e->get_capability || !e->info || e->info->struct_size < sizeof(tmeter_plugin_info) ||
-      !e->info->id.len || !e->info->name.len) {
-    refuse(path, "has a malformed entry");
-  }
-  require_minor(path, e->abi_minor_required);
+PluginLibrary checked(const std::string& path, const tmeter_plugin_entry_v1* address) {
+  const auto what = "plugin " + path + ": its ";
+  if (!address) refuse(path, "has no entry");
+  PluginLibrary library{address, {}, {}};
+  auto& e = library.entry;
+  e = adopted(address, TMETER_SIZE_1_0(tmeter_plugin_entry_v1), what + "tmeter_plugin_entry_v1");
+  require_minor(path, e.abi_minor_required);
+  if (!e.init || !e.deinit || !e.get_capability || !e.info) refuse(path, "has a malformed entry");
+  library.info = adopted(e.info, TMETER_SIZE_1_0(tmeter_plugin_info), what + "tmeter_plugin_info");
+  if (!library.info.id.len || !library.info.name.len) refuse(path, "has a malformed entry");
+  return library;
 }
 
 bool is_system_folder(const std::string& folder) {
@@ -100,7 +105,7 @@ void require_minor(const std::string& path, uint32_t minor) {
                    std::to_string(TMETER_ABI_MINOR) + "; use a newer tmeter");
 }
 
-const tmeter_plugin_entry_v1* open_library(const std::string& path) {
+PluginLibrary open_library(const std::string& path) {
   require_file(path);
   require_entry_symbol(path);
   try {
@@ -108,9 +113,7 @@ const tmeter_plugin_entry_v1* open_library(const std::string& path) {
     auto& library =
         open_libraries().emplace_back(path, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
     const auto entry = library.get<const tmeter_plugin_entry_v1*()>(TMETER_ENTRY_SYMBOL);
-    const auto* e = entry();
-    check_entry(path, e);
-    return e;
+    return checked(path, entry());
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {

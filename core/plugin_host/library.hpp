@@ -7,11 +7,18 @@
 
 namespace tmeter::core {
 
+/// What an open library says of itself, copied, and the place of its entry.
+struct PluginLibrary {
+  const tmeter_plugin_entry_v1* address;
+  tmeter_plugin_entry_v1 entry;
+  tmeter_plugin_info info;
+};
+
 /// Opens `path` and returns its checked entry, before `init`. The library is never closed again.
 /// Throws Error(kPlugin): there is no such file, it cannot be read or is no library, lacks the
 /// entry symbol, cannot be opened (with the loader's reason), needs a newer ABI than ours, or its
 /// entry is malformed.
-const tmeter_plugin_entry_v1* open_library(const std::string& path);
+PluginLibrary open_library(const std::string& path);
 
 /// Throws Error(kPlugin) when the plugin needs a newer minor of the ABI than ours.
 void require_minor(const std::string& path, uint32_t minor);

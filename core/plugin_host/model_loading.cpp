@@ -158,14 +158,15 @@ LoadedModel load_model(Registry& registry, const tmeter_request& wish, const Run
         continue;
       }
       registry.open(*c.plugin);
-      const auto* loaders = c.plugin->capability<tmeter_loaders>(TMETER_CAP_LOADER);
-      if (!loaders || c.loader >= loaders->count) continue;
+      const auto& loaders = c.plugin->offers().loaders;
+      if (c.loader >= loaders.size()) continue;
       c.plugin->call.run = run;
       tmeter_builder builder;
       tmeter_status status = TMETER_OK;
-      run_loader(*loaders->get(static_cast<uint32_t>(c.loader)), *c.plugin, request, builder,
-                 status);
+      run_loader(loaders[c.loader], *c.plugin, request, builder, status);
       if (status != TMETER_OK) continue;
+      const auto name = std::filesystem::path(source.file.path()).filename().string();
+      builder.builder.property("file", name);
       LoadedModel model{builder.builder.finish(), c.plugin};
       if (model.graph->wants_other_inputs()) propagate(registry, model, run);
       return model;

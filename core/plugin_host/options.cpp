@@ -62,12 +62,12 @@ std::string parse_value(const tmeter_option_desc& d, const std::string& text, Op
 
 }  // namespace
 
-ResolvedOptions resolve_options(const std::string& plugin, const tmeter_options* declared,
+ResolvedOptions resolve_options(const std::string& plugin,
+                                std::span<const tmeter_option_desc> declared,
                                 const std::map<std::string, Setting>& given) {
   ResolvedOptions out;
   std::vector<std::string> keys;
-  for (uint32_t i = 0; declared && i < declared->count; ++i) {
-    const auto& d = *declared->get(i);
+  for (const auto& d : declared) {
     const auto key = str(d.key);
     keys.push_back(key);
     const auto it = given.find(key);

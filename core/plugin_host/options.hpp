@@ -3,6 +3,7 @@
 #include <tmeter/abi/options.h>
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,8 @@ using ResolvedOptions = std::map<std::string, OptionValue, std::less<>>;
 
 /// Defaults overlaid by `given`. Throws Error(kUsage) naming the setting, what is wrong, and the
 /// nearest known key or the allowed values; Error(kPlugin) when a declared default is invalid.
-ResolvedOptions resolve_options(const std::string& plugin, const tmeter_options* declared,
+ResolvedOptions resolve_options(const std::string& plugin,
+                                std::span<const tmeter_option_desc> declared,
                                 const std::map<std::string, Setting>& given);
 
 }  // namespace tmeter::core

@@ -66,9 +66,8 @@ void propagate(Registry& registry, LoadedModel& model, const RunContext& run) {
     if (p->manifest.propagators.empty() || p->library.empty()) continue;
     registry.open(*p);
     p->call.run = run;
-    const auto* table = p->capability<tmeter_propagators>(TMETER_CAP_PROPAGATOR);
-    for (uint32_t i = 0; table && i < table->count; ++i) {
-      auto graph = ask(*table->get(i), *p, *model.graph);
+    for (const auto& propagator : p->offers().propagators) {
+      auto graph = ask(propagator, *p, *model.graph);
       if (!graph) continue;
       model.graph = std::move(graph);
       model.propagator = p.get();

@@ -9,8 +9,6 @@
 #include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/describe.hpp"
-#include "core/plugin_host/interfaces.hpp"
-#include "core/plugin_host/library.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -53,8 +51,8 @@ std::vector<std::string> plugin_folders(const Settings& settings) {
 
 std::string data_folder() { return (install_prefix() / "share/tmeter").string(); }
 
-Registry::Registry(const Settings& settings, std::vector<Excluded> excluded)
-    : settings_(settings), excluded_(std::move(excluded)) {
+Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, CallLog* log)
+    : settings_(settings), excluded_(std::move(excluded)), log_(log) {
   for (const auto& folder : settings.plugin_paths) {
     if (!fs::is_directory(folder))
       throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": no such folder");
@@ -145,8 +143,8 @@ void Registry::add_file(const std::string& library, bool must_work) {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
       const InsidePlugin inside(plugin->library, kOpened,
                                 must_work ? Opening::kWanted : Opening::kFound);
-      plugin->entry = open_library(plugin->library);
-      plugin->manifest = describe(*plugin->entry);
+      start(*plugin);
+      plugin->manifest = describe(*plugin->started, plugin->offered);
     }
   } catch (const Error& e) {
     if (must_work) throw;
@@ -231,6 +229,12 @@ Plugin& Registry::get(std::string_view name) {
                              did_you_mean(name, names()) + ". `tmeter plugin list` shows all.");
 }
 
+void Registry::start(Plugin& p) const {
+  if (p.is_open()) return;
+  p.started = start_plugin(p.library, log_);
+  p.offered = read_offers(*p.started);
+}
+
 void Registry::open(Plugin& p) {
   if (p.call.options) return;
   if (p.library.empty()) {
@@ -241,19 +245,14 @@ void Registry::open(Plugin& p) {
   p.call.plugin_id = p.manifest.id;
   if (could_not_be_opened(p)) return;
   const InsidePlugin inside(p.manifest.id, kOpened, Opening::kWanted);
-  if (!p.entry) p.entry = open_library(p.library);
-  if (p.entry->init(host_table(), {p.library.data(), p.library.size()}) != TMETER_OK) {
-    throw Error(ErrorKind::kPlugin,
-                "plugin " + p.library + " could not be started (its init failed)");
-  }
+  start(p);
   std::map<std::string, Setting> given;
   for (const auto& name : {p.manifest.id, p.manifest.name}) {
     if (const auto it = settings_.options.find(name); it != settings_.options.end()) {
       for (const auto& [key, setting] : it->second) given[key] = setting;
     }
   }
-  p.options =
-      resolve_options(p.manifest.name, p.capability<tmeter_options>(TMETER_CAP_OPTIONS), given);
+  p.options = resolve_options(p.manifest.name, p.offers().options, given);
 }
 
 /// Throws PluginError: it is the plugin's defect, or what the user left out.
@@ -282,7 +281,7 @@ void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::st
   for (const auto& need : needs) {
     auto& other = needed(need, p);
     visit(other, order, path);
-    if (!other.entry)
+    if (!other.is_open())
       p.failure = "plugin " + p.manifest.id + " needs another one: " + other.failure;
   }
   path.pop_back();

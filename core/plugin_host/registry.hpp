@@ -1,11 +1,8 @@
 // The plugins that can be found, and those that are open.
 //
 // Found by file name and sidecar manifest; a library is opened only when something of it is needed.
-// Used from one thread. Lives as long as the program: plugins are never unloaded.
+// Used from one thread. When it goes its plugins end (`deinit`); their libraries stay loaded.
 #pragma once
-#include <tmeter/abi/entry.h>
-
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +13,7 @@
 #include "core/config/settings.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/naming.hpp"
+#include "core/plugin_host/offers.hpp"
 #include "core/process/worker.hpp"
 
 namespace tmeter::core {
@@ -24,29 +22,18 @@ struct Plugin {
   Manifest manifest;
   std::string library;    // path; empty when only a manifest is there
   bool described = true;  // false: it could not be, and is known by its file's name
-  const tmeter_plugin_entry_v1* entry = nullptr;  // once open
+  std::shared_ptr<const StartedPlugin> started;  // once open
   ResolvedOptions options;
   tmeter_call call;
   /// Why it is not called any more: it ended or stalled an earlier attempt. Empty: it works.
   std::string failure;
+  Offers offered;  // what it describes itself with, once open; whether it failed since or not
 
-  /// A capability table, or null; null, too, for a plugin that failed. It must be open.
-  template <class Table>
-  const Table* capability(std::string_view id) const {
-    return failure.empty() ? table<Table>(id) : nullptr;
-  }
-  /// What it describes itself with, whether it failed since or not; null where it could not even be
-  /// opened.
-  const tmeter_metrics* metrics() const {
-    return entry ? table<tmeter_metrics>(TMETER_CAP_METRICS) : nullptr;
-  }
-
- private:
-  template <class Table>
-  const Table* table(std::string_view id) const {
-    const InsidePlugin inside(manifest.id, "while it was asked what it offers", Opening::kWanted);
-    const auto* table = static_cast<const Table*>(entry->get_capability({id.data(), id.size()}));
-    return table && table->struct_size >= sizeof(uint32_t) * 2 ? table : nullptr;
+  bool is_open() const { return started != nullptr; }
+  /// What of it is called: nothing of a plugin that failed or is not open.
+  const Offers& offers() const {
+    static const Offers nothing;
+    return failure.empty() ? offered : nothing;
   }
 };
 
@@ -55,8 +42,10 @@ class Registry {
   /// `settings` supplies --plugin, --plugin-path and plugin options. Scans; opens nothing but
   /// plugins that come without a manifest. Problems with single files become `problems()`.
   /// What is `excluded` is found, but not called (Plugin::failure). What the user leaves out
-  /// ("-NAME" in settings.plugins) is not there for anybody.
-  explicit Registry(const Settings& settings, std::vector<Excluded> excluded = {});
+  /// ("-NAME" in settings.plugins) is not there for anybody. What plugins say while they are
+  /// started goes to `log`, which outlives the registry.
+  explicit Registry(const Settings& settings, std::vector<Excluded> excluded = {},
+                    CallLog* log = nullptr);
 
   const PluginList& plugins() const { return plugins_; }
   const std::vector<std::string>& problems() const { return problems_; }
@@ -85,11 +74,13 @@ class Registry {
   void visit(Plugin& plugin, std::vector<Plugin*>& order, std::vector<std::string>& path);
   Plugin& needed(const std::string& need, const Plugin& by) const;
 
+  void start(Plugin& plugin) const;
   bool could_not_be_opened(const Plugin& plugin) const;
   const Excluded* exclusion(const Plugin& plugin) const;
 
   const Settings& settings_;
   std::vector<Excluded> excluded_;
+  CallLog* log_;
   PluginList plugins_;
   PluginList left_out_;
   std::vector<std::string> problems_;

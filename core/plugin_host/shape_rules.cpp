@@ -32,20 +32,17 @@ Found find(const tmeter_request* request, std::string_view op) {
 }
 
 const tmeter_shape_rule* rule_of(const Plugin& plugin, std::string_view op) {
-  const auto* rules = plugin.capability<tmeter_shape_rules>(TMETER_CAP_SHAPE_RULE);
-  for (uint32_t i = 0; rules && i < rules->count; ++i) {
-    const auto* rule = rules->get(i);
-    if (rule && rule->struct_size >= sizeof(tmeter_shape_rule) && op_of(view(rule->schema)) == op)
-      return rule;
-  }
-  return nullptr;
+  const auto& rules = plugin.offers().shape_rules;
+  const auto it = std::find_if(rules.begin(), rules.end(),
+                               [&](const auto& r) { return op_of(view(r.schema)) == op; });
+  return it == rules.end() ? nullptr : &*it;
 }
 
 void infer_with(const Found& found, std::string_view op, tmeter_builder& builder,
                 const std::vector<const tmeter_value*>& args, std::span<tmeter_id> results,
                 Registry& registry) {
   auto& plugin = *found.plugin;
-  if (!plugin.entry) registry.open(plugin);
+  registry.open(plugin);
   const auto* rule = rule_of(plugin, op);
   const auto name = std::string(op);
   if (!rule || !rule->infer)

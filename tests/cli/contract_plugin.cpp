@@ -187,7 +187,7 @@ template <class Table>
 void replace_all(const void* table, const std::function<void(uint32_t, void*)>& change) {
   const auto* t = static_cast<const Table*>(table);
   for (uint32_t i = 0; i < t->count; ++i)
-    change(i, const_cast<void*>(static_cast<const void*>(t->get(i))));
+    change(i, const_cast<void*>(static_cast<const void*>(t->get(i, t->user))));
 }
 
 void spoil(std::string_view id, const void* table) {
@@ -216,8 +216,8 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.rogue.contract", .version = "1
 
 extern "C" TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) {
   static tmeter_plugin_entry_v1 entry = *good_entry();
-  entry.get_capability = [](tmeter_str id) -> const void* {
-    const void* table = good_entry()->get_capability(id);
+  entry.get_capability = [](tmeter_str id, void* user) -> const void* {
+    const void* table = good_entry()->get_capability(id, user);
     if (table) spoil(tmeter::to_view(id), table);
     return table;
   };

@@ -39,6 +39,12 @@ def build_plugin(source, output, *flags):
                     *flags, "-o", output, SOURCE / "tests" / "cli" / source], check=True)
 
 
+def build_c_plugin(source, output, *flags):
+    """The same of a file in tests/sdk, in plain C."""
+    subprocess.run(["cc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden",
+                    "-I", SOURCE / "sdk" / "include", *flags, "-o", output, SOURCE / "tests" / "sdk" / source], check=True)
+
+
 class CliTest(unittest.TestCase):
     """A test with a folder of its own, and the check every mistake must pass."""
 

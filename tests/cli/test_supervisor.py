@@ -24,7 +24,7 @@ CRASHES = {  # deed → words of what happened
     "thread": "crashed (abort)",
 }
 PLACES = {  # callback → words of where
-    "configure": "to configure its metrics",
+    "configure": "to configure itself",
     "metric": "on metric 'rogue' on node 0 (aten::conv2d in conv1)",
     "analysis": "in analysis 'try'",
     "writer": "while writing report 'rogue'",

@@ -93,7 +93,7 @@ tmeter_results_api results_api() {
   return r;
 }
 
-const void* get_interface(tmeter_str id) {
+const void* get_interface(const tmeter_host_v1*, tmeter_str id) {
   static const auto graph = graph_api();
   static const auto call = call_api();
   static const auto results = results_api();
@@ -107,7 +107,7 @@ const tmeter_plugin_entry_v1& plugin() {
   static const auto* entry = [] {
     static const tmeter_host_v1 host{sizeof(tmeter_host_v1), 0, {}, {}, get_interface};
     const auto* e = tmeter_plugin_v1();
-    if (e->init(&host, {}) != TMETER_OK) throw std::runtime_error("init failed");
+    if (e->init(nullptr, &host, {}, e->user) != TMETER_OK) throw std::runtime_error("init failed");
     return e;
   }();
   return *entry;
@@ -115,7 +115,7 @@ const tmeter_plugin_entry_v1& plugin() {
 
 template <class Table>
 const Table& capability(std::string_view id) {
-  return *static_cast<const Table*>(plugin().get_capability(str(id)));
+  return *static_cast<const Table*>(plugin().get_capability(str(id), plugin().user));
 }
 
 // As the host chooses: the operator's own handlers first, then "*".
@@ -123,7 +123,7 @@ tmeter_number evaluate(std::string_view metric, const tmeter_node& node) {
   const auto& handlers = capability<tmeter_op_handlers>(TMETER_CAP_OP_HANDLER);
   for (const std::string_view wanted : {std::string_view(node.op), std::string_view("*")}) {
     for (uint32_t i = 0; i < handlers.count; ++i) {
-      const auto* h = handlers.get(i);
+      const auto* h = handlers.get(i, handlers.user);
       if (view(h->metric) != metric || view(h->op) != wanted) continue;
       if (h->flags & TMETER_HANDLER_ZERO_BY_RULE) return {TMETER_NUMBER_ZERO_BY_RULE, 0, 0, 0};
       const auto status = h->eval(nullptr, &node, h->user);
@@ -139,8 +139,7 @@ tmeter_number evaluate_by(const std::string& metric, const std::string& conventi
   const auto space = convention.find(' ');
   state().convention = convention.substr(0, space);
   state().causal = space == std::string::npos ? "full" : convention.substr(space + 1);
-  const auto& metrics = capability<tmeter_metrics>(TMETER_CAP_METRICS);
-  if (metrics.configure(nullptr) != TMETER_OK)
+  if (plugin().configure(nullptr, plugin().user) != TMETER_OK)
     throw std::runtime_error("configure failed: " + state().error);
   state().node = &node;
   return evaluate(metric, node);

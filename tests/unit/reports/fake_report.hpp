@@ -404,7 +404,7 @@ inline const tmeter_output_api& output_api() {
   return api;
 }
 
-inline const void* interface_by_id(tmeter_str id) {
+inline const void* interface_by_id(const tmeter_host_v1*, tmeter_str id) {
   const auto name = tmeter::to_view(id);
   if (name == TMETER_HOST_GRAPH) return &graph_api();
   if (name == TMETER_HOST_REPORT) return &report_api();

@@ -26,7 +26,8 @@ typedef struct tmeter_analysis {
 typedef struct tmeter_analyses {
   uint32_t struct_size;
   uint32_t count;
-  const tmeter_analysis *(TMETER_ABI *get)(uint32_t);
+  const tmeter_analysis *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
 } tmeter_analyses;
 
 /* Numbers of the profile by dotted key, "energy.mac.float32"; units are part of the profile's

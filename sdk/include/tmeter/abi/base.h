@@ -9,6 +9,9 @@
  *
  * Thread tags used in comments: [main] the thread that called `init`; [serial] any thread, never
  * two at once for one plugin; [any] any thread, also at the same time.
+ *
+ * Every callback of a plugin ends with the `user` pointer that stands beside it: what a language
+ * without functions of its own type (closures, objects) needs to find its state without globals.
  */
 #ifndef TMETER_ABI_BASE_H
 #define TMETER_ABI_BASE_H
@@ -31,10 +34,19 @@
 #define TMETER_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* True if the other side's struct is large enough to have `member`, and it is set. */
-#define TMETER_HAS(ptr, type, member)                                               \
-  ((ptr)->struct_size >= offsetof(type, member) + sizeof((ptr)->member) &&          \
-   (ptr)->member)
+/* Structs grow at their end, so the other side's may be shorter than these headers say (it is older)
+ * or longer (it is newer). `struct_size` tells; these macros read it. All work in C and C++, for
+ * members of every type: numbers, arrays, structs, pointers, functions.
+ *
+ *   TMETER_END_OF   bytes of a struct up to and with `member`
+ *   TMETER_HAS      whether the struct behind `ptr` has `member`: says nothing about its value, 0 is
+ *                   a value like others
+ *   TMETER_IS_SET   for pointers and functions: it has the member, and it is not null
+ */
+#define TMETER_END_OF(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+#define TMETER_HAS(ptr, type, member) ((ptr)->struct_size >= TMETER_END_OF(type, member))
+#define TMETER_IS_SET(ptr, type, member) \
+  (TMETER_HAS(ptr, type, member) && (ptr)->member != NULL)
 
 #ifdef __cplusplus
 extern "C" {

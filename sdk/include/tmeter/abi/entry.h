@@ -4,9 +4,18 @@
  * The symbol's name carries the ABI's major version. `abi_minor_required` is the lowest minor of
  * the host the plugin can live with; `struct_size` tells, per struct, which members exist.
  *
- * Life: tmeter_plugin_v1() → checks → init() [main] → get_capability() [any] … → deinit() [main].
- * `init` may be called again after `deinit`. Libraries are never unloaded. Nothing may run before
- * `init` (no static initialisers with effects), and `tmeter_plugin_v1` only returns an address.
+ * Life, in one process:
+ *
+ *   tmeter_plugin_v1()     returns an address and does nothing else
+ *   init()                 once; when it fails nothing else of the plugin is called
+ *   get_capability()       what the plugin offers, copied by the host before anything is run
+ *   configure()            before each run in which it takes part
+ *   …                      its handlers, analyses, loaders, writers
+ *   deinit()               once, after all else, if `init` succeeded and the process ends in order
+ *
+ * A process that crashes, is interrupted or killed ends without `deinit`. Libraries are never
+ * unloaded. Nothing may run before `init` (no static initialisers with effects): a plugin may be
+ * opened only to be listed.
  */
 #ifndef TMETER_ABI_ENTRY_H
 #define TMETER_ABI_ENTRY_H
@@ -17,6 +26,7 @@ extern "C" {
 
 #define TMETER_ENTRY_SYMBOL "tmeter_plugin_v1"
 
+/* What a plugin says of itself before `init`. Texts live for ever. */
 typedef struct tmeter_plugin_info {
   uint32_t struct_size;
   uint32_t reserved;
@@ -24,7 +34,7 @@ typedef struct tmeter_plugin_info {
   tmeter_str name;        /* short, as in --plugins=NAME: "flops" */
   tmeter_str version;     /* "1.0.0" */
   tmeter_str description; /* one line */
-  tmeter_str requires_;   /* names of plugins this one needs, separated by spaces */
+  tmeter_str needs;       /* names of plugins it cannot do without, separated by spaces */
   /* What it must be able to do beyond computing and reading the model: words out of "network",
    * "files" (writing), "processes" (starting and signalling), separated by spaces. Everything else
    * fails with EPERM or EACCES (docs/reliability.md). Users see it in `tmeter plugin info` and, when
@@ -32,21 +42,42 @@ typedef struct tmeter_plugin_info {
   tmeter_str rights;
 } tmeter_plugin_info;
 
+/* The host as a plugin sees it. Lives for ever. */
 typedef struct tmeter_host_v1 {
   uint32_t struct_size;
-  uint32_t abi_minor;
+  uint32_t abi_minor; /* the newest this host knows */
   tmeter_str name, version;
-  /* A table by id ("tmeter.host.graph/1"), or null when this host has none. Lives for ever. [any] */
-  const void *(TMETER_ABI *get_interface)(tmeter_str id);
+  /* [any] A table by id ("tmeter.host.graph/1"), or null when this host has none. The table lives
+   * for ever. The first argument is this host itself. */
+  const void *(TMETER_ABI *get_interface)(const struct tmeter_host_v1 *, tmeter_str id);
 } tmeter_host_v1;
 
 typedef struct tmeter_plugin_entry_v1 {
   uint32_t struct_size;
   uint32_t abi_minor_required;
   const tmeter_plugin_info *info;
-  tmeter_status(TMETER_ABI *init)(const tmeter_host_v1 *host, tmeter_str library_path); /* [main] */
-  void(TMETER_ABI *deinit)(void);                                                       /* [main] */
-  const void *(TMETER_ABI *get_capability)(tmeter_str id);                              /* [any]  */
+  void *user; /* handed back to the functions below */
+
+  /* [main] `library_path` is the plugin's own file. The host lives for ever; the call ends with this
+   * function: it takes the reason of a failure (`fail`) and messages (`log`), but options are not
+   * known before the plugin has told, afterwards, which it has. Any status but TMETER_OK means that
+   * the plugin cannot be used here; `fail` says why. */
+  tmeter_status(TMETER_ABI *init)(tmeter_call *, const tmeter_host_v1 *, tmeter_str library_path,
+                                  void *user);
+  /* [main] Gives back what `init` took. Of the host nothing may be called any more. */
+  void(TMETER_ABI *deinit)(void *user);
+
+  /* [any] The table of a capability ("tmeter.metrics/1"), or null when the plugin does not offer it.
+   * Unknown ids are normal: a newer host asks for more. The table and all it gives live until
+   * `deinit`, and say the same whenever they are asked. */
+  const void *(TMETER_ABI *get_capability)(tmeter_str id, void *user);
+
+  /* [serial] May be null. Before each run in which handlers or analyses of the plugin take part,
+   * whether it has metrics or not, when the options are known: the place for `set_convention` and
+   * `set_provenance`, and to fail on options that make no sense. A process may make several runs over
+   * one graph, under other sizes: what was worked out for nodes before is to be forgotten here. Not
+   * called for what only reads, propagates or writes: those find the options in their own calls. */
+  tmeter_status(TMETER_ABI *configure)(tmeter_call *, void *user);
 } tmeter_plugin_entry_v1;
 
 TMETER_EXPORT const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void);

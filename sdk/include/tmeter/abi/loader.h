@@ -76,7 +76,8 @@ typedef struct tmeter_loader {
 typedef struct tmeter_loaders {
   uint32_t struct_size;
   uint32_t count;
-  const tmeter_loader *(TMETER_ABI *get)(uint32_t);
+  const tmeter_loader *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
 } tmeter_loaders;
 
 #ifdef __cplusplus

@@ -69,12 +69,8 @@ typedef struct tmeter_metric_desc {
 typedef struct tmeter_metrics {
   uint32_t struct_size;
   uint32_t count;
-  const tmeter_metric_desc *(TMETER_ABI *get)(uint32_t);
-  /* [serial] May be null. Called before the first value of a run, when the options are known: the
-   * place to call `set_convention` and `set_provenance`, or to fail on options that make no sense.
-   * A process may make several runs over one graph, under other sizes: what was worked out for
-   * nodes before is to be forgotten here. */
-  tmeter_status(TMETER_ABI *configure)(tmeter_call *);
+  const tmeter_metric_desc *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
 } tmeter_metrics;
 
 typedef struct tmeter_results_api {

@@ -19,8 +19,7 @@ extern "C" {
 #define TMETER_CAP_MODULE_HANDLER "tmeter.module-handler/1"
 
 enum {
-  TMETER_HANDLER_CONCURRENT = 1u,  /* eval is [any] instead of [serial]                     */
-  TMETER_HANDLER_ZERO_BY_RULE = 2u /* always zero, `eval` is null                           */
+  TMETER_HANDLER_ZERO_BY_RULE = 1u /* always zero, `eval` is null */
 };
 
 typedef struct tmeter_op_handler {
@@ -37,7 +36,8 @@ typedef struct tmeter_op_handler {
 typedef struct tmeter_op_handlers {
   uint32_t struct_size;
   uint32_t count;
-  const tmeter_op_handler *(TMETER_ABI *get)(uint32_t);
+  const tmeter_op_handler *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
 } tmeter_op_handlers;
 
 typedef struct tmeter_module_handler {
@@ -55,7 +55,8 @@ typedef struct tmeter_module_handler {
 typedef struct tmeter_module_handlers {
   uint32_t struct_size;
   uint32_t count;
-  const tmeter_module_handler *(TMETER_ABI *get)(uint32_t);
+  const tmeter_module_handler *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
 } tmeter_module_handlers;
 
 #ifdef __cplusplus

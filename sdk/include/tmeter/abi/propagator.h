@@ -39,7 +39,8 @@ typedef struct tmeter_propagator {
 typedef struct tmeter_propagators {
   uint32_t struct_size;
   uint32_t count;
-  const tmeter_propagator *(TMETER_ABI *get)(uint32_t);
+  const tmeter_propagator *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
 } tmeter_propagators;
 
 #ifdef __cplusplus

@@ -32,7 +32,8 @@ typedef struct tmeter_writer {
 typedef struct tmeter_writers {
   uint32_t struct_size;
   uint32_t count;
-  const tmeter_writer *(TMETER_ABI *get)(uint32_t);
+  const tmeter_writer *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
 } tmeter_writers;
 
 typedef struct tmeter_metric_info { /* growable; the host fills it. Texts live with the report. */

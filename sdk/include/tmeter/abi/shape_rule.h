@@ -31,7 +31,8 @@ typedef struct tmeter_shape_rule {
 typedef struct tmeter_shape_rules {
   uint32_t struct_size;
   uint32_t count;
-  const tmeter_shape_rule *(TMETER_ABI *get)(uint32_t);
+  const tmeter_shape_rule *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
 } tmeter_shape_rules;
 
 /* For loaders, [serial]. The rules of all plugins that can be found; the plugin of the one asked

@@ -15,13 +15,13 @@ extern "C" {
 
 #define TMETER_HOST_SOURCE "tmeter.host.source/1"
 
-typedef struct tmeter_entry { /* growable; the host fills it */
+typedef struct tmeter_archive_entry { /* growable; the host fills it */
   uint32_t struct_size;
   int32_t stored;   /* 1: bytes lie in the file as they are; 0: deflated */
   tmeter_str name;  /* full name in the archive */
   uint64_t size;    /* uncompressed */
   uint64_t offset;  /* of the first (compressed) byte in the file */
-} tmeter_entry;
+} tmeter_archive_entry;
 
 typedef struct tmeter_source_api {
   uint32_t struct_size;
@@ -31,7 +31,7 @@ typedef struct tmeter_source_api {
 
   /* 0 when the file is not a ZIP archive. */
   size_t(TMETER_ABI *entry_count)(const tmeter_source *);
-  tmeter_status(TMETER_ABI *entry_at)(const tmeter_source *, size_t, tmeter_entry *out);
+  tmeter_status(TMETER_ABI *entry_at)(const tmeter_source *, size_t, tmeter_archive_entry *out);
   /* By full name; TMETER_UNSUPPORTED when there is none. */
   tmeter_status(TMETER_ABI *find)(const tmeter_source *, tmeter_str name, size_t *out);
   /* The entry's bytes: a view into the mapping when stored, else inflated into host memory

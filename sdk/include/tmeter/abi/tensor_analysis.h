@@ -74,7 +74,8 @@ typedef struct tmeter_tensor_analysis {
 typedef struct tmeter_tensor_analyses {
   uint32_t struct_size;
   uint32_t count;
-  const tmeter_tensor_analysis *(TMETER_ABI *get)(uint32_t);
+  const tmeter_tensor_analysis *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
 } tmeter_tensor_analyses;
 
 #ifdef __cplusplus

@@ -17,6 +17,7 @@
 #include "propagator.h"
 #include "report.h"
 #include "shape_rule.h"
+#include "sizes.h"
 #include "source.h"
 #include "tensor_analysis.h"
 #include "tensor_data.h"

@@ -59,7 +59,7 @@ inline const tmeter_host_v1*& host() {
 template <class Api>
 const Api& interface_of(const char* id) {
   const auto* h = host();
-  const auto* api = h ? static_cast<const Api*>(h->get_interface(to_abi(id))) : nullptr;
+  const auto* api = h ? static_cast<const Api*>(h->get_interface(h, to_abi(id))) : nullptr;
   if (!api) throw Error(TMETER_INTERNAL, std::string("this host has no interface ") + id);
   return *api;
 }

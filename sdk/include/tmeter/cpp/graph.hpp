@@ -178,12 +178,8 @@ class Node {
   std::string_view op() const { return to_view(detail::graph_api().node_op(h_)); }
   std::string_view overload() const { return to_view(detail::graph_api().node_overload(h_)); }
   std::string_view location() const { return to_view(detail::graph_api().node_location(h_)); }
-  /// What the file calls it, "conv2d_1"; empty when it does not, or the host cannot tell.
-  std::string_view name() const {
-    const auto& api = detail::graph_api();
-    return TMETER_HAS(&api, tmeter_graph_api, node_name) ? to_view(api.node_name(h_))
-                                                         : std::string_view();
-  }
+  /// What the file calls it, "conv2d_1"; empty when it does not.
+  std::string_view name() const { return to_view(detail::graph_api().node_name(h_)); }
   ModuleCall call() const { return ModuleCall(detail::graph_api().node_module_call(h_)); }
 
   size_t arg_count() const { return detail::graph_api().node_arg_count(h_); }

@@ -23,7 +23,7 @@ class Source {
   std::string_view bytes() const { return view(detail::source_api().bytes(h_)); }
   size_t entry_count() const { return detail::source_api().entry_count(h_); }
   Entry entry(size_t i) const {
-    tmeter_entry e{};
+    tmeter_archive_entry e{};
     e.struct_size = sizeof e;
     check(detail::source_api().entry_at(h_, i, &e));
     return {i, to_view(e.name), e.size, e.offset, e.stored != 0};
@@ -194,11 +194,8 @@ class GraphBuilder {
     d.location = to_abi(location);
     return make([&](Id* id) { return api().node(h_, &d, id); });
   }
-  /// What the file calls a node; a host that is too old to know goes without.
-  void node_name(Id node, std::string_view name) {
-    if (TMETER_HAS(&api(), tmeter_builder_api, node_name))
-      check(api().node_name(h_, node, to_abi(name)));
-  }
+  /// What the file calls a node.
+  void node_name(Id node, std::string_view name) { check(api().node_name(h_, node, to_abi(name))); }
   static tmeter_arg arg(std::string_view name, Id value) { return {to_abi(name), value, 0}; }
 
  private:

@@ -4,8 +4,9 @@
 //     r.op("acme::gated_mlp").handle("macs", macs);
 //   });
 //
-// Registration happens in `init`, never before main. What is registered lives until the process
-// ends. Handlers are called by one thread at a time.
+// Registration happens in `init`, never before main; an exception there fails `init`, and its text
+// is what the user reads. What is registered lives until `deinit`. Handlers are called by one
+// thread at a time.
 #pragma once
 #include <deque>
 #include <functional>
@@ -100,7 +101,8 @@ class Registrar {
                         to_abi(m.unit), m.unit_kind, m.axis, m.aggregation, m.better, to_abi({}),
                         to_abi(m.convention), to_abi(m.description)});
   }
-  /// Called once per run when options are known: set conventions and provenance here.
+  /// Called before each run in which the plugin takes part, when options are known: set conventions
+  /// and provenance here.
   void configure(Configure f) { configure_ = std::move(f); }
   void option(const OptionSpec& o) {
     options_.push_back({sizeof(tmeter_option_desc), o.type, to_abi(o.key), to_abi(o.default_value),
@@ -148,6 +150,14 @@ class Registrar {
   }
   void reset() { *this = Registrar(); }
   const void* capability(std::string_view id);
+  static tmeter_status TMETER_ABI call_configure(tmeter_call* call, void* user) {
+    return detail::guarded(call, [&]() -> tmeter_status {
+      Call c(call);
+      const auto& configure = static_cast<Registrar*>(user)->configure_;
+      if (configure) configure(c);
+      return TMETER_OK;
+    });
+  }
 
  private:
   template <class F>
@@ -219,13 +229,6 @@ class Registrar {
       return TMETER_OK;
     });
   }
-  static tmeter_status TMETER_ABI call_configure(tmeter_call* call) {
-    return detail::guarded(call, [&]() -> tmeter_status {
-      Call c(call);
-      if (instance().configure_) instance().configure_(c);
-      return TMETER_OK;
-    });
-  }
   static tmeter_status TMETER_ABI call_analysis(tmeter_call* call, const tmeter_graph* graph,
                                                 void* user) {
     return detail::guarded(call, [&]() -> tmeter_status {
@@ -253,18 +256,22 @@ class Registrar {
     });
   }
   template <auto Member>
-  static auto TMETER_ABI get(uint32_t i) -> decltype(&(std::declval<Registrar&>().*Member)[0]) {
-    auto& list = instance().*Member;
+  static auto TMETER_ABI get(uint32_t i, void* user)
+      -> decltype(&(std::declval<Registrar&>().*Member)[0]) {
+    auto& list = static_cast<Registrar*>(user)->*Member;
     return i < list.size() ? &list[i] : nullptr;
   }
-  // A table {struct_size, count, get}; null when the plugin offers nothing of the kind.
+  // A table {struct_size, count, get, user}; null when the plugin offers nothing of the kind.
   template <class Table, auto Member>
   const void* table() {
     static Table t;
     t = Table{};
     t.struct_size = sizeof(Table);
     t.count = static_cast<uint32_t>((this->*Member).size());
-    t.get = [](uint32_t i) -> decltype(t.get(0)) { return get<Member>(i); };
+    t.get = [](uint32_t i, void* user) -> decltype(t.get(0, nullptr)) {
+      return get<Member>(i, user);
+    };
+    t.user = this;
     return t.count ? &t : nullptr;
   }
 
@@ -302,18 +309,13 @@ inline const void* Registrar::capability(std::string_view id) {
   if (id == TMETER_CAP_LOADER) return table<tmeter_loaders, &Registrar::loaders_>();
   if (id == TMETER_CAP_PROPAGATOR) return table<tmeter_propagators, &Registrar::propagators_>();
   if (id == TMETER_CAP_REPORT_WRITER) return table<tmeter_writers, &Registrar::writers_>();
-  if (id == TMETER_CAP_METRICS) {
-    auto* t = static_cast<tmeter_metrics*>(
-        const_cast<void*>(table<tmeter_metrics, &Registrar::metrics_>()));
-    if (t) t->configure = &Registrar::call_configure;
-    return t;
-  }
+  if (id == TMETER_CAP_METRICS) return table<tmeter_metrics, &Registrar::metrics_>();
   return nullptr;
 }
 
 namespace detail {
 
-/// The entry of one plugin. `Setup` is void(Registrar&); it runs at each `init`.
+/// The entry of one plugin. `Setup` is void(Registrar&); it runs in `init`.
 template <class Setup>
 const tmeter_plugin_entry_v1* entry(std::string_view id, std::string_view name,
                                     std::string_view version, std::string_view description,
@@ -326,22 +328,23 @@ const tmeter_plugin_entry_v1* entry(std::string_view id, std::string_view name,
       sizeof entry,
       TMETER_ABI_TARGET_MINOR,
       &info,
-      [](const tmeter_host_v1* h, tmeter_str) -> tmeter_status {
+      &Registrar::instance(),
+      [](tmeter_call* call, const tmeter_host_v1* h, tmeter_str, void* user) -> tmeter_status {
         host() = h;
-        return guarded(nullptr, []() -> tmeter_status {
-          Registrar::instance().reset();
-          Setup{}(Registrar::instance());
+        return guarded(call, [&]() -> tmeter_status {
+          Setup{}(*static_cast<Registrar*>(user));
           return TMETER_OK;
         });
       },
-      [] { Registrar::instance().reset(); },
-      [](tmeter_str capability) -> const void* {
+      [](void* user) { static_cast<Registrar*>(user)->reset(); },
+      [](tmeter_str capability, void* user) -> const void* {
         try {
-          return Registrar::instance().capability(to_view(capability));
+          return static_cast<Registrar*>(user)->capability(to_view(capability));
         } catch (...) {
           return nullptr;
         }
-      }};
+      },
+      &Registrar::call_configure};
   return &entry;
 }
 

@@ -176,8 +176,7 @@ class Report {
       check(api().assertion_at(h, i, &a));
       return AssertionView(a);
     };
-    const bool told = TMETER_HAS(&api(), tmeter_report_api, assertion_at);
-    return IndexRange<AssertionView, decltype(at)>(told ? api().assertion_count(h_) : 0, at);
+    return IndexRange<AssertionView, decltype(at)>(api().assertion_count(h_), at);
   }
   /// "text", "kernel_size", "input_size", "output_size": see abi/report.h. Empty when there is
   /// none.

@@ -46,7 +46,7 @@ TEST(Settings, SetNeedsPluginKeyAndValue) {
 }
 
 tmeter_str abi(std::string_view s) { return {s.data(), s.size()}; }
-const tmeter_option_desc kDeclared[] = {
+const tmeter_option_desc kOptions[] = {
     {sizeof(tmeter_option_desc),
      TMETER_OPTION_CHOICE,
      abi("convention"),
@@ -57,12 +57,9 @@ const tmeter_option_desc kDeclared[] = {
      0},
     {sizeof(tmeter_option_desc), TMETER_OPTION_INT, abi("limit"), abi("5"), {}, {}, 1, 10},
     {sizeof(tmeter_option_desc), TMETER_OPTION_BOOL, abi("fast"), abi("true"), {}, {}, 1, 0}};
-const tmeter_options kOptions{
-    sizeof(tmeter_options), 3,
-    [](uint32_t i) -> const tmeter_option_desc* { return i < 3 ? &kDeclared[i] : nullptr; }};
 
 TEST(Options, DefaultsAndGivenValues) {
-  const auto o = resolve_options("flops", &kOptions, {{"limit", {"7", "--set"}}});
+  const auto o = resolve_options("flops", kOptions, {{"limit", {"7", "--set"}}});
   EXPECT_EQ(o.at("convention").text, "torch");
   EXPECT_EQ(o.at("limit").i, 7);
   EXPECT_TRUE(o.at("fast").b);
@@ -73,13 +70,13 @@ TEST(Options, WrongValuesNameTheSettingAndWhatIsAllowed) {
     return std::map<std::string, Setting>{{key, {value, "--set flops.x"}}};
   };
   expect_error(ErrorKind::kUsage, {"--set flops.x", "torch fvcore"},
-               [&] { resolve_options("flops", &kOptions, given("convention", "torsh")); });
+               [&] { resolve_options("flops", kOptions, given("convention", "torsh")); });
   expect_error(ErrorKind::kUsage, {"1 … 10"},
-               [&] { resolve_options("flops", &kOptions, given("limit", "11")); });
+               [&] { resolve_options("flops", kOptions, given("limit", "11")); });
   expect_error(ErrorKind::kUsage, {"whole number"},
-               [&] { resolve_options("flops", &kOptions, given("limit", "1.5")); });
+               [&] { resolve_options("flops", kOptions, given("limit", "1.5")); });
   expect_error(ErrorKind::kUsage, {"no option 'limits'", "did you mean 'limit'"},
-               [&] { resolve_options("flops", &kOptions, given("limits", "1")); });
+               [&] { resolve_options("flops", kOptions, given("limits", "1")); });
 }
 
 TEST(Manifest, SurvivesARoundTrip) {

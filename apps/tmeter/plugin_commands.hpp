@@ -1,0 +1,22 @@
+// The parts of `tmeter plugin` with files of their own. They throw core::Error.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/config/settings.hpp"
+#include "core/process/worker.hpp"
+
+namespace tmeter::app {
+
+/// A project in the folder (empty: one of the plugin's name), from the templates of share/tmeter.
+int new_plugin(const std::string& name, const std::string& kind, const std::string& folder);
+
+/// `plugin info`: all that a plugin says of itself, as lines.
+std::string plugin_facts(const core::Settings& settings, const std::string& name,
+                         const std::vector<core::Excluded>& excluded);
+
+/// What a reviewer wants to know of a library. Runs in the worker: the plugin's callbacks are
+/// called.
+core::Ending check_plugin(const std::string& library, core::Worker& worker);
+
+}  // namespace tmeter::app

@@ -1,0 +1,42 @@
+// A model small enough to be written down, on which `tmeter plugin check` tries callbacks.
+//
+//   x: f32[4, 4] → fc (Linear, weight f32[4, 4]) → aten::linear → aten::relu [→ one more operator]
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ir/graph.hpp"
+
+namespace tmeter::app {
+
+/// An operator to be tried: its name, and its arguments' names, all of them tensors. It gives one
+/// tensor.
+struct SampleOperator {
+  std::string name;
+  std::vector<std::string> arguments;
+};
+
+/// `more`: null for the two operators alone. `type`: of the root module.
+std::unique_ptr<core::Graph> sample_graph(const SampleOperator* more,
+                                          std::string_view type = "Net");
+
+/// A file in memory, and the path under which this process reads it as long as the object lives.
+class SampleFile {
+ public:
+  explicit SampleFile(std::string_view content);
+  ~SampleFile();
+  SampleFile(const SampleFile&) = delete;
+  SampleFile& operator=(const SampleFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  int fd_;
+  std::string path_;
+};
+
+/// The numbers of fc.weight: 0, 1, … 15.
+std::string sample_weights();
+
+}  // namespace tmeter::app

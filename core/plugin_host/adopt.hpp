@@ -1,0 +1,43 @@
+// Structs that grow, across the border (docs/abi.md): the other side's may be shorter than ours (it
+// is older) or longer (it is newer). Inside the host every struct is whole.
+//
+// `least` is the struct's size in ABI 1.0, TMETER_SIZE_1_0(type): what every plugin has.
+#pragma once
+#include <tmeter/abi/sizes.h>
+#include <tmeter/abi/tmeter.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "core/base/error.hpp"
+
+namespace tmeter::core {
+
+/// A plugin's struct: members it is too short for are zero, and TMETER_HAS tells so; what it has
+/// beyond ours is left out. Throws Error(kPlugin) when it is shorter than in 1.0; `what` names the
+/// struct and its plugin.
+template <class T>
+T adopted(const T* theirs, size_t least, const std::string& what) {
+  if (theirs->struct_size < least) {
+    throw Error(ErrorKind::kPlugin, what + " is too small: struct_size is " +
+                                        std::to_string(theirs->struct_size) + ", ABI 1.0 has " +
+                                        std::to_string(least));
+  }
+  T ours{};
+  const auto size = std::min<size_t>(theirs->struct_size, sizeof(T));
+  std::memcpy(&ours, theirs, size);
+  ours.struct_size = static_cast<uint32_t>(size);
+  return ours;
+}
+
+/// Fills a plugin's struct as far as it reaches; its struct_size tells how far that is.
+template <class T>
+tmeter_status hand_over(T ours, T* theirs, size_t least) {
+  if (theirs->struct_size < least) return TMETER_INVALID_ARGUMENT;
+  ours.struct_size = static_cast<uint32_t>(std::min<size_t>(theirs->struct_size, sizeof(T)));
+  std::memcpy(theirs, &ours, ours.struct_size);
+  return TMETER_OK;
+}
+
+}  // namespace tmeter::core

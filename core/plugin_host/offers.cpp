@@ -1,0 +1,56 @@
+#include "core/plugin_host/offers.hpp"
+
+#include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/adopt.hpp"
+
+namespace tmeter::core {
+namespace {
+
+/// Copies a list `Table` of `Item`s into `out`. The sizes are those of ABI 1.0.
+template <class Table, class Item>
+void read(const StartedPlugin& plugin, std::string_view id, size_t least_table, size_t least_item,
+          std::vector<Item>& out) {
+  const auto& entry = plugin.entry();
+  const auto what = "plugin " + std::string(plugin.id()) + ": its table " + std::string(id);
+  const auto* offered = static_cast<const Table*>(entry.get_capability(to_abi(id), entry.user));
+  if (!offered) return;
+  const auto table = adopted(offered, least_table, what);
+  if (table.count && !table.get) throw Error(ErrorKind::kPlugin, what + " has no `get`");
+  for (uint32_t i = 0; i < table.count; ++i) {
+    const auto name = what + ", item " + std::to_string(i) + ",";
+    const Item* item = table.get(i, table.user);
+    if (!item) throw Error(ErrorKind::kPlugin, name + " is missing");
+    out.push_back(adopted(item, least_item, name));
+  }
+}
+
+}  // namespace
+
+Offers read_offers(const StartedPlugin& p) {
+  Offers o;
+  read<tmeter_metrics>(p, TMETER_CAP_METRICS, TMETER_SIZE_1_0(tmeter_metrics),
+                       TMETER_SIZE_1_0(tmeter_metric_desc), o.metrics);
+  read<tmeter_options>(p, TMETER_CAP_OPTIONS, TMETER_SIZE_1_0(tmeter_options),
+                       TMETER_SIZE_1_0(tmeter_option_desc), o.options);
+  read<tmeter_op_handlers>(p, TMETER_CAP_OP_HANDLER, TMETER_SIZE_1_0(tmeter_op_handlers),
+                           TMETER_SIZE_1_0(tmeter_op_handler), o.op_handlers);
+  read<tmeter_module_handlers>(p, TMETER_CAP_MODULE_HANDLER,
+                               TMETER_SIZE_1_0(tmeter_module_handlers),
+                               TMETER_SIZE_1_0(tmeter_module_handler), o.module_handlers);
+  read<tmeter_analyses>(p, TMETER_CAP_ANALYSIS, TMETER_SIZE_1_0(tmeter_analyses),
+                        TMETER_SIZE_1_0(tmeter_analysis), o.analyses);
+  read<tmeter_tensor_analyses>(p, TMETER_CAP_TENSOR_ANALYSIS,
+                               TMETER_SIZE_1_0(tmeter_tensor_analyses),
+                               TMETER_SIZE_1_0(tmeter_tensor_analysis), o.tensor_analyses);
+  read<tmeter_shape_rules>(p, TMETER_CAP_SHAPE_RULE, TMETER_SIZE_1_0(tmeter_shape_rules),
+                           TMETER_SIZE_1_0(tmeter_shape_rule), o.shape_rules);
+  read<tmeter_loaders>(p, TMETER_CAP_LOADER, TMETER_SIZE_1_0(tmeter_loaders),
+                       TMETER_SIZE_1_0(tmeter_loader), o.loaders);
+  read<tmeter_propagators>(p, TMETER_CAP_PROPAGATOR, TMETER_SIZE_1_0(tmeter_propagators),
+                           TMETER_SIZE_1_0(tmeter_propagator), o.propagators);
+  read<tmeter_writers>(p, TMETER_CAP_REPORT_WRITER, TMETER_SIZE_1_0(tmeter_writers),
+                       TMETER_SIZE_1_0(tmeter_writer), o.writers);
+  return o;
+}
+
+}  // namespace tmeter::core

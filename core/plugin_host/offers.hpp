@@ -1,0 +1,30 @@
+// What a plugin offers: its tables, copied once when it is opened. Whoever works with a plugin
+// looks here, never into the plugin's memory; the texts inside are the plugin's and live until
+// `deinit`.
+#pragma once
+#include <tmeter/abi/tmeter.h>
+
+#include <vector>
+
+#include "core/plugin_host/started.hpp"
+
+namespace tmeter::core {
+
+struct Offers {
+  std::vector<tmeter_metric_desc> metrics;
+  std::vector<tmeter_option_desc> options;
+  std::vector<tmeter_op_handler> op_handlers;
+  std::vector<tmeter_module_handler> module_handlers;
+  std::vector<tmeter_analysis> analyses;
+  std::vector<tmeter_tensor_analysis> tensor_analyses;
+  std::vector<tmeter_shape_rule> shape_rules;
+  std::vector<tmeter_loader> loaders;
+  std::vector<tmeter_propagator> propagators;
+  std::vector<tmeter_writer> writers;
+};
+
+/// Throws Error(kPlugin), naming plugin, table and index, when a struct is smaller than in ABI 1.0
+/// or missing.
+Offers read_offers(const StartedPlugin& plugin);
+
+}  // namespace tmeter::core

@@ -1,0 +1,68 @@
+#include "core/plugin_host/started.hpp"
+
+#include <map>
+
+#include "core/base/error.hpp"
+#include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/call.hpp"
+#include "core/plugin_host/interfaces.hpp"
+
+namespace tmeter::core {
+namespace {
+
+using Started = std::weak_ptr<const StartedPlugin>;
+
+/// By the entry's address, of which a library has one in a process. Nothing behind it: the plugin
+/// has failed to start, or has ended.
+auto& started_plugins() {
+  static auto* map = new std::map<const tmeter_plugin_entry_v1*, Started>();
+  return *map;
+}
+
+[[noreturn]] void refuse_start(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::kPlugin, "plugin " + path + " could not be started: " + why);
+}
+
+tmeter_status init(const std::string& path, const PluginLibrary& library, tmeter_call& call) {
+  const auto& entry = library.entry;
+  try {
+    return entry.init(&call, host_table(), to_abi(path), entry.user);
+  } catch (...) {
+    refuse_start(path, escaped_exception());
+  }
+}
+
+void start(const std::string& path, const PluginLibrary& library, CallLog* log) {
+  tmeter_call call;
+  call.plugin_id = str(library.info.id);
+  call.run.log = log;
+  const FrameScope frame(call);
+  const auto status = init(path, library, call);
+  if (status == TMETER_OK) return;
+  refuse_start(path, call.frame.error.empty()
+                         ? "its init failed without saying why (status " + std::to_string(status) +
+                               "); this is a defect of the plugin"
+                         : call.frame.error);
+}
+
+}  // namespace
+
+StartedPlugin::~StartedPlugin() {
+  const InsidePlugin inside(id(), "while it was ended");
+  entry().deinit(entry().user);
+}
+
+std::shared_ptr<const StartedPlugin> start_plugin(const std::string& path, CallLog* log) {
+  const auto library = open_library(path);
+  const auto [known, added] = started_plugins().try_emplace(library.address);
+  if (!added) {
+    if (auto plugin = known->second.lock()) return plugin;
+    throw Error(ErrorKind::kPlugin, "plugin " + path + " could not be started before");
+  }
+  start(path, library, log);
+  auto plugin = std::make_shared<const StartedPlugin>(library);
+  known->second = plugin;
+  return plugin;
+}
+
+}  // namespace tmeter::core

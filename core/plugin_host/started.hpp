@@ -1,0 +1,37 @@
+// A plugin between `init` and `deinit`.
+#pragma once
+#include <tmeter/abi/entry.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/plugin_host/library.hpp"
+
+namespace tmeter::core {
+
+class CallLog;
+
+/// Shared by all who use the plugin; the last one ends it.
+class StartedPlugin {
+ public:
+  explicit StartedPlugin(const PluginLibrary& library) : library_(library) {}
+  ~StartedPlugin();
+  StartedPlugin(const StartedPlugin&) = delete;
+  StartedPlugin& operator=(const StartedPlugin&) = delete;
+
+  const tmeter_plugin_entry_v1& entry() const { return library_.entry; }
+  const tmeter_plugin_info& info() const { return library_.info; }
+  /// The plugin's id.
+  std::string_view id() const { return {library_.info.id.ptr, library_.info.id.len}; }
+
+ private:
+  PluginLibrary library_;
+};
+
+/// Opens the library and calls `init`, once in a process: a library that is found in two ways is
+/// one plugin. What it logs meanwhile goes to `log`, if there is one. Throws Error(kPlugin), with
+/// the plugin's own words, when it cannot be started.
+std::shared_ptr<const StartedPlugin> start_plugin(const std::string& library, CallLog* log);
+
+}  // namespace tmeter::core

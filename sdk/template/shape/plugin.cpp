@@ -1,0 +1,14 @@
+// The shape of an in-house operator's result: what tmeter needs to run a program that calls it on
+// other sizes, or a TorchScript file, without the library that implements it.
+#include <tmeter/cpp/plugin.hpp>
+
+// x: [..., d], w_in: [2h, d], w_out: [d, h]. The result is like x.
+static void shape(tmeter::ShapeCall& c) {
+  c.input("w_in");
+  c.input("w_out");
+  c.give_like("x");
+}
+
+TMETER_PLUGIN("com.example.@name@", "1.0.0", [](tmeter::Registrar& r) {
+  r.op("acme::gated_mlp(Tensor x, Tensor w_in, Tensor w_out) -> Tensor").shape(shape);
+});

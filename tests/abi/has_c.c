@@ -1,0 +1,3 @@
+#include "has.inc"
+int check_has_in_c(void);
+int check_has_in_c(void) { return check_has(); }
