@@ -111,7 +111,7 @@ class Workbench:
 
     def __init__(self, build: Build, source: Path, artefacts: list[str]):
         self.build, self.source = build, source.resolve()
-        self.folder = build.folder / "mutant"
+        self.folder = build.folder / f"mutant-{os.getpid()}"
         objects = build.objects_of(source)
         self.links = {(o, a): build.links_to(a, o) for o in objects for a in artefacts}
         self.objects = [o for o in objects if any(self.links[o, a] for a in artefacts)]

@@ -92,10 +92,11 @@ def limit(seconds: int) -> None:
 
 def seconds_of(check: Check, place: Place) -> int:
     """How long a check may take: ten times what it takes with the file as it is."""
-    before = processor_seconds()
-    if ask(check, place, 600) is not Outcome.PASSED:
-        raise SystemExit(f"mutate: {check.name} fails before anything is changed")
-    return int(2 + 10 * (processor_seconds() - before))
+    for _ in range(2):  # a busy machine may fail one that waits
+        before = processor_seconds()
+        if ask(check, place, 600) is Outcome.PASSED:
+            return int(2 + 10 * (processor_seconds() - before))
+    raise SystemExit(f"mutate: {check.name} fails before anything is changed")
 
 
 def processor_seconds() -> float:

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -41,6 +42,7 @@ inline Ended in_child(const std::function<int()>& f, unsigned seconds = 20) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(seconds);
+    for (const int s : {SIGINT, SIGQUIT}) signal(s, SIG_DFL);  // ignored where tests run with `&`
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     for (const int fd : {out[0], out[1], err[0], err[1]}) close(fd);

@@ -217,6 +217,22 @@ TEST(OutputFile, ALinkStaysALink) {
   fs::remove(target);
 }
 
+TEST(OutputFile, TheSmallestDescriptorIsAsGoodAsAnother) {
+  const Folder folder;
+  const auto done = testing::in_child([&] {
+    close(STDIN_FILENO);
+    { OutputFile f(folder.file("never")); }
+    if (fcntl(STDIN_FILENO, F_GETFD) != -1) return 1;  // it is closed
+    OutputFile f(folder.file("a"));
+    f.write("all");
+    f.commit();
+    return 0;
+  });
+  EXPECT_EQ(done.status(), 0);
+  EXPECT_EQ(content(folder.file("a")), "all");
+  EXPECT_EQ(folder.files(), 1u);
+}
+
 TEST(OutputFile, APathWithoutAFolderIsInTheCurrentOne) {
   const Folder folder;
   const auto done = testing::in_child([&] {

@@ -221,6 +221,8 @@ TEST(SandboxRules, WhatIsDeclaredIsLeftOut) {
   EXPECT_TRUE(ruleset_of(7, network) == (Ruleset{0xffff, 0, 2}));    // signals stay inside
   EXPECT_TRUE(ruleset_of(7, processes) == (Ruleset{0xfffe, 3, 1}));  // executing
   EXPECT_TRUE(ruleset_of(7, files) == (Ruleset{0, 3, 3}));
+  network.processes = true;
+  EXPECT_TRUE(ruleset_of(7, network) == (Ruleset{0xfffe, 0, 0}));
 }
 
 // --- files --------------------------------------------------------------------------------------
