@@ -20,6 +20,7 @@
 #include "core/plugin_host/model_loading.hpp"
 #include "core/process/activity.hpp"
 #include "core/process/supervisor.hpp"
+#include "core/process/surroundings.hpp"
 #include "core/process/terminal.hpp"
 #include "core/report/writing.hpp"
 
@@ -173,6 +174,7 @@ class Run {
   }
 
   Ending run() {
+    require_unchanged("while plugins were looked for");
     tell_problems();
     auto names = chosen_plugins(registry_, line_.settings.plugins);
     append_unique(names, registry_.given_files());
@@ -181,9 +183,11 @@ class Run {
 
     activity().stage = Stage::kReading;
     const auto source = open_source(line_.model);
+    before_ = Surroundings::now();  // the sandbox and mapped files have their own signal handlers
     const auto hardware = hardware_source(line_.settings);
     const tmeter_request request{&source, line_.trusted, line_.inputs};
     const auto model = load_model(registry_, request, {&log_, nullptr, nullptr});
+    require_unchanged("while the model was read");
     require_operators(line_, *model.graph);
     model.graph->bind(line_.bindings);
     Report report;
@@ -205,6 +209,7 @@ class Run {
     } catch (const Error& e) {
       throw about_model(e, line_.model);
     }
+    require_unchanged("while the model was analysed");
     fill_report(report, line_, model, plugins, hardware, log_, source.file);
     note_failures(plugins);
     add_run_facts(report);
@@ -213,6 +218,7 @@ class Run {
     for (const auto& a : assertions_)
       report.assertions.push_back(evaluate(a, *model.graph, report.results));
     write_reports(registry_, report, targets_, screen_, worker_);
+    require_unchanged("while reports were written");
     require_all(report.assertions);
     const bool complete = failures_.empty();
     return {complete ? 0 : static_cast<int>(ErrorKind::kPlugin), "", true, {}};
@@ -242,6 +248,16 @@ class Run {
     for (const auto& fact : sandbox_) worker_.message("sandbox: " + fact);
   }
 
+  /// Plugins leave the process as they found it. Looked at now and then, it is not seen which one
+  /// does not: the supervisor has the work done again, with a closer look (Activity::watchful).
+  void require_unchanged(const std::string& when) const {
+    const auto& all = registry_.plugins();
+    const bool threads_may_stay =
+        std::any_of(all.begin(), all.end(), [](const auto& p) { return p->call.keeps_threads; });
+    const auto change = before_.change_since(threads_may_stay);
+    if (!change.empty()) throw PluginError("", when, change);
+  }
+
   /// Of the plugins that were to take part, those that do not.
   void note_failures(const std::vector<Plugin*>& plugins) {
     auto asked = plugins;
@@ -268,6 +284,7 @@ class Run {
   Worker& worker_;
   Clock::time_point start_;
   CallLog log_;
+  Surroundings before_ = Surroundings::now();
   Registry registry_;
   std::vector<Assertion> assertions_;
   std::vector<std::string> sandbox_;

@@ -7,6 +7,7 @@
 #include "core/analysis/axes.hpp"
 #include "core/base/error.hpp"
 #include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/adopt.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -20,8 +21,9 @@ void require_rising(std::span<const double> values, const std::string& what) {
 
 }  // namespace
 
-Distribution make_distribution(const tmeter_distribution& d, std::string_view plugin,
+Distribution make_distribution(const tmeter_distribution& theirs, std::string_view plugin,
                                const Graph& graph) {
+  const auto d = adopted(&theirs, TMETER_SIZE_1_0(tmeter_distribution), "its tmeter_distribution");
   const auto what = "distribution '" + str(d.id) + "'";
   require_target(graph, d.of, what);
   if (d.id.len == 0 || d.bin_count == 0) throw Error(ErrorKind::kPlugin, what + " is empty");
@@ -36,7 +38,8 @@ Distribution make_distribution(const tmeter_distribution& d, std::string_view pl
           .counts = {d.counts, d.counts + d.bin_count}};
 }
 
-Series make_series(const tmeter_series& s, std::string_view plugin, const Graph& graph) {
+Series make_series(const tmeter_series& theirs, std::string_view plugin, const Graph& graph) {
+  const auto s = adopted(&theirs, TMETER_SIZE_1_0(tmeter_series), "its tmeter_series");
   const auto what = "series '" + str(s.id) + "'";
   require_target(graph, s.of, what);
   if (s.id.len == 0 || s.point_count == 0) throw Error(ErrorKind::kPlugin, what + " is empty");

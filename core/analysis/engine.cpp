@@ -279,11 +279,13 @@ void Engine::mark_unreadable(const TensorStream& stream) {
 void Engine::stream_tensors() {
   if (tensor_uses_.empty() || !context_.tensors) return;
   TensorStream stream(graph_, tensor_uses_, *context_.tensors, *context_.log);
-  stream.run(threads_, [&](const TensorUse& use, const Tensor& tensor, void* state) {
-    const auto* a = use.analysis;
-    call_plugin(*use.plugin, "in '" + str(a->name) + "'",
-                [&](tmeter_call* c) { return a->emit(c, to_handle(&tensor), state, a->user); });
-  });
+  stream.run(activity().watchful ? 1 : threads_,
+             [&](const TensorUse& use, const Tensor& tensor, void* state) {
+               const auto* a = use.analysis;
+               call_plugin(*use.plugin, "in '" + str(a->name) + "'", [&](tmeter_call* c) {
+                 return a->emit(c, to_handle(&tensor), state, a->user);
+               });
+             });
   mark_unreadable(stream);
 }
 

@@ -7,6 +7,7 @@
 #include "core/analysis/axes.hpp"
 #include "core/base/error.hpp"
 #include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/adopt.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -35,7 +36,8 @@ void require_sound(const tmeter_finding& f) {
 
 }  // namespace
 
-Finding make_finding(const tmeter_finding& f, std::string_view plugin, const Graph& graph) {
+Finding make_finding(const tmeter_finding& theirs, std::string_view plugin, const Graph& graph) {
+  const auto f = adopted(&theirs, TMETER_SIZE_1_0(tmeter_finding), "its tmeter_finding");
   if (f.rule.len == 0 || f.text.len == 0)
     throw Error(ErrorKind::kPlugin, "a finding needs a rule and a text");
   require_sound(f);

@@ -32,20 +32,25 @@ class Error : public std::runtime_error {
 /// (core/process/supervisor.hpp). "plugin com.acme.layers failed on metric 'macs': no bias"
 class PluginError : public Error {
  public:
-  /// `opened`: false when it failed before its tables could be read.
-  PluginError(std::string plugin, std::string doing, std::string text, bool opened = true)
-      : Error(ErrorKind::kPlugin, "plugin " + plugin + " " + words(doing, text)),
+  /// `plugin` is empty when it is not known which one it was. `opened`: false when it failed before
+  /// its tables could be read. `asked`: false when it merely lies in a plugin folder.
+  PluginError(std::string plugin, std::string doing, std::string text, bool opened = true,
+              bool asked = true)
+      : Error(ErrorKind::kPlugin,
+              (plugin.empty() ? "a plugin" : "plugin " + plugin) + " " + words(doing, text)),
         plugin_(std::move(plugin)),
         doing_(std::move(doing)),
         text_(std::move(text)),
-        opened_(opened) {}
+        opened_(opened),
+        asked_(asked) {}
   const std::string& plugin() const { return plugin_; }
   bool opened() const { return opened_; }
+  bool asked() const { return asked_; }
   /// "failed on metric 'macs': no bias"
   std::string reason() const { return words(doing_, text_); }
   /// The same with `where` told, too: " on node 3 (aten::conv2d)".
   PluginError placed(const std::string& where) const {
-    return {plugin_, doing_ + where, text_, opened_};
+    return {plugin_, doing_ + where, text_, opened_, asked_};
   }
 
  private:
@@ -53,7 +58,7 @@ class PluginError : public Error {
     return "failed " + doing + ": " + text;
   }
   std::string plugin_, doing_, text_;
-  bool opened_;
+  bool opened_, asked_;
 };
 
 }  // namespace tmeter::core

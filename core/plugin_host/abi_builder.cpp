@@ -5,6 +5,7 @@
 #include "core/base/text.hpp"
 #include "core/ir/builder.hpp"
 #include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/builder_handle.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/source.hpp"
@@ -52,22 +53,22 @@ void check_place(const TensorSpec& s, const MappedFile& file) {
   }
 }
 
-tmeter_status add_tensor(tmeter_builder* b, const tmeter_tensor_desc* d, tmeter_id* out) {
-  if (d->struct_size < sizeof(tmeter_tensor_desc)) return TMETER_INVALID_ARGUMENT;
+tmeter_status add_tensor(tmeter_builder* b, const tmeter_tensor_desc* theirs, tmeter_id* out) {
   return make(b, out, [&](GraphBuilder& g) {
+    const auto d = adopted(theirs, TMETER_SIZE_1_0(tmeter_tensor_desc), "its tmeter_tensor_desc");
     TensorSpec s;
-    s.kind = d->kind;
-    s.dtype = d->dtype;
-    s.name = view(d->name);
-    s.storage_key = view(d->storage_key);
-    s.owner = d->owner;
-    s.dims = {d->dims, d->rank};
-    if (d->strides) s.strides = std::span<const int64_t>(d->strides, d->rank);
-    s.storage_offset = d->storage_offset;
-    s.file_offset = d->file_offset;
-    s.storage_bytes = d->storage_bytes;
-    s.file = d->source ? &d->source->file : nullptr;
-    s.trainable = d->trainable != 0;
+    s.kind = d.kind;
+    s.dtype = d.dtype;
+    s.name = view(d.name);
+    s.storage_key = view(d.storage_key);
+    s.owner = d.owner;
+    s.dims = {d.dims, d.rank};
+    if (d.strides) s.strides = std::span<const int64_t>(d.strides, d.rank);
+    s.storage_offset = d.storage_offset;
+    s.file_offset = d.file_offset;
+    s.storage_bytes = d.storage_bytes;
+    s.file = d.source ? &d.source->file : nullptr;
+    s.trainable = d.trainable != 0;
     if (b->source) check_place(s, s.file ? *s.file : b->source->file);
     return g.tensor(s);
   });
@@ -82,15 +83,15 @@ tmeter_status add_tensor_value(tmeter_builder* b, int32_t dtype, const tmeter_di
   });
 }
 
-tmeter_status add_node(tmeter_builder* b, const tmeter_node_desc* d, tmeter_id* out) {
-  if (d->struct_size < sizeof(tmeter_node_desc)) return TMETER_INVALID_ARGUMENT;
+tmeter_status add_node(tmeter_builder* b, const tmeter_node_desc* theirs, tmeter_id* out) {
   return make(b, out, [&](GraphBuilder& g) {
+    const auto d = adopted(theirs, TMETER_SIZE_1_0(tmeter_node_desc), "its tmeter_node_desc");
     std::vector<std::pair<std::string_view, tmeter_id>> args;
-    args.reserve(d->arg_count);
-    for (size_t i = 0; i < d->arg_count; ++i)
-      args.emplace_back(view(d->args[i].name), d->args[i].value);
-    return g.node(view(d->op), view(d->overload), d->module_call, args,
-                  {d->results, d->result_count}, view(d->location));
+    args.reserve(d.arg_count);
+    for (size_t i = 0; i < d.arg_count; ++i)
+      args.emplace_back(view(d.args[i].name), d.args[i].value);
+    return g.node(view(d.op), view(d.overload), d.module_call, args, {d.results, d.result_count},
+                  view(d.location));
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/ir/graph.hpp"
 #include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
 
@@ -26,11 +27,11 @@ auto element(const List& list, size_t i) {
 
 tmeter_status symbol_at(const tmeter_graph* g, size_t i, tmeter_symbol_info* out) {
   const auto& symbols = from_handle(g)->symbols();
-  if (i >= symbols.size() || out->struct_size < sizeof(tmeter_symbol_info))
-    return TMETER_INVALID_ARGUMENT;
+  if (i >= symbols.size()) return TMETER_INVALID_ARGUMENT;
   const auto& s = symbols[i];
-  *out = {out->struct_size, 0, to_abi(s.name), s.min, s.max, s.value, to_abi(s.place)};
-  return TMETER_OK;
+  return hand_over<tmeter_symbol_info>(
+      {0, 0, to_abi(s.name), s.min, s.max, s.value, to_abi(s.place)}, out,
+      TMETER_SIZE_1_0(tmeter_symbol_info));
 }
 
 const tmeter_value* find_arg(const tmeter_node* n, tmeter_str name) {

@@ -3,6 +3,7 @@
 
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/source.hpp"
@@ -36,13 +37,10 @@ tmeter_bytes to_bytes(std::string_view s) {
 }
 
 tmeter_status entry_at(const tmeter_source* s, size_t i, tmeter_archive_entry* out) {
-  if (!s->archive || i >= s->archive->entries().size() ||
-      out->struct_size < sizeof(tmeter_archive_entry)) {
-    return TMETER_INVALID_ARGUMENT;
-  }
+  if (!s->archive || i >= s->archive->entries().size()) return TMETER_INVALID_ARGUMENT;
   const auto& e = s->archive->entries()[i];
-  *out = {out->struct_size, e.stored, to_abi(e.name), e.size, e.offset};
-  return TMETER_OK;
+  return hand_over<tmeter_archive_entry>({0, e.stored, to_abi(e.name), e.size, e.offset}, out,
+                                         TMETER_SIZE_1_0(tmeter_archive_entry));
 }
 
 tmeter_status find(const tmeter_source* s, tmeter_str name, size_t* out) {
@@ -65,12 +63,17 @@ tmeter_status companion(tmeter_call* call, const tmeter_source* s, tmeter_str na
 }
 
 tmeter_status input_at(const tmeter_request* r, size_t i, tmeter_input_spec* out) {
-  if (i >= r->inputs.size() || out->struct_size < sizeof(tmeter_input_spec))
-    return TMETER_INVALID_ARGUMENT;
+  if (i >= r->inputs.size()) return TMETER_INVALID_ARGUMENT;
   const auto& x = r->inputs[i];
-  *out = {out->struct_size, x.dtype, to_abi(x.name), to_abi(x.text), {x.dims.data(), x.dims.size()},
-          x.form,           x.items, to_abi(x.value)};
-  return TMETER_OK;
+  return hand_over<tmeter_input_spec>({0,
+                                       x.dtype,
+                                       to_abi(x.name),
+                                       to_abi(x.text),
+                                       {x.dims.data(), x.dims.size()},
+                                       x.form,
+                                       x.items,
+                                       to_abi(x.value)},
+                                      out, TMETER_SIZE_1_0(tmeter_input_spec));
 }
 
 }  // namespace

@@ -17,6 +17,13 @@ void CallLog::add(int32_t level, std::string_view plugin, std::string_view messa
   if (shown && outlet_) outlet_->message(std::string(plugin) + ": " + std::string(message));
 }
 
+void Watch::require_unchanged(std::string_view doing) const {
+  auto change = before_.change_to(Arithmetic::now());
+  before_.restore();
+  if (change.empty() && surroundings_) change = surroundings_->change_since(call_.keeps_threads);
+  if (!change.empty()) throw PluginError(call_.plugin_id, std::string(doing), change);
+}
+
 std::string escaped_exception() {
   try {
     throw;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "core/plugin_host/options.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 #include "core/process/activity.hpp"
+#include "core/process/surroundings.hpp"
 
 namespace tmeter::core {
 
@@ -87,7 +89,8 @@ struct tmeter_call {
   const tmeter::core::ResolvedOptions* options = nullptr;
   tmeter::core::RunContext run;
   tmeter::core::CallFrame frame;
-  int depth = 0;  // callbacks inside each other
+  int depth = 0;               // callbacks inside each other
+  bool keeps_threads = false;  // of what runs operators for it: LibTorch's pool
 };
 
 namespace tmeter::core {
@@ -124,6 +127,23 @@ void require_success(tmeter_call& call, tmeter_status status, std::string_view d
 /// The exception a plugin lets out although it must not, in words. Call it in a catch block.
 std::string escaped_exception();
 
+/// Throws PluginError if the plugin leaves its process other than it found it.
+class Watch {
+ public:
+  explicit Watch(const tmeter_call& call) : call_(call), before_(Arithmetic::now()) {
+    if (activity().watchful) surroundings_ = Surroundings::now();
+  }
+  void end(std::string_view doing) const {
+    if (surroundings_ || Arithmetic::now() != before_) require_unchanged(doing);
+  }
+
+ private:
+  void require_unchanged(std::string_view doing) const;
+  const tmeter_call& call_;
+  Arithmetic before_;
+  std::optional<Surroundings> surroundings_;
+};
+
 /// Runs `f` (a call into the plugin) and returns its status: OK or UNSUPPORTED. Scratch memory ends
 /// with it. Throws PluginError, or Error where the plugin says that the model or the user's options
 /// are to blame.
@@ -131,12 +151,14 @@ template <class F>
 tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
   const FrameScope frame(call);
   const InsidePlugin inside(call.plugin_id, doing);
+  const Watch watch(call);
   tmeter_status status = TMETER_OK;
   try {
     status = f(&call);
   } catch (...) {
     throw PluginError(call.plugin_id, std::string(doing), escaped_exception());
   }
+  watch.end(doing);
   const bool well = (status == TMETER_OK || status == TMETER_UNSUPPORTED) && !call.frame.defect;
   if (!well) require_success(call, status, doing);
   return status;

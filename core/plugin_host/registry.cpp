@@ -8,6 +8,8 @@
 #include "core/base/error.hpp"
 #include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
+#include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/check_offers.hpp"
 #include "core/plugin_host/describe.hpp"
 
 namespace tmeter::core {
@@ -27,6 +29,31 @@ fs::path install_prefix() {
 
 /// Where tmeter's own plugins lie.
 fs::path own_folder() { return install_prefix() / "lib/tmeter/plugins"; }
+
+/// Runs `f`, a step in which code of the plugin `who` is loaded or called before its tables can be
+/// believed; it returns whether threads may stay. Throws PluginError for what is let out or left
+/// behind: the process is not fit for anybody else then.
+template <class F>
+void open_carefully(const std::string& who, Opening opening, F&& f) {
+  const InsidePlugin inside(who, kOpened, opening);
+  const auto fail = [&](const std::string& why) {
+    throw PluginError(who, std::string(kOpened), why, false, opening != Opening::kFound);
+  };
+  const auto arithmetic = Arithmetic::now();
+  std::optional<Surroundings> before;
+  if (activity().watchful) before = Surroundings::now();
+  bool threads_may_stay = false;
+  try {
+    threads_may_stay = f();
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    fail(escaped_exception());
+  }
+  auto change = arithmetic.change_to(Arithmetic::now());
+  if (change.empty() && before) change = before->change_since(threads_may_stay);
+  if (!change.empty()) fail(change);
+}
 
 void add_path_list(std::vector<std::string>& out, const char* list) {
   if (!list) return;
@@ -141,11 +168,14 @@ void Registry::add_file(const std::string& library, bool must_work) {
       require_minor(plugin->library, manifest->abi_minor);
     } else {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
-      const InsidePlugin inside(plugin->library, kOpened,
-                                must_work ? Opening::kWanted : Opening::kFound);
-      start(*plugin);
-      plugin->manifest = describe(*plugin->started, plugin->offered);
+      open_carefully(plugin->library, must_work ? Opening::kWanted : Opening::kFound, [&] {
+        start(*plugin);
+        plugin->manifest = describe(*plugin->started, plugin->offered);
+        return !plugin->manifest.propagators.empty();
+      });
     }
+  } catch (const PluginError&) {
+    throw;
   } catch (const Error& e) {
     if (must_work) throw;
     problems_.emplace_back(e.what());
@@ -233,6 +263,15 @@ void Registry::start(Plugin& p) const {
   if (p.is_open()) return;
   p.started = start_plugin(p.library, log_);
   p.offered = read_offers(*p.started);
+  check_offers(*p.started, p.offered);
+}
+
+/// A manifest that says something else than the library it was made from was not made by us.
+void Registry::require_described(const Plugin& p) {
+  if (same_offer(p.manifest, describe(*p.started, p.offered))) return;
+  throw Error(ErrorKind::kPlugin, "its manifest " + p.library +
+                                      ".toml says something else than it does; make it anew with "
+                                      "`tmeter plugin manifest`");
 }
 
 void Registry::open(Plugin& p) {
@@ -243,9 +282,17 @@ void Registry::open(Plugin& p) {
   }
   p.call.options = &p.options;
   p.call.plugin_id = p.manifest.id;
+  p.call.keeps_threads = !p.manifest.propagators.empty();
   if (could_not_be_opened(p)) return;
-  const InsidePlugin inside(p.manifest.id, kOpened, Opening::kWanted);
-  start(p);
+  open_carefully(p.manifest.id, Opening::kWanted, [&] {
+    try {
+      start(p);
+      require_described(p);
+    } catch (const Error& e) {
+      throw PluginError(p.manifest.id, std::string(kOpened), e.what(), false);
+    }
+    return p.call.keeps_threads;
+  });
   std::map<std::string, Setting> given;
   for (const auto& name : {p.manifest.id, p.manifest.name}) {
     if (const auto it = settings_.options.find(name); it != settings_.options.end()) {
@@ -286,7 +333,26 @@ void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::st
   }
   path.pop_back();
   open(p);
+  require_known_metrics(p);
   order.push_back(&p);
+}
+
+/// A handler for a metric that no plugin has would never be asked, and nobody would be told.
+void Registry::require_known_metrics(const Plugin& p) const {
+  std::vector<std::string> known;
+  for (const auto* list : {&plugins_, &left_out_}) {
+    for (const auto& other : *list)
+      known.insert(known.end(), other->manifest.metrics.begin(), other->manifest.metrics.end());
+  }
+  std::set<std::string_view> metrics;
+  for (const auto& h : p.offers().op_handlers) metrics.insert(view(h.metric));
+  for (const auto& h : p.offers().module_handlers) metrics.insert(view(h.metric));
+  for (const auto metric : metrics) {
+    if (std::find(known.begin(), known.end(), metric) != known.end()) continue;
+    throw PluginError(p.manifest.id, std::string(kOpened),
+                      "it handles metric '" + printable(metric) + "', which no plugin has" +
+                          did_you_mean(metric, known));
+  }
 }
 
 std::vector<Plugin*> Registry::open_with_needs(const std::vector<std::string>& ids) {

@@ -70,6 +70,8 @@ class Registry {
   void add(std::unique_ptr<Plugin> plugin);
   void add_unopened(std::unique_ptr<Plugin> plugin, bool given);
   void check_setting_names() const;
+  static void require_described(const Plugin& plugin);
+  void require_known_metrics(const Plugin& plugin) const;
   void leave_out();
   void visit(Plugin& plugin, std::vector<Plugin*>& order, std::vector<std::string>& path);
   Plugin& needed(const std::string& need, const Plugin& by) const;

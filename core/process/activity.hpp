@@ -58,6 +58,9 @@ struct Activity {
   std::array<ActivitySlot, kSlots> slots;  // 0 is the main thread's
   std::atomic<uint32_t> slots_taken{1};
   std::atomic<Stage> stage{Stage::kStarting};
+  /// Some plugin has left the process changed in a run before, and it is not known which: each
+  /// callback is looked at closely.
+  bool watchful = false;
   ShortText<64> engine;                   // what runs the file's code just now: "LibTorch"
   std::atomic<int32_t> crashed_slot{-1};  // set by the signal handler
   /// Said by a signal handler that ends the worker itself, with its exit status.

@@ -71,9 +71,9 @@ class Signals {
 class Attempt {
  public:
   Attempt(const Job& job, const Work& work, Signals& signals, Terminal& terminal,
-          const std::vector<Excluded>& excluded, Clock::time_point deadline)
+          const std::vector<Excluded>& excluded, bool watchful, Clock::time_point deadline)
       : job_(job), signals_(signals), terminal_(terminal), deadline_(deadline), stray_(job.quiet) {
-    start(work, excluded);
+    start(work, excluded, watchful);
   }
   ~Attempt() { end_worker(); }
   Attempt(const Attempt&) = delete;
@@ -98,10 +98,11 @@ class Attempt {
  private:
   static constexpr const char* kInterruptedWords = "interrupted; nothing written";
 
-  void start(const Work& work, const std::vector<Excluded>& excluded) {
+  void start(const Work& work, const std::vector<Excluded>& excluded, bool watchful) {
     auto [frames_in, frames_out] = make_pipe();
     auto [stray_in, stray_out] = make_pipe();
     share_activity();
+    activity().watchful = watchful;
     worker_ = fork();
     if (worker_ < 0) {
       throw Error(ErrorKind::kRun, std::string("no process can be started (fork: ") +
@@ -284,12 +285,18 @@ int supervise(const Job& job, const Work& work) {
   Signals signals;
   Terminal terminal(!job.quiet);
   std::vector<Excluded> excluded;
+  bool watchful = false;
   auto deadline = job.limits.timeout > 0 ? after(job.limits.timeout) : Clock::time_point::max();
   for (;;) {
-    Attempt attempt(job, work, signals, terminal, excluded, deadline);
+    Attempt attempt(job, work, signals, terminal, excluded, watchful, deadline);
     const auto ending = attempt.run();
+    const bool unknown = ending.offender && ending.offender->plugin.empty();
+    if (unknown && !watchful) {  // once more, to see who it is
+      watchful = true;
+      continue;
+    }
     tell(job, ending, terminal);
-    if (!ending.offender || !is_new(excluded, *ending.offender))
+    if (!ending.offender || unknown || !is_new(excluded, *ending.offender))
       return final_status(excluded, ending);
     excluded.push_back(*ending.offender);
     if (Clock::now() + std::chrono::milliseconds(100) > deadline) deadline = after(kSecondTry);

@@ -66,7 +66,8 @@ Ending work_and_catch(Worker& worker, const Work& work) {
   try {
     return work(worker);
   } catch (const PluginError& e) {
-    return {e.exit_status(), e.what(), false, Excluded{e.plugin(), e.reason(), e.opened()}};
+    return {e.exit_status(), e.what(), false,
+            Excluded{e.plugin(), e.reason(), e.opened(), e.asked()}};
   } catch (const Error& e) {
     // An assertion that does not hold is told by reports that are complete.
     return {e.exit_status(), e.what(), e.kind() == ErrorKind::kAssertion, {}};

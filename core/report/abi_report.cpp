@@ -1,5 +1,6 @@
 // tmeter.host.report/1 and tmeter.host.output/1: the report as writers see it.
 #include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/report/report.hpp"
@@ -16,25 +17,13 @@ tmeter_str lookup(const std::map<std::string, std::string, std::less<>>& map, tm
 
 tmeter_status metric_at(const tmeter_report* r, size_t i, tmeter_metric_info* out) {
   const auto& columns = of(r).results.columns;
-  if (i >= columns.size() || out->struct_size < sizeof(tmeter_metric_info))
-    return TMETER_INVALID_ARGUMENT;
+  if (i >= columns.size()) return TMETER_INVALID_ARGUMENT;
   const auto& c = columns[i];
-  *out = {out->struct_size,
-          c.flags,
-          to_abi(c.id),
-          to_abi(c.title),
-          to_abi(c.unit),
-          c.unit_kind,
-          c.axis,
-          c.aggregation,
-          c.better,
-          c.provenance,
-          0,
-          to_abi(c.provenance_text),
-          to_abi(c.convention),
-          to_abi(c.description),
-          to_abi(c.plugin)};
-  return TMETER_OK;
+  return hand_over<tmeter_metric_info>(
+      {0, c.flags, to_abi(c.id), to_abi(c.title), to_abi(c.unit), c.unit_kind, c.axis,
+       c.aggregation, c.better, c.provenance, 0, to_abi(c.provenance_text), to_abi(c.convention),
+       to_abi(c.description), to_abi(c.plugin)},
+      out, TMETER_SIZE_1_0(tmeter_metric_info));
 }
 
 tmeter_number cell(const tmeter_report* r, size_t metric, int32_t axis, size_t index) {
@@ -44,10 +33,9 @@ tmeter_number cell(const tmeter_report* r, size_t metric, int32_t axis, size_t i
 }
 
 tmeter_status coverage(const tmeter_report* r, tmeter_coverage* out) {
-  if (out->struct_size < sizeof(tmeter_coverage)) return TMETER_INVALID_ARGUMENT;
   const auto& c = of(r).results.coverage;
-  *out = {out->struct_size, 0, to_abi(c.metric), c.counted, c.zero_by_rule, c.unknown};
-  return TMETER_OK;
+  return hand_over<tmeter_coverage>({0, 0, to_abi(c.metric), c.counted, c.zero_by_rule, c.unknown},
+                                    out, TMETER_SIZE_1_0(tmeter_coverage));
 }
 
 tmeter_status unknown_at(const tmeter_report* r, size_t i, tmeter_str* op, uint64_t* nodes) {
@@ -68,42 +56,31 @@ tmeter_status pair_at(const std::vector<std::pair<std::string, std::string>>& li
 
 tmeter_status finding_at(const tmeter_report* r, size_t i, tmeter_finding* out) {
   const auto& list = of(r).results.findings;
-  if (i >= list.size() || out->struct_size < sizeof(tmeter_finding)) return TMETER_INVALID_ARGUMENT;
+  if (i >= list.size()) return TMETER_INVALID_ARGUMENT;
   const auto& f = list[i];
-  *out = {out->struct_size,   f.severity,       to_abi(f.rule),   to_abi(f.text),
-          to_abi(f.evidence), to_abi(f.action), f.targets.data(), f.targets.size(),
-          f.changes.data(),   f.changes.size()};
-  return TMETER_OK;
+  return hand_over<tmeter_finding>(
+      {0, f.severity, to_abi(f.rule), to_abi(f.text), to_abi(f.evidence), to_abi(f.action),
+       f.targets.data(), f.targets.size(), f.changes.data(), f.changes.size()},
+      out, TMETER_SIZE_1_0(tmeter_finding));
 }
 
 tmeter_status distribution_at(const tmeter_report* r, size_t i, tmeter_distribution* out) {
   const auto& list = of(r).results.distributions;
-  if (i >= list.size() || out->struct_size < sizeof(tmeter_distribution))
-    return TMETER_INVALID_ARGUMENT;
+  if (i >= list.size()) return TMETER_INVALID_ARGUMENT;
   const auto& d = list[i];
-  *out = {out->struct_size, 0,    to_abi(d.id),   to_abi(d.title),
-          to_abi(d.unit),   d.of, d.edges.data(), d.counts.data(),
-          d.counts.size()};
-  return TMETER_OK;
+  return hand_over<tmeter_distribution>({0, 0, to_abi(d.id), to_abi(d.title), to_abi(d.unit), d.of,
+                                         d.edges.data(), d.counts.data(), d.counts.size()},
+                                        out, TMETER_SIZE_1_0(tmeter_distribution));
 }
 
 tmeter_status series_at(const tmeter_report* r, size_t i, tmeter_series* out) {
   const auto& list = of(r).results.series;
-  if (i >= list.size() || out->struct_size < sizeof(tmeter_series)) return TMETER_INVALID_ARGUMENT;
+  if (i >= list.size()) return TMETER_INVALID_ARGUMENT;
   const auto& s = list[i];
-  *out = {out->struct_size,
-          0,
-          to_abi(s.id),
-          to_abi(s.title),
-          to_abi(s.x_title),
-          to_abi(s.x_unit),
-          to_abi(s.y_title),
-          to_abi(s.y_unit),
-          s.of,
-          s.x.data(),
-          s.y.data(),
-          s.x.size()};
-  return TMETER_OK;
+  return hand_over<tmeter_series>(
+      {0, 0, to_abi(s.id), to_abi(s.title), to_abi(s.x_title), to_abi(s.x_unit), to_abi(s.y_title),
+       to_abi(s.y_unit), s.of, s.x.data(), s.y.data(), s.x.size()},
+      out, TMETER_SIZE_1_0(tmeter_series));
 }
 
 int32_t module_repeat(const tmeter_report* r, size_t module, size_t* window, size_t* times) {
@@ -118,34 +95,27 @@ tmeter_i64_span span(const std::vector<int64_t>& v) { return {v.data(), v.size()
 
 tmeter_status formula_at(const tmeter_report* r, size_t i, tmeter_formula* out) {
   const auto& formulas = of(r).formulas;
-  if (i >= formulas.list.size() || out->struct_size < sizeof(tmeter_formula))
-    return TMETER_INVALID_ARGUMENT;
+  if (i >= formulas.list.size()) return TMETER_INVALID_ARGUMENT;
   const auto& f = formulas.list[i];
-  *out = {out->struct_size,
-          f.partial ? uint32_t{TMETER_FORMULA_PARTIAL} : 0,
-          f.metric,
-          f.module,
-          to_abi(f.text),
-          span(formulas.symbols),
-          f.polynomial.terms.size()};
-  return TMETER_OK;
+  return hand_over<tmeter_formula>(
+      {0, f.partial ? uint32_t{TMETER_FORMULA_PARTIAL} : 0, f.metric, f.module, to_abi(f.text),
+       span(formulas.symbols), f.polynomial.terms.size()},
+      out, TMETER_SIZE_1_0(tmeter_formula));
 }
 
 tmeter_status term_at(const tmeter_report* r, size_t formula, size_t term, tmeter_term* out) {
   const auto& list = of(r).formulas.list;
-  if (formula >= list.size() || term >= list[formula].polynomial.terms.size() ||
-      out->struct_size < sizeof(tmeter_term))
+  if (formula >= list.size() || term >= list[formula].polynomial.terms.size())
     return TMETER_INVALID_ARGUMENT;
   const auto& t = list[formula].polynomial.terms[term];
-  *out = {out->struct_size, 0, t.numerator, t.denominator, span(t.powers)};
-  return TMETER_OK;
+  return hand_over<tmeter_term>({0, 0, t.numerator, t.denominator, span(t.powers)}, out,
+                                TMETER_SIZE_1_0(tmeter_term));
 }
 
 tmeter_status sweep(const tmeter_report* r, tmeter_sweep* out) {
-  if (out->struct_size < sizeof(tmeter_sweep)) return TMETER_INVALID_ARGUMENT;
   const auto& s = of(r).sweep;
-  *out = {out->struct_size, 0, span(s.symbols), s.points.size()};
-  return TMETER_OK;
+  return hand_over<tmeter_sweep>({0, 0, span(s.symbols), s.points.size()}, out,
+                                 TMETER_SIZE_1_0(tmeter_sweep));
 }
 
 tmeter_number sweep_total(const tmeter_report* r, size_t point, size_t metric) {
@@ -156,19 +126,12 @@ tmeter_number sweep_total(const tmeter_report* r, size_t point, size_t metric) {
 
 tmeter_status assertion_at(const tmeter_report* r, size_t i, tmeter_assertion* out) {
   const auto& list = of(r).assertions;
-  if (i >= list.size() || out->struct_size < sizeof(tmeter_assertion))
-    return TMETER_INVALID_ARGUMENT;
+  if (i >= list.size()) return TMETER_INVALID_ARGUMENT;
   const auto& a = list[i];
-  *out = {out->struct_size,
-          a.holds,
-          to_abi(a.assertion.text),
-          to_abi(a.subject),
-          to_abi(a.assertion.op),
-          a.value,
-          a.assertion.limit,
-          a.metric,
-          a.module};
-  return TMETER_OK;
+  return hand_over<tmeter_assertion>(
+      {0, a.holds, to_abi(a.assertion.text), to_abi(a.subject), to_abi(a.assertion.op), a.value,
+       a.assertion.limit, a.metric, a.module},
+      out, TMETER_SIZE_1_0(tmeter_assertion));
 }
 
 const tmeter_report_api* report_interface() {

@@ -1,15 +1,25 @@
 // A stranger's plugin that breaks the contract on demand: CONTRACT names what it does (the tables
 // below). Without it, it is a good plugin: two metrics, of which one reads the other, and a writer.
 // What takes the whole process down is rogue_plugin.cpp's.
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cfenv>
+#include <clocale>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <locale>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <tmeter/cpp/plugin.hpp>
+#include <utility>
 
 namespace {
 
@@ -19,6 +29,44 @@ std::string mode() {
 }
 
 std::string_view text(std::string_view s) { return s; }
+
+// --- what it may leave behind, in any callback: CONTRACT="metric:locale"
+// --------------------------
+
+const std::map<std::string, std::function<void()>> kLeftBehind{
+    {"locale", [] { std::setlocale(LC_ALL, "C.UTF-8"); }},
+    {"cxx-locale",
+     [] {
+       struct Comma : std::numpunct<char> {
+         char do_decimal_point() const override { return ','; }
+       };
+       std::locale::global(std::locale(std::locale(), new Comma));
+     }},
+    {"thread-locale", [] { uselocale(newlocale(LC_ALL_MASK, "C.UTF-8", nullptr)); }},
+    {"rounding", [] { std::fesetround(FE_UPWARD); }},
+    {"traps", [] { feenableexcept(FE_DIVBYZERO | FE_INVALID); }},
+    {"signal", [] { signal(SIGSEGV, SIG_IGN); }},
+    {"blocked-signal",
+     [] {
+       sigset_t set;
+       sigemptyset(&set);
+       sigaddset(&set, SIGINT);
+       pthread_sigmask(SIG_BLOCK, &set, nullptr);
+     }},
+    {"folder",
+     [] {
+       if (chdir("/usr/lib") != 0) std::abort();
+     }},
+    {"umask", [] { umask(0); }},
+    {"thread", [] { std::thread([] { sleep(600); }).detach(); }},
+};
+
+void leave_behind(std::string_view where) {
+  const auto wish = mode();
+  if (!wish.starts_with(std::string(where) + ":")) return;
+  static bool done = false;  // as by a handler that sets up something at its first call
+  if (!std::exchange(done, true)) kLeftBehind.at(wish.substr(where.size() + 1))();
+}
 
 // --- what a handler may do wrong, by way of the C tables
 // ------------------------------------------
@@ -148,17 +196,20 @@ const std::map<std::string, std::function<tmeter_status(tmeter_call*)>> kAnalysi
 };
 
 tmeter_status TMETER_ABI eval_outer(tmeter_call* call, const tmeter_node* node, void*) {
+  leave_behind("metric");
   if (const auto deed = kMetricDeeds.find(mode()); deed != kMetricDeeds.end())
     return deed->second(call, node);
   return emit(call, {TMETER_NUMBER_INT, 0, 1, 0});
 }
 
 tmeter_status TMETER_ABI run_analysis(tmeter_call* call, const tmeter_graph*, void*) {
+  leave_behind("analysis");
   const auto deed = kAnalysisDeeds.find(mode());
   return deed != kAnalysisDeeds.end() ? deed->second(call) : tmeter_status{TMETER_OK};
 }
 
 tmeter_status TMETER_ABI write(tmeter_call*, const tmeter_report*, tmeter_output* out, void*) {
+  leave_behind("writer");
   if (mode() == "writer-throws") throw std::runtime_error("raw");
   if (mode() == "writer-throws-int") throw 7;
   tmeter::Output(out).write("written\n");
@@ -166,6 +217,8 @@ tmeter_status TMETER_ABI write(tmeter_call*, const tmeter_report*, tmeter_output
 }
 
 void set_up(tmeter::Registrar& r) {
+  leave_behind("init");
+  r.configure([](tmeter::Call&) { leave_behind("configure"); });
   const auto metric = [&](std::string_view id, int32_t axis) {
     r.metric({.id = id, .title = id, .axis = axis, .convention = "1 per operator"});
   };
@@ -183,28 +236,79 @@ void set_up(tmeter::Registrar& r) {
 }
 
 /// The wrapper's tables with what it would not do put in.
-template <class Table>
-void replace_all(const void* table, const std::function<void(uint32_t, void*)>& change) {
+template <class Table, class Item>
+void change_all(const void* table, void (*change)(Item&)) {
   const auto* t = static_cast<const Table*>(table);
-  for (uint32_t i = 0; i < t->count; ++i)
-    change(i, const_cast<void*>(static_cast<const void*>(t->get(i, t->user))));
+  for (uint32_t i = 0; i < t->count; ++i) change(const_cast<Item&>(*t->get(i, t->user)));
 }
+
+/// CONTRACT="table:null-eval": what is wrong with a table.
+struct Spoil {
+  std::string_view capability;
+  void (*change)(const void* table);
+};
+template <class Table, class Item, void (*Change)(Item&)>
+void all(const void* table) {
+  change_all<Table, Item>(table, Change);
+}
+using Metrics = tmeter_metrics;
+using Metric = tmeter_metric_desc;
+template <void (*Change)(Metric&)>
+constexpr Spoil metrics() {
+  return {TMETER_CAP_METRICS, all<Metrics, Metric, Change>};
+}
+
+const std::map<std::string, Spoil> kSpoils{
+    {"null-eval",
+     {TMETER_CAP_OP_HANDLER,
+      all<tmeter_op_handlers, tmeter_op_handler, [](tmeter_op_handler& h) { h.eval = nullptr; }>}},
+    {"null-run",
+     {TMETER_CAP_ANALYSIS,
+      all<tmeter_analyses, tmeter_analysis, [](tmeter_analysis& a) { a.run = nullptr; }>}},
+    {"null-write",
+     {TMETER_CAP_REPORT_WRITER,
+      all<tmeter_writers, tmeter_writer, [](tmeter_writer& w) { w.write = nullptr; }>}},
+    {"null-get",
+     {TMETER_CAP_METRICS,
+      [](const void* t) { const_cast<Metrics*>(static_cast<const Metrics*>(t))->get = nullptr; }}},
+    {"no-size", metrics<[](Metric& m) { m.struct_size = 0; }>()},
+    {"id", metrics<[](Metric& m) { m.id = tmeter::to_abi("Bad Id"); }>()},
+    {"twice", metrics<[](Metric& m) { m.id = tmeter::to_abi("same"); }>()},
+    {"axis", metrics<[](Metric& m) { m.axis = 99; }>()},
+    {"aggregation", metrics<[](Metric& m) { m.aggregation = -1; }>()},
+    {"convention", metrics<[](Metric& m) { m.convention = {}; }>()},
+    {"escape", metrics<[](Metric& m) { m.title = tmeter::to_abi("\x1b[2Jgone"); }>()},
+    {"foreign-produce",
+     {TMETER_CAP_ANALYSIS, all<tmeter_analyses, tmeter_analysis,
+                               [](tmeter_analysis& a) { a.produced = tmeter::to_abi("macs"); }>}},
+    {"handler-twice",
+     {TMETER_CAP_OP_HANDLER,
+      all<tmeter_op_handlers, tmeter_op_handler,
+          [](tmeter_op_handler& h) { h.metric = tmeter::to_abi("outer"); }>}},
+    {"unknown-metric",
+     {TMETER_CAP_OP_HANDLER, all<tmeter_op_handlers, tmeter_op_handler,
+                                 [](tmeter_op_handler& h) {
+                                   if (tmeter::to_view(h.metric) == text("inner"))
+                                     h.metric = tmeter::to_abi("mac");
+                                 }>}},
+};
 
 void spoil(std::string_view id, const void* table) {
   if (id == TMETER_CAP_OP_HANDLER) {
-    replace_all<tmeter_op_handlers>(table, [](uint32_t, void* h) {
-      auto& handler = *static_cast<tmeter_op_handler*>(h);
-      if (tmeter::to_view(handler.metric) == text("outer")) handler.eval = eval_outer;
+    change_all<tmeter_op_handlers, tmeter_op_handler>(table, [](tmeter_op_handler& h) {
+      if (tmeter::to_view(h.metric) == text("outer")) h.eval = eval_outer;
     });
   }
   if (id == TMETER_CAP_ANALYSIS) {
-    replace_all<tmeter_analyses>(
-        table, [](uint32_t, void* a) { static_cast<tmeter_analysis*>(a)->run = run_analysis; });
+    change_all<tmeter_analyses, tmeter_analysis>(table,
+                                                 [](tmeter_analysis& a) { a.run = run_analysis; });
   }
-  if (id == TMETER_CAP_REPORT_WRITER) {
-    replace_all<tmeter_writers>(
-        table, [](uint32_t, void* w) { static_cast<tmeter_writer*>(w)->write = write; });
-  }
+  if (id == TMETER_CAP_REPORT_WRITER)
+    change_all<tmeter_writers, tmeter_writer>(table, [](tmeter_writer& w) { w.write = write; });
+  const auto wish = mode();
+  if (!wish.starts_with("table:")) return;
+  const auto& deed = kSpoils.at(wish.substr(6));
+  if (deed.capability == id) deed.change(table);
 }
 
 }  // namespace

@@ -33,16 +33,16 @@ def report(*arguments):
     return json.loads(done.stdout)
 
 
-def build_plugin(source, output, *flags):
+def build_plugin(source, output, *flags, include=SOURCE / "sdk" / "include"):
     """Compiles a plugin of one file as a stranger would: against the SDK's headers alone."""
-    subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", SOURCE / "sdk" / "include",
+    subprocess.run(["c++", "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", include,
                     *flags, "-o", output, SOURCE / "tests" / "cli" / source], check=True)
 
 
-def build_c_plugin(source, output, *flags):
+def build_c_plugin(source, output, *flags, include=SOURCE / "sdk" / "include"):
     """The same of a file in tests/sdk, in plain C."""
     subprocess.run(["cc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden",
-                    "-I", SOURCE / "sdk" / "include", *flags, "-o", output, SOURCE / "tests" / "sdk" / source], check=True)
+                    "-I", include, *flags, "-o", output, SOURCE / "tests" / "sdk" / source], check=True)
 
 
 class CliTest(unittest.TestCase):

@@ -1,11 +1,13 @@
 """Plugins that break the contract: whatever they do, the user gets their name, status 5, and the figures of all the rest."""
 import hashlib
+import itertools
 import json
 import os
 import pathlib
+import re
 import tempfile
 
-from support import MODELS, CliTest, build_plugin, main, report, tmeter
+from support import BUILD, MODELS, CliTest, build_plugin, main, report, tmeter
 
 RESNET = MODELS / "resnet50.pt2"
 MACS = 4089184256  # torchvision's ResNet-50 at 224 × 224: FlopCounterMode / 2, tests/fixtures/expected
@@ -108,6 +110,86 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = ID, .version = "1.0.0", .needs = NE
 """
 
 
+CHANGES = {  # what is left behind → words of what the user is told
+    "locale": "it changed the locale",
+    "cxx-locale": "it changed the locale",
+    "thread-locale": "it changed the locale",
+    "rounding": "it changed how the processor computes",
+    "traps": "it changed how the processor computes",
+    "signal": "it changed what happens at signal 11 (Segmentation fault)",
+    "blocked-signal": "it changed which signals are blocked",
+    "folder": "it changed the working directory",
+    "umask": "it changed the umask",
+    "thread": "it left a thread running",
+}
+PLACES = {"metric": HANDLER, "analysis": PASS, "configure": "to configure itself"}
+
+
+class LeftBehind(ContractTest):
+    """A process is shared: who changes it for the others is named, and the figures are those of a process that is not."""
+
+    def test_in_every_callback(self):
+        for place, where in PLACES.items():
+            for change, words in CHANGES.items():
+                with self.subTest(place=place, change=change):
+                    self.assert_report_without_it(self.run_mode(f"{place}:{change}", "--report", "json"), [where, words])
+
+    def test_in_a_writer(self):
+        for change, words in CHANGES.items():
+            with self.subTest(change=change):
+                done = self.run_mode(f"writer:{change}", "--report", f"contract={self.folder}/out.txt", "--report", "json")
+                done.stderr, _ = done.stderr.rsplit("tmeter: report contract is not written", 1)
+                self.assert_report_without_it(done, ["while writing report 'contract'", words])
+
+    def test_while_it_is_opened(self):
+        for change, words in CHANGES.items():
+            with self.subTest(change=change):
+                done = self.run_mode(f"init:{change}", "--report", "json")
+                self.assert_report_without_it(done, ["while it was opened", words], plugin=str(self.plugin))
+
+    def test_numbers_are_written_with_a_point(self):
+        done = self.run_mode("metric:cxx-locale", "--report", "text")
+        self.assertEqual(done.returncode, 5)
+        self.assertNotRegex(done.stdout, r"\d,\d\d [KMG]i?B")
+
+
+TABLES = {  # what is wrong with a table → words of what the user is told
+    "null-eval": "handler of '*' has no `eval`",
+    "null-run": "analysis 'pass' has no `run`",
+    "null-write": "report writer 'contract' has no `write`",
+    "null-get": "its table tmeter.metrics/1 has no `get`",
+    "no-size": "item 0, is too small: struct_size is 0",
+    "id": "metric 'Bad Id' has a name with other characters than",
+    "twice": "metric 'same' is there twice",
+    "axis": "metric 'outer' has an unknown axis, 99",
+    "aggregation": "metric 'outer' has an unknown aggregation, -1",
+    "convention": "metric 'outer' lacks its mandatory convention text",
+    "escape": r"metric 'outer' has a text with control characters or broken UTF-8: \x1b[2Jgone",
+    "foreign-produce": "analysis 'pass' produces metric 'macs', which the plugin does not declare",
+    "handler-twice": "handler of '*' is there twice",
+}
+
+
+class Tables(ContractTest):
+    def test_a_table_that_cannot_be_is_refused_when_the_plugin_is_opened(self):
+        for what, words in TABLES.items():
+            with self.subTest(what=what):
+                self.assert_refused(5, [f"plugin {ID}: ", words], RESNET, "--plugin", self.plugin, env={"CONTRACT": f"table:{what}"})
+
+    def test_it_is_refused_in_a_folder_too_and_costs_a_note(self):
+        for what in ("null-eval", "no-size", "escape"):
+            with self.subTest(what=what):
+                done = tmeter(RESNET, "--plugin-path", self.plugin.parent, "--report", "json", env={"CONTRACT": f"table:{what}"})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(done.stderr, rf"\Atmeter: note: plugin {ID}: [^\n]*\n\Z")
+                self.assertNotIn("\x1b", done.stderr)
+                self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
+
+    def test_a_handler_for_a_metric_that_nobody_has_is_told_with_the_nearest(self):
+        self.assert_report_without_it(self.run_mode("table:unknown-metric", "--report", "json"),
+                                      ["it handles metric 'mac', which no plugin has (did you mean 'macs'?)"])
+
+
 class NamedTest(CliTest):
     def named(self, id, name=None, metric="", op="", of="macs", writer="", priority=10, needs="", file=None):
         out = self.folder / f"{file or id}.tmeter"
@@ -181,6 +263,24 @@ class Names(NamedTest):
         self.assertEqual(done.returncode, 5)
         self.assertIn("plugin com.acme.needy failed while it was opened: it needs plugin 'nosuch', which is not installed", done.stderr)
         self.assertIn("params", json.loads(done.stdout)["totals"])
+
+
+class Order(ContractTest):
+    def test_the_order_in_which_plugins_are_named_changes_nothing(self):
+        other = self.folder / "zeros.tmeter"
+        build_plugin("zeros_plugin.cpp", other)
+        own = sorted(p.name.removesuffix(".tmeter") for p in (BUILD / "lib/tmeter/plugins").glob("*.tmeter"))
+        names = [*own, "contract", "zeros"]
+        config = ["--plugin-path", self.plugin.parent, "--plugin-path", self.folder, MODELS / "lstm.pt2"]
+
+        def document(*pair):
+            done = tmeter(f"--plugins={','.join(pair)}", *config, "--report", "json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return re.sub(r'"seconds": ?[0-9.e-]+|analysis.seconds.*', "", done.stdout)
+
+        for a, b in itertools.combinations(names, 2):
+            with self.subTest(a=a, b=b):
+                self.assertEqual(document(a, b), document(b, a))
 
 
 class Folders(NamedTest):

@@ -27,7 +27,7 @@ enum {
   TMETER_UNIT_OTHER = 7
 };
 
-/* How a module's or the model's figure follows from those inside it. */
+/* How a module's or the model's figure follows from those inside it. Not known: as NONE. */
 enum {
   TMETER_AGGREGATE_SUM = 0,
   TMETER_AGGREGATE_MAX = 1,

@@ -1,0 +1,187 @@
+#include "core/plugin_host/check_offers.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/plugin_host/abi_text.hpp"
+
+namespace tmeter::core {
+namespace {
+
+constexpr std::string_view kLower = "abcdefghijklmnopqrstuvwxyz", kDigits = "0123456789";
+
+/// The items of one table, one after the other.
+class Check {
+ public:
+  Check(const StartedPlugin& plugin, std::string_view kind) : plugin_(plugin.id()), kind_(kind) {}
+
+  void name(std::string_view name) { name_ = name; }
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(ErrorKind::kPlugin, "plugin " + std::string(plugin_) + ": " + std::string(kind_) +
+                                        " '" + printable(name_) + "' " + why);
+  }
+  void has(bool callback, const char* what) const {
+    if (!callback) refuse(std::string("has no `") + what + "`");
+  }
+  void within(int32_t value, int32_t last, const char* what) const {
+    if (value < 0 || value > last)
+      refuse(std::string("has an unknown ") + what + ", " + std::to_string(value));
+  }
+  void only_one(const std::string& key) {
+    if (!seen_.insert(key).second) refuse("is there twice");
+  }
+  /// A word that users type, and programs read.
+  void word(std::string_view allowed) const {
+    if (name_.empty()) refuse("has no name");
+    if (name_.find_first_not_of(allowed) != name_.npos)
+      refuse("has a name with other characters than " + std::string(allowed));
+  }
+  /// What reports and terminals show: one line without control characters.
+  void lines(std::initializer_list<tmeter_str> texts) const {
+    for (const auto& text : texts) {
+      if (visible(view(text), view(text).size()) != view(text))
+        refuse("has a text with control characters or broken UTF-8: " + printable(view(text), 60));
+    }
+  }
+
+ private:
+  std::string_view plugin_, kind_, name_;
+  std::set<std::string> seen_;
+};
+
+std::string words_of(std::string_view more) {
+  return std::string(kLower) + std::string(kDigits) + std::string(more);
+}
+
+void check_info(const StartedPlugin& plugin) {
+  const auto& info = plugin.info();
+  Check check(plugin, "id");
+  const auto letters = words_of(".-_ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  for (const auto text : {info.id, info.name}) check.name(view(text)), check.word(letters);
+  check.lines({info.version, info.description, info.needs, info.rights});
+}
+
+void check_metrics(const StartedPlugin& plugin, const Offers& o) {
+  Check check(plugin, "metric");
+  const auto letters = words_of("_");
+  for (const auto& m : o.metrics) {
+    check.name(view(m.id));
+    check.word(letters);
+    check.only_one(str(m.id));
+    check.within(m.axis, TMETER_AXIS_MODEL, "axis");
+    check.within(m.aggregation, TMETER_AGGREGATE_NONE, "aggregation");
+    if (m.convention.len == 0) check.refuse("lacks its mandatory convention text");
+    check.lines({m.title, m.unit, m.convention, m.description});
+  }
+}
+
+void check_options(const StartedPlugin& plugin, const Offers& o) {
+  Check check(plugin, "option");
+  const auto letters = words_of("_-");
+  for (const auto& x : o.options) {
+    check.name(view(x.key));
+    check.word(letters);
+    check.only_one(str(x.key));
+    check.within(x.type, TMETER_OPTION_CHOICE, "type");
+    check.lines({x.default_value, x.choices, x.text});
+  }
+}
+
+std::string key_of(tmeter_str metric, tmeter_str what, int32_t priority) {
+  return str(metric) + " " + str(what) + " " + std::to_string(priority);
+}
+
+void check_handlers(const StartedPlugin& plugin, const Offers& o) {
+  Check check(plugin, "handler of");
+  for (const auto& h : o.op_handlers) {
+    check.name(view(h.op));
+    if (h.op.len == 0 || h.metric.len == 0) check.refuse("lacks its operator or its metric");
+    check.only_one(key_of(h.metric, h.op, h.priority));
+    check.has((h.flags & TMETER_HANDLER_ZERO_BY_RULE) || h.eval, "eval");
+  }
+  Check modules(plugin, "handler of module type");
+  for (const auto& h : o.module_handlers) {
+    modules.name(view(h.type));
+    if (h.type.len == 0 || h.metric.len == 0) modules.refuse("lacks its type or its metric");
+    modules.only_one(key_of(h.metric, h.type, h.priority));
+    modules.has(h.eval, "eval");
+  }
+}
+
+/// What an analysis produces must be its plugin's own: the host waits for it otherwise.
+void require_own(const Check& check, const Offers& o, tmeter_str produced) {
+  for (const auto& id : split(view(produced), " ")) {
+    const bool own = std::any_of(o.metrics.begin(), o.metrics.end(),
+                                 [&](const auto& m) { return view(m.id) == id; });
+    if (!own) check.refuse("produces metric '" + id + "', which the plugin does not declare");
+  }
+}
+
+void check_analyses(const StartedPlugin& plugin, const Offers& o) {
+  Check check(plugin, "analysis");
+  for (const auto& a : o.analyses) {
+    check.name(view(a.name));
+    check.has(a.run, "run");
+    check.lines({a.name});
+    require_own(check, o, a.produced);
+  }
+  Check streamed(plugin, "tensor analysis");
+  for (const auto& a : o.tensor_analyses) {
+    streamed.name(view(a.name));
+    streamed.has(a.begin, "begin"), streamed.has(a.chunk, "chunk"), streamed.has(a.merge, "merge");
+    streamed.has(a.end, "end"), streamed.has(a.emit, "emit"), streamed.has(a.release, "release");
+    streamed.lines({a.name});
+    require_own(streamed, o, a.produced);
+  }
+}
+
+void check_models(const StartedPlugin& plugin, const Offers& o) {
+  Check rules(plugin, "shape rule");
+  for (const auto& r : o.shape_rules) {
+    rules.name(view(r.schema));
+    rules.has(r.infer, "infer");
+    rules.only_one(str(r.schema));
+  }
+  Check loaders(plugin, "loader");
+  for (const auto& l : o.loaders) {
+    loaders.name(view(l.name));
+    loaders.has(l.load, "load");
+    loaders.has(l.match_count == 0 || l.matches, "matches");
+    loaders.only_one(str(l.name));
+    loaders.lines({l.name, l.title, l.engine});
+  }
+  Check propagators(plugin, "propagator");
+  for (const auto& p : o.propagators) {
+    propagators.name(view(p.name));
+    propagators.has(p.propagate, "propagate");
+    propagators.lines({p.name});
+  }
+}
+
+void check_writers(const StartedPlugin& plugin, const Offers& o) {
+  Check check(plugin, "report writer");
+  const auto letters = words_of("-_.");
+  for (const auto& w : o.writers) {
+    check.name(view(w.name));
+    check.word(letters);
+    check.only_one(str(w.name));
+    check.has(w.write, "write");
+    check.lines({w.extension, w.media_type});
+  }
+}
+
+}  // namespace
+
+void check_offers(const StartedPlugin& plugin, const Offers& offers) {
+  check_info(plugin);
+  check_metrics(plugin, offers);
+  check_options(plugin, offers);
+  check_handlers(plugin, offers);
+  check_analyses(plugin, offers);
+  check_models(plugin, offers);
+  check_writers(plugin, offers);
+}
+
+}  // namespace tmeter::core

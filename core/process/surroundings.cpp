@@ -1,0 +1,151 @@
+#include "core/process/surroundings.hpp"
+
+#include <dirent.h>
+#include <locale.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cfenv>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <locale>
+#include <thread>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace tmeter::core {
+namespace {
+
+// Without the flags that say what has happened so far: those change with every inexact result.
+#if defined(__x86_64__)
+constexpr uint32_t kSseFlags = 0x3f;
+
+uint64_t control_word() {
+  uint16_t x87 = 0;
+  __asm__ volatile("fnstcw %0" : "=m"(x87));
+  return uint64_t{_mm_getcsr() & ~kSseFlags} << 16 | x87;
+}
+
+void set_control_word(uint64_t word) {
+  const auto x87 = static_cast<uint16_t>(word);
+  _mm_setcsr(static_cast<uint32_t>(word >> 16));
+  __asm__ volatile("fldcw %0" : : "m"(x87));
+}
+#elif defined(__aarch64__)
+uint64_t control_word() {
+  uint64_t word = 0;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(word));
+  return word;
+}
+
+void set_control_word(uint64_t word) { __asm__ volatile("msr fpcr, %0" : : "r"(word)); }
+#else
+uint64_t control_word() { return static_cast<uint64_t>(std::fegetround()); }
+void set_control_word(uint64_t word) { std::fesetround(static_cast<int>(word)); }
+#endif
+
+/// Set by the C library itself whenever a handler is set, be it the one before.
+constexpr int kRestorer = 0x04000000;
+
+bool has_c_numbers() {
+  return std::strcmp(setlocale(LC_NUMERIC, nullptr), "C") == 0 &&
+         std::locale() == std::locale::classic();
+}
+
+std::set<pid_t> threads_now() {
+  std::set<pid_t> out;
+  DIR* folder = opendir("/proc/self/task");
+  if (!folder) return out;
+  while (const auto* entry = readdir(folder)) {
+    if (const int id = std::atoi(entry->d_name); id > 0) out.insert(id);
+  }
+  closedir(folder);
+  return out;
+}
+
+uint64_t blocked_now() {
+  sigset_t set;
+  uint64_t bits = 0;
+  pthread_sigmask(SIG_BLOCK, nullptr, &set);
+  for (int s = 1; s < 64; ++s) bits |= uint64_t{sigismember(&set, s) == 1} << s;
+  return bits;
+}
+
+mode_t mask_now() {
+  const mode_t mask = umask(077);
+  umask(mask);
+  return mask;
+}
+
+}  // namespace
+
+Arithmetic Arithmetic::now() {
+  return {control_word(), static_cast<void*>(uselocale(nullptr)), has_c_numbers()};
+}
+
+void Arithmetic::restore() const {
+  set_control_word(control);
+  uselocale(static_cast<locale_t>(thread_locale));
+  if (c_numbers && !has_c_numbers()) {
+    setlocale(LC_ALL, "C");
+    std::locale::global(std::locale::classic());
+  }
+}
+
+std::string Arithmetic::change_to(const Arithmetic& after) const {
+  if (after.control != control)
+    return "it changed how the processor computes (rounding, denormal numbers or traps)";
+  if (after.thread_locale != thread_locale || after.c_numbers != c_numbers)
+    return "it changed the locale";
+  return {};
+}
+
+Surroundings Surroundings::now() {
+  Surroundings s;
+  s.arithmetic_ = Arithmetic::now();
+  s.locale_ = setlocale(LC_ALL, nullptr);
+  struct stat folder {};
+  if (stat(".", &folder) == 0) s.folder_device_ = folder.st_dev, s.folder_ = folder.st_ino;
+  s.mask_ = mask_now();
+  for (int number = 1; number < kSignals; ++number) {
+    struct sigaction action {};
+    if (sigaction(number, nullptr, &action) != 0) continue;
+    s.handlers_[static_cast<size_t>(number)] = {action.sa_handler, action.sa_flags & ~kRestorer};
+  }
+  s.blocked_ = blocked_now();
+  s.threads_ = threads_now();
+  return s;
+}
+
+/// One that has been joined may still be on its way out.
+bool Surroundings::left_a_thread(const std::set<pid_t>& before) {
+  constexpr int kLooks = 50;
+  for (int look = 0; look < kLooks; ++look) {
+    const auto now = threads_now();
+    if (std::includes(before.begin(), before.end(), now.begin(), now.end())) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+std::string Surroundings::change_since(bool threads_may_stay) const {
+  const auto after = now();
+  if (const auto words = arithmetic_.change_to(after.arithmetic_); !words.empty()) return words;
+  if (after.locale_ != locale_) return "it changed the locale";
+  if (after.folder_ != folder_ || after.folder_device_ != folder_device_)
+    return "it changed the working directory";
+  if (after.mask_ != mask_) return "it changed the umask";
+  for (size_t number = 1; number < handlers_.size(); ++number) {
+    if (after.handlers_[number] != handlers_[number])
+      return "it changed what happens at signal " + std::to_string(number) + " (" +
+             strsignal(static_cast<int>(number)) + ")";
+  }
+  if (after.blocked_ != blocked_) return "it changed which signals are blocked";
+  if (!threads_may_stay && after.threads_.size() > threads_.size() && left_a_thread(threads_))
+    return "it left a thread running";
+  return {};
+}
+
+}  // namespace tmeter::core

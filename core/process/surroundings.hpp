@@ -1,0 +1,56 @@
+// What a plugin shares with everything else in its process and must leave as it found it: how the
+// processor computes, the locale, the working directory, the mask of new files' rights, signal
+// handlers, and threads. Who does not is told by name, and the work is done again without it in a
+// process that is as it was.
+#pragma once
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+
+namespace tmeter::core {
+
+/// What changes figures and their text at once. Looked at after every callback: no system call.
+struct Arithmetic {
+  uint64_t control = 0;  // of the processor: rounding, denormals, traps
+  void* thread_locale = nullptr;
+  bool c_numbers = true;  // "1.5", not "1,5", in C and in C++
+
+  static Arithmetic now();
+  void restore() const;
+  /// "it changed the locale"; empty when both are the same.
+  std::string change_to(const Arithmetic& after) const;
+  bool operator==(const Arithmetic&) const = default;
+};
+
+/// All of it: some forty system calls, so only now and then, or once something is amiss.
+class Surroundings {
+ public:
+  static Surroundings now();
+  /// "it changed the working directory", the first thing that is different; empty when nothing is.
+  /// A thread that ends just now is waited for, unless threads may stay.
+  std::string change_since(bool threads_may_stay) const;
+
+ private:
+  static constexpr int kSignals = 32;
+  struct Handler {
+    void (*function)(int) = nullptr;
+    int flags = 0;
+    bool operator==(const Handler&) const = default;
+  };
+  static bool left_a_thread(const std::set<pid_t>& before);
+
+  Arithmetic arithmetic_;
+  std::string locale_;
+  dev_t folder_device_ = 0;
+  ino_t folder_ = 0;
+  mode_t mask_ = 0;
+  std::array<Handler, kSignals> handlers_{};
+  uint64_t blocked_ = 0;  // signals, of this thread
+  std::set<pid_t> threads_;
+};
+
+}  // namespace tmeter::core

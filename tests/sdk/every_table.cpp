@@ -1,0 +1,119 @@
+// A plugin that offers every capability there is. $CUT makes one of its structs too small: "entry",
+// "info", "tmeter.metrics/1" (the table) or "tmeter.metrics/1 item" (what is in it).
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+
+namespace {
+
+struct Elements final : tmeter::TensorAnalysis {
+  void chunk(const tmeter::Chunk& c, tmeter::Call&) override { seen += c.count(); }
+  void merge(tmeter::TensorAnalysis& other) override { seen += static_cast<Elements&>(other).seen; }
+  void emit(const tmeter::Tensor& t, tmeter::Call& call) override {
+    call.emit("elements_seen", TMETER_AXIS_TENSOR, t.index(), tmeter::Count(seen));
+  }
+  int64_t seen = 0;
+};
+
+/// Everything that is passed to the host or filled by it in an analysis.
+void analyse(const tmeter::Graph& graph, tmeter::Call& call) {
+  tmeter::Finding finding;
+  finding.rule = "every-table";
+  finding.text = graph.property("file");
+  call.add(finding);
+  tmeter::Distribution distribution;
+  distribution.id = "every";
+  distribution.edges = {0, 1};
+  distribution.counts = {call.option_int("step") == 7 ? 7u : 0u};
+  call.add(distribution);
+  tmeter::Series series;
+  series.id = "every";
+  series.x = {1, 2};
+  series.y = {2, 1};
+  call.add(series);
+}
+
+void write(const tmeter::Report& report, tmeter::Output& out, tmeter::Call&) {
+  for (const auto& m : report.metrics()) out.print("{}={} ", m.id(), report.total(m));
+  for (const auto& s : report.graph().symbols()) out.print("symbol {} ", tmeter::to_view(s.name));
+  out.print("findings {} distributions {} series {}\n",
+            tmeter::Count(int64_t(report.findings().size())),
+            tmeter::Count(int64_t(report.distributions().size())),
+            tmeter::Count(int64_t(report.series().size())));
+}
+
+void set_up(tmeter::Registrar& r) {
+  r.option({.key = "step", .type = TMETER_OPTION_INT, .default_value = "7", .text = "a number"});
+  r.metric({.id = "nodes", .title = "nodes", .unit = "node", .convention = "1 an operator"});
+  r.metric({.id = "elements_seen",
+            .title = "elements",
+            .unit = "element",
+            .axis = TMETER_AXIS_TENSOR,
+            .convention = "1 an element"});
+  r.op("*").handle("nodes", [](const tmeter::Node&) { return tmeter::Count(1); });
+  r.module_type("acme.nn.Nowhere", "nodes",
+                [](const tmeter::Graph&, const tmeter::ModuleCall&, tmeter::Call&) {
+                  return tmeter::Cell(tmeter::Count(1));
+                });
+  r.op("acme::nowhere(Tensor x) -> Tensor").shape([](tmeter::ShapeCall& c) { c.give_like("x"); });
+  r.analysis("every", "nodes", "", analyse);
+  r.tensor_analysis("elements", "elements_seen", {}, [](const tmeter::TensorPart&, tmeter::Call&) {
+    return std::make_unique<Elements>();
+  });
+  r.loader("nowhere", "nothing there is", {{"name:*.nowhere", 50}},
+           [](const tmeter::Request&, tmeter::GraphBuilder&, tmeter::Call&) {});
+  r.propagator("nowhere", [](const tmeter::Graph&, tmeter::GraphBuilder&, tmeter::Call&) {
+    throw tmeter::Error(TMETER_UNSUPPORTED, "");
+  });
+  r.writer("every", "every", "text/plain", write);
+}
+
+const std::string& wish() {
+  static const std::string text = std::getenv("CUT") ? std::getenv("CUT") : "";
+  return text;
+}
+
+/// A copy that says it is 8 bytes shorter.
+template <class T>
+T* cut(const T* whole) {
+  auto* copy = new T(*whole);
+  copy->struct_size -= 8;
+  return copy;
+}
+
+/// What all lists have in common.
+struct AnyItem {
+  uint32_t struct_size;
+};
+struct AnyList {
+  uint32_t struct_size, count;
+  const AnyItem*(TMETER_ABI* get)(uint32_t, void*);
+  void* user;
+};
+
+const void* spoiled(std::string_view id, const void* table) {
+  if (!table || !wish().starts_with(id)) return table;
+  if (wish() == id) return cut(static_cast<const AnyList*>(table));
+  const auto* list = static_cast<const AnyList*>(table);
+  const_cast<AnyItem*>(list->get(0, list->user))->struct_size -= 8;
+  return table;
+}
+
+}  // namespace
+
+#define tmeter_plugin_v1 good_entry
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.acme.every", .version = "1.0.0"}),
+                   [](tmeter::Registrar& r) { set_up(r); })
+#undef tmeter_plugin_v1
+
+extern "C" TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) {
+  static tmeter_plugin_entry_v1 entry = *good_entry();
+  entry.get_capability = [](tmeter_str id, void* user) -> const void* {
+    return spoiled(tmeter::to_view(id), good_entry()->get_capability(id, user));
+  };
+  if (wish() == "entry") entry.struct_size -= 8;
+  if (wish() == "info") entry.info = cut(entry.info);
+  return &entry;
+}
