@@ -52,7 +52,9 @@
 extern "C" {
 #endif
 
-/* UTF-8 text of `len` bytes, not NUL-terminated. Borrowed: see the function that returns it. */
+/* UTF-8 text of `len` bytes, not NUL-terminated; `ptr` may be null when `len` is 0. Borrowed: see the
+ * function that returns it. Numbers in texts are written as in the locale "C", whatever the user's; a
+ * plugin never calls setlocale. */
 typedef struct tmeter_str {
   const char *ptr;
   size_t len;
@@ -85,7 +87,9 @@ enum {
   TMETER_BAD_USAGE = 10        /* the user's options do not fit this model                      */
 };
 
-/* One measured or computed figure. `kind` says which member counts and what its absence means. */
+/* One measured or computed figure. `kind` says which member counts and what its absence means. A kind
+ * that a reader does not know is read as UNKNOWN, never as a number: a later minor may use the bytes
+ * of `i` and `f` otherwise, for integers beyond 63 bits say. Until then such a figure is a FLOAT. */
 typedef struct tmeter_number {
   int32_t kind;   /* TMETER_NUMBER_…, above all */
   uint32_t flags; /* TMETER_NUMBER_PARTIAL */
@@ -108,7 +112,8 @@ enum {
   TMETER_NUMBER_PARTIAL = 1u
 };
 
-/* Tables of results; a row index is the index of the thing in its graph. */
+/* Tables of results; a row is the index that the graph tells of a thing (`node_index`, …), which is
+ * to be asked for, not counted. A metric on an axis that a reader does not know is left out by it. */
 enum {
   TMETER_AXIS_NODE = 0,
   TMETER_AXIS_MODULE_CALL = 1,

@@ -2,7 +2,8 @@
  * The call: what a plugin holds while the host is inside one of its functions. It carries the error
  * slot, the log, the cancel flag, scratch memory and the plugin's resolved options.
  *
- * Host interface "tmeter.host.call/1". A call belongs to the thread it was given to.
+ * Host interface "tmeter.host.call/1". A call belongs to the thread it was given to, and ends when the
+ * function returns: a plugin's own threads work without it (the graph and the source need none).
  * Every function is [any] for different calls.
  *
  * Advice for plugins: never print, never exit; say what was wrong, where, and what to do, with
@@ -29,7 +30,8 @@ typedef struct tmeter_call_api {
   /* DEBUG and INFO go to stderr with -v; a WARNING becomes part of every report. Copied. */
   void(TMETER_ABI *log)(tmeter_call *, int32_t level, tmeter_str message);
 
-  /* Non-zero once the user has asked to stop: return TMETER_CANCELLED soon. */
+  /* Non-zero once the user has asked to stop: return TMETER_CANCELLED soon. Cheap; asked for every
+   * millisecond or so of work. Who does not ask is ended from outside. */
   int32_t(TMETER_ABI *cancelled)(tmeter_call *);
 
   /* Memory that lives until this call returns; null when `bytes` is absurd (> 1 GiB). */

@@ -72,11 +72,12 @@ typedef struct tmeter_plugin_entry_v1 {
    * `deinit`, and say the same whenever they are asked. */
   const void *(TMETER_ABI *get_capability)(tmeter_str id, void *user);
 
-  /* [serial] May be null. Before each run in which handlers or analyses of the plugin take part,
-   * whether it has metrics or not, when the options are known: the place for `set_convention` and
-   * `set_provenance`, and to fail on options that make no sense. A process may make several runs over
-   * one graph, under other sizes: what was worked out for nodes before is to be forgotten here. Not
-   * called for what only reads, propagates or writes: those find the options in their own calls. */
+  /* [serial] May be null. Before each run in which the plugin takes part, whether it has metrics or
+   * not, when the options are known: the place for `set_convention` and `set_provenance`, and to fail
+   * on options that make no sense. A process may make several runs over one graph, under other sizes:
+   * what was worked out for nodes before is to be forgotten here. A plugin of which only a loader, a
+   * propagator, a shape rule or a writer is used takes no part in runs: these find the options in
+   * their own calls. */
   tmeter_status(TMETER_ABI *configure)(tmeter_call *, void *user);
 } tmeter_plugin_entry_v1;
 

@@ -1,7 +1,8 @@
 /*
  * Reading the graph: what every loader produces and every metric, advice and writer reads.
  * It is a recording: operators in execution order, control flow resolved, every dim an integer
- * under the current binding of the symbols.
+ * under the current binding of the symbols. One graph is one run of one entry point (`forward`); how
+ * others, backward nodes and graphs inside nodes would come is said in docs/abi.md.
  *
  *   node         one operator call: `aten::conv2d`, its arguments by schema name, its results
  *   value        tensor, scalar, text, list or none; results and constants are values alike
@@ -11,7 +12,8 @@
  *
  * Host interface "tmeter.host.graph/1". All functions [any], none can fail for handles of the same
  * graph and indices below the count; an index out of range gives null or an empty value.
- * Everything returned lives as long as the graph.
+ * Everything returned lives as long as the graph, but runs under other sizes (--bind, --sweep) share
+ * it: dims, integers and floats are those of the present run, and not to be kept beyond `configure`.
  */
 #ifndef TMETER_ABI_GRAPH_H
 #define TMETER_ABI_GRAPH_H
@@ -23,6 +25,7 @@ extern "C" {
 
 #define TMETER_HOST_GRAPH "tmeter.host.graph/1"
 
+/* A kind that is not known here is to be treated as OTHER. */
 enum {
   TMETER_VALUE_NONE = 0,
   TMETER_VALUE_TENSOR = 1,

@@ -9,6 +9,7 @@
  *   zip:GLOB     some archive entry matches (`*` also crosses '/')     !zip:GLOB  none does
  *   magic:HEX    the file begins with these bytes                      name:GLOB  the file name
  *   at:N:HEX     these bytes lie at byte N (decimal) of the file
+ * A condition of a kind that the host does not know does not hold.
  */
 #ifndef TMETER_ABI_LOADER_H
 #define TMETER_ABI_LOADER_H

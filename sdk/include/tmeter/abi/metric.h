@@ -28,7 +28,8 @@ enum {
 };
 
 /* How a module's or the model's figure follows from those inside it. Cells of kind NONE take no
- * part; zero by rule counts as 0; what is unknown or unavailable makes the figure partial. */
+ * part; zero by rule counts as 0; what is unknown or unavailable makes the figure partial. An aggregation
+ * not known is taken as NONE. */
 enum {
   TMETER_AGGREGATE_SUM = 0,
   TMETER_AGGREGATE_MAX = 1,

@@ -12,6 +12,7 @@ extern "C" {
 
 #define TMETER_CAP_OPTIONS "tmeter.options/1"
 
+/* A type that the host does not know is handed out as TEXT. */
 enum {
   TMETER_OPTION_TEXT = 0,
   TMETER_OPTION_INT = 1,
@@ -27,7 +28,7 @@ typedef struct tmeter_option_desc {
   tmeter_str default_value; /* as it would be written after --set KEY= */
   tmeter_str choices;       /* CHOICE: separated by spaces */
   tmeter_str text;          /* one line for `tmeter plugin info` and `tmeter config` */
-  double min, max;          /* INT and FLOAT; min > max: no bounds */
+  double min, max;          /* INT and FLOAT; min > max: no bounds. Exact up to 2^53 */
 } tmeter_option_desc;
 
 typedef struct tmeter_options {

@@ -22,9 +22,12 @@ extern "C" {
 typedef struct tmeter_writer {
   uint32_t struct_size;
   uint32_t reserved;
-  tmeter_str name;       /* "json", as in --report json */
-  tmeter_str extension;  /* "json" */
-  tmeter_str media_type; /* "application/json" */
+  tmeter_str name; /* "json", as in --report json; neither '.' nor '/' in it */
+  /* "json": --report FILE.json means this writer, when no other has the extension or it is called so. */
+  tmeter_str extension;
+  /* "application/json". What is neither "text/…" nor JSON, XML, YAML or built on these ("…+xml") is
+   * bytes: they are not written to a terminal. Empty: text. */
+  tmeter_str media_type;
   tmeter_status(TMETER_ABI *write)(tmeter_call *, const tmeter_report *, tmeter_output *, void *user);
   void *user;
 } tmeter_writer;
@@ -104,8 +107,9 @@ typedef struct tmeter_report_api { /* all [any] */
   uint32_t reserved;
   const tmeter_graph *(TMETER_ABI *graph)(const tmeter_report *);
 
-  /* Texts by key, empty when absent: "tool.version", "model.file", "model.size" (bytes),
-   * "analysis.seconds" (as text), "hardware", "command", "sizes" (when they are not those of the
+  /* Texts by key, empty when absent: "tool.version", "model.file" (its name), "model.path" (as given),
+   * "model.size" (bytes), "analysis.seconds" (as text), "hardware", "command" (the command line as a
+   * shell would take it), "run.sandbox" (what held), "sizes" (when they are not those of the
    * file: for what they were worked out, what the file records, and how many of its numbers were
    * worked out again or kept; also in the provenance of each metric it is true of). */
   tmeter_str(TMETER_ABI *property)(const tmeter_report *, tmeter_str key);
