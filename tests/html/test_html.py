@@ -134,9 +134,12 @@ class Html(CliTest):
         index = summary["metrics"].index(cost)
         cells = next(c["cells"] for c in page.blocks["operator-figures"] if c["metric"] == index)
         self.assertEqual(cells[:5], ["i9007199254740993", "0", "?", "-", 0])
-        # Operator 2 is the ReLU called `relu`: it and the model are lower bounds, and no other module is.
+        # Operator 2 is the ReLU called `relu`: nothing is known of that module, the model is a lower bound, and no other
+        # module is.
         relu = page.blocks["modules"]["name"].index("relu")
-        self.assertIn([index, 0, relu], summary["lower_bounds"])
+        figures = next(c["cells"] for c in page.blocks["module-figures"] if c["metric"] == index)
+        self.assertEqual(figures[relu], "?")
+        self.assertIn([index, 0], summary["lower_bounds"])
         self.assertEqual([f["rule"] for f in summary["findings"]], ["strange"])
         self.assertEqual(page.blocks["curves"]["distributions"][0]["counts"], [3, 5])
         self.assertEqual(page.blocks["curves"]["series"][0]["y"], [10, 30, 20])
