@@ -35,9 +35,9 @@ class MemoryFile {
 core::Registry& registry() {
   static auto* const made = [] {
     core::add_plugin_host_interfaces();
-    core::Settings settings;
-    settings.plugin_paths = {TMETER_FUZZ_PLUGINS};
-    return new core::Registry(settings);
+    auto* const settings = new core::Settings();  // the registry refers to them
+    settings->plugin_paths = {TMETER_FUZZ_PLUGINS};
+    return new core::Registry(*settings);
   }();
   return *made;
 }
