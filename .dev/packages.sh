@@ -9,7 +9,11 @@ build_packages=(
 
 # For testing alone: the browser in which the html report is looked at (124 MB), and parsers of other
 # makes, which read what report writers write.
-test_packages=(chromium libxml2-utils python3-markdown-it graphviz)
+# Doxygen and abidiff look at the SDK's headers, clang and libc++ build plugins against them.
+test_packages=(
+  chromium libxml2-utils python3-markdown-it graphviz
+  doxygen abigail-tools clang libc++-dev libc++abi-dev
+)
 
 # For ./dev fuzz alone.
 fuzz_packages=(clang libclang-rt-14-dev)

@@ -222,9 +222,42 @@ std::string command_text(const Arguments& arguments) {
   return out;
 }
 
+/// The first option given that changes figures.
+std::string model_option(const po::variables_map& map) {
+  for (const char* option : {"plugins", "input", "bind", "sweep", "trust", "hardware", "threads"})
+    if (map.count(option)) return "--" + std::string(option);
+  return {};
+}
+
+/// The file or, of a comparison, the two files.
+void take_files(const Texts& files, Command command, CommandLine& out) {
+  const bool two = command == Command::kDiff;
+  const std::string what = command == Command::kShow ? "saved report" : "model file";
+  if (two && files.size() != 2) {
+    throw Error(ErrorKind::kUsage, "two model files or saved reports are expected, got " +
+                                       std::to_string(files.size()) +
+                                       ": `tmeter diff BEFORE AFTER`");
+  }
+  if (files.empty())
+    throw Error(ErrorKind::kUsage, "no " + what + " is given. `tmeter --help` shows how.");
+  if (!two && files.size() > 1) {
+    throw Error(ErrorKind::kUsage,
+                "one " + what + " is expected, got '" + files[0] + "' and '" + files[1] + "'");
+  }
+  out.model = files.back();
+  if (two) out.other = files.front();
+}
+
 }  // namespace
 
-CommandLine parse_command_line(const Arguments& arguments) {
+void refuse_what_needs_a_model(const CommandLine& line) {
+  if (!line.needs_model.empty())
+    throw Error(ErrorKind::kUsage, line.needs_model +
+                                       " needs the model: a saved report has the figures it was "
+                                       "made with");
+}
+
+CommandLine parse_command_line(const Arguments& arguments, Command command) {
   const auto map = parse(arguments);
   CommandLine out;
   out.command = command_text(arguments);
@@ -233,14 +266,9 @@ CommandLine parse_command_line(const Arguments& arguments) {
   out.trusted = map.count("trust") != 0;
   out.verbosity = map.count("quiet") ? -1 : static_cast<int>(map.count("verbose"));
   if (out.help || out.version) return out;
-  const auto models = texts(map, "model");
-  if (models.empty())
-    throw Error(ErrorKind::kUsage, "no model file is given. `tmeter --help` shows how.");
-  if (models.size() > 1) {
-    throw Error(ErrorKind::kUsage,
-                "one model file is expected, got '" + models[0] + "' and '" + models[1] + "'");
-  }
-  out.model = models.front();
+  out.needs_model = model_option(map);
+  if (command == Command::kShow) refuse_what_needs_a_model(out);
+  take_files(texts(map, "model"), command, out);
   fill_settings(map, out.settings);
   fill_view(map, out);
   out.threads =
@@ -257,10 +285,12 @@ CommandLine parse_command_line(const Arguments& arguments) {
 
 std::string help_text() {
   std::ostringstream out;
-  out << "tmeter reads a PyTorch model file (.pt2, TorchScript, checkpoint, safetensors) and tells "
-         "what\n"
-         "it costs, and what is in its weights.\n\n"
+  out << "tmeter tells what a PyTorch model file (.pt2, TorchScript, checkpoint, safetensors) "
+         "costs and "
+         "holds.\n\n"
          "  tmeter [options] MODEL             analyse\n"
+         "  tmeter show [options] REPORT.json  a saved report in any format, without the model\n"
+         "  tmeter diff [options] BEFORE AFTER two models or saved reports compared\n"
          "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"
          "  tmeter config                      the complete default configuration as TOML\n"
       << Options().visible()
@@ -268,7 +298,6 @@ std::string help_text() {
          "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run,\n"
          "130 interrupted.\n\n"
          "  tmeter model.pt2\n"
-         "  tmeter --plugins=flops,energy model.pt\n"
          "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n"
          "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n"
          "  tmeter llama.safetensors --plugins=param-stats,quantization-advice\n";

@@ -1,4 +1,5 @@
-// The command line of `tmeter [options] MODEL`: the only user of Boost.Program_options.
+// The command line of `tmeter [options] MODEL` and of the commands that have the same options: the
+// only user of Boost.Program_options.
 #pragma once
 #include <map>
 #include <string>
@@ -19,6 +20,7 @@ struct CommandLine {
   unsigned threads = 1;
   core::Limits limits;
   std::string model;
+  std::string other;    // of a comparison: what `model` is compared with
   std::string command;  // as a shell would take it: "tmeter model.pt2 --bind s0=8"
   core::Settings settings;
   std::vector<core::InputRequest> inputs;
@@ -26,11 +28,18 @@ struct CommandLine {
   std::vector<core::SweepAxis> sweep;
   std::vector<std::string> assertions;
   std::map<std::string, std::string, std::less<>> view;
+  std::string needs_model;  // an option that was given and is of no use without a model
   core::ColorMode color = core::ColorMode::kAuto;
 };
 
-/// Throws core::Error(kUsage), naming the nearest valid spelling.
-CommandLine parse_command_line(const Arguments& arguments);
+enum class Command { kAnalyse, kShow, kDiff };
+
+/// Throws core::Error(kUsage) for an option that saved reports have no use for.
+void refuse_what_needs_a_model(const CommandLine& line);
+
+/// Throws core::Error(kUsage), naming the nearest valid spelling, and for options that make no
+/// sense of the command.
+CommandLine parse_command_line(const Arguments& arguments, Command command = Command::kAnalyse);
 
 std::string help_text();
 

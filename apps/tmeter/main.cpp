@@ -13,6 +13,8 @@ int run(int argc, char** argv) {
   using namespace tmeter::app;
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (first == "plugin") return plugin_command({argv + 2, argv + argc});
+  if (first == "show") return show_command({argv + 2, argv + argc});
+  if (first == "diff") return diff_command({argv + 2, argv + argc});
   if (first == "config") return config_command({argv + 2, argv + argc});
   return analyse_command({argv + 1, argv + argc});
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 #include <tmeter/cpp/dtype.hpp>
+#include <tmeter/cpp/op_class.hpp>
 #include <tmeter/cpp/schema.hpp>
 
 #include "apps/tmeter/plugin_commands.hpp"
@@ -62,19 +63,18 @@ std::string shown(const tmeter_number& n) {
   std::ostringstream out;
   if (is_number(n)) out << real(n);
   return n.kind == TMETER_NUMBER_ZERO_BY_RULE ? "zero by rule"
+         : n.kind == TMETER_NUMBER_IN_MODULE  ? "in the module's figure"
          : is_number(n)                       ? out.str()
                                               : "unknown";
 }
 
 /// The bytes a file of this loader begins with, from "magic:HEX"; empty when it says nothing of it.
 std::string magic_of(const LoaderManifest& loader) {
+  constexpr std::string_view kMagic = "magic:";
   for (const auto& match : loader.matches) {
     for (const auto& condition : split(match.conditions, " ")) {
-      if (!condition.starts_with("magic:")) continue;
-      std::string out;
-      for (size_t i = 6; i + 1 < condition.size(); i += 2)
-        out += static_cast<char>(std::stoi(condition.substr(i, 2), nullptr, 16));
-      return out;
+      if (condition.starts_with(kMagic))
+        return bytes_of_hex(std::string_view(condition).substr(kMagic.size())).value_or("");
     }
   }
   return {};
@@ -91,7 +91,8 @@ class Check {
     open();
     describe_it();
     try_run();
-    for (const auto& r : plugin_->offered.shape_rules) try_shape(view(r.schema));
+    for (const auto& r : plugin_->offered.shape_rules) try_shape(r);
+    for (const auto& c : plugin_->offered.op_classes) try_class(c);
     for (const auto& op : operators()) try_operator(op);
     for (const auto& w : plugin_->offered.writers) try_writer(str(w.name));
     for (const auto& l : plugin_->manifest.loaders) try_loader(l);
@@ -132,10 +133,7 @@ class Check {
 
   /// With what it declares, as in a run.
   void enter_sandbox() {
-    CommandLine line;
-    line.settings = settings_;
-    line.model = library_;
-    auto rights = run_rights(line, *registry_);
+    auto rights = run_rights(settings_, {library_}, *registry_);
     if (!add_rights(rights, plugin_->manifest.rights))
       bad("it declares rights that are not known: " + plugin_->manifest.rights);
     worker_.enter_sandbox(rights);
@@ -224,13 +222,12 @@ class Check {
     }
   }
 
-  void try_shape(std::string_view schema) {
+  void try_shape(const tmeter_shape_rule& rule) {
+    const auto schema = view(rule.schema);
     const auto op = std::string(schema.substr(0, schema.find('(')));
-    const auto& rules = plugin_->offered.shape_rules;
-    const auto rule = std::find_if(rules.begin(), rules.end(),
-                                   [&](const auto& r) { return view(r.schema) == schema; });
     tmeter_builder builder;
     builder.call = &plugin_->call;
+    builder.of_rule = true;
     const DimSpec four{4, 0};
     const auto arguments = schema_arguments(schema);
     std::vector<const tmeter_value*> values;
@@ -238,14 +235,19 @@ class Check {
       const auto id = builder.builder.value_tensor(TMETER_DTYPE_FLOAT32, {{four, four}});
       values.push_back(to_handle(builder.builder.peek(id)));
     }
-    tmeter_id result = 0;
+    std::vector<tmeter_id> results(schema_results(schema));
     try {
       invoke(plugin_->call, "while giving the shape of " + op, [&](auto* call) {
-        return rule->infer(call, values.data(), values.size(), &builder, &result, 1, rule->user);
+        return rule.infer(call, values.data(), values.size(), &builder, results.data(),
+                          results.size(), rule.user);
       });
-      const auto* value = builder.builder.peek(result);
-      value ? fine(op + " gives " + shape_text(*value))
-            : bad(op + ": its shape rule gives nothing");
+      std::string given;
+      for (const auto id : results) {
+        const auto* value = builder.builder.peek(id);
+        if (!value) return bad(op + ": its shape rule does not give all results");
+        given += (given.empty() ? "" : " and ") + value_text(*value);
+      }
+      fine(op + " gives " + (given.empty() ? "nothing, as it says" : given));
     } catch (const PluginError& e) {
       bad(e.what());
     } catch (const Error& e) {
@@ -253,11 +255,15 @@ class Check {
     }
   }
 
-  static std::string shape_text(const Value& value) {
+  void try_class(const tmeter_op_class& c) {
+    const auto words = str(c.op) + " is said to do work of the class '" + str(c.name) + "'";
+    const bool known = name_of(op_class_named(view(c.name))) == view(c.name);
+    known ? fine(words) : bad(words + ", which tmeter does not know");
+  }
+
+  static std::string value_text(const Value& value) {
     if (value.kind != TMETER_VALUE_TENSOR) return "a value that is no tensor";
-    std::string dims;
-    for (const auto d : value.dims) dims += (dims.empty() ? "" : ", ") + std::to_string(d);
-    return std::string(DType(value.dtype).code()) + "[" + dims + "]";
+    return std::string(DType(value.dtype).code()) + shape_text(value.dims);
   }
 
   /// A report needs figures: those of the plugin, or else some of tmeter's own.
@@ -286,7 +292,9 @@ class Check {
           ? fine("--report " + name + " writes " + std::to_string(counting.bytes()) + " bytes")
           : note("--report " + name + " writes nothing");
     } catch (const Error& e) {
-      bad(e.what());
+      // Such as a format of comparisons alone.
+      e.kind() == ErrorKind::kUsage ? note("--report " + name + " refuses this report: " + e.what())
+                                    : bad(e.what());
     }
     results_ = std::move(report.results);
   }

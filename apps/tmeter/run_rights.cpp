@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+
+#include "core/base/text.hpp"
 
 namespace tmeter::app {
 namespace {
@@ -31,12 +34,30 @@ std::vector<std::string> system_paths() {
   return paths;
 }
 
-/// The folder of a file as it is named and, where that is a link, of the file itself; the file
-/// alone where the folder is the whole machine.
+/// Where the user has the dynamic linker look; relative paths and empty ones mean the current
+/// folder.
+void add_linker_path(std::vector<std::string>& out) {
+  const char* list = std::getenv("LD_LIBRARY_PATH");
+  if (!list) return;
+  for (auto& folder : split(list, ":;")) {
+    if (folder.starts_with('/') && folder != "/") out.push_back(std::move(folder));
+  }
+}
+
+/// A manifest's folder; "$ORIGIN/…" is beside the library, as for the dynamic linker.
+std::string resolved(const std::string& folder, const std::string& library) {
+  constexpr std::string_view kOrigin = "$ORIGIN/";
+  if (!folder.starts_with(kOrigin)) return folder;
+  const auto path = fs::path(library).parent_path() / folder.substr(kOrigin.size());
+  return path.lexically_normal().string();
+}
+
+/// The folder of a file as it is named and, where the name is a link, of the file itself; the file
+/// alone where the folder is the whole machine. Links on the way there are followed by the kernel.
 void add_folder_of(const std::string& file, std::vector<std::string>& out) {
   std::error_code failed;
   const auto named = fs::absolute(file, failed);
-  const auto real = failed ? named : fs::canonical(named, failed);
+  const auto real = fs::is_symlink(named, failed) ? fs::canonical(named, failed) : fs::path();
   for (const auto& path : {named, real}) {
     if (path.empty()) continue;
     const auto folder = path.parent_path();
@@ -46,16 +67,20 @@ void add_folder_of(const std::string& file, std::vector<std::string>& out) {
 
 }  // namespace
 
-Rights run_rights(const CommandLine& line, const Registry& registry) {
+Rights run_rights(const Settings& settings, const std::vector<std::string>& files,
+                  const Registry& registry) {
   Rights rights{system_paths()};
   auto& read = rights.read;
-  add_folder_of(line.model, read);
-  for (const auto& folder : plugin_folders(line.settings)) read.push_back(folder);
+  for (const auto& file : files) add_folder_of(file, read);
+  for (const auto& folder : plugin_folders(settings)) read.push_back(folder);
   read.push_back(data_folder());
-  if (!line.settings.hardware.empty()) read.push_back(line.settings.hardware);
+  read.push_back(library_folder());
+  add_linker_path(read);
+  if (!settings.hardware.empty()) read.push_back(settings.hardware);
   for (const auto& p : registry.plugins()) {
     if (!p->library.empty()) add_folder_of(p->library, read);
-    read.insert(read.end(), p->manifest.library_folders.begin(), p->manifest.library_folders.end());
+    for (const auto& folder : p->manifest.library_folders)
+      read.push_back(resolved(folder, p->library));
   }
   std::sort(read.begin(), read.end());
   read.erase(std::unique(read.begin(), read.end()), read.end());

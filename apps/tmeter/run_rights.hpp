@@ -3,15 +3,17 @@
 #include <string>
 #include <vector>
 
-#include "apps/tmeter/command_line.hpp"
+#include "core/config/settings.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/process/sandbox.hpp"
+#include "core/report/targets.hpp"
 
 namespace tmeter::app {
 
-/// The model's folder, plugins with the libraries they are linked to, hardware profiles, and what
-/// libraries of the system read.
-core::Rights run_rights(const CommandLine& line, const core::Registry& registry);
+/// The folders of these files, plugins with the libraries they are linked to, hardware profiles,
+/// and what libraries of the system read.
+core::Rights run_rights(const core::Settings& settings, const std::vector<std::string>& files,
+                        const core::Registry& registry);
 
 /// The plugins the user named, with --plugins, --plugin or --report, that declare rights. One that
 /// only lies in a folder gets none.

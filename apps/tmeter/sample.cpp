@@ -1,6 +1,8 @@
 #include "apps/tmeter/sample.hpp"
 
 #include <sys/mman.h>
+#include <tmeter/abi/dtype.h>
+#include <tmeter/abi/graph.h>
 #include <unistd.h>
 
 #include <array>

@@ -15,8 +15,7 @@ struct Suffix {
   std::string_view text;
   double factor;
 };
-constexpr std::array<Suffix, 14> kSuffixes{{{"", 1},
-                                            {"%", 0.01},
+constexpr std::array<Suffix, 13> kSuffixes{{{"", 1},
                                             {"K", 1e3},
                                             {"M", 1e6},
                                             {"G", 1e9},
@@ -112,11 +111,13 @@ tmeter_number scaled(double value, std::string_view digits, double factor) {
 
 tmeter_number parse_limit(const std::string& text, std::string limit) {
   std::erase(limit, ' ');
+  if (limit.starts_with('+') && !limit.starts_with("+-")) limit.erase(0, 1);
   double value = 0;
   const auto parsed = std::from_chars(limit.data(), limit.data() + limit.size(), value);
   if (parsed.ec != std::errc()) refuse(text, "'" + printable(limit) + "' is no number");
   const auto digits = static_cast<size_t>(parsed.ptr - limit.data());
   const auto unit = std::string_view(limit).substr(digits);
+  if (unit == "%") return number(value / 100);  // rounded as the quotient it is compared with
   for (const auto& s : kSuffixes)
     if (s.text == unit) return scaled(value, std::string_view(limit).substr(0, digits), s.factor);
   refuse(text, "unknown unit '" + printable(unit) + "'");
@@ -171,6 +172,7 @@ bool holds(const tmeter_number& value, const Column* column, const Assertion& a)
 /// "4089184256", "0.0188", "not known", "812 without what is not known"
 std::string plain(const tmeter_number& n) {
   if (n.kind == TMETER_NUMBER_UNAVAILABLE) return "not available";
+  if (n.kind == TMETER_NUMBER_IN_MODULE) return "in the figure of a module around it";
   if (!is_known(n)) return "not known";
   const std::string rest = is_partial(n) ? " without what is not known" : "";
   if (n.kind != TMETER_NUMBER_FLOAT)
@@ -178,6 +180,16 @@ std::string plain(const tmeter_number& n) {
   std::array<char, 32> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), n.f).ptr;
   return std::string(buffer.data(), end) + rest;
+}
+
+/// "+2.3 %" of a relative change.
+std::string shown_value(const AssertionResult& r) {
+  const auto& v = r.value;
+  if (!r.assertion.change || !is_known(v)) return plain(v);
+  const std::string sign = real(v) > 0 ? "+" : "";
+  if (!r.assertion.relative) return sign + plain(v);
+  const std::string rest = is_partial(v) ? " without what is not known" : "";
+  return sign + plain(number(100 * real(v))) + " %" + rest;
 }
 
 size_t find_module(const Assertion& a, const Graph& graph) {
@@ -202,9 +214,6 @@ size_t find_column(const Assertion& a, const Results& results) {
                      did_you_mean(a.metric, names));
 }
 
-/// "coverage" and "unknown" are of the operators of the whole model.
-bool is_of_operators(const Assertion& a) { return a.metric == "coverage" || a.metric == "unknown"; }
-
 tmeter_number of_operators(const Assertion& a, const Results& results) {
   const auto& coverage = results.coverage;
   if (!a.module.empty()) refuse(a.text, "'" + a.metric + "' is known of the whole model only");
@@ -221,6 +230,8 @@ tmeter_number of_operators(const Assertion& a, const Results& results) {
 
 }  // namespace
 
+bool is_of_operators(const Assertion& a) { return a.metric == "coverage" || a.metric == "unknown"; }
+
 Assertion parse_assertion(const std::string& text) {
   Reader reader(text);
   Assertion a;
@@ -233,11 +244,18 @@ Assertion parse_assertion(const std::string& text) {
   if (std::none_of(kComparisons.begin(), kComparisons.end(),
                    [&](const auto& c) { return c.text == a.op; }))
     refuse(text, "unknown comparison '" + a.op + "'");
-  a.limit = parse_limit(text, reader.until(""));
+  const auto limit = reader.until("");
+  a.limit = parse_limit(text, limit);
+  constexpr std::string_view kChange = "diff.";
+  a.change = a.metric.starts_with(kChange);
+  if (a.change) a.metric.erase(0, kChange.size());
+  a.relative = a.change && limit.ends_with('%');
   return a;
 }
 
 AssertionResult evaluate(const Assertion& a, const Graph& graph, const Results& results) {
+  if (a.change)
+    refuse(a.text, "a change is between two models: `tmeter diff BEFORE AFTER --assert …`");
   AssertionResult out;
   out.assertion = a;
   out.subject = a.module.empty() ? a.metric : "module(\"" + a.module + "\")." + a.metric;
@@ -253,13 +271,17 @@ AssertionResult evaluate(const Assertion& a, const Graph& graph, const Results& 
   return out;
 }
 
+bool holds(const tmeter_number& value, const Assertion& a) {
+  return is_known(value) && !is_partial(value) && compare(value, a.op, a.limit);
+}
+
 void require_all(const std::vector<AssertionResult>& results) {
   std::string broken;
   size_t count = 0;
   for (const auto& r : results) {
     if (r.holds) continue;
     broken += (count++ ? "; '" : "'") + printable(r.assertion.text) + "' (" + printable(r.subject) +
-              " is " + plain(r.value) + ")";
+              " is " + shown_value(r) + ")";
   }
   if (count == 0) return;
   const auto all = results.size();

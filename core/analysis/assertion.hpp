@@ -1,5 +1,5 @@
 // `--assert EXPR`: a bound that must hold, such as "macs<=5G", "coverage==100%", "unknown==0" or
-// 'module("layer4").macs < 1G'.
+// 'module("layer4").macs < 1G'; of a comparison of two models also "diff.macs <= +2%".
 //
 // All bounds of a run are evaluated, so that a report shows each with its value.
 #pragma once
@@ -17,11 +17,16 @@ struct Assertion {
   std::string module;  // path, without a leading dot; empty: the whole model
   std::string metric;  // id, or "coverage" or "unknown", which are of the whole model
   std::string op;
+  bool change = false;    // "diff.macs": after minus before, of a comparison
+  bool relative = false;  // as a share of the figure before: the limit is in %
   tmeter_number limit{};  // an exact integer where it can be one
 };
 
 /// Throws Error(kUsage) when the text is no assertion; needs no model.
 Assertion parse_assertion(const std::string& text);
+
+/// "coverage" and "unknown" are of the operators of the whole model, and no metrics.
+bool is_of_operators(const Assertion& assertion);
 
 struct AssertionResult {
   Assertion assertion;
@@ -35,6 +40,9 @@ struct AssertionResult {
 /// Looks its value up. Throws Error(kUsage), naming the nearest, for a metric or module that is
 /// not there: a slip of the user's, to be told before anything is written.
 AssertionResult evaluate(const Assertion& assertion, const Graph& graph, const Results& results);
+
+/// Whether a value that is no lower bound is within the limit; one that is not wholly known is not.
+bool holds(const tmeter_number& value, const Assertion& assertion);
 
 /// Throws Error(kAssertion) naming each that does not hold, with its value.
 void require_all(const std::vector<AssertionResult>& results);

@@ -7,6 +7,7 @@
 
 #include "core/analysis/columns.hpp"
 #include "core/analysis/coverage.hpp"
+#include "core/analysis/engine_calls.hpp"
 #include "core/analysis/findings.hpp"
 #include "core/analysis/ownership.hpp"
 #include "core/analysis/rollup.hpp"
@@ -33,7 +34,8 @@ std::string node_text(const Node& n) {
   try {
     throw;
   } catch (const PluginError& e) {
-    if (e.reason().find(" on node ") != std::string::npos) throw;
+    const auto reason = e.reason();
+    if (reason.find(" on node ") != reason.npos || reason.find(" on module ") != reason.npos) throw;
     throw e.placed(" on " + node_text(node));
   } catch (const Error& e) {
     const std::string text = e.what();
@@ -45,48 +47,60 @@ std::string node_text(const Node& n) {
 
 Engine::Engine(const Graph& graph, const std::vector<Plugin*>& plugins, CallLog& log,
                const HardwareSource* hardware)
-    : graph_(graph), plugins_(plugins), context_{&log, this, hardware}, handlers_(plugins) {
+    : graph_(graph),
+      plugins_(plugins),
+      context_{&log, this, hardware, nullptr, &graph},
+      handlers_(plugins) {
   for (auto* p : plugins_) before_.push_back(std::exchange(p->call.run, context_));
   collect_columns();
   collect_passes();
+  require_useful_handlers();
 }
 
 Engine::~Engine() {
   for (size_t i = 0; i < plugins_.size(); ++i) plugins_[i]->call.run = before_[i];
 }
 
-template <class F>
-tmeter_status Engine::call_plugin(Plugin& plugin, std::string_view doing, F&& f) {
-  return invoke(plugin.call, doing, std::forward<F>(f));
-}
-
-template <class F>
-std::optional<tmeter_number> Engine::ask(Plugin& plugin, Column& column, std::string_view doing,
-                                         F&& f) {
-  const FrameOf frame(*this, column);
-  if (call_plugin(plugin, doing, std::forward<F>(f)) != TMETER_OK) return std::nullopt;
-  if (!frames_.back().emitted)
-    throw PluginError(plugin.manifest.id, std::string(doing), "it ends well but gives no value");
-  return frames_.back().value;
-}
-
 void Engine::collect_columns() {
   results_.columns = make_columns(plugins_, graph_);
-  const size_t n = results_.columns.size();
-  node_stages_.resize(n);
-  covered_calls_.resize(n);
-  finished_.resize(n);
-  for (size_t i = 0; i < n; ++i) {
-    if (is_node_metric(results_.columns[i])) node_stages_[i].resize(graph_.nodes().size());
-    finished_[i] = results_.columns[i].failed;
+  progress_.resize(results_.columns.size());
+  for (size_t i = 0; i < progress_.size(); ++i) {
+    if (is_node_metric(results_.columns[i])) progress_[i].nodes.resize(graph_.nodes().size());
+    if (results_.columns[i].failed) progress_[i].finished = Stage::kDone;
   }
 }
 
 void Engine::collect_passes() {
   for (auto* p : plugins_) {
-    for (const auto& a : p->offers().tensor_analyses) tensor_uses_.push_back({p, &a});
-    for (const auto& a : p->offers().analyses)
+    for (const auto& a : p->offers().tensor_analyses) {
+      tensor_uses_.push_back({p, &a});
+      for (const auto& id : split(str(a.produced), " "))
+        if (const auto i = column_index(id); i != kNone) progress_[i].streamed = true;
+    }
+    for (const auto& a : p->offers().analyses) {
       passes_.push_back({p, &a, split(str(a.required), " "), split(str(a.produced), " ")});
+      for (const auto& id : passes_.back().produced)
+        if (const auto i = column_index(id); i != kNone)
+          progress_[i].passes.push_back(passes_.size() - 1);
+    }
+  }
+}
+
+/// A handler that would never be asked is a mistake that nobody would notice.
+void Engine::require_useful_handlers() const {
+  const auto check = [&](const Plugin& plugin, tmeter_str metric) {
+    const size_t i = column_index(view(metric));
+    if (i == kNone) return;  // its plugin takes no part
+    const auto& c = results_.columns[i];
+    if (is_node_metric(c) && !progress_[i].is_produced()) return;
+    throw PluginError(plugin.manifest.id, "on metric '" + c.id + "'",
+                      "no handler is asked for it, as " +
+                          std::string(is_node_metric(c) ? "an analysis gives its figures"
+                                                        : "it has no figures of operators"));
+  };
+  for (const auto* p : plugins_) {
+    for (const auto& h : p->offers().op_handlers) check(*p, h.metric);
+    for (const auto& h : p->offers().module_handlers) check(*p, h.metric);
   }
 }
 
@@ -114,6 +128,7 @@ Column& Engine::own_column(std::string_view id, std::string_view plugin) {
 }
 
 void Engine::configure() {
+  configured_ = false;
   for (auto* p : plugins_) {
     if (!p->is_open() || !p->failure.empty()) continue;
     const auto& entry = p->started->entry();
@@ -121,36 +136,7 @@ void Engine::configure() {
     call_plugin(*p, "to configure itself",
                 [&](tmeter_call* c) { return entry.configure(c, entry.user); });
   }
-}
-
-void Engine::run_module_handlers(size_t column) {
-  auto& c = results_.columns[column];
-  auto& covered = covered_calls_[column];
-  covered.assign(graph_.calls().size(), false);
-  if (!handlers_.has_module_handlers(c.id)) return;
-  auto& cells = c.cells[TMETER_AXIS_MODULE_CALL];
-  cells.resize(graph_.calls().size());
-  for (const auto& call : graph_.calls()) {
-    if (call.parent && covered[call.parent->index]) {
-      covered[call.index] = true;
-      continue;
-    }
-    for (const auto& candidate : handlers_.for_module(c.id, call.module->type)) {
-      const auto doing = "on metric '" + c.id + "' on module '" + std::string(call.module->path) +
-                         "' (" + std::string(call.module->type) + ")";
-      const auto value = ask(*candidate.plugin, c, doing, [&](tmeter_call* x) {
-        return candidate.handler->eval(x, to_handle(&graph_), to_handle(&call),
-                                       candidate.handler->user);
-      });
-      if (!value) continue;
-      const bool foreign = c.plugin != candidate.plugin->manifest.id;
-      if (foreign)
-        overrides_[{candidate.plugin->manifest.id, c.id, c.plugin}].insert(call.module->type);
-      cells[call.index] = *value;
-      covered[call.index] = true;
-      break;
-    }
-  }
+  configured_ = true;
 }
 
 tmeter_number Engine::ask_handlers(size_t column, const Node& node) {
@@ -161,7 +147,7 @@ tmeter_number Engine::ask_handlers(size_t column, const Node& node) {
       note_override(c, *candidate.plugin, candidate.overridden, node.op);
       return number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
     }
-    const auto value = ask(*candidate.plugin, c, "on metric '" + c.id + "'",
+    const auto value = ask(*candidate.plugin, {&c}, "on metric '" + c.id + "'",
                            [&](tmeter_call* x) { return h->eval(x, to_handle(&node), h->user); });
     if (!value) continue;
     note_override(c, *candidate.plugin, candidate.overridden, node.op);
@@ -170,43 +156,47 @@ tmeter_number Engine::ask_handlers(size_t column, const Node& node) {
   return number_of_kind(TMETER_NUMBER_UNKNOWN);
 }
 
-tmeter_number Engine::evaluate(size_t column, const Node& node) {
-  const auto stage = node_stages_[column][node.index];
-  auto& cell = results_.columns[column].cells[TMETER_AXIS_NODE][node.index];
-  if (stage == Stage::kDone || results_.columns[column].failed) return cell;
-  if (stage == Stage::kRunning) {
-    const auto named = [](const Column& c) { return "'" + c.id + "' (plugin " + c.plugin + ")"; };
-    throw Error(ErrorKind::kPlugin,
-                "metrics need each other in a circle: " + named(results_.columns[column]) +
-                    " and " + named(*frames_.back().column));
+/// Both sides of a circle, and all between them, by name.
+void Engine::tell_circle(const Step& step) const {
+  const auto name = [](const Step& s) {
+    return s.column ? "'" + s.column->id + "' (plugin " + s.column->plugin + ")"
+                    : "analysis '" + str(s.pass->analysis->name) + "' (plugin " +
+                          s.pass->plugin->manifest.id + ")";
+  };
+  auto at = std::find(at_work_.begin(), at_work_.end(), step);
+  std::string text = name(step);
+  for (std::vector<Step> told{step}; at != at_work_.end(); ++at) {
+    if (std::find(told.begin(), told.end(), *at) != told.end()) continue;
+    text += " and " + name(*at);
+    told.push_back(*at);
   }
-  node_stages_[column][node.index] = Stage::kRunning;
+  throw Error(ErrorKind::kPlugin, "metrics need each other in a circle: " + text);
+}
+
+tmeter_number Engine::evaluate(size_t column, const Node& node) {
+  auto& progress = progress_[column];
+  auto& cell = results_.columns[column].cells[TMETER_AXIS_NODE][node.index];
+  auto& stage = progress.nodes[node.index];
+  if (stage == Stage::kDone || results_.columns[column].failed) return cell;
+  if (progress.answered != Stage::kDone && !reads_own_inside(column, node)) answer_calls(column);
+  if (stage == Stage::kDone) return cell;  // covered
   const AtNode at(static_cast<int64_t>(node.index), node.op, node.call->module->path);
   try {
-    const auto value = ask_handlers(column, node);
-    node_stages_[column][node.index] = Stage::kDone;
-    return results_.columns[column].cells[TMETER_AXIS_NODE][node.index] = value;
+    Working working(*this, stage, {&results_.columns[column]});
+    cell = ask_handlers(column, node);
+    working.done();
+    return cell;
   } catch (...) {
-    node_stages_[column][node.index] = Stage::kWaiting;
     rethrow_at(node);
   }
 }
 
 void Engine::evaluate_all(size_t column) {
-  run_module_handlers(column);
-  const auto& covered = covered_calls_[column];
-  for (const auto& node : graph_.nodes()) {
-    if (covered[node.call->index]) {
-      node_stages_[column][node.index] = Stage::kDone;  // answered by the module, stays NONE
-    } else {
-      evaluate(column, node);
-    }
-  }
+  answer_calls(column);
+  for (const auto& node : graph_.nodes()) evaluate(column, node);
 }
 
-void Engine::finish_column(size_t i) {
-  if (finished_[i]) return;
-  finished_[i] = 1;
+void Engine::roll_up(size_t i) {
   auto& c = results_.columns[i];
   if (c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN) require_metric(c.weight);
   if (c.axis == TMETER_AXIS_NODE) roll_up_nodes(graph_, results_, c);
@@ -214,14 +204,14 @@ void Engine::finish_column(size_t i) {
   if (c.axis == TMETER_AXIS_TENSOR) roll_up_tensors(graph_, results_, c);
 }
 
-bool Engine::is_produced(const std::string& id) const {
-  for (const auto& use : tensor_uses_) {
-    const auto produced = split(str(use.analysis->produced), " ");
-    if (std::find(produced.begin(), produced.end(), id) != produced.end()) return true;
-  }
-  return std::any_of(passes_.begin(), passes_.end(), [&](const Pass& p) {
-    return std::find(p.produced.begin(), p.produced.end(), id) != p.produced.end();
-  });
+void Engine::require(size_t i) {
+  auto& progress = progress_[i];
+  if (progress.finished == Stage::kDone) return;
+  Working working(*this, progress.finished, {&results_.columns[i]});
+  for (const auto pass : progress.passes) run_pass(passes_[pass]);
+  if (!progress.is_produced() && is_node_metric(results_.columns[i])) evaluate_all(i);
+  roll_up(i);
+  working.done();
 }
 
 void Engine::require_metric(const std::string& id) {
@@ -229,35 +219,25 @@ void Engine::require_metric(const std::string& id) {
   if (i == kNone) {
     throw Error(ErrorKind::kPlugin, "metric '" + id + "' is required but no loaded plugin has it");
   }
-  for (auto& pass : passes_) {
-    if (std::find(pass.produced.begin(), pass.produced.end(), id) != pass.produced.end())
-      run_pass(pass);
-  }
-  if (finished_[i]) return;
-  if (!is_produced(id) && is_node_metric(results_.columns[i])) evaluate_all(i);
-  finish_column(i);
+  require(i);
 }
 
 void Engine::run_pass(Pass& pass) {
   if (pass.stage == Stage::kDone) return;
-  if (pass.stage == Stage::kRunning) {
-    throw Error(ErrorKind::kPlugin, "analyses need each other in a circle: '" +
-                                        str(pass.analysis->name) + "' of plugin " +
-                                        pass.plugin->manifest.id);
-  }
-  pass.stage = Stage::kRunning;
+  Working working(*this, pass.stage, {nullptr, &pass});
   for (const auto& metric : pass.required) require_metric(metric);
+  const FrameOf frame(*this, {nullptr, nullptr, &pass});
   call_plugin(*pass.plugin, "in analysis '" + str(pass.analysis->name) + "'", [&](tmeter_call* c) {
     return pass.analysis->run(c, to_handle(&graph_), pass.analysis->user);
   });
-  pass.stage = Stage::kDone;
+  working.done();
 }
 
 /// Tensors without readable numbers say so in every figure, and once in words.
 void Engine::mark_unreadable(const TensorStream& stream) {
-  std::map<std::string_view, std::set<const Tensor*>> reasons;
+  std::map<std::string_view, std::set<size_t>> reasons;  // → tensors
   for (const auto& [tensor, use, why] : stream.unreadable()) {
-    reasons[why].insert(tensor);
+    reasons[why].insert(tensor->index);
     for (const auto& id : split(str(use->analysis->produced), " ")) {
       auto& c = column_at(id);
       if (c.axis == TMETER_AXIS_TENSOR)
@@ -269,15 +249,17 @@ void Engine::mark_unreadable(const TensorStream& stream) {
   }
   for (const auto& [why, tensors] : reasons) {
     const auto n = tensors.size();
-    context_.log->add(
-        TMETER_LOG_WARNING, "tmeter",
-        "the numbers of " + std::to_string(n) + (n == 1 ? " tensor, '" : " tensors, as of '") +
-            std::string((*tensors.begin())->name) + "', cannot be read: " + std::string(why));
+    context_.log->add(TMETER_LOG_WARNING, "tmeter",
+                      "the numbers of " + std::to_string(n) +
+                          (n == 1 ? " tensor, '" : " tensors, as of '") +
+                          std::string(graph_.tensors()[*tensors.begin()].name) +
+                          "', cannot be read: " + std::string(why));
   }
 }
 
 void Engine::stream_tensors() {
   if (tensor_uses_.empty() || !context_.tensors) return;
+  streaming_ = true;
   TensorStream stream(graph_, tensor_uses_, *context_.tensors, *context_.log);
   stream.run(activity().watchful ? 1 : threads_,
              [&](const TensorUse& use, const Tensor& tensor, void* state) {
@@ -286,6 +268,7 @@ void Engine::stream_tensors() {
                  return a->emit(c, to_handle(&tensor), state, a->user);
                });
              });
+  streaming_ = false;
   mark_unreadable(stream);
 }
 
@@ -313,7 +296,7 @@ void Engine::tell_overrides() {
 Results Engine::run() {
   configure();
   stream_tensors();
-  for (size_t i = 0; i < results_.columns.size(); ++i) require_metric(results_.columns[i].id);
+  for (size_t i = 0; i < results_.columns.size(); ++i) require(i);
   for (auto& pass : passes_) run_pass(pass);
   if (graph_.property("content") == "weights") {
     mark_without_graph(results_.columns);
@@ -327,14 +310,18 @@ Results Engine::run() {
   return std::move(results_);
 }
 
+/// All but what was found in tensors: that does not depend on sizes.
 void Engine::forget_nodes() {
   for (size_t i = 0; i < results_.columns.size(); ++i) {
     auto& c = results_.columns[i];
-    if (!is_node_metric(c) || c.failed) continue;
+    auto& progress = progress_[i];
+    if (c.failed || progress.streamed) continue;
     for (auto& cells : c.cells) std::fill(cells.begin(), cells.end(), tmeter_number{});
-    std::fill(node_stages_[i].begin(), node_stages_[i].end(), Stage::kWaiting);
-    finished_[i] = 0;
+    std::fill(progress.nodes.begin(), progress.nodes.end(), Stage::kWaiting);
+    progress.calls.clear();
+    progress.answered = progress.finished = Stage::kWaiting;
   }
+  for (auto& pass : passes_) pass.stage = Stage::kWaiting;
 }
 
 const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wanted) {
@@ -342,9 +329,7 @@ const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wante
   forget_nodes();
   for (size_t i = 0; i < results_.columns.size(); ++i) {
     const auto& c = results_.columns[i];
-    if (!is_node_metric(c) || c.failed || is_produced(c.id) || !wanted(c)) continue;
-    evaluate_all(i);
-    finish_column(i);
+    if (is_node_metric(c) && !c.failed && !progress_[i].is_produced() && wanted(c)) require(i);
   }
   return results_;
 }

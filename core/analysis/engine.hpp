@@ -1,8 +1,9 @@
 // The engine: runs the metrics of the chosen plugins over a graph.
 //
-// Order: configure → numbers inside tensors, streamed → module handlers → node handlers (lazily,
-// one metric may read another) → analyses in the order of what they require → roll-ups → coverage.
-// One engine serves one run; it is used from one thread.
+// Order: configure → numbers inside tensors, streamed → every metric, each when it is first needed:
+// its module handlers, then its node handlers or the analyses that produce it, then its roll-ups →
+// coverage. Whatever reads a metric gets what it will be in the end, so the order of plugins does
+// not matter; what needs itself is an error. One engine serves one run; it is used from one thread.
 #pragma once
 #include <functional>
 #include <map>
@@ -41,6 +42,7 @@ class Engine final : private ResultsAccess {
 
  private:
   enum class Stage : uint8_t { kWaiting, kRunning, kDone };
+  enum class Answer : uint8_t { kNone, kGiven, kInside };  // of module handlers to a call
   static constexpr size_t kNone = static_cast<size_t>(-1);
 
   struct Pass {
@@ -49,17 +51,36 @@ class Engine final : private ResultsAccess {
     std::vector<std::string> required, produced;
     Stage stage = Stage::kWaiting;
   };
+  /// How far a column is.
+  struct Progress {
+    Stage answered = Stage::kWaiting;  // module handlers were asked
+    Stage finished = Stage::kWaiting;  // every cell is there, roll-ups included
+    std::vector<Stage> nodes;
+    std::vector<Answer> calls;   // empty: none is answered
+    std::vector<size_t> passes;  // that produce it
+    bool streamed = false;       // produced by an analysis of tensors
+    bool is_produced() const { return streamed || !passes.empty(); }
+  };
+  /// What is being worked on, to tell circles: a metric, or an analysis.
+  struct Step {
+    const Column* column = nullptr;
+    const Pass* pass = nullptr;
+    bool operator==(const Step&) const = default;
+  };
+  class Working;
+
+  /// A callback that is at work.
   struct Frame {
-    Column* column;
+    Column* column = nullptr;          // of a handler
+    const ModuleCall* call = nullptr;  // of a module handler
+    const Pass* pass = nullptr;        // an analysis
     tmeter_number value{};
     bool emitted = false;
   };
-  /// A handler at work; it is gone, too, when the handler fails.
+  /// It is gone, too, when the callback fails.
   class FrameOf {
    public:
-    FrameOf(Engine& engine, Column& column) : frames_(engine.frames_) {
-      frames_.push_back({&column});
-    }
+    FrameOf(Engine& engine, Frame frame) : frames_(engine.frames_) { frames_.push_back(frame); }
     ~FrameOf() { frames_.pop_back(); }
     FrameOf(const FrameOf&) = delete;
     FrameOf& operator=(const FrameOf&) = delete;
@@ -71,14 +92,25 @@ class Engine final : private ResultsAccess {
   void collect_columns();
   void forget_nodes();
   void collect_passes();
+  void require_useful_handlers() const;
   void configure();
-  void run_module_handlers(size_t column);
   void evaluate_all(size_t column);
   tmeter_number evaluate(size_t column, const Node& node);
   tmeter_number ask_handlers(size_t column, const Node& node);
-  void finish_column(size_t column);
+  void roll_up(size_t column);
   void run_pass(Pass& pass);
+  /// Until every cell of it is there.
+  void require(size_t column);
   void require_metric(const std::string& id);
+  [[noreturn]] void tell_circle(const Step& step) const;
+
+  // Module handlers (engine_modules.cpp).
+  void answer_calls(size_t column);
+  void ask_about_calls(size_t column);
+  bool answer(size_t column, const ModuleCall& call);
+  bool concerns(const ModuleCandidate& candidate, const ModuleCall* call);
+  bool reads_own_inside(size_t column, const Node& node) const;
+
   void stream_tensors();
   void mark_unreadable(const TensorStream& stream);
   void note_override(const Column& column, const Plugin& by, const Plugin* of, std::string_view op);
@@ -86,13 +118,16 @@ class Engine final : private ResultsAccess {
   size_t column_index(std::string_view id) const;  // kNone when absent
   Column& column_at(std::string_view id);
   Column& own_column(std::string_view id, std::string_view plugin);
-  bool is_produced(const std::string& id) const;  // by an analysis
   bool is_node_metric(const Column& c) const { return c.axis == TMETER_AXIS_NODE; }
   template <class F>
   tmeter_status call_plugin(Plugin& plugin, std::string_view doing, F&& f);
   /// What a handler gives; nothing when it declines.
   template <class F>
-  std::optional<tmeter_number> ask(Plugin& plugin, Column& column, std::string_view doing, F&& f);
+  std::optional<tmeter_number> ask(Plugin& plugin, const Frame& frame, std::string_view doing,
+                                   F&& f);
+
+  bool is_in_handler() const;
+  bool is_emitting(size_t column) const;
 
   // ResultsAccess: what plugins call while they run (engine_access.cpp).
   void emit(tmeter_number value) override;
@@ -103,6 +138,7 @@ class Engine final : private ResultsAccess {
                       std::string_view plugin) override;
   void set_provenance(std::string_view metric, int32_t provenance, std::string_view text,
                       std::string_view plugin) override;
+  std::string_view op_class(const Node& node) override;
   void add_finding(const tmeter_finding& finding, std::string_view plugin) override;
   void add_distribution(const tmeter_distribution& d, std::string_view plugin) override;
   void add_series(const tmeter_series& s, std::string_view plugin) override;
@@ -116,10 +152,10 @@ class Engine final : private ResultsAccess {
   std::vector<Pass> passes_;
   std::vector<TensorUse> tensor_uses_;
   unsigned threads_ = 1;
-  std::vector<std::vector<Stage>> node_stages_;   // per column and node
-  std::vector<std::vector<bool>> covered_calls_;  // per column: answered by a module handler
-  std::vector<uint8_t> finished_;                 // per column: rolled up
+  std::vector<Progress> progress_;  // per column
   std::vector<Frame> frames_;
+  std::vector<Step> at_work_;
+  bool configured_ = false, streaming_ = false;
   /// By whom, of which metric, in place of whom → operators and module types.
   std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string_view>>
       overrides_;

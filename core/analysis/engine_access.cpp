@@ -1,4 +1,6 @@
 // What plugins call while the engine runs them.
+#include <algorithm>
+
 #include "core/analysis/axes.hpp"
 #include "core/analysis/distributions.hpp"
 #include "core/analysis/engine.hpp"
@@ -9,16 +11,17 @@
 namespace tmeter::core {
 
 void Engine::emit(tmeter_number value) {
-  if (frames_.empty())
+  if (frames_.empty() || !frames_.back().column)
     throw Error(ErrorKind::kPlugin, "emit is for handlers; an analysis uses emit_at");
   require_figure(*frames_.back().column, value);
+  value.flags &= ~uint32_t{TMETER_NUMBER_BY_MODULE};  // the host's to say
   frames_.back().value = value;
   frames_.back().emitted = true;
 }
 
 void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter_number value,
                      std::string_view plugin) {
-  if (!frames_.empty())
+  if (is_in_handler())
     throw Error(ErrorKind::kPlugin, "emit_at is for analyses; a handler uses emit");
   auto& c = own_column(metric, plugin);
   require_table(c, axis);
@@ -31,19 +34,39 @@ void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter
   }
   auto& cells = c.cells[static_cast<size_t>(axis)];
   if (cells.size() < rows) cells.resize(rows);
+  value.flags &= ~uint32_t{TMETER_NUMBER_BY_MODULE};
   cells[index] = value;
+}
+
+bool Engine::is_in_handler() const { return !frames_.empty() && frames_.back().column; }
+
+/// An analysis at work reads what it has emitted itself as it stands.
+bool Engine::is_emitting(size_t column) const {
+  const auto* pass = frames_.empty() ? nullptr : frames_.back().pass;
+  if (!pass) return false;
+  const auto& passes = progress_[column].passes;
+  return std::any_of(passes.begin(), passes.end(),
+                     [&](size_t own) { return &passes_[own] == pass; });
 }
 
 bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) {
   const size_t i = column_index(metric);
   if (i == kNone) return false;
   auto& c = results_.columns[i];
-  if (axis == TMETER_AXIS_NODE && is_node_metric(c) && index < graph_.nodes().size() &&
-      !finished_[i]) {
-    const bool handled = !node_stages_[i].empty() && frames_.size() > 0;
-    out = handled ? evaluate(i, graph_.nodes()[index]) : c.cell(axis, index);
+  if (!configured_)
+    throw Error(ErrorKind::kPlugin,
+                "metrics have no figures yet while plugins configure themselves");
+  if (streaming_ && progress_[i].streamed)
+    throw Error(ErrorKind::kPlugin,
+                "metric '" + c.id + "' has no figures before all tensors have been read");
+  out = {};
+  if (axis < 0 || index >= axis_size(graph_, axis)) return true;
+  const bool of_nodes = is_node_metric(c) && !progress_[i].is_produced();
+  if (axis == TMETER_AXIS_NODE && of_nodes && progress_[i].finished != Stage::kDone) {
+    out = evaluate(i, graph_.nodes()[index]);
     return true;
   }
+  if (!is_emitting(i)) require(i);
   out = c.cell(axis, index);
   return true;
 }
@@ -61,8 +84,10 @@ void Engine::set_provenance(std::string_view metric, int32_t provenance, std::st
   c.provenance_text = text;
 }
 
+std::string_view Engine::op_class(const Node& node) { return handlers_.class_of(node); }
+
 void Engine::add_finding(const tmeter_finding& f, std::string_view plugin) {
-  if (!frames_.empty()) throw Error(ErrorKind::kPlugin, "findings are for analyses, not handlers");
+  if (is_in_handler()) throw Error(ErrorKind::kPlugin, "findings are for analyses, not handlers");
   results_.findings.push_back(make_finding(f, plugin, graph_));
 }
 

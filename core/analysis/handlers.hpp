@@ -20,11 +20,13 @@ struct OpCandidate {
 struct ModuleCandidate {
   Plugin* plugin;
   const tmeter_module_handler* handler;
+  std::vector<std::string> follows;  // metrics; empty: asked for every call
 };
 
 class HandlerTable {
  public:
-  /// Throws Error(kPlugin) when two plugins claim one operator at the same priority.
+  /// Throws Error(kPlugin) when two plugins claim one operator at the same priority, or give it two
+  /// classes.
   explicit HandlerTable(const std::vector<Plugin*>& plugins);
 
   /// For `ns::op.overload`, then `ns::op`, then `*`; each by falling priority. Cached per operator:
@@ -32,8 +34,12 @@ class HandlerTable {
   const std::vector<OpCandidate>& for_node(const std::string& metric, const Node& node);
 
   /// For the qualified type, then its last part, then `*`.
-  std::vector<ModuleCandidate> for_module(const std::string& metric, std::string_view type) const;
-  bool has_module_handlers(const std::string& metric) const { return modules_.contains(metric); }
+  std::vector<const ModuleCandidate*> for_module(const std::string& metric,
+                                                 std::string_view type) const;
+  /// All for a metric, whatever the type.
+  std::vector<const ModuleCandidate*> of_modules(const std::string& metric) const;
+  /// What a plugin says of the kind of work the operator does; with its overload first.
+  std::string_view class_of(const Node& node) const;
 
  private:
   struct CacheKey {
@@ -48,6 +54,12 @@ class HandlerTable {
   template <class Candidate>
   using ByName = std::map<std::string, std::vector<Candidate>, std::less<>>;
 
+  struct GivenClass {
+    const Plugin* plugin;
+    std::string_view name;
+  };
+
+  std::map<std::string, GivenClass, std::less<>> classes_;       // by operator
   std::map<std::string, ByName<OpCandidate>, std::less<>> ops_;  // metric → operator
   std::map<std::string, ByName<ModuleCandidate>, std::less<>> modules_;
   std::map<std::string, std::unordered_map<CacheKey, std::vector<OpCandidate>, CacheHash>> cache_;

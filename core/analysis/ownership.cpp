@@ -34,6 +34,8 @@ void require_table(const Column& c, int32_t axis) {
 }
 
 void require_figure(const Column& c, const tmeter_number& n) {
+  if (n.kind == TMETER_NUMBER_IN_MODULE)
+    refuse(c, "was given a figure 'in a module', which only the host can say");
   if (n.kind < TMETER_NUMBER_NONE || n.kind > TMETER_NUMBER_UNAVAILABLE)
     refuse(c, "was given a number of unknown kind " + std::to_string(n.kind));
   if (!is_number(n)) return;

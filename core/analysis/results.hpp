@@ -101,6 +101,10 @@ inline bool is_known(const tmeter_number& n) {
 inline bool is_partial(const tmeter_number& n) {
   return is_known(n) && (n.flags & TMETER_NUMBER_PARTIAL) != 0;
 }
+/// Of a module call: a module handler gave it. Of a module: so it is of each of its calls.
+inline bool is_by_module(const tmeter_number& n) {
+  return (n.flags & TMETER_NUMBER_BY_MODULE) != 0;
+}
 inline tmeter_number number(int64_t i) { return {TMETER_NUMBER_INT, 0, i, 0}; }
 inline tmeter_number number(double f) { return {TMETER_NUMBER_FLOAT, 0, 0, f}; }
 inline tmeter_number number_of_kind(int32_t kind) { return {kind, 0, 0, 0}; }

@@ -1,6 +1,7 @@
 #include "core/analysis/rollup.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/checked.hpp"
 #include "core/base/error.hpp"
@@ -16,9 +17,14 @@ class Accumulator {
   /// `at` orders what is added, for the aggregation "last": the index of the node it ends with.
   void add(const tmeter_number& n, const tmeter_number& weight, size_t at) {
     if (n.kind == TMETER_NUMBER_NONE) return;
+    if (n.kind == TMETER_NUMBER_IN_MODULE) {
+      elsewhere_ = true;
+      elsewhere_at_ = std::max(elsewhere_at_, at);
+      return;
+    }
     const auto& missing = is_known(n) ? weight : n;  // a figure that cannot be weighed is none
-    if (missing.kind == TMETER_NUMBER_UNKNOWN || missing.kind == TMETER_NUMBER_UNAVAILABLE)
-      return add_gap(missing.kind == TMETER_NUMBER_UNKNOWN, at);
+    if (missing.kind != TMETER_NUMBER_NONE && !is_known(missing))
+      return add_gap(missing.kind != TMETER_NUMBER_UNAVAILABLE, at);
     number_ = number_ || is_number(n);
     partial_ = partial_ || is_partial(n) || is_partial(weight);
     weighted_ += real(n) * real(weight);
@@ -32,6 +38,8 @@ class Accumulator {
       unavailable_ = unavailable_ || inside.unavailable_;
       gap_at_ = std::max(gap_at_, inside.gap_at_);
     }
+    elsewhere_ = elsewhere_ || inside.elsewhere_;
+    elsewhere_at_ = std::max(elsewhere_at_, inside.elsewhere_at_);
     if (!inside.any_) return;
     weighted_ += inside.weighted_;
     weights_ += inside.weights_;
@@ -44,14 +52,18 @@ class Accumulator {
     if (column_->aggregation == TMETER_AGGREGATE_LAST) return last();
     // Zeros by rule say nothing of what else is inside.
     if (!number_ && has_gap()) return gap();
-    if (!any_) return {};
+    if (!any_) return nothing();
     auto out = column_->aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN ? mean() : value_;
-    out.flags = is_number(out) && (has_gap() || partial_) ? uint32_t{TMETER_NUMBER_PARTIAL} : 0;
+    const bool partial = is_number(out) && (has_gap() || partial_ || elsewhere_);
+    out.flags = partial ? uint32_t{TMETER_NUMBER_PARTIAL} : 0;
     return out;
   }
 
  private:
   bool has_gap() const { return unknown_ || unavailable_; }
+  tmeter_number nothing() const {
+    return number_of_kind(elsewhere_ ? TMETER_NUMBER_IN_MODULE : TMETER_NUMBER_NONE);
+  }
   tmeter_number gap() const {
     return number_of_kind(unknown_ ? TMETER_NUMBER_UNKNOWN : TMETER_NUMBER_UNAVAILABLE);
   }
@@ -89,7 +101,7 @@ class Accumulator {
   /// What came before the last does not matter, missing or not.
   tmeter_number last() const {
     if (has_gap() && (!any_ || gap_at_ > at_)) return gap();
-    if (!any_) return {};
+    if (!any_ || (elsewhere_ && elsewhere_at_ > at_)) return nothing();
     auto out = value_;
     out.flags &= TMETER_NUMBER_PARTIAL;
     return out;
@@ -98,10 +110,12 @@ class Accumulator {
   const Column* column_;
   tmeter_number value_{};
   double weighted_ = 0, weights_ = 0;
-  size_t at_ = 0, gap_at_ = 0;         // of the last figure, and of the last that is missing
+  // Of the last figure, of the last that is missing, and of the last that is elsewhere.
+  size_t at_ = 0, gap_at_ = 0, elsewhere_at_ = 0;
   bool any_ = false, number_ = false;  // a figure; one that is no zero by rule
   bool partial_ = false;
   bool unknown_ = false, unavailable_ = false;
+  bool elsewhere_ = false;  // something is in the figure of a module call around it
 };
 
 /// What a cell weighs in weighted means; 1 without a weight metric.
@@ -136,8 +150,15 @@ std::vector<size_t> ends_of(const Graph& graph) {
   return ends;
 }
 
+/// Whether a figure of a call was given, by a module handler or – of a metric of calls – an
+/// analysis.
+bool is_given(const Column& column, const tmeter_number& n) {
+  return is_by_module(n) ||
+         (column.axis == TMETER_AXIS_MODULE_CALL && n.kind != TMETER_NUMBER_NONE);
+}
+
 /// Bottom-up over module calls: a call comes after its parent, so one backward pass suffices. What
-/// a module handler gave stands for everything inside.
+/// was given for a call stands for everything inside.
 std::vector<Accumulator> roll_up_calls(const Graph& graph, const Column& column,
                                        const Weights& weights) {
   const auto& given = column.cells[TMETER_AXIS_MODULE_CALL];
@@ -149,7 +170,7 @@ std::vector<Accumulator> roll_up_calls(const Graph& graph, const Column& column,
       sums[n.call->index].add(nodes[n.index], weights.of(TMETER_AXIS_NODE, n.index), n.index);
   }
   for (size_t i = sums.size(); i-- > 0;) {
-    if (i < given.size() && given[i].kind != TMETER_NUMBER_NONE) {
+    if (i < given.size() && is_given(column, given[i])) {
       sums[i] = Accumulator(column);
       sums[i].add(given[i], weights.of(TMETER_AXIS_MODULE_CALL, i), ends[i]);
     }
@@ -165,6 +186,19 @@ void fill_containers(const Graph& graph, std::vector<Accumulator>& modules) {
     if (m->calls > 0) continue;
     for (const auto* child : m->children) modules[i].add(modules[child->index]);
   }
+}
+
+/// What module handlers gave stays as it was given, and marks the modules it is of.
+void keep_answers(const Graph& graph, const std::vector<tmeter_number>& given, Column& column) {
+  std::vector<size_t> answered(graph.modules().size());
+  for (const auto& call : graph.calls()) {
+    if (call.index >= given.size() || !is_by_module(given[call.index])) continue;
+    column.cells[TMETER_AXIS_MODULE_CALL][call.index] = given[call.index];
+    ++answered[call.module->index];
+  }
+  for (const auto* m : graph.modules())
+    if (answered[m->index] > 0 && answered[m->index] == m->calls)
+      column.cells[TMETER_AXIS_MODULE][m->index].flags |= TMETER_NUMBER_BY_MODULE;
 }
 
 /// The sum of nothing is 0; other aggregations of nothing are nothing.
@@ -187,9 +221,10 @@ void roll_up_nodes(const Graph& graph, const Results& results, Column& column) {
     if (!call.parent) model.add(calls[call.index]);
   }
   fill_containers(graph, modules);
-  column.cells[TMETER_AXIS_MODULE_CALL] = results_of(calls);
+  auto given = std::exchange(column.cells[TMETER_AXIS_MODULE_CALL], results_of(calls));
   column.cells[TMETER_AXIS_MODULE] = results_of(modules);
   column.cells[TMETER_AXIS_MODEL] = {model_total(column, model)};
+  keep_answers(graph, given, column);
 }
 
 void roll_up_tensors(const Graph& graph, const Results& results, Column& column) {

@@ -7,8 +7,8 @@
 
 namespace tmeter::core {
 
-/// Node metrics. Cells of module calls that are already set (by module handlers) are kept and stand
-/// for everything inside the call. Throws Error(kModel) when an integer sum exceeds 63 bits.
+/// Node metrics. Cells of module calls that module handlers gave are kept and stand for everything
+/// inside the call. Throws Error(kModel) when an integer sum exceeds 63 bits.
 void roll_up_nodes(const Graph& graph, const Results& results, Column& column);
 
 /// Tensor metrics: every module and the model count each distinct (canonical) tensor inside once.

@@ -58,7 +58,9 @@ class TensorStream {
       return *this;
     }
     ~State() {
-      if (p_) use_->analysis->release(p_, use_->analysis->user);
+      if (!p_) return;
+      give_up(use_->plugin->call.plugin_id, "while releasing what it counted",
+              [&] { use_->analysis->release(p_, use_->analysis->user); });
     }
     void* get() const { return p_; }
     void** slot() { return &p_; }

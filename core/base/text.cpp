@@ -77,6 +77,15 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return best.empty() ? std::string() : " (did you mean '" + best + "'?)";
 }
 
+std::optional<std::string> bytes_of_hex(std::string_view hex) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  if (hex.size() % 2 || hex.find_first_not_of(kDigits) != hex.npos) return std::nullopt;
+  std::string out;
+  for (size_t i = 0; i < hex.size(); i += 2)
+    out += static_cast<char>(kDigits.find(hex[i]) * 16 + kDigits.find(hex[i + 1]));
+  return out;
+}
+
 std::string shape_text(std::span<const int64_t> dims) {
   std::string text = "[";
   for (const auto d : dims) text += (text.size() > 1 ? ", " : "") + std::to_string(d);

@@ -1,6 +1,7 @@
 // Small text helpers: splitting, globs, shapes, and the nearest spelling for "did you mean".
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 /// " (did you mean 'flops'?)" or nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "\x50\x4b" of "504b"; nothing when that is not pairs of digits 0 to 9 and a to f.
+std::optional<std::string> bytes_of_hex(std::string_view hex);
 
 /// "[1, 3, 224, 224]"
 std::string shape_text(std::span<const int64_t> dims);

@@ -79,6 +79,7 @@ Manifest read_manifest(const std::string& path) {
   m.shape_rules = texts(doc, "shape_rules");
   m.rights = text(doc, "rights");
   m.library_folders = texts(doc, "library_folders");
+  m.when_missing = text(doc, "when_missing");
   m.schema = number<uint32_t>(doc, "schema");
   m.abi_minor = number<uint32_t>(doc, "abi_minor");
   if (const auto* library = doc["library"].as_table()) {
@@ -115,6 +116,7 @@ std::string write_manifest(const Manifest& m) {
   if (!m.shape_rules.empty()) doc.insert("shape_rules", to_array(m.shape_rules));
   if (!m.rights.empty()) doc.insert("rights", m.rights);
   if (!m.library_folders.empty()) doc.insert("library_folders", to_array(m.library_folders));
+  if (!m.when_missing.empty()) doc.insert("when_missing", m.when_missing);
   doc.insert("library", toml::table{{"size", static_cast<int64_t>(m.made_from.size)},
                                     {"mtime", m.made_from.mtime},
                                     {"sha256", m.made_from.sha256}});

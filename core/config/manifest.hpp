@@ -42,9 +42,11 @@ struct Manifest {
   std::vector<std::string> propagators;
   std::vector<WriterManifest> writers;
   std::string
-      rights;  // what it does beyond computing: "network", "files", "processes" (abi/entry.h)
+      rights;  // what it does beyond computing: "network", "files", … (abi/entry.h)
   /// Folders of the libraries it is linked to that are not the system's: they may be read.
+  /// "$ORIGIN/…" is relative to the plugin's own folder.
   std::vector<std::string> library_folders;
+  std::string when_missing;           // what to do when those libraries are not there, or others
   uint32_t schema = kManifestSchema;  // of the manifest itself; another one is not believed
   uint32_t abi_minor = 0;             // the lowest minor of the ABI that the plugin can live with
   LibraryIdentity made_from;          // the library; another one makes it stale

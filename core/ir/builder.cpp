@@ -87,6 +87,8 @@ GraphBuilder::Id GraphBuilder::module(Id parent, std::string_view name, std::str
     if (m.depth > limits::kModuleDepth) refuse("modules are nested more than 1,000 deep");
     up->children.push_back(&m);
     m.path = path_of(*up, m.name);
+    if (!module_paths_.insert(m.path).second)
+      refuse("module '" + printable(m.path) + "' is there twice");
   }
   return static_cast<Id>(graph_->modules_.size());
 }
@@ -124,6 +126,7 @@ GraphBuilder::Id GraphBuilder::module_call(Id module, Id parent) {
   call.index = graph_->calls_.size() - 1;
   call.module = &m;
   call.parent = parent ? &graph_->calls_[parent - 1] : nullptr;
+  call.graph = graph_.get();
   ++m.calls;
   return static_cast<Id>(graph_->calls_.size());
 }
@@ -204,6 +207,12 @@ GraphBuilder::Id GraphBuilder::value_tensor(int32_t dtype, std::span<const DimSp
     v.expressions = &graph_->expressions_;
   }
   return last_value();
+}
+
+GraphBuilder::Id GraphBuilder::value_from_outside(int32_t dtype, std::span<const DimSpec> dims) {
+  const auto id = value_tensor(dtype, dims);
+  graph_->values_.back().defined = true;
+  return id;
 }
 
 GraphBuilder::Id GraphBuilder::value_bound(Id tensor) {

@@ -39,6 +39,9 @@ class GraphBuilder {
   Id symbol(std::string_view name, int64_t min, int64_t max, int64_t value);
   Id expr_int(int64_t value) { return graph_->expressions_.add_int(value); }
   Id expr_symbol(Id symbol);
+  Id expr_text(std::string_view text, int64_t value) {
+    return graph_->expressions_.add_text(std::string(text), value);
+  }
   Id expr(int32_t op, const std::vector<Id>& operands) {
     return graph_->expressions_.add(op, operands);
   }
@@ -50,6 +53,9 @@ class GraphBuilder {
 
   Id value_none();
   Id value_tensor(int32_t dtype, std::span<const DimSpec> dims);
+  /// A tensor that no node has to make before it is used: part of an input, or what a later node
+  /// gives back once it has written into it.
+  Id value_from_outside(int32_t dtype, std::span<const DimSpec> dims);
   Id value_bound(Id tensor);
   Id value_int(DimSpec value);
   Id value_float(double value);
@@ -95,7 +101,7 @@ class GraphBuilder {
   std::unique_ptr<Graph> graph_;
   size_t name_bytes_ = 0;  // of module paths and tensor names
   std::unordered_map<std::string, const Tensor*> tied_;
-  std::unordered_set<std::string_view> tensor_names_;
+  std::unordered_set<std::string_view> tensor_names_, module_paths_;
 };
 
 }  // namespace tmeter::core

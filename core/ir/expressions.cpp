@@ -13,7 +13,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr int32_t kInteger = 0, kSymbol = -1;
+constexpr int32_t kInteger = 0, kSymbol = -1, kText = -2;
 using Maybe = std::optional<int64_t>;
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
@@ -111,6 +111,11 @@ ExprId Expressions::add_symbol(size_t symbol) {
   return push({kSymbol, static_cast<int64_t>(symbol), 0, 0});
 }
 
+ExprId Expressions::add_text(std::string text, int64_t value) {
+  fixed_texts_.push_back(std::move(text));
+  return push({kText, value, static_cast<uint32_t>(fixed_texts_.size() - 1), 0});
+}
+
 ExprId Expressions::add(int32_t op, const std::vector<ExprId>& operands) {
   if (op < 1 || op >= static_cast<int32_t>(kOperators.size())) {
     throw Error(ErrorKind::kModel, "unknown operator in a shape expression");
@@ -136,7 +141,7 @@ std::optional<size_t> Expressions::symbol_of(ExprId id) const {
 }
 
 int64_t Expressions::evaluate(const Item& item, const std::vector<Symbol>& symbols) const {
-  if (item.op == kInteger) return item.value;
+  if (item.op == kInteger || item.op == kText) return item.value;
   if (item.op == kSymbol) return symbols[static_cast<size_t>(item.value)].value;
   const ExprId* operand = operands_.data() + item.first;
   if (item.op == TMETER_EXPR_WHERE)
@@ -161,6 +166,7 @@ void Expressions::evaluate(const std::vector<Symbol>& symbols) {
 
 std::string Expressions::render(const Item& item, const std::vector<Symbol>& symbols) const {
   if (item.op == kInteger) return std::to_string(item.value);
+  if (item.op == kText) return fixed_texts_[item.first];
   if (item.op == kSymbol) return std::string(symbols[static_cast<size_t>(item.value)].name);
   const auto& info = kOperators[static_cast<size_t>(item.op)];
   std::string out = info.infix ? "" : std::string(info.name) + "(";

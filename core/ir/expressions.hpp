@@ -25,6 +25,9 @@ class Expressions {
  public:
   ExprId add_int(int64_t value);
   ExprId add_symbol(size_t symbol);
+  /// An expression known by its text and its value alone, as a saved report has it: no symbol
+  /// changes it.
+  ExprId add_text(std::string text, int64_t value);
   /// `op` is a TMETER_EXPR_…; throws Error(kModel) for unknown operators, operands or counts.
   ExprId add(int32_t op, const std::vector<ExprId>& operands);
 
@@ -43,9 +46,9 @@ class Expressions {
 
  private:
   struct Item {
-    int32_t op;         // 0: integer, -1: symbol, else TMETER_EXPR_…
-    int64_t value;      // integer, or index of the symbol
-    uint32_t first, n;  // operands_[first, first + n)
+    int32_t op;         // 0: integer, -1: symbol, -2: text, else TMETER_EXPR_…
+    int64_t value;      // integer, of the text, or index of the symbol
+    uint32_t first, n;  // operands_[first, first + n); of a text: fixed_texts_[first]
   };
   ExprId push(Item item);
   int64_t evaluate(const Item& item, const std::vector<Symbol>& symbols) const;
@@ -53,6 +56,7 @@ class Expressions {
 
   std::vector<Item> items_;
   std::vector<ExprId> operands_;
+  std::vector<std::string> fixed_texts_;
   std::vector<int64_t> values_;
   std::vector<std::string> texts_;
 };

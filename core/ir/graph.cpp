@@ -59,6 +59,11 @@ void Graph::evaluate() {
   }
 }
 
+const CallContents& Graph::contents(const ModuleCall& call) const {
+  std::call_once(indexed_, [this] { call_index_ = std::make_unique<CallIndex>(*this); });
+  return call_index_->of(call);
+}
+
 bool Graph::wants_other_inputs() const {
   return std::any_of(inputs_.begin(), inputs_.end(),
                      [](const Input& i) { return !i.wanted.empty(); });

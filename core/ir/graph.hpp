@@ -7,17 +7,21 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <memory_resource>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
+#include "core/ir/call_index.hpp"
 #include "core/ir/expressions.hpp"
 
 namespace tmeter::core {
 
+class Graph;
 class MappedFile;
 struct Module;
 struct ModuleCall;
@@ -87,6 +91,7 @@ struct ModuleCall {
   size_t index = 0;
   Module* module = nullptr;
   ModuleCall* parent = nullptr;
+  const Graph* graph = nullptr;
 };
 
 struct Input {
@@ -111,6 +116,8 @@ class Graph {
   const Expressions& expressions() const { return expressions_; }
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
+  /// Nodes, inputs and outputs of a call; lives as long as the graph.
+  const CallContents& contents(const ModuleCall& call) const;
   /// True when an input is wanted with other dims: see propagator.h of the SDK.
   bool wants_other_inputs() const;
 
@@ -146,6 +153,8 @@ class Graph {
   Expressions expressions_;
   std::vector<Input> inputs_;
   std::vector<Value*> outputs_;
+  mutable std::once_flag indexed_;
+  mutable std::unique_ptr<const CallIndex> call_index_;  // made when it is first needed
 };
 
 }  // namespace tmeter::core

@@ -16,15 +16,22 @@ namespace {
 
 DimSpec dim(const tmeter_dim& d) { return {d.value, d.expr}; }
 
-/// Runs `f(builder)`, storing its id; errors land in the call of the load.
-template <class F>
-tmeter_status make(tmeter_builder* b, tmeter_id* out, F f) {
-  return guard_callback(b->call,
-                        [&]() -> tmeter_status { return *out = f(b->builder), TMETER_OK; });
-}
+/// Errors land in the call of who builds.
 template <class F>
 tmeter_status perform(tmeter_builder* b, F f) {
-  return guard_callback(b->call, [&]() -> tmeter_status { return f(b->builder), TMETER_OK; });
+  return guard_callback(b->call, [&]() -> tmeter_status {
+    try {
+      return f(b->builder), TMETER_OK;
+    } catch (const Error& e) {
+      if (b->of_rule && e.kind() == ErrorKind::kModel) throw Error(ErrorKind::kPlugin, e.what());
+      throw;
+    }
+  });
+}
+/// Runs `f(builder)`, storing its id.
+template <class F>
+tmeter_status make(tmeter_builder* b, tmeter_id* out, F f) {
+  return perform(b, [&](GraphBuilder& g) { *out = f(g); });
 }
 
 tmeter_status add_expr(tmeter_builder* b, int32_t op, const tmeter_id* operands, size_t n,

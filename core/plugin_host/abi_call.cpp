@@ -1,7 +1,9 @@
 // tmeter.host.call/1, tmeter.host.results/1 and tmeter.host.hardware/1: what a call offers.
 #include "core/base/interrupt.hpp"
+#include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/call.hpp"
+#include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
 
 namespace tmeter::core {
@@ -11,7 +13,11 @@ constexpr size_t kMaxScratch = size_t{1} << 30;
 
 void* scratch(tmeter_call* call, size_t bytes) {
   if (bytes > kMaxScratch) return nullptr;
-  return call->frame.scratch.emplace_back(std::make_unique<char[]>(bytes)).get();
+  try {
+    return call->frame.scratch.emplace_back(std::make_unique<char[]>(bytes)).get();
+  } catch (const std::bad_alloc&) {
+    return nullptr;  // --max-memory: nothing is thrown across the border
+  }
 }
 
 /// The declared option, or null with the error set.
@@ -61,6 +67,16 @@ tmeter_str hardware_text(tmeter_call* call) {
   return out;
 }
 
+/// Of what a loader or an analysis does; whoever called it takes the line away again.
+void show_progress(tmeter_call* call, uint64_t done, uint64_t total, tmeter_str unit) {
+  constexpr size_t kLongestUnit = 24;
+  auto* outlet = call->run.log ? call->run.log->outlet() : nullptr;
+  if (!outlet) return;
+  guard_callback(call, [&]() -> tmeter_status {
+    return outlet->progress(done, total, printable(view(unit), kLongestUnit)), TMETER_OK;
+  });
+}
+
 }  // namespace
 
 const tmeter_call_api* call_interface() {
@@ -73,7 +89,7 @@ const tmeter_call_api* call_interface() {
       },
       [](tmeter_call*) -> int32_t { return Interrupt::requested(); },
       scratch,
-      [](tmeter_call*, uint64_t, uint64_t, tmeter_str) {},
+      show_progress,
       [](tmeter_call* c, tmeter_str key, tmeter_str* out) {
         return read_option(c, key, out, [](const OptionValue& o) { return to_abi(o.text); });
       },
@@ -86,7 +102,8 @@ const tmeter_call_api* call_interface() {
       [](tmeter_call* c, tmeter_str key, int32_t* out) {
         return read_option(c, key, out, [](const OptionValue& o) -> int32_t { return o.b; });
       },
-      [](tmeter_call*, tmeter_str what) { activity_slot().at.set(view(what)); }};
+      [](tmeter_call*, tmeter_str what) { activity_slot().at.set(view(what)); },
+      [](tmeter_call* c) { return to_handle(c->run.graph); }};
   return &api;
 }
 
@@ -118,6 +135,11 @@ const tmeter_results_api* results_interface() {
         return guard_callback(c, [&]() -> tmeter_status {
           return results_of(c).set_provenance(view(metric), provenance, view(text), c->plugin_id),
                  TMETER_OK;
+        });
+      },
+      [](tmeter_call* c, const tmeter_node* node, tmeter_str* out) {
+        return guard_callback(c, [&]() -> tmeter_status {
+          return *out = to_abi(results_of(c).op_class(*from_handle(node))), TMETER_OK;
         });
       }};
   return &api;

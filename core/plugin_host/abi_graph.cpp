@@ -55,6 +55,18 @@ int64_t file_offset(const tmeter_tensor* t) {
   return x.file_offset < 0 ? -1 : x.file_offset + x.storage_offset * DType(x.dtype).bytes();
 }
 
+/// A list of what a module call holds; empty when there is no memory for it.
+template <class Span, auto List>
+Span contents_of(const tmeter_module_call* handle) noexcept {
+  try {
+    const auto& call = *from_handle(handle);
+    const auto& list = call.graph->contents(call).*List;
+    return {to_handles(list), list.size()};
+  } catch (...) {
+    return {};
+  }
+}
+
 }  // namespace
 
 const tmeter_graph_api* graph_interface() {
@@ -173,7 +185,11 @@ const tmeter_graph_api* graph_interface() {
         const auto& inputs = from_handle(g)->inputs();
         return i < inputs.size() ? span_to_abi(inputs[i].wanted) : tmeter_i64_span{};
       },
-      [](const tmeter_node* n) { return to_abi(from_handle(n)->name); }};
+      [](const tmeter_node* n) { return to_abi(from_handle(n)->name); },
+
+      contents_of<tmeter_node_span, &CallContents::nodes>,
+      contents_of<tmeter_value_span, &CallContents::inputs>,
+      contents_of<tmeter_value_span, &CallContents::outputs>};
   return &api;
 }
 

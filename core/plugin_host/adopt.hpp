@@ -15,8 +15,8 @@
 namespace tmeter::core {
 
 /// A plugin's struct: members it is too short for are zero, and TMETER_HAS tells so; what it has
-/// beyond ours is left out. Throws Error(kPlugin) when it is shorter than in 1.0; `what` names the
-/// struct and its plugin.
+/// beyond ours is left out. Throws Error(kPlugin) when it is shorter than in 1.0 or sets what is
+/// reserved; `what` names the struct and its plugin.
 template <class T>
 T adopted(const T* theirs, size_t least, const std::string& what) {
   if (theirs->struct_size < least) {
@@ -28,6 +28,13 @@ T adopted(const T* theirs, size_t least, const std::string& what) {
   const auto size = std::min<size_t>(theirs->struct_size, sizeof(T));
   std::memcpy(&ours, theirs, size);
   ours.struct_size = static_cast<uint32_t>(size);
+  if constexpr (requires { ours.reserved; }) {
+    if (ours.reserved != 0) {
+      throw Error(ErrorKind::kPlugin, what +
+                                          " has `reserved` set, which must be 0 until it means "
+                                          "something (was the struct cleared?)");
+    }
+  }
   return ours;
 }
 

@@ -22,6 +22,10 @@
 
 namespace tmeter::core {
 
+class Graph;
+class Registry;
+struct Node;
+
 /// Where a handler's or analysis' numbers go to and come from; core/analysis implements it.
 /// `plugin`: the id of the one who says it.
 class ResultsAccess {
@@ -36,6 +40,8 @@ class ResultsAccess {
                               std::string_view plugin) = 0;
   virtual void set_provenance(std::string_view metric, int32_t provenance, std::string_view text,
                               std::string_view plugin) = 0;
+  /// The class a plugin gives the node's operator; empty when none does.
+  virtual std::string_view op_class(const Node& node) = 0;
   virtual void add_finding(const tmeter_finding& finding, std::string_view plugin) = 0;
   virtual void add_distribution(const tmeter_distribution& d, std::string_view plugin) = 0;
   virtual void add_series(const tmeter_series& s, std::string_view plugin) = 0;
@@ -52,6 +58,8 @@ class CallLog {
   Outlet* outlet() const { return outlet_; }
   void add(int32_t level, std::string_view plugin, std::string_view message);
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// The first `count` of them; the others are forgotten.
+  void keep_warnings(size_t count) { warnings_.resize(count); }
 
  private:
   int verbosity_;
@@ -66,6 +74,7 @@ struct RunContext {
   ResultsAccess* results = nullptr;
   const HardwareSource* hardware = nullptr;
   const TensorBytes* tensors = nullptr;  // null: numbers inside tensors are not read
+  const Graph* graph = nullptr;          // null: there is none yet
 };
 
 }  // namespace tmeter::core
@@ -88,6 +97,7 @@ struct tmeter_call {
   std::string plugin_id;
   const tmeter::core::ResolvedOptions* options = nullptr;
   tmeter::core::RunContext run;
+  tmeter::core::Registry* registry = nullptr;  // whose plugins have shape rules, once open
   tmeter::core::CallFrame frame;
   int depth = 0;               // callbacks inside each other
   bool keeps_threads = false;  // of what runs operators for it: LibTorch's pool
@@ -126,6 +136,19 @@ void require_success(tmeter_call& call, tmeter_status status, std::string_view d
 
 /// The exception a plugin lets out although it must not, in words. Call it in a catch block.
 std::string escaped_exception();
+
+/// Runs `f`, a call into the plugin by which it gives something up and which cannot fail: an
+/// exception that comes out ends the worker, with the plugin named.
+template <class F>
+void give_up(std::string_view plugin, std::string_view doing, F&& f) noexcept {
+  const InsidePlugin inside(plugin, doing);
+  try {
+    f();
+  } catch (...) {
+    activity_slot().doing.set(std::string(doing) + ": " + escaped_exception());
+    std::abort();
+  }
+}
 
 /// Throws PluginError if the plugin leaves its process other than it found it.
 class Watch {

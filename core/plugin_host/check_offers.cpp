@@ -32,7 +32,12 @@ class Check {
   void only_one(const std::string& key) {
     if (!seen_.insert(key).second) refuse("is there twice");
   }
-  /// A word that users type, and programs read.
+  /// A word that users type and programs read, there once.
+  void named(tmeter_str text, std::string_view allowed) {
+    name(view(text));
+    word(allowed);
+    only_one(str(text));
+  }
   void word(std::string_view allowed) const {
     if (name_.empty()) refuse("has no name");
     if (name_.find_first_not_of(allowed) != name_.npos)
@@ -67,9 +72,7 @@ void check_metrics(const StartedPlugin& plugin, const Offers& o) {
   Check check(plugin, "metric");
   const auto letters = words_of("_");
   for (const auto& m : o.metrics) {
-    check.name(view(m.id));
-    check.word(letters);
-    check.only_one(str(m.id));
+    check.named(m.id, letters);
     check.within(m.axis, TMETER_AXIS_MODEL, "axis");
     check.within(m.aggregation, TMETER_AGGREGATE_NONE, "aggregation");
     if (m.convention.len == 0) check.refuse("lacks its mandatory convention text");
@@ -81,9 +84,7 @@ void check_options(const StartedPlugin& plugin, const Offers& o) {
   Check check(plugin, "option");
   const auto letters = words_of("_-");
   for (const auto& x : o.options) {
-    check.name(view(x.key));
-    check.word(letters);
-    check.only_one(str(x.key));
+    check.named(x.key, letters);
     check.within(x.type, TMETER_OPTION_CHOICE, "type");
     check.lines({x.default_value, x.choices, x.text});
   }
@@ -101,12 +102,22 @@ void check_handlers(const StartedPlugin& plugin, const Offers& o) {
     check.only_one(key_of(h.metric, h.op, h.priority));
     check.has((h.flags & TMETER_HANDLER_ZERO_BY_RULE) || h.eval, "eval");
   }
+  Check classes(plugin, "class of operator");
+  for (const auto& c : o.op_classes) {
+    classes.name(view(c.op));
+    if (c.op.len == 0 || c.name.len == 0) classes.refuse("lacks its operator or its class");
+    classes.only_one(str(c.op));
+    classes.lines({c.name});
+  }
   Check modules(plugin, "handler of module type");
   for (const auto& h : o.module_handlers) {
     modules.name(view(h.type));
     if (h.type.len == 0 || h.metric.len == 0) modules.refuse("lacks its type or its metric");
     modules.only_one(key_of(h.metric, h.type, h.priority));
     modules.has(h.eval, "eval");
+    const auto followed = split(view(h.follows), " ");
+    if (std::find(followed.begin(), followed.end(), view(h.metric)) != followed.end())
+      modules.refuse("follows its own metric, '" + str(h.metric) + "'");
   }
 }
 
@@ -142,6 +153,10 @@ void check_models(const StartedPlugin& plugin, const Offers& o) {
   for (const auto& r : o.shape_rules) {
     rules.name(view(r.schema));
     rules.has(r.infer, "infer");
+    const auto schema = view(r.schema);
+    const auto open = schema.find('('), space = schema.find(' '), arrow = schema.find("->");
+    if (schema.find("::") >= open || space <= open || arrow == schema.npos)
+      rules.refuse("is no schema, such as acme::mlp(Tensor x, Tensor w) -> Tensor");
     rules.only_one(str(r.schema));
   }
   Check loaders(plugin, "loader");
@@ -162,11 +177,9 @@ void check_models(const StartedPlugin& plugin, const Offers& o) {
 
 void check_writers(const StartedPlugin& plugin, const Offers& o) {
   Check check(plugin, "report writer");
-  const auto letters = words_of("-_.");
+  const auto letters = words_of("-_");
   for (const auto& w : o.writers) {
-    check.name(view(w.name));
-    check.word(letters);
-    check.only_one(str(w.name));
+    check.named(w.name, letters);
     check.has(w.write, "write");
     check.lines({w.extension, w.media_type});
   }

@@ -26,6 +26,10 @@ void describe_handlers(const Offers& offers, Manifest& m) {
     const auto op = str(h.op);
     add_handled(m, str(h.metric), op.substr(0, op.find('.')));
   }
+  for (const auto& c : offers.op_classes) {
+    const auto op = str(c.op);
+    add_handled(m, {}, op.substr(0, op.find('.')));
+  }
   for (const auto& h : offers.module_handlers) add_handled(m, str(h.metric), str(h.type));
 }
 

@@ -3,6 +3,7 @@
 #include <tmeter/abi/base.h>
 
 #include <type_traits>
+#include <vector>
 
 #include "core/ir/graph.hpp"
 
@@ -45,6 +46,12 @@ struct HandleOf<Tensor> : std::type_identity<tmeter_tensor> {};
 template <class Object>
 auto to_handle(const Object* object) {
   return reinterpret_cast<const typename handle_detail::HandleOf<Object>::type*>(object);
+}
+/// A list of objects as a list of their handles.
+template <class Object>
+auto to_handles(const std::vector<const Object*>& objects) {
+  return reinterpret_cast<const typename handle_detail::HandleOf<Object>::type* const*>(
+      objects.data());
 }
 template <class Handle>
 auto from_handle(const Handle* handle) {

@@ -28,13 +28,8 @@ bool any_entry_matches(const tmeter_source& source, std::string_view pattern) {
 }
 
 bool begins_with_hex(std::string_view bytes, std::string_view hex) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  if (hex.size() % 2 || bytes.size() < hex.size() / 2) return false;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    const auto high = kDigits.find(hex[i]), low = kDigits.find(hex[i + 1]);
-    if (static_cast<unsigned char>(bytes[i / 2]) != high * 16 + low) return false;
-  }
-  return true;
+  const auto wanted = bytes_of_hex(hex);
+  return wanted && bytes.starts_with(*wanted);
 }
 
 /// "OFFSET:HEX": these bytes lie there.
@@ -146,9 +141,7 @@ Error about_model(const Error& e, const std::string& path) {
   return named ? e : Error(e.kind(), shown + ": " + text);
 }
 
-LoadedModel load_model(Registry& registry, const tmeter_request& wish, const RunContext& run) {
-  auto request = wish;
-  request.registry = &registry;
+LoadedModel load_model(Registry& registry, const tmeter_request& request, const RunContext& run) {
   const auto& source = *request.source;
   try {
     std::string missing;

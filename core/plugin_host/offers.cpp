@@ -2,9 +2,20 @@
 
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
+#include "core/plugin_host/call.hpp"
 
 namespace tmeter::core {
 namespace {
+
+/// What the plugin answers; an exception it lets out is its error.
+template <class F>
+auto answer(const std::string& what, F&& ask) {
+  try {
+    return ask();
+  } catch (...) {
+    throw Error(ErrorKind::kPlugin, what + ": " + escaped_exception());
+  }
+}
 
 /// Copies a list `Table` of `Item`s into `out`. The sizes are those of ABI 1.0.
 template <class Table, class Item>
@@ -12,13 +23,14 @@ void read(const StartedPlugin& plugin, std::string_view id, size_t least_table, 
           std::vector<Item>& out) {
   const auto& entry = plugin.entry();
   const auto what = "plugin " + std::string(plugin.id()) + ": its table " + std::string(id);
-  const auto* offered = static_cast<const Table*>(entry.get_capability(to_abi(id), entry.user));
+  const auto* offered = static_cast<const Table*>(
+      answer(what, [&] { return entry.get_capability(to_abi(id), entry.user); }));
   if (!offered) return;
   const auto table = adopted(offered, least_table, what);
   if (table.count && !table.get) throw Error(ErrorKind::kPlugin, what + " has no `get`");
   for (uint32_t i = 0; i < table.count; ++i) {
-    const auto name = what + ", item " + std::to_string(i) + ",";
-    const Item* item = table.get(i, table.user);
+    const auto name = what + ", item " + std::to_string(i);
+    const Item* item = answer(name, [&] { return table.get(i, table.user); });
     if (!item) throw Error(ErrorKind::kPlugin, name + " is missing");
     out.push_back(adopted(item, least_item, name));
   }
@@ -32,6 +44,8 @@ Offers read_offers(const StartedPlugin& p) {
                        TMETER_SIZE_1_0(tmeter_metric_desc), o.metrics);
   read<tmeter_options>(p, TMETER_CAP_OPTIONS, TMETER_SIZE_1_0(tmeter_options),
                        TMETER_SIZE_1_0(tmeter_option_desc), o.options);
+  read<tmeter_op_classes>(p, TMETER_CAP_OP_CLASS, TMETER_SIZE_1_0(tmeter_op_classes),
+                          TMETER_SIZE_1_0(tmeter_op_class), o.op_classes);
   read<tmeter_op_handlers>(p, TMETER_CAP_OP_HANDLER, TMETER_SIZE_1_0(tmeter_op_handlers),
                            TMETER_SIZE_1_0(tmeter_op_handler), o.op_handlers);
   read<tmeter_module_handlers>(p, TMETER_CAP_MODULE_HANDLER,

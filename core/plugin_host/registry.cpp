@@ -11,6 +11,7 @@
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/check_offers.hpp"
 #include "core/plugin_host/describe.hpp"
+#include "core/process/sandbox.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -77,6 +78,7 @@ std::vector<std::string> plugin_folders(const Settings& settings) {
 }
 
 std::string data_folder() { return (install_prefix() / "share/tmeter").string(); }
+std::string library_folder() { return (install_prefix() / "lib/tmeter/libs").string(); }
 
 Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, CallLog* log)
     : settings_(settings), excluded_(std::move(excluded)), log_(log) {
@@ -209,7 +211,10 @@ void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
 
 /// Of two with one id the first that can be used stays, and the user is told.
 void Registry::add(std::unique_ptr<Plugin> plugin) {
-  if (const auto* e = exclusion(*plugin)) plugin->failure = "plugin " + e->plugin + " " + e->reason;
+  if (const auto* e = exclusion(*plugin)) {
+    plugin->failure = "plugin " + e->plugin + " " + e->reason;
+    if (plugin->started) plugin->started->spare_end();
+  }
   for (auto& other : plugins_) {
     if (other->manifest.id != plugin->manifest.id) continue;
     std::error_code none;
@@ -262,6 +267,7 @@ Plugin& Registry::get(std::string_view name) {
 void Registry::start(Plugin& p) const {
   if (p.is_open()) return;
   p.started = start_plugin(p.library, log_);
+  if (!p.failure.empty()) p.started->spare_end();
   p.offered = read_offers(*p.started);
   check_offers(*p.started, p.offered);
 }
@@ -282,14 +288,19 @@ void Registry::open(Plugin& p) {
   }
   p.call.options = &p.options;
   p.call.plugin_id = p.manifest.id;
-  p.call.keeps_threads = !p.manifest.propagators.empty();
+  p.call.registry = this;
+  Rights declared;
+  add_rights(declared, p.manifest.rights);
+  p.call.keeps_threads = declared.threads || !p.manifest.propagators.empty();
   if (could_not_be_opened(p)) return;
   open_carefully(p.manifest.id, Opening::kWanted, [&] {
     try {
       start(p);
       require_described(p);
     } catch (const Error& e) {
-      throw PluginError(p.manifest.id, std::string(kOpened), e.what(), false);
+      const auto& help = p.manifest.when_missing;
+      throw PluginError(p.manifest.id, std::string(kOpened),
+                        help.empty() ? e.what() : std::string(e.what()) + "; " + help, false);
     }
     return p.call.keeps_threads;
   });
@@ -299,7 +310,7 @@ void Registry::open(Plugin& p) {
       for (const auto& [key, setting] : it->second) given[key] = setting;
     }
   }
-  p.options = resolve_options(p.manifest.name, p.offers().options, given);
+  p.options = resolve_options(p.manifest.name, p.offered.options, given);
 }
 
 /// Throws PluginError: it is the plugin's defect, or what the user left out.
@@ -339,20 +350,27 @@ void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::st
 
 /// A handler for a metric that no plugin has would never be asked, and nobody would be told.
 void Registry::require_known_metrics(const Plugin& p) const {
-  std::vector<std::string> known;
+  std::set<std::string_view> known;
   for (const auto* list : {&plugins_, &left_out_}) {
     for (const auto& other : *list)
-      known.insert(known.end(), other->manifest.metrics.begin(), other->manifest.metrics.end());
+      known.insert(other->manifest.metrics.begin(), other->manifest.metrics.end());
   }
-  std::set<std::string_view> metrics;
-  for (const auto& h : p.offers().op_handlers) metrics.insert(view(h.metric));
-  for (const auto& h : p.offers().module_handlers) metrics.insert(view(h.metric));
-  for (const auto metric : metrics) {
-    if (std::find(known.begin(), known.end(), metric) != known.end()) continue;
-    throw PluginError(p.manifest.id, std::string(kOpened),
-                      "it handles metric '" + printable(metric) + "', which no plugin has" +
-                          did_you_mean(metric, known));
+  std::set<std::string> handled, followed;
+  for (const auto& h : p.offers().op_handlers) handled.insert(str(h.metric));
+  for (const auto& h : p.offers().module_handlers) {
+    handled.insert(str(h.metric));
+    for (auto& metric : split(view(h.follows), " ")) followed.insert(std::move(metric));
   }
+  const auto require_known = [&](const std::set<std::string>& metrics, const std::string& what) {
+    for (const auto& metric : metrics) {
+      if (known.contains(metric)) continue;
+      throw PluginError(p.manifest.id, std::string(kOpened),
+                        "it " + what + " metric '" + printable(metric) + "', which no plugin has" +
+                            did_you_mean(metric, {known.begin(), known.end()}));
+    }
+  };
+  require_known(handled, "handles");
+  require_known(followed, "follows");
 }
 
 std::vector<Plugin*> Registry::open_with_needs(const std::vector<std::string>& ids) {

@@ -94,5 +94,7 @@ std::vector<std::string> plugin_folders(const Settings& settings);
 
 /// <prefix>/share/tmeter, beside the binary's own prefix.
 std::string data_folder();
+/// Where an installation that brings its libraries along (the Python wheel) has them.
+std::string library_folder();
 
 }  // namespace tmeter::core

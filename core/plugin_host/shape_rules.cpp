@@ -1,14 +1,16 @@
-// tmeter.host.shape-rules/1: how loaders reach the shape rules of other plugins.
+// tmeter.host.shape-rules/1: how loaders and propagators reach the shape rules of other plugins.
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/registry.hpp"
-#include "core/plugin_host/source.hpp"
+#include "core/process/activity.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -21,58 +23,163 @@ struct Found {
   const std::string* schema = nullptr;
 };
 
-Found find(const tmeter_request* request, std::string_view op) {
-  if (!request->registry) return {};
-  for (const auto& plugin : request->registry->plugins()) {
-    for (const auto& schema : plugin->manifest.shape_rules) {
-      if (op_of(schema) == op) return {plugin.get(), &schema};
+bool can_be_asked(const Plugin& p) { return !p.library.empty() && p.failure.empty(); }
+
+Found find_exactly(const Registry& registry, std::string_view op) {
+  Found found;
+  for (const auto& plugin : registry.plugins()) {
+    if (!can_be_asked(*plugin)) continue;
+    const auto& schemas = plugin->manifest.shape_rules;
+    const auto schema =
+        std::find_if(schemas.begin(), schemas.end(), [&](const auto& s) { return op_of(s) == op; });
+    if (schema == schemas.end()) continue;
+    if (found.plugin) {
+      const auto ids = std::minmax(found.plugin->manifest.id, plugin->manifest.id);
+      throw Error(ErrorKind::kUsage, "plugins " + ids.first + " and " + ids.second +
+                                         " both have a shape rule for '" + printable(op) +
+                                         "'; leave one out with --plugins=-" + ids.second);
     }
+    found = {plugin.get(), &*schema};
   }
-  return {};
+  return found;
 }
 
-const tmeter_shape_rule* rule_of(const Plugin& plugin, std::string_view op) {
+/// The rule for this very overload, else the one for all of them.
+Found find(const tmeter_call& call, std::string_view op) {
+  if (!call.registry) return {};
+  const auto found = find_exactly(*call.registry, op);
+  const auto base = op.substr(0, op.find('.'));
+  return found.plugin || base == op ? found : find_exactly(*call.registry, base);
+}
+
+const tmeter_shape_rule* rule_of(const Plugin& plugin, std::string_view schema) {
   const auto& rules = plugin.offers().shape_rules;
   const auto it = std::find_if(rules.begin(), rules.end(),
-                               [&](const auto& r) { return op_of(view(r.schema)) == op; });
+                               [&](const auto& r) { return view(r.schema) == schema; });
   return it == rules.end() ? nullptr : &*it;
 }
 
-void infer_with(const Found& found, std::string_view op, tmeter_builder& builder,
+/// The rules at work: one may ask for others, but not for itself again. Rules are [serial].
+class AtWork {
+ public:
+  explicit AtWork(const Found& found) {
+    if (std::find(rules().begin(), rules().end(), found.schema) != rules().end())
+      throw PluginError(found.plugin->manifest.id, "while giving the shape of " + *found.schema,
+                        "its shape rule asks for itself");
+    rules().push_back(found.schema);
+  }
+  ~AtWork() { rules().pop_back(); }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+
+ private:
+  static std::vector<const std::string*>& rules() {
+    static std::vector<const std::string*> at_work;
+    return at_work;
+  }
+};
+
+/// While a rule is at work: what the asking plugin's run gives is its, too, but for metrics; and if
+/// it crashes, it was not what runs the file.
+class Lent {
+ public:
+  Lent(tmeter_call& to, const tmeter_call& by)
+      : to_(to), before_(std::exchange(to.run, by.run)), engine_(activity().engine) {
+    to_.run.results = nullptr;
+    activity().engine.clear();
+  }
+  ~Lent() {
+    to_.run = before_;
+    activity().engine = engine_;
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+ private:
+  tmeter_call& to_;
+  RunContext before_;
+  decltype(Activity::engine) engine_;
+};
+
+/// While a rule builds, errors are told in its call.
+class Building {
+ public:
+  Building(tmeter_builder& builder, tmeter_call& call)
+      : builder_(builder), before_(std::exchange(builder.call, &call)) {}
+  ~Building() { builder_.call = before_; }
+  Building(const Building&) = delete;
+  Building& operator=(const Building&) = delete;
+
+ private:
+  tmeter_builder& builder_;
+  tmeter_call* before_;
+};
+
+void infer_with(const Found& found, const std::string& op, tmeter_builder& builder,
                 const std::vector<const tmeter_value*>& args, std::span<tmeter_id> results,
-                Registry& registry) {
+                const tmeter_call& by) {
   auto& plugin = *found.plugin;
-  registry.open(plugin);
-  const auto* rule = rule_of(plugin, op);
-  const auto name = std::string(op);
-  if (!rule || !rule->infer)
-    throw Error(ErrorKind::kPlugin,
-                "plugin " + plugin.manifest.id + " has no shape rule for " + name + " any more");
-  builder.call = &plugin.call;
-  const auto status = invoke(plugin.call, "while giving the shape of " + name, [&](auto* call) {
+  const AtWork at_work(found);
+  by.registry->open(plugin);
+  const Lent lent(plugin.call, by);
+  const auto doing = "while giving the shape of " + op;
+  const auto fail = [&](const std::string& why) {
+    throw PluginError(plugin.manifest.id, doing, why);
+  };
+  const auto* rule = rule_of(plugin, *found.schema);
+  if (!rule) fail("it has no rule for it any more");
+  const Building building(builder, plugin.call);
+  const auto status = invoke(plugin.call, doing, [&](auto* call) {
     return rule->infer(call, args.data(), args.size(), &builder, results.data(), results.size(),
                        rule->user);
   });
-  const bool complete = std::all_of(results.begin(), results.end(),
-                                    [&](tmeter_id id) { return builder.builder.peek(id); });
-  if (status != TMETER_OK || !complete)
-    throw Error(ErrorKind::kPlugin,
-                "the shape rule of plugin " + plugin.manifest.id + " gives no result for " + name);
+  const auto given = std::count_if(results.begin(), results.end(),
+                                   [&](tmeter_id id) { return builder.builder.peek(id); });
+  if (status != TMETER_OK) fail("its shape rule gives no result");
+  if (static_cast<size_t>(given) != results.size())
+    fail("its shape rule gives " + std::to_string(given) + " of " + std::to_string(results.size()) +
+         " results");
 }
 
-tmeter_status infer(tmeter_call* call, const tmeter_request* request, tmeter_str op,
-                    tmeter_builder* builder, const tmeter_id* args, size_t count,
-                    tmeter_id* results, size_t result_count) {
+tmeter_status find_rule(tmeter_call* call, tmeter_str op, tmeter_str* schema, tmeter_str* plugin) {
   return guard_callback(call, [&]() -> tmeter_status {
-    const auto found = find(request, view(op));
+    const auto found = find(*call, view(op));
+    if (!found.plugin) return TMETER_UNSUPPORTED;
+    *schema = to_abi(*found.schema);
+    *plugin = to_abi(found.plugin->manifest.id);
+    return TMETER_OK;
+  });
+}
+
+tmeter_status infer(tmeter_call* call, tmeter_str op, tmeter_builder* builder,
+                    const tmeter_id* args, size_t count, tmeter_id* results, size_t result_count,
+                    tmeter_str* why) {
+  return guard_callback(call, [&]() -> tmeter_status {
+    const auto found = find(*call, view(op));
     if (!found.plugin) return TMETER_UNSUPPORTED;
     std::vector<const tmeter_value*> values;
     for (size_t i = 0; i < count; ++i)
       values.push_back(args[i] ? to_handle(builder->builder.peek(args[i])) : nullptr);
-    std::fill_n(results, result_count, tmeter_id{0});
-    infer_with(found, view(op), *builder, values, {results, result_count}, *request->registry);
+    const std::span given(results, result_count);
+    std::fill(given.begin(), given.end(), tmeter_id{0});
+    try {
+      infer_with(found, str(op), *builder, values, given, *call);
+    } catch (const Error& e) {
+      std::fill(given.begin(), given.end(), tmeter_id{0});
+      if (e.kind() != ErrorKind::kModel && e.kind() != ErrorKind::kRun) throw;
+      builder->refusal = e.what();
+      *why = to_abi(builder->refusal);
+      return TMETER_CANNOT_RUN;
+    }
     return TMETER_OK;
   });
+}
+
+tmeter_builder* begin(tmeter_call* call) {
+  auto builder = std::make_unique<tmeter_builder>();
+  builder->call = call;
+  builder->of_rule = true;
+  return builder.release();
 }
 
 }  // namespace
@@ -81,11 +188,8 @@ const tmeter_shape_rules_api* shape_rules_interface() {
   static const tmeter_shape_rules_api api{
       sizeof(tmeter_shape_rules_api),
       0,
-      [](const tmeter_request* r, tmeter_str op) {
-        const auto found = find(r, view(op));
-        return found.schema ? to_abi(*found.schema) : tmeter_str{};
-      },
-      [](const tmeter_request*) { return new tmeter_builder; },
+      find_rule,
+      begin,
       infer,
       [](const tmeter_builder* b, tmeter_id id) { return to_handle(b->builder.peek(id)); },
       [](tmeter_builder* b) { delete b; }};

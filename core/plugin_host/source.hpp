@@ -14,8 +14,6 @@
 
 namespace tmeter::core {
 
-class Registry;
-
 struct InputRequest {
   std::string name, text;
   int32_t dtype = -1;
@@ -55,5 +53,4 @@ struct tmeter_request {
   const tmeter_source* source = nullptr;
   bool trusted = false;
   std::vector<tmeter::core::InputRequest> inputs;
-  tmeter::core::Registry* registry = nullptr;  // whose plugins may have shape rules
 };

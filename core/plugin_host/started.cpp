@@ -48,8 +48,7 @@ void start(const std::string& path, const PluginLibrary& library, CallLog* log) 
 }  // namespace
 
 StartedPlugin::~StartedPlugin() {
-  const InsidePlugin inside(id(), "while it was ended");
-  entry().deinit(entry().user);
+  if (!spared_) give_up(id(), "while it was ended", [&] { entry().deinit(entry().user); });
 }
 
 std::shared_ptr<const StartedPlugin> start_plugin(const std::string& path, CallLog* log) {

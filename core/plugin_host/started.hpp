@@ -24,9 +24,12 @@ class StartedPlugin {
   const tmeter_plugin_info& info() const { return library_.info; }
   /// The plugin's id.
   std::string_view id() const { return {library_.info.id.ptr, library_.info.id.len}; }
+  /// It has failed: its `deinit` is not called either.
+  void spare_end() const { spared_ = true; }
 
  private:
   PluginLibrary library_;
+  mutable bool spared_ = false;
 };
 
 /// Opens the library and calls `init`, once in a process: a library that is found in two ways is

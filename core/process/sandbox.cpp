@@ -50,6 +50,8 @@ bool add_rights(Rights& rights, std::string_view declared) {
       rights.write = true;
     } else if (word == "processes") {
       rights.processes = true;
+    } else if (word == "threads") {
+      rights.threads = true;
     } else {
       return false;
     }

@@ -18,6 +18,7 @@ struct Rights {
   bool write = false;      // a plugin declared "files"
   bool network = false;    // … "network"
   bool processes = false;  // … "processes"
+  bool threads = false;    // … "threads": they may outlive a callback; nothing to the kernel
 };
 
 /// Adds what a plugin declares ("network files") to `rights`; false when a word is unknown.

@@ -1,4 +1,6 @@
 // tmeter.host.report/1 and tmeter.host.output/1: the report as writers see it.
+#include <tmeter/abi/draft/comparison.h>
+
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/handles.hpp"
@@ -212,6 +214,7 @@ const tmeter_output_api* output_interface() {
 void add_report_interfaces() {
   add_interface(TMETER_HOST_REPORT, report_interface());
   add_interface(TMETER_HOST_OUTPUT, output_interface());
+  add_interface(TMETER_HOST_COMPARISON, comparison_interface());
 }
 
 const tmeter_report* to_handle(const Report* report) {

@@ -18,6 +18,22 @@
 
 namespace tmeter::core {
 
+struct Report;
+
+/// A module of one model and the one it is in the other; SIZE_MAX where there is none.
+struct ModulePair {
+  size_t before = SIZE_MAX, after = SIZE_MAX;
+  size_t depth = 0;
+  uint32_t flags = 0;  // TMETER_PAIR_…
+};
+
+/// What a report has that is compared with another one (core/comparison).
+struct Comparison {
+  const Report* before = nullptr;  // null: it is not
+  std::vector<ModulePair> pairs;   // the tree, in pre-order
+  std::vector<std::string> notes;
+};
+
 struct Report {
   const Graph* graph = nullptr;
   Results results;
@@ -30,6 +46,7 @@ struct Report {
   /// How to show it: "by", "depth", "columns", "sort", "raw", "repr", "no-fold".
   std::map<std::string, std::string, std::less<>> view;
   std::vector<std::string> warnings;
+  Comparison comparison;
   std::vector<std::pair<std::string, std::string>> config;   // "flops.convention" → "torch"
   std::vector<std::pair<std::string, std::string>> plugins;  // id → version
 
@@ -37,6 +54,8 @@ struct Report {
     if (!structure_) structure_ = std::make_unique<Structure>(*graph);
     return *structure_;
   }
+  /// Instead of working it out: as a saved report tells it.
+  void tell_structure(Structure told) { structure_ = std::make_unique<Structure>(std::move(told)); }
 
  private:
   mutable std::unique_ptr<Structure> structure_;  // writers run one after the other
@@ -60,8 +79,10 @@ class OutputStream {
   std::string pending_;
 };
 
-/// Adds tmeter.host.report/1 and tmeter.host.output/1.
+/// Adds tmeter.host.report/1, tmeter.host.output/1 and tmeter.host.comparison/1.
 void add_report_interfaces();
+
+const void* comparison_interface();  // tmeter_comparison_api
 
 const tmeter_report* to_handle(const Report* report);
 tmeter_output* to_handle(OutputStream* output);

@@ -15,6 +15,7 @@ inline constexpr std::array<std::string_view, 4> kModuleFacts{"text", "kernel_si
                                                               "output_size"};
 
 struct Structure {
+  Structure() = default;
   explicit Structure(const Graph& graph);
   /// Empty when the module has no such fact or the key is unknown.
   const std::string& fact(std::string_view key, size_t module) const;

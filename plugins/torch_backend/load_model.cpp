@@ -74,8 +74,8 @@ struct Loading {
   Limits& limits;
   MemoryLimit& memory;
 
-  void run(const std::vector<InputSet>& sets, const Request& request, bool may_ask) const {
-    ForeignOperators foreign(file.declarations(), request, call);
+  void run(const std::vector<InputSet>& sets, bool may_ask) const {
+    ForeignOperators foreign(file.declarations(), call);
     const auto chosen = choose(sets, file, tree, foreign, limits, call, may_ask);
     if (chosen.undecided) {
       run_with_values(chosen, foreign);
@@ -134,8 +134,7 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   const auto tree = push_modules(file, builder);
   watch.done("modules listed");
 
-  Loading{file, tree, builder, call, limits, memory}.run(input_sets(file, request), request,
-                                                         may_ask);
+  Loading{file, tree, builder, call, limits, memory}.run(input_sets(file, request), may_ask);
   watch.done("model run");
 }
 

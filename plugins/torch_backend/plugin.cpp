@@ -1,9 +1,35 @@
 // torch-backend: everything of tmeter that needs LibTorch. The loader of TorchScript archives, and
 // sizes of exported programs for other inputs than recorded.
+#include <dlfcn.h>
+#include <torch/version.h>
+
+#include <string>
 #include <tmeter/cpp/plugin.hpp>
 
 #include "load_model.hpp"
 #include "propagate/propagate.hpp"
+
+namespace {
+
+std::string version_text(unsigned major, unsigned minor) {
+  return "torch " + std::to_string(major) + "." + std::to_string(minor);
+}
+
+/// Another minor than it was compiled for has other layouts: what then happens is anybody's guess.
+/// Versions before 2.8 do not tell theirs; most of them lack symbols and are not opened at all.
+void require_own_torch() {
+  using Version = uint64_t (*)();
+  const auto version = reinterpret_cast<Version>(dlsym(RTLD_DEFAULT, "aoti_torch_abi_version"));
+  if (!version) return;
+  const auto found = version() >> 48;
+  constexpr uint64_t kWanted = TORCH_VERSION_MAJOR << 8 | TORCH_VERSION_MINOR;
+  if (found == kWanted) return;
+  throw tmeter::Error(TMETER_CANNOT_RUN,
+                      "it is built for " + version_text(TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR) +
+                          " and finds " + version_text(found >> 8, found & 0xff));
+}
+
+}  // namespace
 
 TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
@@ -13,6 +39,7 @@ TMETER_PLUGIN_INFO(
                        "sizes for other inputs",
     }),
     [](tmeter::Registrar& r) {
+      require_own_torch();
       r.option({.key = "timeout",
                 .type = TMETER_OPTION_FLOAT,
                 .default_value = "60",

@@ -91,8 +91,9 @@ def main() -> None:
     text = section(*measured(options), options)
     print(text)
     if options.output:
-        page = options.output.read_text().removesuffix(kept_section(options.output))
-        options.output.write_text(page.rstrip("\n") + "\n\n" + text)
+        page = options.output.read_text() if options.output.exists() else ""
+        page = page.removesuffix(kept_section(options.output))
+        options.output.write_text((page.rstrip("\n") + "\n\n" + text).lstrip("\n"))
 
 
 if __name__ == "__main__":

@@ -225,7 +225,11 @@ void set_up(tmeter::Registrar& r) {
   metric("outer", TMETER_AXIS_NODE);
   metric("inner", TMETER_AXIS_NODE);
   metric("table", TMETER_AXIS_TENSOR);
-  r.op("*").handle("outer", [](const tmeter::Node&) { return tmeter::Count(1); });
+  r.op("*").handle("outer", [](const tmeter::Node& n) {
+    if (mode() == "wrapper:argument") n.input("wieght");
+    if (mode() == "wrapper:result") n.output(7);
+    return tmeter::Count(1);
+  });
   r.op("*").handle("inner", [](const tmeter::Node&, tmeter::Call& call) {
     std::memset(tmeter::detail::call_api().scratch(call.handle(), 4096), 0x5a, 4096);
     return tmeter::Count(1);
@@ -272,6 +276,16 @@ const std::map<std::string, Spoil> kSpoils{
      {TMETER_CAP_METRICS,
       [](const void* t) { const_cast<Metrics*>(static_cast<const Metrics*>(t))->get = nullptr; }}},
     {"no-size", metrics<[](Metric& m) { m.struct_size = 0; }>()},
+    {"capability-throws", {TMETER_CAP_METRICS, [](const void*) { throw std::runtime_error("raw"); }}},
+    {"get-throws",
+     {TMETER_CAP_METRICS,
+      [](const void* t) {
+        const_cast<Metrics*>(static_cast<const Metrics*>(t))->get =
+            [](uint32_t, void*) -> const Metric* { throw 7; };
+      }}},
+    {"reserved",
+     {TMETER_CAP_ANALYSIS,
+      all<tmeter_analyses, tmeter_analysis, [](tmeter_analysis& a) { a.reserved = 7; }>}},
     {"id", metrics<[](Metric& m) { m.id = tmeter::to_abi("Bad Id"); }>()},
     {"twice", metrics<[](Metric& m) { m.id = tmeter::to_abi("same"); }>()},
     {"axis", metrics<[](Metric& m) { m.axis = 99; }>()},
@@ -294,7 +308,7 @@ const std::map<std::string, Spoil> kSpoils{
 };
 
 void spoil(std::string_view id, const void* table) {
-  if (id == TMETER_CAP_OP_HANDLER) {
+  if (id == TMETER_CAP_OP_HANDLER && !mode().starts_with("wrapper:")) {
     change_all<tmeter_op_handlers, tmeter_op_handler>(table, [](tmeter_op_handler& h) {
       if (tmeter::to_view(h.metric) == text("outer")) h.eval = eval_outer;
     });
@@ -324,6 +338,10 @@ extern "C" TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) {
     const void* table = good_entry()->get_capability(id, user);
     if (table) spoil(tmeter::to_view(id), table);
     return table;
+  };
+  entry.deinit = [](void* user) {
+    if (mode() == "deinit-throws") throw 7;
+    good_entry()->deinit(user);
   };
   return &entry;
 }

@@ -117,7 +117,7 @@ class Sandbox(CliTest):
     def test_unknown_rights_are_the_plugins_error(self):
         odd = self.folder / "odd.tmeter"
         build_plugin("rogue_plugin.cpp", odd, '-DROGUE_RIGHTS="everything"')
-        self.assert_refused(5, ["com.rogue.all", "'everything'", "network, files and processes"], "--plugin", odd, RESNET)
+        self.assert_refused(5, ["com.rogue.all", "'everything'", "network, files, processes and threads"], "--plugin", odd, RESNET)
 
     def without(self, what, attempts):
         """Outcomes, and what --verbose says, on a kernel without `what`."""

@@ -109,13 +109,16 @@ class Streaming(CliTest):
         self.assert_refused(2, ["--threads many", "1 to 1024"], self.model(), "--threads", "many")
 
     def progress(self, *arguments):
+        return self.on_terminal(self.model(20), "--plugins=zeros", "--plugin", self.plugin, "--threads", "1", *arguments)
+
+    def on_terminal(self, *arguments):
         """What a terminal sees on standard error of a run that takes more than a second."""
         try:
             ours, theirs = pty.openpty()
         except OSError as error:  # a container without /dev/pts
             self.skipTest(f"no terminal to be had here: {error}")
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 25, 80, 0, 0))
-        process = subprocess.Popen([TMETER, self.model(20), "--plugins=zeros", "--plugin", self.plugin, "--threads", "1", *arguments],
+        process = subprocess.Popen([TMETER, *arguments],
                                    stdout=subprocess.DEVNULL, stderr=theirs, env={**os.environ, "ZEROS_MEANWHILE": "slow"})
         os.close(theirs)
         seen = b""
@@ -133,6 +136,15 @@ class Streaming(CliTest):
         self.assertRegex(seen, r"\d+\.\d\d of 20\.97 MB, \d+\.\d\d MB/s, \d+ s left")
         self.assertTrue(seen.endswith("\r\x1b[K"), repr(seen[-40:]))
         self.assertEqual(self.progress("--quiet"), "")
+
+    def test_what_an_analysis_tells_is_seen_too(self):
+        plugin = self.folder / "slow.tmeter"
+        build_plugin("slow_plugin.cpp", plugin)
+        seen = self.on_terminal(MODELS / "tied.pt2", "--plugins=slow", "--plugin", plugin)
+        self.assertRegex(seen, r"1\d of 20 naps\\x1b\[31m")  # the escape sequence is spelled out
+        self.assertTrue(seen.endswith("\r\x1b[K"), repr(seen[-40:]))
+        done = tmeter(MODELS / "tied.pt2", "--plugins=slow", "--plugin", plugin)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_no_progress_where_there_is_no_terminal(self):
         done = self.zeros(self.model(20), "--threads", "1", env={"ZEROS_MEANWHILE": "slow"})

@@ -1,35 +1,19 @@
 // Files: each input becomes a file in memory, whole or as the one entry of an archive that matters.
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdlib>
 #include <string>
 
+#include "apps/tmeter/sample.hpp"
 #include "core/archive/zip.hpp"
 #include "core/config/hardware.hpp"
 #include "core/config/manifest.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/model_loading.hpp"
+#include "core/saved/saved_report.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/support/zip_writer.hpp"
 
 namespace tmeter::fuzz {
 namespace {
-
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view content) : fd_(memfd_create("input", MFD_CLOEXEC)) {
-    if (fd_ < 0 || write(fd_, content.data(), content.size()) < 0) std::abort();
-  }
-  ~MemoryFile() { close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
-
- private:
-  int fd_;
-};
 
 /// The loaders of this build, opened once.
 core::Registry& registry() {
@@ -43,7 +27,7 @@ core::Registry& registry() {
 }
 
 void load(std::string_view content) {
-  const MemoryFile file(content);
+  const app::SampleFile file(content);
   const tmeter_source source(file.path());
   const tmeter_request request{&source, false, {}};
   core::CallLog log;
@@ -67,13 +51,14 @@ void pickle(std::string_view input) {
                                  {"m/data/0", std::string(64, 0)}}));
 }
 
-void manifest(std::string_view input) { core::read_manifest(MemoryFile(input).path()); }
-void settings(std::string_view input) { core::read_settings(MemoryFile(input).path()); }
-void hardware(std::string_view input) { core::load_hardware(MemoryFile(input).path(), {}); }
+void report(std::string_view input) { core::read_report(input); }
+void manifest(std::string_view input) { core::read_manifest(app::SampleFile(input).path()); }
+void settings(std::string_view input) { core::read_settings(app::SampleFile(input).path()); }
+void hardware(std::string_view input) { core::load_hardware(app::SampleFile(input).path(), {}); }
 
 constexpr Target kTargets[] = {
-    {"zip", zip},           {"pt2", program},       {"pickle", pickle},    {"file", load},
-    {"manifest", manifest}, {"settings", settings}, {"hardware", hardware}};
+    {"zip", zip},           {"pt2", program},       {"pickle", pickle},     {"file", load},
+    {"manifest", manifest}, {"settings", settings}, {"hardware", hardware}, {"report", report}};
 
 }  // namespace
 

@@ -1,6 +1,9 @@
-"""make_corpus.py FOLDER: inputs to begin with, FOLDER/TARGET/…, from the fixtures and the repository."""
+"""make_corpus.py FOLDER: inputs to begin with, FOLDER/TARGET/…, from the fixtures and the repository. Saved reports are
+made by the tmeter that the environment names (TMETER), if it does."""
 import json
+import os
 import pathlib
+import subprocess
 import sys
 import zipfile
 
@@ -42,6 +45,18 @@ def files():
     for path in sorted((ROOT / "plugins").glob("**/*.toml")):
         yield "hardware", path.stem, path.read_bytes()
         yield "manifest", path.stem, path.read_bytes()
+    yield "report", "every_value", (ROOT / "tests/unit/reports/golden/report.json").read_bytes()
+    yield from saved_reports()
+
+
+def saved_reports():
+    if "TMETER" not in os.environ:
+        return
+    for name, *options in [("dynamic_mlp", "--plugins=all", "--sweep=x.0=1,8", "--assert=macs>0"), ("tied", "--plugins=all"), ("gru",),
+                           ("lstm", "--plugins=params")]:
+        done = subprocess.run([os.environ["TMETER"], FIXTURES / "models" / f"{name}.pt2", *options, "--report", "json"],
+                              capture_output=True, check=True)
+        yield "report", name, done.stdout
 
 
 def main():

@@ -20,6 +20,8 @@ CORE = {
     "core/structure": ["core/base", "core/ir"],
     "core/symbolic": ["core/base", "core/ir", "core/plugin_host", "core/analysis"],
     "core/report": ["core/base", "core/ir", "core/process", "core/plugin_host", "core/analysis", "core/structure", "core/symbolic"],
+    "core/comparison": ["core/base", "core/ir", "core/analysis", "core/structure", "core/report"],
+    "core/saved": ["core/base", "core/ir", "core/analysis", "core/structure", "core/symbolic", "core/report"],
     "apps/tmeter": ["core", "apps/tmeter"],
 }
 # folders that may see the SDK's headers, and how much of them
@@ -30,7 +32,7 @@ ONLY_IN = {
     "boost/program_options": ["apps/tmeter"],
     "toml++": ["core/config"],
     "seccomp.h": ["core/process"],
-    "simdjson": ["plugins/loaders"],
+    "simdjson": ["plugins/loaders", "core/saved"],
     "hwy/": ["plugins/metrics/param_stats", "plugins/advice/quantization"],
     "Eigen/": ["plugins/metrics/param_stats"],
     "torch/": ["plugins/torch_backend"],
@@ -38,6 +40,17 @@ ONLY_IN = {
     "c10/": ["plugins/torch_backend"],
     "caffe2/": ["plugins/torch_backend"],
 }
+# a Python module → the only files of apps/python/tmeter that may import it; torch is slow, pandas optional
+PYTHON_ONLY_IN = {
+    "torch": ["export/", "factories.py"],
+    "pandas": ["frames.py"],
+    "pyarrow": ["frames.py"],
+    "numpy": [],
+    "pytest": ["pytest_plugin.py"],
+    "mlflow": ["loggers.py"],
+    "wandb": ["loggers.py"],
+}
+IMPORT = re.compile(r"^( *)(?:from|import) +([a-z_0-9]+)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -71,6 +84,18 @@ def check(path: str, room: str | None, include: str):
             yield f"{path}: includes {include}; only {', '.join(folders)} may"
 
 
+def python_violations(repository: pathlib.Path):
+    """Types alone (under TYPE_CHECKING) may be named anywhere: they are indented and cost nothing."""
+    package = repository / "apps/python/tmeter"
+    for file in sorted(package.glob("**/*.py")):
+        path = file.relative_to(package).as_posix()
+        text = re.sub(r"^if TYPE_CHECKING:\n(?:    .*\n|\n)*", "", file.read_text(), flags=re.MULTILINE)
+        for _, module in IMPORT.findall(text):
+            allowed = PYTHON_ONLY_IN.get(module)
+            if allowed is not None and not path.startswith(tuple(allowed)):
+                yield f"apps/python/tmeter/{path}: imports {module}; only {', '.join(allowed) or 'nobody'} may"
+
+
 def require_one_direction() -> None:
     """Raises CycleError when the table itself lets rooms include each other in a circle."""
     graphlib.TopologicalSorter({room: set(may) - {room} for room, may in CORE.items()}).prepare()
@@ -78,7 +103,8 @@ def require_one_direction() -> None:
 
 def main() -> int:
     require_one_direction()
-    found = list(violations(pathlib.Path(sys.argv[1])))
+    repository = pathlib.Path(sys.argv[1])
+    found = [*violations(repository), *python_violations(repository)]
     print("\n".join(found) if found else "every include stays in its room")
     return 1 if found else 0
 

@@ -13,7 +13,7 @@ import sys
 
 import jsonschema
 
-STATUSES_WITHOUT_FIGURE = ("unknown", "unavailable", "not_finite")
+STATUSES_WITHOUT_FIGURE = ("unknown", "unavailable", "in_module", "not_finite")
 
 
 def schema_problems(report, schema):

@@ -57,7 +57,9 @@ void set_up(tmeter::Registrar& r) {
                 [](const tmeter::Graph&, const tmeter::ModuleCall&, tmeter::Call&) {
                   return tmeter::Cell(tmeter::Count(1));
                 });
-  r.op("acme::nowhere(Tensor x) -> Tensor").shape([](tmeter::ShapeCall& c) { c.give_like("x"); });
+  r.op("acme::nowhere(Tensor x) -> Tensor").work("matmul").shape([](tmeter::ShapeCall& c) {
+    c.give_like("x");
+  });
   r.analysis("every", "nodes", "", analyse);
   r.tensor_analysis("elements", "elements_seen", {}, [](const tmeter::TensorPart&, tmeter::Call&) {
     return std::make_unique<Elements>();

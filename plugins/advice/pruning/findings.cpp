@@ -80,7 +80,7 @@ void say_magnitudes(const Collection& seen, const Curve& all, const Settings& se
   f.action =
       "torch.nn.utils.prune.global_unstructured([(module, \"weight\"), …], "
       "pruning_method=prune.L1Unstructured, amount=" +
-      tmeter::detail::format_real("%.2f", share) +
+      tmeter::fixed(share, 2) +
       "), fine-tune, prune.remove; zeros take as long and as many bytes as other numbers until "
       "they "
       "are stored sparse or compressed";

@@ -169,8 +169,8 @@ std::string outlier_text(const Report& r) {
        {std::pair{", output channels ", &r.outputs}, {", input channels ", &r.inputs}}) {
     if (channels->empty()) continue;
     out += title + listed(channels->size(), 3, [&](size_t i) {
-             return std::to_string((*channels)[i].index) +
-                    tmeter::detail::format_real(" (%.1f ×)", (*channels)[i].ratio);
+             return std::to_string((*channels)[i].index) + " (" +
+                    tmeter::fixed((*channels)[i].ratio, 1) + " ×)";
            });
   }
   const auto& sqnr = r.weight.figures.sqnr;
@@ -192,8 +192,7 @@ void say_outliers(const Collection& reports, const Settings& settings, Call& cal
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "outlier-channels";
   f.text = count_of(found.size(), "weight") + (found.size() == 1 ? " has " : " have ") +
-           "channels whose largest weight is at least " +
-           tmeter::detail::format_real("%g", settings.outlier_ratio) +
+           "channels whose largest weight is at least " + tmeter::general(settings.outlier_ratio) +
            " × the median channel's: " + names(found, f);
   f.evidence = listed(found.size(), kNamed, [&](size_t i) { return outlier_text(*found[i]); });
   f.action =

@@ -88,7 +88,7 @@ void say_savings(const Collection& reports, const Plan& plan, const tmeter::Grap
   if (f.evidence.empty()) return;
   f.evidence += in_int8(reports, plan, graph, call);
   f.text = "on " + std::string(call.hardware_title()) + " reading the parameters takes " +
-           tmeter::detail::format_real("%.1f", before / after) + " × less";
+           tmeter::fixed(before / after, 1) + " × less";
   f.action =
       "what is bound by reading weights (a decoder at batch 1) gains that much; arithmetic stays "
       "as "

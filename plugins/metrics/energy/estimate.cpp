@@ -1,10 +1,14 @@
 #include "estimate.hpp"
 
+#include <algorithm>
+#include <tmeter/cpp/node_class.hpp>
+
 namespace energy {
 namespace {
 
 using tmeter::Call;
 using tmeter::Node;
+using tmeter::OpClass;
 using tmeter::Value;
 
 /// The call of the moment is the only way to the profile.
@@ -51,6 +55,18 @@ DType arithmetic_type(const Node& node) {
   });
   if (!found.known() && node.result_count() > 0) found = node.result(0).dtype();
   return found;
+}
+
+bool multiplies(OpClass kind) {
+  return kind == OpClass::kConvolution || kind == OpClass::kMatmul || kind == OpClass::kAttention ||
+         kind == OpClass::kRecurrent;
+}
+
+/// As a plugin says of its own operators, else by the name. What is known by neither and multiplies
+/// and adds is taken for a matrix product.
+OpClass class_of(const Node& node, double macs, const Call& call) {
+  const auto kind = tmeter::op_class(node, call);
+  return kind == OpClass::kOther && macs > 0 ? OpClass::kMatmul : kind;
 }
 
 }  // namespace
@@ -100,7 +116,48 @@ std::optional<Work> Estimator::work_of(const Node& node, const Call& call) {
                         (!macs || !ops ? "arithmetic" : "memory traffic") + " is unknown");
     return std::nullopt;
   }
-  return Work{*macs, *ops, *read + *written, tmeter::op_class(node.op()), arithmetic_type(node)};
+  return Work{*macs, *ops, *read + *written, class_of(node, *macs, call), arithmetic_type(node)};
+}
+
+/// What is still counted at an operator inside a module call; what is not is 0 here.
+std::optional<Estimator::Amounts> Estimator::amounts_inside(const Node& node,
+                                                            const Call& call) const {
+  constexpr std::array<std::string_view, 4> kMetrics{"macs", "other_flops", "read_bytes",
+                                                     "written_bytes"};
+  Amounts out{};
+  for (size_t i = 0; i < kMetrics.size(); ++i) {
+    const auto cell = call.read(kMetrics[i], node);
+    if (!cell.known() && !cell.empty() && !cell.in_module()) return std::nullopt;
+    out[std::min<size_t>(i, 2)] += cell.real();
+  }
+  return out;
+}
+
+std::optional<std::vector<Work>> Estimator::work_of(const tmeter::ModuleCall& m, const Call& call,
+                                                    bool& partial) {
+  const auto macs = call.read("macs", m), ops = call.read("other_flops", m);
+  const auto read = call.read("read_bytes", m), written = call.read("written_bytes", m);
+  for (const auto& cell : {macs, ops, read, written}) {
+    if (!cell.known() && !cell.empty()) return std::nullopt;
+    partial = partial || cell.partial();
+  }
+  std::vector<Work> parts;
+  Work rest{macs.real(), ops.real(), read.real() + written.real(), OpClass::kOther, DType()};
+  for (const auto& node : m.nodes()) {
+    const auto kind = tmeter::op_class(node, call);
+    const auto type = arithmetic_type(node);
+    // What is given as a whole is taken for work of the first operator that multiplies.
+    if (!rest.type.known() || (!multiplies(rest.kind) && multiplies(kind)))
+      rest.kind = kind, rest.type = type;
+    const auto amounts = amounts_inside(node, call);
+    if (!amounts) continue;  // what is known of it stays in the rest
+    parts.push_back(
+        {(*amounts)[0], (*amounts)[1], (*amounts)[2], class_of(node, (*amounts)[0], call), type});
+    rest.macs -= (*amounts)[0], rest.ops -= (*amounts)[1], rest.bytes -= (*amounts)[2];
+  }
+  if (rest.kind == OpClass::kOther && rest.macs > 0) rest.kind = OpClass::kMatmul;  // as class_of
+  parts.push_back(rest);
+  return parts;
 }
 
 std::optional<double> Estimator::figure(const Lookup& lookup, Family family, const Work& work,
@@ -135,21 +192,34 @@ std::optional<double> Estimator::time_of(const Lookup& lookup, const Work& work,
   return roofline_time(work, rates);
 }
 
-Terms Estimator::terms_of(const Work& work, const Call& call) {
+std::optional<double> Estimator::compute_of(const Lookup& lookup, const Work& work,
+                                            const Call& call) {
+  std::optional<double> mac, op;
+  if (work.macs > 0) mac = figure(lookup, Family::kEnergyMac, work, call);
+  if (work.ops > 0) op = figure(lookup, Family::kEnergyOp, work, call);
+  return compute_energy(work, mac, op);
+}
+
+Terms Estimator::terms_of(std::span<const Work> parts, const Call& call) {
   const auto lookup = lookup_in(call);
+  const auto add = [](std::optional<double>& sum, std::optional<double> part) {
+    sum = sum && part ? std::optional(*sum + *part) : std::nullopt;
+  };
   Terms terms;
-  if (scope_.compute) {
-    std::optional<double> mac, op;
-    if (work.macs > 0) mac = figure(lookup, Family::kEnergyMac, work, call);
-    if (work.ops > 0) op = figure(lookup, Family::kEnergyOp, work, call);
-    terms.compute = compute_energy(work, mac, op);
+  std::optional<double> seconds = 0;
+  Work traffic;
+  if (scope_.compute) terms.compute = 0;
+  for (const auto& work : parts) {
+    if (scope_.compute) add(terms.compute, compute_of(lookup, work, call));
+    Work arithmetic = work;
+    arithmetic.bytes = 0;
+    if (scope_.standing) add(seconds, time_of(lookup, arithmetic, call));
+    traffic.bytes += work.bytes;
   }
-  if (scope_.memory) terms.memory = memory_energy(work, per_byte_);
-  if (scope_.standing) {
-    if (const auto seconds = time_of(lookup, work, call)) {
-      terms.standing = static_energy(*seconds, power_);
-    }
-  }
+  if (scope_.memory) terms.memory = memory_energy(traffic, per_byte_);
+  if (!scope_.standing || !seconds) return terms;
+  const auto moving = time_of(lookup, traffic, call);
+  if (moving) terms.standing = static_energy(std::max(*seconds, *moving), power_);
   return terms;
 }
 

@@ -1,7 +1,9 @@
 // From a node of the graph to joules: reads what the other plugins counted, asks the profile for
 // figures, applies model.hpp, and says once what had to be approximated or left out.
 #pragma once
+#include <array>
 #include <set>
+#include <span>
 #include <tmeter/cpp/plugin.hpp>
 
 #include "model.hpp"
@@ -27,12 +29,23 @@ class Estimator {
 
   /// Empty when the operator's MACs, operations or bytes are unknown.
   std::optional<Work> work_of(const tmeter::Node& node, const tmeter::Call& call);
-  Terms terms_of(const Work& work, const tmeter::Call& call);
+  /// Of a module call of which a module handler gives MACs, operations or bytes as a whole: what is
+  /// still counted operator by operator, and one part for what is not. Empty when some of it is
+  /// unknown. `partial`: it leaves something out.
+  std::optional<std::vector<Work>> work_of(const tmeter::ModuleCall& m, const tmeter::Call& call,
+                                           bool& partial);
+  /// Of all parts together, which run as one: their arithmetic one after the other, their traffic
+  /// meanwhile.
+  Terms terms_of(std::span<const Work> parts, const tmeter::Call& call);
 
  private:
+  using Amounts = std::array<double, 3>;  // MACs, other operations, bytes
+  std::optional<Amounts> amounts_inside(const tmeter::Node& node, const tmeter::Call& call) const;
   std::optional<double> figure(const Lookup& lookup, Family family, const Work& work,
                                const tmeter::Call& call);
   std::optional<double> time_of(const Lookup& lookup, const Work& work, const tmeter::Call& call);
+  std::optional<double> compute_of(const Lookup& lookup, const Work& work,
+                                   const tmeter::Call& call);
   void warn_once(const tmeter::Call& call, const std::string& message);
 
   Scope scope_;

@@ -3,6 +3,7 @@
 // Never a measurement: provenance names model and profile, and what the profile cannot say is left
 // out by name. The formulas are in model.hpp, the profiles in hardware/, both are described in
 // docs/hardware-profiles.md.
+#include <algorithm>
 #include <memory>
 
 #include "estimate.hpp"
@@ -59,15 +60,32 @@ bool in_scope(const Column& column, const energy::Scope& scope) {
   return scope.compute;
 }
 
+Cell energy_of(Estimator& estimator, const Column& column, std::span<const energy::Work> parts,
+               const tmeter::Call& call) {
+  const bool nothing = std::all_of(parts.begin(), parts.end(), [](const energy::Work& w) {
+    return w.macs == 0 && w.ops == 0 && w.bytes == 0;
+  });
+  if (nothing) return Cell::zero_by_rule();
+  const auto terms = estimator.terms_of(parts, call);
+  const auto value = column.term ? terms.*column.term : total_of(terms, estimator.scope());
+  return value ? Cell(*value) : Cell::unavailable();
+}
+
 Cell evaluate(Estimator& estimator, const Column& column, const tmeter::Node& node,
               const tmeter::Call& call) {
   if (!in_scope(column, estimator.scope())) return Cell::unavailable();
   const auto work = estimator.work_of(node, call);
-  if (!work) return Cell::unsupported();
-  if (work->macs == 0 && work->ops == 0 && work->bytes == 0) return Cell::zero_by_rule();
-  const auto terms = estimator.terms_of(*work, call);
-  const auto value = column.term ? terms.*column.term : total_of(terms, estimator.scope());
-  return value ? Cell(*value) : Cell::unavailable();
+  return work ? energy_of(estimator, column, {&*work, 1}, call) : Cell::unsupported();
+}
+
+Cell evaluate(Estimator& estimator, const Column& column, const tmeter::ModuleCall& m,
+              const tmeter::Call& call) {
+  if (!in_scope(column, estimator.scope())) return Cell::unavailable();
+  bool partial = false;
+  const auto parts = estimator.work_of(m, call, partial);
+  if (!parts) return Cell::unsupported();
+  const auto value = energy_of(estimator, column, *parts, call);
+  return partial && value.known() ? value.as_partial() : value;
 }
 
 std::string left_out(const energy::Scope& scope) {
@@ -112,6 +130,11 @@ void register_all(tmeter::Registrar& r) {
     r.op("*").handle(column.id, [estimator, &column](const tmeter::Node& node, tmeter::Call& call) {
       return evaluate(*estimator, column, node, call);
     });
+    const auto of_call = [estimator, &column](const tmeter::Graph&, const tmeter::ModuleCall& m,
+                                              tmeter::Call& call) {
+      return evaluate(*estimator, column, m, call);
+    };
+    r.module_type("*", column.id, of_call, 0, "macs other_flops read_bytes written_bytes");
   }
 }
 

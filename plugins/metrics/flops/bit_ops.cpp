@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 #include <optional>
-#include <tmeter/cpp/op_class.hpp>
+#include <tmeter/cpp/node_class.hpp>
 
 #include "ops/shapes.hpp"
 
@@ -125,6 +125,19 @@ std::optional<int64_t> bits_of(const Value& v) {
   return shared;
 }
 
+/// Which arguments of an operator of a plugin's are multiplied is not known: nor is the width,
+/// unless all of them share it.
+std::optional<int64_t> bits_of_all(const Node& n) {
+  std::optional<int64_t> shared;
+  for (size_t i = 0; i < n.arg_count(); ++i) {
+    if (!n.arg(i).is_tensor() && !n.arg(i).is_list()) continue;
+    const auto bits = bits_of(n.arg(i));
+    if (!bits || (shared && *shared != *bits)) return std::nullopt;
+    shared = bits;
+  }
+  return shared;
+}
+
 struct Widths {
   std::optional<int64_t> activation, weight;
 };
@@ -138,6 +151,8 @@ Widths widths_of(const Node& n) {
   w.activation = named.activation ? std::optional(named.activation) : bits_of(left);
   w.weight = named.weight ? std::optional(named.weight) : bits_of(right);
   if (left.is_list() && right.is_none()) w.weight = w.activation;  // einsum and the like
+  if (!tmeter::is_common_op(n.op()) && !(w.activation && w.weight))
+    w.activation = w.weight = bits_of_all(n);
   return w;
 }
 
@@ -147,14 +162,43 @@ bool values_differ(const Node& n, const Widths& w) {
   return v.is_tensor() && bits_of(v) != w.weight;
 }
 
+/// Bits of both operands, multiplied; nothing where one is not visible.
+std::optional<int64_t> bits_of_product(const Node& n) {
+  const auto w = widths_of(n);
+  if (!w.activation || !w.weight || values_differ(n, w)) return std::nullopt;
+  return *w.activation * *w.weight;
+}
+
+bool multiplies(const Node& n, const tmeter::Call& call) {
+  const auto kind = tmeter::op_class(n, call);
+  if (kind == tmeter::OpClass::kOther) return !tmeter::is_common_op(n.op());
+  constexpr std::array kProducts{tmeter::OpClass::kConvolution, tmeter::OpClass::kMatmul,
+                                 tmeter::OpClass::kAttention, tmeter::OpClass::kRecurrent};
+  return std::find(kProducts.begin(), kProducts.end(), kind) != kProducts.end();
+}
+
 }  // namespace
 
 Cell bit_ops(const Node& n, tmeter::Call& call) {
   const auto macs = call.read("macs", n);
   if (!macs.is_int()) return macs.known() ? macs : Cell::unsupported();
-  const auto w = widths_of(n);
-  if (!w.activation || !w.weight || values_differ(n, w)) return Cell::unsupported();
-  return macs.count() * *w.activation * *w.weight;
+  const auto bits = bits_of_product(n);
+  return bits ? Cell(macs.count() * *bits) : Cell::unsupported();
+}
+
+Cell bit_ops_of_call(const tmeter::Graph&, const tmeter::ModuleCall& m, tmeter::Call& call) {
+  const auto macs = call.read("macs", m);
+  if (!macs.is_int()) return macs.known() ? macs : Cell::unsupported();
+  std::optional<int64_t> shared;
+  for (const auto& n : m.nodes()) {
+    if (!multiplies(n, call)) continue;
+    const auto bits = bits_of_product(n);
+    if (!bits || (shared && shared != bits)) return Cell::unsupported();
+    shared = bits;
+  }
+  if (!shared) return Cell::unsupported();
+  const Cell product(macs.count() * *shared);
+  return macs.partial() ? product.as_partial() : product;
 }
 
 }  // namespace flops

@@ -10,4 +10,8 @@ inline constexpr std::string_view kBitOps = "bit_ops";
 /// Unknown where the width of an operand is not visible.
 tmeter::Cell bit_ops(const tmeter::Node& n, tmeter::Call& call);
 
+/// Of a module call whose MACs a module handler gives as a whole: by the widths that all products
+/// inside have in common; unknown where they differ.
+tmeter::Cell bit_ops_of_call(const tmeter::Graph&, const tmeter::ModuleCall& m, tmeter::Call& call);
+
 }  // namespace flops

@@ -54,6 +54,13 @@ Cell full(const Cell& macs, const Cell& other) {
   return macs.count() * 2 + other.count();
 }
 
+Cell times(const Cell& macs, int64_t flops_per_mac) {
+  if (!macs.is_int()) return macs.known() ? macs : Cell::unsupported();
+  return macs.count() * flops_per_mac;
+}
+
+Cell partial_if(bool partial, const Cell& cell) { return partial ? cell.as_partial() : cell; }
+
 /// Macs and other arithmetic of an attention are in proportion to its scores.
 Cell kept(const Cell& cell, const std::optional<CausalShare>& share) {
   return share && cell.is_int() ? Cell(cell.count() / share->all * share->kept) : cell;
@@ -92,8 +99,21 @@ Cell flops_of(const Node& n, const Choice& choice, tmeter::Call& call) {
   if (c == Convention::kFvcore) return fvcore_flops(n, macs, call);
   if (c == Convention::kFull) return full(macs, kept(call.read(kOther, n), share));
   if (const auto tool = tool_of(c)) return tool_flops(n, *tool, macs);
-  if (!macs.is_int()) return macs.known() ? macs : Cell::unsupported();
-  return macs.count() * (c == Convention::kTorch ? 2 : 1);
+  return times(macs, c == Convention::kTorch ? 2 : 1);
+}
+
+// What fvcore and the other tools add for norms and the like is a matter of operators, which are
+// not looked at one by one here: by their conventions the figure is a lower bound.
+Cell flops_of_call(const tmeter::ModuleCall& m, const Choice& choice, tmeter::Call& call) {
+  const auto c = choice.convention;
+  const auto macs = call.read(kMacs, m);
+  if (c == Convention::kFull) {
+    const auto other = call.read(kOther, m);
+    return partial_if(macs.partial() || other.partial(), full(macs, other));
+  }
+  if (!macs.by_module()) return Cell::unsupported();  // other arithmetic alone is no FLOPs here
+  const bool by_operator = c == Convention::kFvcore || tool_of(c).has_value();
+  return partial_if(macs.partial() || by_operator, times(macs, c == Convention::kTorch ? 2 : 1));
 }
 
 }  // namespace flops

@@ -11,6 +11,7 @@
 namespace {
 
 using tmeter::Call;
+using tmeter::ModuleCall;
 using tmeter::Node;
 using tmeter::Registrar;
 
@@ -52,6 +53,7 @@ void add_bit_ops(Registrar& r) {
                           "name where weights are packed, and through dequantize",
             .description = "Multiply-accumulates weighted by the widths of what is multiplied"});
   r.op("*").handle(flops::kBitOps, flops::bit_ops);
+  r.module_type("*", flops::kBitOps, flops::bit_ops_of_call, 0, flops::kMacs);
 }
 
 void add_options(Registrar& r) {
@@ -78,6 +80,10 @@ void add_flops(Registrar& r) {
   });
   r.op("*").handle(
       "flops", [chosen](const Node& n, Call& call) { return flops::flops_of(n, *chosen, call); });
+  const auto of_call = [chosen](const tmeter::Graph&, const ModuleCall& m, Call& call) {
+    return flops::flops_of_call(m, *chosen, call);
+  };
+  r.module_type("*", "flops", of_call, 0, "macs other_flops");
 }
 
 void setup(Registrar& r) {

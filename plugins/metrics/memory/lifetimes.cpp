@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "traffic.hpp"
+#include "tensors.hpp"
 
 namespace memory {
 namespace {
@@ -27,6 +27,7 @@ constexpr size_t kNone = static_cast<size_t>(-1);
 
 class Tracker {
  public:
+  explicit Tracker(const Made& made) : made_(made) {}
   Lifetimes run(const Graph& graph) {
     const size_t n = graph.nodes().size();
     end_ = n == 0 ? 0 : n - 1;
@@ -97,26 +98,55 @@ class Tracker {
         use(v, end_of_use(v, node));
       });
     }
-    const auto& traffic = traffic_of(node);
-    if (!traffic.output) out_.complete = false;
-    const bool shares = traffic.output && *traffic.output == Count(0);
+    const auto made = made_(node);
+    if (!made) out_.complete = false;
+    const bool shares = made && *made == Count(0);
+    std::vector<Value> fresh;
     for (size_t k = 0; k < node.result_count(); ++k) {
       for_each_activation(node.result(k), [&](const Value& v) {
-        if (shares)
-          share(v, base);
-        else if (!storage_.contains(v.handle()))
-          make(v, i).maker = node;
+        if (shares) return share(v, base);
+        if (storage_.contains(v.handle())) return;
+        reserve(v, i).maker = node;
+        fresh.push_back(v);
       });
     }
+    if (made && !shares) divide(*made, node, fresh);
+  }
+
+  /// What a node makes, among its new results, which have the last storages: if it is what they
+  /// are, as large as each is; else in proportion, or all to the first where some cannot be sized.
+  void divide(Count made, const Node& node, const std::vector<Value>& fresh) {
+    if (fresh.empty()) return;
+    const auto results = results_of(node);
+    const Count all = results.complete ? results.bytes() : Count(0);
+    const auto first = out_.storages.end() - static_cast<ptrdiff_t>(fresh.size());
+    Count left = made;
+    for (size_t k = 0; all > Count(0) && k < fresh.size(); ++k) {
+      auto& part = first[static_cast<ptrdiff_t>(k)].bytes;
+      part = made == all ? fresh[k].bytes() : std::min(left, share_of(made, fresh[k].bytes(), all));
+      left = left - part;
+    }
+    if (made != all) first->bytes += left;
+  }
+
+  static Count share_of(Count made, Count part, Count all) {
+    const auto share =
+        static_cast<long double>(part.value()) / static_cast<long double>(all.value());
+    return static_cast<int64_t>(share * static_cast<long double>(made.value()));
   }
 
   Storage& make(const Value& v, size_t at) {
-    storage_[v.handle()] = out_.storages.size();
-    Storage s;
+    auto& s = reserve(v, at);
     if (can_be_sized(v))
       s.bytes = v.bytes();
     else
       out_.complete = false;
+    return s;
+  }
+
+  Storage& reserve(const Value& v, size_t at) {
+    storage_[v.handle()] = out_.storages.size();
+    Storage s;
     s.first = s.last = at;
     return out_.storages.emplace_back(s);
   }
@@ -148,6 +178,7 @@ class Tracker {
     }
   }
 
+  const Made& made_;
   Lifetimes out_;
   size_t end_ = 0;
   std::vector<size_t> call_ends_, depths_;  // by call: its last node; 1 for the outermost
@@ -156,7 +187,7 @@ class Tracker {
 
 }  // namespace
 
-Lifetimes lifetimes(const Graph& graph) { return Tracker().run(graph); }
+Lifetimes lifetimes(const Graph& graph, const Made& made) { return Tracker(made).run(graph); }
 
 size_t peak_of(const Lifetimes& l) {
   return static_cast<size_t>(std::max_element(l.alive.begin(), l.alive.end()) - l.alive.begin());

@@ -9,6 +9,8 @@
 // (workspaces, packed weights), are not seen: the figure is a lower bound of what an eager run
 // takes, within the tolerance that tests/models/test_peak.py states.
 #pragma once
+#include <functional>
+#include <optional>
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
@@ -28,7 +30,12 @@ struct Lifetimes {
   bool complete = true;              // false: some tensor could not be sized
 };
 
-Lifetimes lifetimes(const tmeter::Graph& graph);
+/// Bytes that a node newly takes; empty when nobody knows.
+using Made = std::function<std::optional<tmeter::Count>(const tmeter::Node&)>;
+
+/// A node that makes other than its results' bytes – its plugin says so – has them divided among
+/// its results in proportion to their sizes.
+Lifetimes lifetimes(const tmeter::Graph& graph, const Made& made);
 
 /// The node at which most is alive; the first of several. `alive` is not empty.
 size_t peak_of(const Lifetimes& l);

@@ -1,10 +1,12 @@
 #include "peak.hpp"
 
 #include <algorithm>
+#include <tmeter/cpp/node_class.hpp>
 #include <tmeter/cpp/place.hpp>
 #include <tmeter/cpp/units.hpp>
 
 #include "lifetimes.hpp"
+#include "traffic.hpp"
 
 namespace memory {
 namespace {
@@ -37,10 +39,20 @@ std::string alive_text(const Lifetimes& l, size_t at) {
   return text;
 }
 
+/// What the metric says, whoever answers for the operator; inside a module that a handler answers
+/// for the nodes have no figures, and what they make is worked out here.
+std::optional<Count> made_by(const Node& node, const tmeter::Call& call) {
+  const auto cell = call.read("output_bytes", node);
+  if (cell.empty() || cell.in_module())
+    return traffic_of(node, tmeter::op_class(node, call)).output;
+  if (cell.is_zero_by_rule()) return Count(0);
+  return cell.is_int() ? std::optional<Count>(cell.count()) : std::nullopt;
+}
+
 }  // namespace
 
 void find_peak(const tmeter::Graph& graph, tmeter::Call& call) {
-  const auto l = lifetimes(graph);
+  const auto l = lifetimes(graph, [&](const Node& n) { return made_by(n, call); });
   for (size_t i = 0; i < l.alive.size(); ++i)
     call.emit(kPeak, TMETER_AXIS_NODE, i, l.complete ? Cell(l.alive[i]) : Cell::unsupported());
   if (l.alive.empty() || !l.complete) return;

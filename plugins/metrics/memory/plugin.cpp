@@ -1,4 +1,6 @@
 // memory: bytes stored (parameters, buffers) and bytes moved per operator.
+#include <tmeter/cpp/node_class.hpp>
+
 #include "peak.hpp"
 #include "traffic.hpp"
 
@@ -27,8 +29,8 @@ constexpr std::string_view kWrittenBytes =
 
 using Part = std::optional<Count> Traffic::*;
 
-Cell part_of(const tmeter::Node& node, Part part) {
-  const auto& traffic = memory::traffic_of(node);
+Cell part_of(const tmeter::Node& node, Part part, const tmeter::Call& call) {
+  const auto& traffic = memory::traffic_of(node, tmeter::op_class(node, call));
   if (traffic.nothing) return Cell::zero_by_rule();
   const auto& bytes = traffic.*part;
   if (!bytes) return Cell::unsupported();
@@ -73,9 +75,11 @@ void register_all(tmeter::Registrar& r) {
 
   r.configure([](tmeter::Call&) { memory::forget_traffic(); });
   r.analysis("stored", "", "param_bytes buffer_bytes", sum_stored);
-  r.analysis("peak", "", memory::kPeak, memory::find_peak);
+  r.analysis("peak", "output_bytes", memory::kPeak, memory::find_peak);
   const auto handle = [&r](std::string_view id, Part part) {
-    r.op("*").handle(id, [part](const tmeter::Node& node) { return part_of(node, part); });
+    r.op("*").handle(id, [part](const tmeter::Node& node, tmeter::Call& call) {
+      return part_of(node, part, call);
+    });
   };
   handle("output_bytes", &Traffic::output);
   handle("read_bytes", &Traffic::read);

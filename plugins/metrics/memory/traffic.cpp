@@ -182,9 +182,9 @@ std::vector<KnownTraffic>& known_traffic() {
   return known;
 }
 
-Traffic work_out(const Node& node) {
+Traffic work_out(const Node& node, OpClass kind) {
   const auto op = node.op();
-  const Site site{node, tmeter::base_name(op), tmeter::op_class(op), is_in_place(op)};
+  const Site site{node, tmeter::base_name(op), kind, is_in_place(op)};
   if (moves_nothing(site)) return {Count(0), Count(0), Count(0), true};
   if (site.in_place && among(site.name, kScatters)) return in_place_scatter(site);
   const bool into_out = node.arg("out").is_tensor();  // add.out writes a tensor it was given
@@ -202,11 +202,11 @@ Traffic work_out(const Node& node) {
 
 void forget_traffic() { known_traffic().clear(); }
 
-const Traffic& traffic_of(const Node& node) {
+const Traffic& traffic_of(const Node& node, OpClass kind) {
   auto& known = known_traffic();
   if (known.size() <= node.index()) known.resize(node.index() * 2 + 64);
   auto& entry = known[node.index()];
-  if (entry.node != node.handle()) entry = {node.handle(), work_out(node)};
+  if (entry.node != node.handle()) entry = {node.handle(), work_out(node, kind)};
   return entry.traffic;
 }
 

@@ -6,6 +6,7 @@
 // unfused operator must at least move.
 #pragma once
 #include <optional>
+#include <tmeter/cpp/op_class.hpp>
 
 #include "tensors.hpp"
 
@@ -18,7 +19,7 @@ struct Traffic {
 };
 
 /// Worked out once for each node of a run, though several metrics ask. One thread at a time.
-const Traffic& traffic_of(const tmeter::Node& node);
+const Traffic& traffic_of(const tmeter::Node& node, tmeter::OpClass kind);
 
 /// To be called when a run begins: sizes may be others than in the run before.
 void forget_traffic();

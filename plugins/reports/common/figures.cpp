@@ -24,6 +24,7 @@ std::string_view sign_of(const Cell& cell) {
   if (cell.empty()) return "–";
   if (cell.is_unknown()) return "?";
   if (cell.is_unavailable()) return "n/a";
+  if (cell.in_module()) return "↑";
   return cell.is_zero_by_rule() ? "0ʳ" : "";
 }
 
@@ -42,6 +43,7 @@ Cell module_figure(const tmeter::Report& report, const Metric& metric,
 void Accumulator::add(const Cell& cell) {
   unknown_ = unknown_ || cell.is_unknown() || cell.partial();
   unavailable_ = unavailable_ || cell.is_unavailable();
+  elsewhere_ = elsewhere_ || cell.in_module();
   if (!cell.known()) return;
   number_ = number_ || cell.is_number();
   if (!sum_.known()) {
@@ -67,6 +69,7 @@ Cell Accumulator::result() const {
   if (mixed_) return {};
   if (!number_ && unknown_) return Cell::unsupported();
   if (!number_ && unavailable_) return Cell::unavailable();
+  if (!sum_.known() && elsewhere_) return Cell(tmeter_number{TMETER_NUMBER_IN_MODULE, 0, 0, 0});
   return unknown_ || unavailable_ ? sum_.as_partial() : sum_;
 }
 
@@ -86,6 +89,7 @@ bool bounds_from_below(const Metric& metric) {
 std::optional<std::string_view> status_of(const Cell& cell, const Metric& metric) {
   if (cell.is_unknown()) return "unknown";
   if (cell.is_unavailable()) return "unavailable";
+  if (cell.in_module()) return "in_module";
   if (cell.is_number() && !std::isfinite(cell.real())) return "not_finite";
   if (cell.partial()) return bounds_from_below(metric) ? "lower_bound" : "partial";
   if (cell.is_zero_by_rule()) return "zero_by_rule";

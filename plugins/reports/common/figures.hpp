@@ -1,8 +1,9 @@
 // A figure: a cell of the report, what it may lack, and how it is written.
 //
-// Seven things are never mixed up: a number, zero by rule (the operator costs nothing under this
+// Eight things are never mixed up: a number, zero by rule (the operator costs nothing under this
 // metric), a lower bound or a mean that leaves something out (the host says so: Cell::partial),
-// unknown (no rule), unavailable (this machine or file cannot tell), and not applicable.
+// unknown (no rule), unavailable (this machine or file cannot tell), part of the figure of a module
+// around it (a plugin gives that as a whole: Cell::in_module), and not applicable.
 #pragma once
 #include <optional>
 #include <string>
@@ -30,7 +31,8 @@ class Accumulator {
   Cell sum_;
   bool number_ = false;  // one that is no zero by rule
   bool unknown_ = false, unavailable_ = false;
-  bool mixed_ = false;  // more than one figure under an aggregation that has no rule for it
+  bool elsewhere_ = false;  // something is part of a module's figure, which is added by itself
+  bool mixed_ = false;      // more than one figure under an aggregation that has no rule for it
 };
 
 /// The shortest text that reads back as the same number; "0" when it is none, "nan", "inf".
@@ -40,10 +42,12 @@ std::string plain_number(const Cell& cell);
 bool bounds_from_below(const tmeter::Metric& metric);
 
 /// What a figure is besides a plain number: "zero_by_rule", "unknown", "unavailable",
-/// "not_finite", "lower_bound", "partial"; nothing for plain numbers and where none applies.
+/// "in_module", "not_finite", "lower_bound", "partial"; nothing for plain numbers and where none
+/// applies.
 std::optional<std::string_view> status_of(const Cell& cell, const tmeter::Metric& metric);
 
-/// As people read it: "25.56 M", "≥4.09 G", "≈0.5" of a mean, "0", "0ʳ" by rule, "?", "n/a", "–".
+/// As people read it: "25.56 M", "≥4.09 G", "≈0.5" of a mean, "0", "0ʳ" by rule, "?", "n/a", "↑" in
+/// a module's figure, "–".
 std::string shown(const Cell& cell, const tmeter::Metric& metric);
 
 /// The same with every digit of a count: "25,557,032", "97.49 MiB".
@@ -52,6 +56,8 @@ std::string shown_in_full(const Cell& cell, const tmeter::Metric& metric);
 /// Says what the signs in `shown` mean.
 inline constexpr std::string_view kLegend =
     "0ʳ: zero by rule · ≥: a lower bound, as something inside has no figure · ?: unknown, no rule "
-    "for it · n/a: not available from this file or machine · –: does not apply";
+    "for it · n/a: not available from this file or machine · ↑: in the figure of a module around "
+    "it, which a "
+    "plugin gives as a whole · –: does not apply";
 
 }  // namespace reports

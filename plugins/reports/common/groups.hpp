@@ -1,6 +1,7 @@
 // Operators by name and modules by type, with sums.
 #pragma once
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <tmeter/cpp/report.hpp>
@@ -35,7 +36,14 @@ class Groups {
   std::map<std::string, size_t, std::less<>> index_;
 };
 
-/// What each module holds and runs itself, not what modules inside it do, by module index.
+/// Calls that module handlers gave figures for: what is inside has none of its own, and these are
+/// added by themselves, so that what is grouped adds up to the total. One thing for each such call,
+/// with the metrics (positions) it is about.
+void for_each_answer(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,
+                     const std::function<void(const tmeter::ModuleCall&, const Sums&)>& visit);
+
+/// What each module holds and runs itself, not what modules inside it do, by module index; where a
+/// module handler gave a figure, that.
 std::vector<Sums> own_figures(const tmeter::Report& report,
                               const std::vector<tmeter::Metric>& metrics);
 
@@ -43,6 +51,7 @@ std::vector<Sums> own_figures(const tmeter::Report& report,
 void add_node(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,
               const tmeter::Node& node, Sums& sums);
 
+/// Operators by name; then, of calls that module handlers gave figures for, the modules by type.
 Groups by_operator(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics);
 
 /// Modules by type, each with its own figures, so that rows add up to the total.

@@ -4,6 +4,7 @@
 //   --by module    id, path, type, calls            the tree in pre-order; the root has the totals
 //   --by operator  operator, calls                  --depth 2: index, operator, overload, module,
 //                                                   location, result: every call
+//                  then module types and calls whose figure a plugin gives as a whole
 //   --by type      type, modules                    --depth 2: id, path, type: every module
 //   --by tensor    name, kind, dtype, shape, elements, trainable, tied_to
 //   a sweep        the symbols                      a row per point

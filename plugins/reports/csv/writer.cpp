@@ -83,7 +83,7 @@ std::string field(std::string_view text, const Options& options) {
 }
 
 std::string figure(const tmeter::Cell& cell) {
-  if (cell.empty()) return "";
+  if (cell.empty() || cell.in_module()) return "";
   if (cell.is_unknown() || cell.is_unavailable()) return "n/a";
   return reports::plain_number(cell);
 }

@@ -63,6 +63,14 @@ void add_operators(const Report& report, const Metric& metric, Json& out) {
     for (Module m = node.call().module(); m; m = m.parent())
       modules[m.index()].add(node.op(), cell);
   }
+  // What a module handler gave is under the module's type, as fvcore has no such thing.
+  for (const auto& call : report.graph().module_calls()) {
+    const auto cell = report.cell(metric, TMETER_AXIS_MODULE_CALL, call.index());
+    if (!cell.by_module()) continue;
+    whole.add(call.module().type(), cell);
+    for (Module m = call.module(); m; m = m.parent())
+      modules[m.index()].add(call.module().type(), cell);
+  }
   out["by_operator"] = whole.json();
   Json both = Json::object();
   for (const auto& m : report.graph().modules())

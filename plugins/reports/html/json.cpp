@@ -81,6 +81,7 @@ Json& Json::cell(const tmeter::Cell& cell) {
   if (cell.is_zero_by_rule()) return text("0");
   if (cell.is_unknown()) return text("?");
   if (cell.is_unavailable()) return text("-");
+  if (cell.in_module()) return text("^");
   if (cell.empty()) return null();
   const double v = cell.real();
   if (std::isfinite(v)) return real(v);

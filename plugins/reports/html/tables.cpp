@@ -70,6 +70,19 @@ void write_calls(Json& json, const tmeter::Graph& graph) {
   json.close('}');
 }
 
+/// [[call, metric, cell]…]: figures that plugins give for module calls as a whole.
+void write_answers(Json& json, const Report& report) {
+  json.key("answers").open('[');
+  const auto metrics = report.metrics();
+  for (size_t call = 0; call < report.graph().module_calls().size(); ++call)
+    for (const auto& m : metrics) {
+      const auto cell = report.cell(m, TMETER_AXIS_MODULE_CALL, call);
+      if (m.axis() != TMETER_AXIS_NODE || !cell.by_module()) continue;
+      json.open('[').index(call).index(m.index()).cell(cell).close(']');
+    }
+  json.close(']');
+}
+
 size_t row_count(const tmeter::Graph& graph, int32_t axis) {
   switch (axis) {
     case TMETER_AXIS_NODE:
@@ -125,6 +138,7 @@ void write_operators(Json& json, const Report& report) {
     return n.call() ? static_cast<int64_t>(n.call().index()) : int64_t{-1};
   });
   write_calls(json, graph);
+  write_answers(json, report);
   write_texts(json, "location", nodes, [](const Node& n) { return n.location(); });
   write_texts(json, "arguments", nodes, [](const Node& n) { return arguments(n); });
   write_texts(json, "results", nodes, [](const Node& n) { return results(n); });

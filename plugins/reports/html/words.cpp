@@ -40,7 +40,7 @@ std::string words(const Value& value) {
     case TMETER_VALUE_INT:
       return std::to_string(value.as_int());
     case TMETER_VALUE_FLOAT:
-      return tmeter::detail::format_real("%.10g", value.as_float());
+      return tmeter::general(value.as_float(), 10);
     case TMETER_VALUE_BOOL:
       return value.as_bool() ? "true" : "false";
     case TMETER_VALUE_NONE:

@@ -42,23 +42,28 @@ void RowWriter::section(std::string_view name, const Items& items, Row&& row) {
   stream_.close(']');
 }
 
-void RowWriter::value_members(const tmeter::Value& value) {
-  if (value.is_tensor()) return write_tensor_members(stream_, value);
+void RowWriter::value_members(const tmeter::Value& value, bool with_origin) {
+  if (value.is_tensor()) return value_writer_.write_members(stream_, value, with_origin);
   stream_.key("value");
-  value_writer_.write(stream_, value, false);
+  value_writer_.write(stream_, value, with_origin);
+  detail("detail", value_writer_.detail(value, with_origin));
+}
+
+void RowWriter::detail(std::string_view key, const Json& detail) {
+  if (!detail.is_null()) stream_.key(key).json(detail);
 }
 
 void RowWriter::inputs() {
   section("inputs", graph_.inputs(), [this](size_t i, const tmeter::Value& value) {
     stream_.key("name").text(graph_.input_name(i));
     stream_.key("origin").text_or_null(graph_.input_origin(i));
-    value_members(value);
+    value_members(value, false);
   });
 }
 
 void RowWriter::outputs() {
   section("outputs", graph_.outputs(),
-          [this](size_t, const tmeter::Value& value) { value_members(value); });
+          [this](size_t, const tmeter::Value& value) { value_members(value, true); });
 }
 
 void RowWriter::modules() {
@@ -66,6 +71,21 @@ void RowWriter::modules() {
     enter(module);
     module_row(module);
     values_.write(stream_, TMETER_AXIS_MODULE, i);
+  });
+}
+
+// Figures of calls are those that metrics state of them, or module handlers; the others follow from
+// the operators.
+void RowWriter::module_calls() {
+  section("module_calls", graph_.module_calls(), [this](size_t i, const tmeter::ModuleCall& call) {
+    stream_.key("module").integer(signed_of(call.module().index()));
+    if (const auto parent = call.parent()) stream_.key("parent").integer(signed_of(parent.index()));
+    const auto& metrics = values_.metrics();
+    if (std::any_of(metrics.begin(), metrics.end(), [&](const auto& m) {
+          return m.axis() == TMETER_AXIS_MODULE_CALL ||
+                 report_.cell(m, TMETER_AXIS_MODULE_CALL, i).by_module();
+        }))
+      values_.write(stream_, TMETER_AXIS_MODULE_CALL, i);
   });
 }
 
@@ -125,13 +145,35 @@ void RowWriter::module_row(const Module& module) {
   if (module.attribute_count() > 0) attributes(module);
 }
 
-void RowWriter::attributes(const Module& module) {
-  stream_.key("attributes").open('{');
-  for (size_t i = 0; i < module.attribute_count(); ++i) {
-    stream_.key(module.attribute_name(i));
-    value_writer_.write(stream_, module.attribute(i), false);
+// A name that is none, or that another has, too, is that of the position.
+std::string RowWriter::key_of(std::string_view name, size_t position) {
+  const bool taken = name.empty() || name.starts_with('#') ||
+                     std::find(used_.begin(), used_.end(), name) != used_.end();
+  used_.push_back(name);
+  return taken ? "#" + std::to_string(position) : std::string(name);
+}
+
+template <class Name, class At>
+void RowWriter::named_values(const Names& names, size_t count, Name&& name, At&& at,
+                             bool with_origin) {
+  Json details;
+  used_.clear();
+  stream_.key(names.values).open('{');
+  for (size_t i = 0; i < count; ++i) {
+    const auto key = key_of(name(i), i);
+    value_writer_.write(stream_.key(key), at(i), with_origin);
+    if (auto more = value_writer_.detail(at(i), with_origin); !more.is_null())
+      details.emplace(key, std::move(more));
   }
   stream_.close('}');
+  detail(names.details, details);
+}
+
+void RowWriter::attributes(const Module& module) {
+  named_values(
+      {"attributes", "attribute_details"}, module.attribute_count(),
+      [&](size_t i) { return module.attribute_name(i); },
+      [&](size_t i) { return module.attribute(i); }, false);
 }
 
 void RowWriter::node_row(const Node& node) {
@@ -143,25 +185,30 @@ void RowWriter::node_row(const Node& node) {
   module_path(call ? call.module() : Module());
   if (call && call.module().calls() > 1) stream_.key("call").integer(call_numbers_[call.index()]);
   if (!node.location().empty()) stream_.key("location").text(node.location());
+  if (!node.name().empty()) stream_.key("name").text(node.name());
+  if (call) stream_.key("module_call").integer(signed_of(call.index()));
   arguments(node);
-  stream_.key("results").open('[');
-  for (size_t i = 0; i < node.result_count(); ++i)
-    value_writer_.write(stream_, node.result(i), false);
-  stream_.close(']');
+  results(node);
 }
 
-// By schema name; one that has none, or one that another has, too, is called by its position.
 void RowWriter::arguments(const Node& node) {
-  std::vector<std::string_view> used;
-  stream_.key("arguments").open('{');
-  for (size_t i = 0; i < node.arg_count(); ++i) {
-    const auto name = node.arg_name(i);
-    const bool taken = std::find(used.begin(), used.end(), name) != used.end();
-    stream_.key(name.empty() || taken ? "#" + std::to_string(i) : std::string(name));
-    used.push_back(name);
-    value_writer_.write(stream_, node.arg(i), true);
+  named_values(
+      {"arguments", "details"}, node.arg_count(), [&](size_t i) { return node.arg_name(i); },
+      [&](size_t i) { return node.arg(i); }, true);
+}
+
+void RowWriter::results(const Node& node) {
+  Json details;
+  stream_.key("results").open('[');
+  for (size_t i = 0; i < node.result_count(); ++i) {
+    value_writer_.write(stream_, node.result(i), false);
+    auto more = value_writer_.detail(node.result(i), false);
+    if (more.is_null()) continue;
+    while (details.size() < i) details.push_back(nullptr);
+    details.push_back(std::move(more));
   }
-  stream_.close('}');
+  stream_.close(']');
+  detail("result_details", details);
 }
 
 void RowWriter::tensor_row(const Tensor& tensor) {

@@ -16,7 +16,7 @@ Json target(const tmeter::Graph& graph, const tmeter_target& t) {
     case TMETER_AXIS_MODULE:
       return {{"module", graph.modules()[t.index].path()}};
     case TMETER_AXIS_MODULE_CALL:
-      return {{"module", graph.module_calls()[t.index].module().path()}};
+      return {{"module", graph.module_calls()[t.index].module().path()}, {"module_call", t.index}};
     case TMETER_AXIS_TENSOR:
       return {{"tensor", graph.tensors()[t.index].name()}};
     default:
@@ -39,6 +39,13 @@ Json sizes(const tmeter::Graph& graph) {
   return {{"text", how},
           {"literals_replaced", parsed<int64_t>(graph.property("literals.replaced"))},
           {"literals_kept", parsed<int64_t>(graph.property("literals.kept"))}};
+}
+
+// "coverage" and "unknown" are no metrics; when they are not known, nothing of them is.
+std::optional<std::string_view> status_of(const tmeter::AssertionView& a,
+                                          const tmeter::Report& report) {
+  if (a.of_metric()) return reports::status_of(a.value(), report.metrics()[a.metric()]);
+  return a.value().is_unavailable() ? std::optional<std::string_view>("unavailable") : std::nullopt;
 }
 
 }  // namespace
@@ -83,6 +90,7 @@ void metrics(Stream& stream, const tmeter::Report& report) {
                {"aggregation", reports::aggregation_name(m.aggregation())},
                {"better", reports::better_name(m.better())},
                {"detail", m.detail()},
+               {"of_tensors", m.of_tensors()},
                {"convention", m.convention()}};
     if (!m.description().empty()) entry.emplace("description", m.description());
     entry.emplace("provenance", Json{{"kind", reports::provenance_name(m.provenance())},
@@ -121,16 +129,22 @@ Json coverage(const tmeter::Report& report) {
       {"ratio", all ? Json(static_cast<double>(known) / static_cast<double>(all)) : Json(nullptr)}};
 }
 
+void totals_infinite(Stream& stream, const tmeter::Report& report) {
+  Json signs;
+  for (const auto& m : report.metrics())
+    if (const auto sign = infinite_sign(report.total(m)); !sign.empty())
+      signs.emplace(m.id(), sign);
+  if (!signs.is_null()) stream.section("totals_infinite", signs);
+}
+
 void assertions(Stream& stream, const tmeter::Report& report) {
   const auto list = report.assertions();
   if (list.size() == 0) return;
-  const auto metrics = report.metrics();
   stream.list_lines("assertions", list, [&](const auto& a) {
     Json entry{{"expression", a.expression()}, {"subject", a.subject()},
                {"comparison", a.comparison()}, {"value", number(a.value())},
                {"limit", number(a.limit())},   {"holds", a.holds()}};
-    if (a.value().partial() && a.of_metric())
-      entry.emplace("status", *reports::status_of(a.value(), metrics[a.metric()]));
+    if (const auto status = status_of(a, report)) entry.emplace("status", *status);
     return entry;
   });
 }

@@ -10,6 +10,7 @@ Json model(const tmeter::Report& report);
 Json totals(const tmeter::Report& report);
 /// What totals are besides plain numbers, by metric id: {"macs": "lower_bound"}.
 Json totals_status(const tmeter::Report& report);
+void totals_infinite(Stream& stream, const tmeter::Report& report);
 Json coverage(const tmeter::Report& report);
 Json config(const tmeter::Report& report);
 Json timing(const tmeter::Report& report);

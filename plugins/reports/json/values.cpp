@@ -12,8 +12,8 @@ using tmeter::Cell;
 using tmeter::Value;
 
 /// As `reports::status_of` names them, in the order in which they are written.
-constexpr std::array<std::string_view, 6> kStatuses{"zero_by_rule", "unknown",     "unavailable",
-                                                    "not_finite",   "lower_bound", "partial"};
+constexpr std::array<std::string_view, 7> kStatuses{
+    "zero_by_rule", "unknown", "unavailable", "in_module", "not_finite", "lower_bound", "partial"};
 
 void write_number(Stream& stream, const Cell& cell) {
   if (cell.is_int())
@@ -50,33 +50,61 @@ void write_symbolic_shape(Stream& stream, const Value& value) {
 
 }  // namespace
 
+namespace {
+
+template <class Visit>
+void for_each_leaf(const Value& value, Visit&& visit) {
+  if (!value.is_list()) return visit(value);
+  for (size_t i = 0; i < value.size(); ++i) for_each_leaf(value[i], visit);
+}
+
+// What JSON has a text for although the value is none.
+std::string_view kind_of(const Value& value) {
+  if (value.kind() == TMETER_VALUE_DTYPE) return "dtype";
+  if (value.kind() == TMETER_VALUE_OTHER) return "other";
+  if (value.kind() == TMETER_VALUE_FLOAT && !std::isfinite(value.as_float())) return "float";
+  return "";
+}
+
+}  // namespace
+
 Json number(const Cell& cell) {
   if (cell.is_int()) return cell.count().value();
   if (cell.is_number() && std::isfinite(cell.real())) return cell.real();
   return cell.is_zero_by_rule() ? Json(0) : Json(nullptr);
 }
 
+std::string_view infinite_sign(const Cell& cell) {
+  if (!cell.is_number() || !std::isinf(cell.real())) return "";
+  return cell.real() < 0 ? "-inf" : "inf";
+}
+
 Values::Values(const tmeter::Report& report)
     : report_(report), metrics_(reports::all_metrics(report)) {}
 
 void Values::write(Stream& stream, int32_t axis, size_t index) const {
-  std::array<std::vector<std::string_view>, kStatuses.size()> marked;
+  std::array<std::vector<std::string_view>, kStatuses.size() + 1> marked;
+  Json infinite;
   stream.key("values").open('{');
   for (size_t m = 0; m < metrics_.size(); ++m) {
     const auto cell = report_.cell(metrics_[m], axis, index);
+    if (cell.by_module()) marked.back().push_back(metrics_[m].id());
     if (cell.empty()) continue;
     write_number(stream.key(metrics_[m].id()), cell);
     const auto status = reports::status_of(cell, metrics_[m]);
+    if (const auto sign = infinite_sign(cell); !sign.empty())
+      infinite.emplace(metrics_[m].id(), sign);
     for (size_t s = 0; s < kStatuses.size(); ++s)
       if (status == kStatuses[s]) marked[s].push_back(metrics_[m].id());
   }
   stream.close('}');
-  for (size_t s = 0; s < kStatuses.size(); ++s) {
+  for (size_t s = 0; s < marked.size(); ++s) {
     if (marked[s].empty()) continue;
-    stream.key(kStatuses[s]).open('[');
+    stream.key(s < kStatuses.size() ? kStatuses[s] : "by_module").open('[');
     for (const auto id : marked[s]) stream.text(id);
     stream.close(']');
   }
+  if (!infinite.empty()) stream.key("infinite").json(infinite);
 }
 
 void write_shape(Stream& stream, const tmeter::Shape& shape) {
@@ -95,6 +123,15 @@ ValueWriter::ValueWriter(const tmeter::Graph& graph) {
   const auto inputs = graph.inputs();
   for (size_t i = 0; i < inputs.size(); ++i)
     inputs_.emplace(inputs[i].handle(), graph.input_name(i));
+  for (const auto& node : graph.nodes()) {
+    int64_t place = 0;
+    for (size_t i = 0; i < node.result_count(); ++i)
+      for_each_leaf(node.result(i), [&](const Value& leaf) {
+        if (place > 0 && leaf.producer().handle() == node.handle())
+          places_.emplace(leaf.handle(), place);
+        ++place;
+      });
+  }
 }
 
 void ValueWriter::write_origin(Stream& stream, const Value& value) const {
@@ -102,9 +139,35 @@ void ValueWriter::write_origin(Stream& stream, const Value& value) const {
     stream.key("tensor").text(tensor.name());
   } else if (const auto producer = value.producer()) {
     stream.key("node").integer(static_cast<int64_t>(producer.index()));
+    if (const auto place = places_.find(value.handle()); place != places_.end())
+      stream.key("result").integer(place->second);
   } else if (const auto input = inputs_.find(value.handle()); input != inputs_.end()) {
     stream.key("input").text(input->second);
   }
+}
+
+Json ValueWriter::list_detail(const Value& value, bool with_origin) const {
+  Json items;
+  for (size_t i = 0; i < value.size(); ++i) {
+    auto item = detail(value[i], with_origin);
+    if (item.is_null() && items.is_null()) continue;
+    while (items.size() < i) items.push_back(nullptr);
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+Json ValueWriter::detail(const Value& value, bool with_origin) const {
+  if (value.is_list()) return list_detail(value, with_origin);
+  Json out;
+  if (value.is_tensor()) return out;  // its object has everything
+  if (const auto kind = kind_of(value); !kind.empty()) out["kind"] = kind;
+  if (const auto producer = value.producer(); with_origin && producer) {
+    out["node"] = producer.index();
+    if (const auto place = places_.find(value.handle()); place != places_.end())
+      out["result"] = place->second;
+  }
+  return out;
 }
 
 void ValueWriter::write_list(Stream& stream, const Value& value, bool with_origin) const {
@@ -113,12 +176,16 @@ void ValueWriter::write_list(Stream& stream, const Value& value, bool with_origi
   stream.close(']');
 }
 
+void ValueWriter::write_members(Stream& stream, const Value& tensor, bool with_origin) const {
+  write_tensor_members(stream, tensor);
+  if (with_origin) write_origin(stream, tensor);
+}
+
 void ValueWriter::write(Stream& stream, const Value& value, bool with_origin) const {
   switch (value.kind()) {
     case TMETER_VALUE_TENSOR:
       stream.open('{');
-      write_tensor_members(stream, value);
-      if (with_origin) write_origin(stream, value);
+      write_members(stream, value, with_origin);
       stream.close('}');
       break;
     case TMETER_VALUE_INT:

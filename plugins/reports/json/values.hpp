@@ -11,10 +11,13 @@ namespace json_report {
 /// 25557032, 0.0188, 0 for zero by rule; null for everything that is not a finite number.
 Json number(const tmeter::Cell& cell);
 
+/// "inf" or "-inf" of a figure that is; else empty.
+std::string_view infinite_sign(const tmeter::Cell& cell);
+
 /// The figures of one row: "values" ({metric id: number or null}), and for each cell that is not a
 /// plain number its metric in "zero_by_rule", "unknown", "unavailable", "not_finite" or – of a
 /// module in which something has no figure – "lower_bound" or, where the rest bounds nothing,
-/// "partial". Metrics that do not apply are left out.
+/// "partial"; "infinite" tells the sign of those that are. Metrics that do not apply are left out.
 class Values {
  public:
   explicit Values(const tmeter::Report& report);
@@ -32,17 +35,27 @@ void write_shape(Stream& stream, const tmeter::Shape& shape);
 void write_tensor_members(Stream& stream, const tmeter::Value& value);
 
 /// Arguments, results, attributes. Tensors become objects with the members above and where they
-/// are from: "node" (index), "tensor" (name) or "input" (name). Everything else becomes what JSON
-/// has for it.
+/// are from: "node" (index) and "result" (which of what it makes), "tensor" (name) or "input"
+/// (name). Everything else becomes what JSON has for it.
 class ValueWriter {
  public:
   explicit ValueWriter(const tmeter::Graph& graph);
   void write(Stream& stream, const tmeter::Value& value, bool with_origin) const;
 
+  /// The members of a tensor, of an object that is open.
+  void write_members(Stream& stream, const tmeter::Value& tensor, bool with_origin) const;
+
+  /// What the JSON of a value does not tell: of a scalar "kind" and, with origin, "node" and
+  /// "result"; of a list such details of its items. Null when there is nothing.
+  Json detail(const tmeter::Value& value, bool with_origin) const;
+
  private:
   void write_origin(Stream& stream, const tmeter::Value& value) const;
   void write_list(Stream& stream, const tmeter::Value& value, bool with_origin) const;
+  Json list_detail(const tmeter::Value& value, bool with_origin) const;
   std::unordered_map<const tmeter_value*, std::string> inputs_;
+  /// Of what a node makes, lists taken apart, all but the first.
+  std::unordered_map<const tmeter_value*, int64_t> places_;
 };
 
 }  // namespace json_report

@@ -19,10 +19,12 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   metrics(stream, report);
   stream.section_lines("totals", totals(report));
   stream.section("totals_status", totals_status(report));
+  totals_infinite(stream, report);
   formulas(stream, report);
   stream.section("sweep", sweep(report));
   stream.section("coverage", coverage(report));
   rows.modules();
+  rows.module_calls();
   rows.nodes();
   rows.tensors();
   assertions(stream, report);
@@ -33,6 +35,7 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   warnings(stream, report);
   plugins(stream, report);
   stream.section("hardware", text_or_null(report.property("hardware")));
+  stream.section("command", text_or_null(report.property("command")));
   stream.section("timing", timing(report));
   stream.end_line(0).close('}').finish();
 }

@@ -55,6 +55,10 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view, G
   }
   tree.root = total_branch(report, columns);
   if (any_partial(tree.root.cells)) tree.legend = {kLowerBound};
+  const auto& all = groups.all();
+  if (std::any_of(all.begin(), all.end(),
+                  [](const auto& g) { return any_in_module(cells_of(g.sums)); }))
+    tree.legend.emplace_back(kInModule);
   tree.hidden += tree.depth < 1 ? branches.size() : 0;
   if (tree.depth >= 1) tree.root.children = std::move(branches);
   // Groups by weight unless told otherwise; what is in them as it comes unless told otherwise.
@@ -67,9 +71,9 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view, G
 
 bool wants_members(const View& view) { return view.depth.value_or(1) >= 2; }
 
-std::string_view path_of(const tmeter::Node& node) {
-  const bool root = !node.call() || node.call().module().index() == 0;
-  return root ? "(root)" : node.call().module().path();
+std::string_view path_of(const tmeter::ModuleCall& call) {
+  const bool root = !call || call.module().index() == 0;
+  return root ? "(root)" : call.module().path();
 }
 
 // "torch.nn.modules.conv.Conv2d" reads "Conv2d" unless another type is called that, too.
@@ -95,11 +99,19 @@ Tree operator_tree(const Report& report, const Columns& columns, const View& vie
     if (!wants_members(view)) continue;
     Sums own = reports::empty_sums(columns.shown);
     reports::add_node(report, columns.shown, node, own);
-    const auto path = path_of(node);
+    const auto path = path_of(node.call());
     const auto shape = node.result_count() ? describe(node.result(0)) : std::string();
     group.members.push_back(
         {std::to_string(node.index()), std::string(path), "", shape, cells_of(own), {}});
   }
+  const auto add_answer = [&](const tmeter::ModuleCall& call, const Sums& given) {
+    auto& group = groups[call.module().qualified_type()];
+    ++group.count;
+    for (size_t c = 0; c < given.size(); ++c) group.sums[c].add(given[c].result());
+    if (!wants_members(view)) return;
+    group.members.push_back({"", std::string(path_of(call)), "", "", cells_of(given), {}});
+  };
+  reports::for_each_answer(report, columns.shown, add_answer);
   return make_tree(report, columns, view, groups);
 }
 

@@ -28,14 +28,18 @@ class ModuleFacts {
     find_calls(graph);
     find_ties(graph);
     for (const auto& m : graph.modules())
-      for (const auto& metric : columns.shown)
-        partial_ = partial_ || reports::module_figure(report, metric, m).partial();
+      for (const auto& metric : columns.shown) {
+        const auto cell = reports::module_figure(report, metric, m);
+        partial_ = partial_ || cell.partial();
+        in_module_ = in_module_ || cell.in_module();
+      }
   }
 
   const std::string& id(const Module& m) const { return ids_[m.index()]; }
   bool called(const Module& m) const { return called_[m.index()]; }
   bool tied(const Module& m) const { return tied_[m.index()]; }
   bool any_partial() const { return partial_; }
+  bool any_in_module() const { return in_module_; }
   const std::vector<size_t>& modules_per_level() const { return per_level_; }
 
  private:
@@ -65,7 +69,7 @@ class ModuleFacts {
   std::vector<std::string> ids_;
   std::vector<size_t> level_, per_level_;
   std::vector<bool> called_, tied_;
-  bool partial_ = false;
+  bool partial_ = false, in_module_ = false;
 };
 
 /// Whether a level could fit a screen once repeats are folded; it spares building huge levels.
@@ -90,6 +94,7 @@ std::vector<std::string> legend(const Graph& graph, const ModuleFacts& facts) {
   }
   std::vector<std::string> lines;
   if (facts.any_partial()) lines.emplace_back(kLowerBound);
+  if (facts.any_in_module()) lines.emplace_back(kInModule);
   const auto modules = [](size_t n) {
     return std::to_string(n) + (n == 1 ? " module is" : " modules are");
   };

@@ -16,6 +16,7 @@ Figure figure_of(const Cell& cell, const tmeter::Metric& metric, bool raw) {
   if (cell.empty()) return {"–", "", Style::kQuiet};
   if (cell.is_unknown()) return {"?", "", Style::kWarning};
   if (cell.is_unavailable()) return {"n/a", "", Style::kQuiet};
+  if (cell.in_module()) return {"↑", "", Style::kQuiet};
   Figure figure;
   if (raw) {
     figure.number = plain_number(cell);

@@ -30,17 +30,6 @@ c10::FunctionSchema schema_of_calls(const std::string& op, const ForeignCall& ca
   return {op, "", std::move(arguments), std::move(results)};
 }
 
-c10::FunctionSchema schema_of_rule(const std::string& op, std::string_view text) {
-  try {
-    auto schema = torch::jit::parseSchema(std::string(text));
-    if (schema.name() == op) return schema;
-  } catch (const std::exception& e) {
-    throw Error(TMETER_INTERNAL, "the schema '" + std::string(text) +
-                                     "' of a shape rule cannot be read: " + short_reason(e));
-  }
-  throw Error(TMETER_INTERNAL, "the schema '" + std::string(text) + "' is not one of " + op);
-}
-
 void declare(const std::string& op, c10::FunctionSchema schema) {
   const auto space = op.substr(0, op.find(':'));
   // Never destroyed: operators live as long as the process.
@@ -51,7 +40,7 @@ void declare(const std::string& op, c10::FunctionSchema schema) {
 
 }  // namespace
 
-Declarations::Declarations(const Archive& archive, const Request& request) {
+Declarations::Declarations(const Archive& archive, const Call& call) {
   std::map<std::string, bool> seen;
   const auto known = [&](const std::string& op) {
     const auto [it, fresh] = seen.try_emplace(op, false);
@@ -62,11 +51,14 @@ Declarations::Declarations(const Archive& archive, const Request& request) {
   for (const auto& [name, entry] : archive.folder("code/")) {
     if (name.ends_with(".py")) find_foreign_calls(archive.read(entry), known, calls);
   }
-  for (const auto& [op, call] : calls) {
+  for (const auto& [op, written] : calls) {
     while_reading("code", [&] {
-      const auto rule = ShapeQuery::schema(request.handle(), op);
-      declare(op, rule.empty() ? schema_of_calls(op, call) : schema_of_rule(op, rule));
-      if (rule.empty()) without_rule_[op] = call.list_length;
+      const auto rule = find_rule(call, op);
+      declare(op, rule ? rule->schema : schema_of_calls(op, written));
+      if (rule)
+        rules_.emplace(op, *rule);
+      else
+        without_rule_[op] = written.list_length;
     });
     all_.insert(op);
   }

@@ -61,7 +61,7 @@ ModelFile::ModelFile(const Request& request, const Call& call)
     : call_(call),
       archive_(request.source()),
       storages_(archive_),
-      declarations_(archive_, request),
+      declarations_(archive_, call),
       trusted_(request.trusted()),
       code_(std::make_shared<torch::jit::CompilationUnit>()),
       importer_(

@@ -20,13 +20,11 @@ constexpr std::array<std::string_view, 2> kConvolutions{"Conv2dPackedParamsBase"
                                                         "Conv3dPackedParamsBase"};
 
 /// "LinearPackedParamsBase"; empty for a class that is not LibTorch's.
-std::string_view packed_class(const c10::Type& type) {
+std::string packed_class(const c10::Type& type) {
   const auto* cls = type.castRaw<c10::ClassType>();
   if (!cls || !cls->name()) return {};
-  static thread_local std::string name;
-  name = cls->name()->qualifiedName();
-  return name.starts_with(kClasses) ? std::string_view(name).substr(kClasses.size())
-                                    : std::string_view();
+  const auto name = cls->name()->qualifiedName();
+  return name.starts_with(kClasses) ? name.substr(kClasses.size()) : std::string();
 }
 
 bool is_convolution(const c10::Type& type) {

@@ -175,10 +175,11 @@ void propagate(const Graph& graph, GraphBuilder& builder, Call& call) {
   std::vector<Inputs> passes{wanted};
   if (auto first = halfway(recorded_inputs(graph), wanted)) passes.insert(passes.begin(), *first);
 
+  Rules rules(call);
   Known known;
   Paddings paddings;
   for (const auto& inputs : passes) {
-    Replay replay(graph, known, limits);
+    Replay replay(graph, known, limits, rules);
     if (!replay.run(inputs)) refuse(graph, replay);
     if (!replay.doubtful().empty()) refuse_doubtful(graph, replay.doubtful());
     auto result = replay.result();

@@ -147,10 +147,7 @@ void Replay::execute(const Node& node, const SizeArgument* sizes, size_t version
 void Replay::execute_operator(const Node& node, const SizeArgument* sizes, size_t version) {
   const auto op = c10::Dispatcher::singleton().findSchema(
       {std::string(executed_as(node, sizes != nullptr)), std::string(node.overload())});
-  if (!op) {
-    throw std::runtime_error(
-        "is no operator of LibTorch, so what it gives for other sizes is not known");
-  }
+  if (!op) return execute_by_rule(node);
   const auto& info = evaluator_.info(*op);
   for (const auto& a : info.args) arg_names_.push_back(a.name);
   const auto& schema = op->schema();
@@ -164,8 +161,25 @@ void Replay::execute_operator(const Node& node, const SizeArgument* sizes, size_
   repad(node, info);
   auto stack = args_;
   evaluator_.execute(*op, stack);
-  for (size_t i = 0; i < node.result_count() && i < stack.size(); ++i)
-    bind(node.result(i), stack[i]);
+  bind_results(node, stack);
+}
+
+void Replay::execute_by_rule(const Node& node) {
+  const auto* rule = rules_.find(node);
+  if (!rule) {
+    throw std::runtime_error(
+        "LibTorch does not have this operator and no plugin a shape rule for it, so what it gives "
+        "for other sizes is not known (docs/in-house-layers.md; `tmeter plugin new NAME --kind "
+        "shape` writes a plugin with one)");
+  }
+  for (const auto& a : rule->schema.arguments()) arg_names_.push_back(a.name());
+  args_ = arguments_of(node, rule->schema, now_);
+  bind_results(node, rules_.results(node, *rule, args_));
+}
+
+void Replay::bind_results(const Node& node, const torch::jit::Stack& results) {
+  for (size_t i = 0; i < node.result_count() && i < results.size(); ++i)
+    bind(node.result(i), results[i]);
 }
 
 void Replay::set_argument(const Node& node, const OperatorInfo& info, const Literal& literal) {

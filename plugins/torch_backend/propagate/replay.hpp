@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "propagate/rules.hpp"
 #include "propagate/size_arguments.hpp"
 #include "propagate/windows.hpp"
 #include "run/evaluator.hpp"
@@ -17,11 +18,13 @@ namespace tmeter::torch_backend {
 
 class Replay {
  public:
-  /// `base`: the sizes literals stand for; beside it the recorded ones of the graph.
-  Replay(const Graph& graph, const Known& base, Limits& limits)
+  /// `base`: the sizes literals stand for; beside it the recorded ones of the graph. `rules`: of
+  /// the operators that LibTorch lacks.
+  Replay(const Graph& graph, const Known& base, Limits& limits, Rules& rules)
       : graph_(graph),
         base_(base),
         limits_(limits),
+        rules_(rules),
         windows_(graph),
         ancestors_(graph.nodes().size()) {}
 
@@ -50,6 +53,8 @@ class Replay {
   bool step(size_t i);
   void execute(const Node& node, const SizeArgument* sizes, size_t version);
   void execute_operator(const Node& node, const SizeArgument* sizes, size_t version);
+  void execute_by_rule(const Node& node);
+  void bind_results(const Node& node, const torch::jit::Stack& results);
   void repad(const Node& node, const OperatorInfo& info);
   void set_argument(const Node& node, const OperatorInfo& info, const Literal& literal);
   void bind(const Value& value, const c10::IValue& now);
@@ -67,6 +72,7 @@ class Replay {
   const Graph& graph_;
   const Known& base_;
   Limits& limits_;
+  Rules& rules_;
   const Windows windows_;
   Evaluator evaluator_;
   Environment now_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "propagate/rules.hpp"
+
 namespace tmeter::torch_backend {
 namespace {
 
@@ -101,6 +103,14 @@ size_t pads_left(const Node& node, const Known& known) {
   return count > 0 ? count : zeros;
 }
 
+/// Of an operator outside LibTorch any number may be a size.
+size_t stakes_of_rule(const Node& node, const Known& known) {
+  const auto changes = changes_at(node, known);
+  size_t count = 0;
+  for (size_t i = 0; i < node.arg_count(); ++i) count += equal_to_changed(node.arg(i), changes);
+  return count;
+}
+
 }  // namespace
 
 std::map<std::string, size_t> numbers_left(const Graph& recorded, const Known& known,
@@ -109,6 +119,8 @@ std::map<std::string, size_t> numbers_left(const Graph& recorded, const Known& k
   const auto inputs = changes_of_inputs(recorded, known);
   for (const auto& node : recorded.nodes()) {
     if (known.literals.contains(node.index()) || is_of_torch_nn(node)) continue;
+    if (const auto count = is_of_libtorch(node) ? 0 : stakes_of_rule(node, known))
+      out[full_name(node)] += count;
     for (const auto& row : kStakes) {
       if (!node.op().starts_with(row.op)) continue;
       auto changes = changes_at(node, known);

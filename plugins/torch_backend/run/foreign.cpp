@@ -55,70 +55,10 @@ constexpr std::array<NamedGuess, 5> kGuesses{{
     {without_last, "the shape of its first tensor without the last dim"},
 }};
 
-/// An argument as a value of the query's builder.
-class Arguments {
- public:
-  explicit Arguments(GraphBuilder builder) : builder_(builder) {}
-
-  GraphBuilder::Id add(const c10::IValue& v) {
-    if (v.isTensor()) return tensor(v.toTensor());
-    if (v.isInt()) return builder_.integer(v.toInt());
-    if (v.isDouble()) return builder_.real(v.toDouble());
-    if (v.isBool()) return builder_.boolean(v.toBool());
-    if (v.isString()) return builder_.text(v.toStringRef());
-    if (v.isNone()) return builder_.none();
-    std::vector<GraphBuilder::Id> items;
-    if (v.isTuple()) {
-      for (const auto& item : v.toTupleRef().elements()) items.push_back(add(item));
-      return builder_.list(items);
-    }
-    if (!v.isList()) return builder_.other(v.tagKind());
-    const auto list = v.toList();
-    for (size_t i = 0; i < list.size(); ++i) items.push_back(add(list.get(i)));
-    return builder_.list(items);
-  }
-
- private:
-  GraphBuilder::Id tensor(const at::Tensor& t) {
-    if (!t.defined()) return builder_.none();
-    std::vector<tmeter_dim> dims;
-    for (const auto d : t.sizes()) dims.push_back(GraphBuilder::dim(d));
-    return builder_.tensor_value(DType(static_cast<int32_t>(t.scalar_type())), dims);
-  }
-
-  GraphBuilder builder_;
-};
-
-c10::IValue from_rule(const tmeter::Value& v) {
-  const auto tensor = [](const tmeter::Value& t) {
-    const auto shape = t.shape();
-    return at::empty(at::IntArrayRef(shape.begin(), shape.end()),
-                     at::dtype(static_cast<at::ScalarType>(t.dtype().id())).device(at::kMeta));
-  };
-  switch (v.kind()) {
-    case TMETER_VALUE_TENSOR:
-      return tensor(v);
-    case TMETER_VALUE_INT:
-      return v.as_int();
-    case TMETER_VALUE_FLOAT:
-      return v.as_float();
-    case TMETER_VALUE_BOOL:
-      return v.as_bool();
-    case TMETER_VALUE_LIST: {
-      c10::List<at::Tensor> list;
-      for (size_t i = 0; i < v.size(); ++i) list.push_back(tensor(v[i]));
-      return list;
-    }
-    default:
-      return {};
-  }
-}
-
 }  // namespace
 
-ForeignOperators::ForeignOperators(const Declarations& declared, const Request& request,
-                                   const Call& call)
-    : declared_(declared), request_(request), call_(call) {
+ForeignOperators::ForeignOperators(const Declarations& declared, const Call& call)
+    : declared_(declared), call_(call) {
   for (const auto& [op, length] : declared.without_rule()) guess_[op] = 0;
 }
 
@@ -150,7 +90,10 @@ void ForeignOperators::note(const OperatorInfo& info) {
 
 void ForeignOperators::execute(const c10::OperatorHandle& op, const OperatorInfo& info,
                                torch::jit::Stack& args) {
-  if (declared_.has_rule(info.name)) return by_rule(op, info, args);
+  if (const auto* rule = declared_.rule(info.name)) {
+    args = results_by_rule(call_, info.full_name(), *rule, args);
+    return;
+  }
   std::vector<at::Tensor> tensors;
   for (const auto& a : args) {
     for_each_tensor(a, [&](const at::Tensor& t) { tensors.push_back(t); });
@@ -167,17 +110,6 @@ void ForeignOperators::execute(const c10::OperatorHandle& op, const OperatorInfo
     else
       args.emplace_back(args.empty() ? result : at::empty_like(result));
   }
-}
-
-void ForeignOperators::by_rule(const c10::OperatorHandle& op, const OperatorInfo& info,
-                               torch::jit::Stack& args) {
-  ShapeQuery query(request_.handle());
-  Arguments values(query.builder());
-  std::vector<tmeter_id> ids;
-  for (const auto& a : args) ids.push_back(values.add(a));
-  const auto results = query.infer(call_.handle(), info.name, ids, op.schema().returns().size());
-  args.clear();
-  for (const auto& r : results) args.push_back(from_rule(r));
 }
 
 }  // namespace tmeter::torch_backend

@@ -15,7 +15,7 @@ namespace tmeter::torch_backend {
 
 class ForeignOperators {
  public:
-  ForeignOperators(const Declarations& declared, const Request& request, const Call& call);
+  ForeignOperators(const Declarations& declared, const Call& call);
 
   bool contains(std::string_view op) const { return declared_.contains(op); }
   /// Replaces the arguments by meta tensors of the result's shape; throws when there is no telling.
@@ -30,10 +30,7 @@ class ForeignOperators {
   void note(const OperatorInfo& info);
 
  private:
-  void by_rule(const c10::OperatorHandle& op, const OperatorInfo& info, torch::jit::Stack& args);
-
   const Declarations& declared_;
-  const Request& request_;
   const Call& call_;
   std::map<std::string, size_t, std::less<>> guess_;  // operator → index of its guess
   std::set<std::string> noted_;

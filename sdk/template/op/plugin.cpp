@@ -19,5 +19,6 @@ TMETER_PLUGIN("com.example.@name@", "1.0.0", [](tmeter::Registrar& r) {
   r.op("acme::gated_mlp(Tensor x, Tensor w_in, Tensor w_out) -> Tensor")
       .handle("macs", macs)
       .handle("other_flops", other_flops)
+      .work("matmul")
       .shape([](tmeter::ShapeCall& c) { c.give_like("x"); });
 });

@@ -13,7 +13,7 @@ const metric = (change: Partial<Metric> = {}): Metric => ({
 });
 
 test("what a cell is", () => {
-  const kinds = [[null, "none"], ["?", "unknown"], ["-", "unavailable"], ["0", "zero by rule"], [0, "number"],
+  const kinds = [[null, "none"], ["?", "unknown"], ["-", "unavailable"], ["^", "in module"], ["0", "zero by rule"], [0, "number"],
     [2.5, "number"], ["i9007199254740993", "number"], ["nan", "number"], ["-inf", "number"]] as const;
   for (const [cell, kind] of kinds) assert.equal(kindOf(cell), kind);
   assert.ok(isKnown("0"));
@@ -21,8 +21,10 @@ test("what a cell is", () => {
 });
 
 test("nothing, unknown, unavailable, zero and lower bounds look different", () => {
-  const texts = [null, "?", "-", "0", 0, 1500].map((cell) => joined(figure(cell, metric())));
-  assert.deepEqual(texts, ["–", "?", "n/a", "0", "0", "1.50 K"]);
+  const texts = [null, "?", "-", "^", "0", 0, 1500].map((cell) => joined(figure(cell, metric())));
+  assert.deepEqual(texts, ["–", "?", "n/a", "↑", "0", "0", "1.50 K"]);
+  assert.match(exact("^", metric()), /figure of a module around it/);
+  assert.equal(plain("^"), "");
   assert.equal(joined(figure(1500, metric(), true)), "≥1.50 K");
   assert.equal(exact("0", metric()), "0 MAC (zero by rule)");
   assert.equal(exact(0, metric()), "0 MAC");

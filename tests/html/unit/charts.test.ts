@@ -47,7 +47,7 @@ test("curves share their x", () => {
 // Operator 0 in stem, 1 and 2 in two calls of blocks.0, 3 in the root itself; 1 reads 0, 2 reads 1, 3 reads 2.
 const texts = { at: [0, 0, 0, 0], texts: [""] };
 const operators: Operators = {
-  op: texts, module: [1, 3, 3, 0], call: [1, 2, 3, 0], calls: { module: [0, 1, 3, 3], parent: [-1, 0, 0, 0] },
+  op: texts, module: [1, 3, 3, 0], call: [1, 2, 3, 0], calls: { module: [0, 1, 3, 3], parent: [-1, 0, 0, 0] }, answers: [],
   location: texts, arguments: texts, results: texts, back: [[], [1], [1], [1]], tensors: [[], [], [], []],
 };
 

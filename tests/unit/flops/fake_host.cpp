@@ -90,6 +90,10 @@ tmeter_results_api results_api() {
   r.set_convention = [](tmeter_call*, tmeter_str, tmeter_str) -> tmeter_status {
     return TMETER_OK;
   };
+  r.op_class = [](tmeter_call*, const tmeter_node*, tmeter_str* name) -> tmeter_status {
+    *name = {};
+    return TMETER_OK;
+  };
   return r;
 }
 

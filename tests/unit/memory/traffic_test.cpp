@@ -203,7 +203,7 @@ TEST(Traffic, ViewsAndBookkeepingMoveNothing) {
 TEST(Traffic, NothingMovedIsZeroBytesToo) {
   const auto n = op("aten::view").tensor("self", {2, 3}).out({6});
   EXPECT_TRUE(moves_nothing(n));
-  const auto t = memory::traffic_of(tmeter::Node(n.handle()));
+  const auto t = memory::traffic_of(tmeter::Node(n.handle()), tmeter::OpClass::kView);
   EXPECT_TRUE(t.nothing);
   for (const auto& bytes : {t.read, t.written, t.output}) EXPECT_EQ(bytes, tmeter::Count(0));
 }

@@ -3,7 +3,9 @@
 // Zero by rule: views, copies, look-ups, sizes, creation, random numbers, sorting. Sorting
 // compares, but how often depends on algorithm and data, so it is no figure of the model. Where a
 // class says nothing the node stays unknown.
-#include <tmeter/cpp/op_class.hpp>
+//
+// Operators of a plugin are of the class that it gives them.
+#include <tmeter/cpp/node_class.hpp>
 
 #include "elementwise.hpp"
 
@@ -20,8 +22,8 @@ bool has_tensor_result(const Node& n) {
   return false;
 }
 
-Cell family_macs(const Node& n) {
-  switch (tmeter::op_class(n.op())) {
+Cell family_macs(const Node& n, tmeter::Call& call) {
+  switch (tmeter::op_class(n, call)) {
     case OpClass::kConvolution:
     case OpClass::kMatmul:
     case OpClass::kAttention:
@@ -49,11 +51,22 @@ Cell by_class(const Node& n, OpClass kind) {
   }
 }
 
-Cell family_other(const Node& n) {
-  const auto kind = tmeter::op_class(n.op());
-  if (kind == OpClass::kOther) return Cell::unsupported();
+/// Of an operator that is neither PyTorch's nor its libraries'.
+Cell other_of_plugins(const Node& n, OpClass kind, tmeter::Call& call) {
+  if (kind == OpClass::kElementwise || kind == OpClass::kActivation) return elements(n.result(0));
+  if (!call.read(kMacs, n).known()) return Cell::unsupported();
+  call.warn("what " + std::string(n.op()) +
+            " computes beside its MACs is taken for nothing: its plugin does not give other_flops");
+  return Cell::zero_by_rule();
+}
+
+Cell family_other(const Node& n, tmeter::Call& call) {
+  const auto kind = tmeter::op_class(n, call);
+  const bool common = tmeter::is_common_op(n.op());
+  if (common && kind == OpClass::kOther) return Cell::unsupported();
   if (kind == OpClass::kView || kind == OpClass::kControl || !has_tensor_result(n))
     return Cell::zero_by_rule();
+  if (!common) return other_of_plugins(n, kind, call);
   const auto cost = per_element_cost(n, tmeter::base_name(n.op()));
   return cost.is_unknown() ? by_class(n, kind) : cost;
 }

@@ -24,6 +24,7 @@
 extern "C" {
 #endif
 
+/* The name under which the host finds the entry; it changes with the major alone. */
 #define TMETER_ENTRY_SYMBOL "tmeter_plugin_v1"
 
 /* What a plugin says of itself before `init`. Texts live for ever. */
@@ -36,8 +37,9 @@ typedef struct tmeter_plugin_info {
   tmeter_str description; /* one line */
   tmeter_str needs;       /* names of plugins it cannot do without, separated by spaces */
   /* What it must be able to do beyond computing and reading the model: words out of "network",
-   * "files" (writing), "processes" (starting and signalling), separated by spaces. Everything else
-   * fails with EPERM or EACCES (docs/reliability.md). Users see it in `tmeter plugin info` and, when
+   * "files" (writing), "processes" (starting and signalling), "threads" (a pool, OpenMP's say, that
+   * outlives a callback), separated by spaces. Everything else fails with EPERM or EACCES, or is the
+   * plugin's error (docs/reliability.md). Users see it in `tmeter plugin info` and, when
    * they run the plugin, as a note. */
   tmeter_str rights;
 } tmeter_plugin_info;
@@ -46,16 +48,18 @@ typedef struct tmeter_plugin_info {
 typedef struct tmeter_host_v1 {
   uint32_t struct_size;
   uint32_t abi_minor; /* the newest this host knows */
-  tmeter_str name, version;
+  tmeter_str name, version; /* "tmeter"; "1.0.0", for messages: ask `get_interface` what there is */
   /* [any] A table by id ("tmeter.host.graph/1"), or null when this host has none. The table lives
    * for ever. The first argument is this host itself. */
   const void *(TMETER_ABI *get_interface)(const struct tmeter_host_v1 *, tmeter_str id);
 } tmeter_host_v1;
 
+/* What the host finds first. It, and what it points to, lives for ever; of its functions only `configure`
+ * may be null. */
 typedef struct tmeter_plugin_entry_v1 {
   uint32_t struct_size;
-  uint32_t abi_minor_required;
-  const tmeter_plugin_info *info;
+  uint32_t abi_minor_required; /* the lowest minor of a host that this plugin can live with */
+  const tmeter_plugin_info *info; /* not null; its id and name are not empty */
   void *user; /* handed back to the functions below */
 
   /* [main] `library_path` is the plugin's own file. The host lives for ever; the call ends with this
@@ -81,6 +85,7 @@ typedef struct tmeter_plugin_entry_v1 {
   tmeter_status(TMETER_ABI *configure)(tmeter_call *, void *user);
 } tmeter_plugin_entry_v1;
 
+/* [main] What every plugin exports: its entry, the same whenever it is called; never null. */
 TMETER_EXPORT const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void);
 
 #ifdef __cplusplus

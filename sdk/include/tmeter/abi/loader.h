@@ -23,48 +23,55 @@ extern "C" {
 #define TMETER_CAP_LOADER "tmeter.loader/1"
 #define TMETER_HOST_REQUEST "tmeter.host.request/1"
 
+/* A kind of file that a loader wants. */
 typedef struct tmeter_match { /* frozen */
-  tmeter_str conditions;
-  int32_t score; /* 1…100 */
+  tmeter_str conditions; /* separated by spaces, all of which must hold; none at all never holds */
+  int32_t score;         /* 1…100; the highest is asked first */
   int32_t reserved;
 } tmeter_match;
 
+/* What an input is. */
 enum {
-  TMETER_INPUT_TENSOR = 0,
-  TMETER_INPUT_LIST = 1,
-  TMETER_INPUT_TUPLE = 2,
-  TMETER_INPUT_VALUE = 3 /* no tensor: a number, true, false or none, in `value` */
+  TMETER_INPUT_TENSOR = 0, /* of `dims` and `dtype` */
+  TMETER_INPUT_LIST = 1,   /* of the `items` that follow */
+  TMETER_INPUT_TUPLE = 2,  /* likewise */
+  TMETER_INPUT_VALUE = 3   /* no tensor: a number, true, false or none, in `value` */
 };
 
-/* A list or tuple with `items` = n is followed by its n items, each of which may be one itself. */
+/* An input as the user describes it with --input. A list or tuple with `items` = n is followed by its n
+ * items, each of which may be one itself. Texts and dims live until the load returns. */
 typedef struct tmeter_input_spec { /* growable; the host fills it */
   uint32_t struct_size;
   int32_t dtype;    /* TMETER_DTYPE_UNDEFINED when the user named none */
   tmeter_str name;  /* empty: by position, or an item */
   tmeter_str text;  /* as the user wrote it, for messages */
-  tmeter_i64_span dims;
-  int32_t form; /* TMETER_INPUT_… */
-  uint32_t items;
-  tmeter_str value;
+  tmeter_i64_span dims; /* TENSOR; else empty */
+  int32_t form;         /* TMETER_INPUT_… */
+  uint32_t items;       /* LIST and TUPLE; else 0 */
+  tmeter_str value;     /* VALUE: as the user wrote it, "true"; else empty */
 } tmeter_input_spec;
 
 /* What the user asked for beside the file: host interface "tmeter.host.request/1", [any]. */
 typedef struct tmeter_request_api {
   uint32_t struct_size;
   uint32_t reserved;
-  const tmeter_source *(TMETER_ABI *source)(const tmeter_request *);
-  int32_t(TMETER_ABI *trusted)(const tmeter_request *); /* --trust */
-  size_t(TMETER_ABI *input_count)(const tmeter_request *);
+  const tmeter_source *(TMETER_ABI *source)(const tmeter_request *); /* the model file; never null */
+  int32_t(TMETER_ABI *trusted)(const tmeter_request *);    /* non-zero: the user said --trust */
+  size_t(TMETER_ABI *input_count)(const tmeter_request *); /* items of lists and tuples too */
+  /* TMETER_INVALID_ARGUMENT, without an error text, for an index that is not below the count or a
+   * struct smaller than in 1.0. Set `struct_size` before. */
   tmeter_status(TMETER_ABI *input_at)(const tmeter_request *, size_t, tmeter_input_spec *out);
 } tmeter_request_api;
 
+/* A loader. All it points to lives until `deinit`. */
 typedef struct tmeter_loader {
   uint32_t struct_size;
-  uint32_t match_count;
-  tmeter_str name; /* "pt2" */
-  tmeter_str title; /* "torch.export archive" */
-  const tmeter_match *matches;
-  /* [serial] Pushes the model into the builder. */
+  uint32_t match_count; /* of `matches` */
+  tmeter_str name;      /* "pt2"; one of its plugin's loaders has it */
+  tmeter_str title;     /* "torch.export archive": what messages call such a file */
+  const tmeter_match *matches; /* the files it wants: those that any of them holds for */
+  /* [serial] Pushes the model into the builder. TMETER_UNSUPPORTED passes the file to the next loader,
+   * and what was pushed is dropped. Request and builder end with the call. */
   tmeter_status(TMETER_ABI *load)(tmeter_call *, const tmeter_request *, tmeter_builder *,
                                   void *user);
   void *user;
@@ -74,6 +81,7 @@ typedef struct tmeter_loader {
   tmeter_str engine;
 } tmeter_loader;
 
+/* What "tmeter.loader/1" gives. */
 typedef struct tmeter_loaders {
   uint32_t struct_size;
   uint32_t count;

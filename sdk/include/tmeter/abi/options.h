@@ -12,25 +12,27 @@ extern "C" {
 
 #define TMETER_CAP_OPTIONS "tmeter.options/1"
 
-/* A type that the host does not know is handed out as TEXT. */
+/* What an option may be. */
 enum {
-  TMETER_OPTION_TEXT = 0,
-  TMETER_OPTION_INT = 1,
-  TMETER_OPTION_FLOAT = 2,
-  TMETER_OPTION_BOOL = 3,
-  TMETER_OPTION_CHOICE = 4
+  TMETER_OPTION_TEXT = 0,  /* anything */
+  TMETER_OPTION_INT = 1,   /* a whole number of 64 bits, in decimal */
+  TMETER_OPTION_FLOAT = 2, /* a finite number: "0.5", "1e-3" */
+  TMETER_OPTION_BOOL = 3,  /* true, 1, yes, on; false, 0, no, off */
+  TMETER_OPTION_CHOICE = 4 /* one of `choices` */
 };
 
+/* One option. Texts live until `deinit`. */
 typedef struct tmeter_option_desc {
   uint32_t struct_size;
-  int32_t type;
-  tmeter_str key;
-  tmeter_str default_value; /* as it would be written after --set KEY= */
+  int32_t type;             /* TMETER_OPTION_… */
+  tmeter_str key;           /* [a-z0-9_-]+, once in a plugin */
+  tmeter_str default_value; /* as it would be written after --set NAME.KEY=; must be valid */
   tmeter_str choices;       /* CHOICE: separated by spaces */
   tmeter_str text;          /* one line for `tmeter plugin info` and `tmeter config` */
   double min, max;          /* INT and FLOAT; min > max: no bounds. Exact up to 2^53 */
 } tmeter_option_desc;
 
+/* What "tmeter.options/1" gives. */
 typedef struct tmeter_options {
   uint32_t struct_size;
   uint32_t count;

@@ -27,15 +27,19 @@ extern "C" {
 
 #define TMETER_CAP_PROPAGATOR "tmeter.propagator/1"
 
+/* What works out sizes again. */
 typedef struct tmeter_propagator {
   uint32_t struct_size;
   uint32_t reserved;
   tmeter_str name; /* what runs the operators, as messages name it: "LibTorch" */
+  /* [serial] From the recorded graph, whose wishes `input_wanted` tells (graph.h), to the builder. Both
+   * end with the call. */
   tmeter_status(TMETER_ABI *propagate)(tmeter_call *, const tmeter_graph *, tmeter_builder *,
                                        void *user);
   void *user;
 } tmeter_propagator;
 
+/* What "tmeter.propagator/1" gives. */
 typedef struct tmeter_propagators {
   uint32_t struct_size;
   uint32_t count;

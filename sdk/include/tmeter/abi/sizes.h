@@ -20,10 +20,12 @@
 #define TMETER_LAST_1_0_tmeter_metric_desc description
 #define TMETER_LAST_1_0_tmeter_options user
 #define TMETER_LAST_1_0_tmeter_option_desc max
+#define TMETER_LAST_1_0_tmeter_op_classes user
+#define TMETER_LAST_1_0_tmeter_op_class name
 #define TMETER_LAST_1_0_tmeter_op_handlers user
 #define TMETER_LAST_1_0_tmeter_op_handler eval
 #define TMETER_LAST_1_0_tmeter_module_handlers user
-#define TMETER_LAST_1_0_tmeter_module_handler eval
+#define TMETER_LAST_1_0_tmeter_module_handler follows
 #define TMETER_LAST_1_0_tmeter_analyses user
 #define TMETER_LAST_1_0_tmeter_analysis user
 #define TMETER_LAST_1_0_tmeter_tensor_analyses user
@@ -57,13 +59,13 @@
 
 /* The host's tables. */
 #define TMETER_LAST_1_0_tmeter_host_v1 get_interface
-#define TMETER_LAST_1_0_tmeter_call_api at
-#define TMETER_LAST_1_0_tmeter_results_api set_provenance
+#define TMETER_LAST_1_0_tmeter_call_api graph
+#define TMETER_LAST_1_0_tmeter_results_api op_class
 #define TMETER_LAST_1_0_tmeter_findings_api add
 #define TMETER_LAST_1_0_tmeter_distributions_api add_series
 #define TMETER_LAST_1_0_tmeter_tensor_data_api view
 #define TMETER_LAST_1_0_tmeter_hardware_api number
-#define TMETER_LAST_1_0_tmeter_graph_api node_name
+#define TMETER_LAST_1_0_tmeter_graph_api module_call_outputs
 #define TMETER_LAST_1_0_tmeter_builder_api node_name
 #define TMETER_LAST_1_0_tmeter_source_api companion
 #define TMETER_LAST_1_0_tmeter_request_api input_at

@@ -29,10 +29,11 @@ extern "C" {
 
 #define TMETER_CAP_TENSOR_ANALYSIS "tmeter.tensor-analysis/1"
 
+/* What a state is about. Lives until the function that is given it returns, but for what it points to. */
 typedef struct tmeter_tensor_part { /* growable; the host fills it */
   uint32_t struct_size;
   int32_t pass; /* 0, 1, … */
-  const tmeter_tensor *tensor;
+  const tmeter_tensor *tensor; /* lives with the graph */
   int64_t first, count; /* the elements this state sees, in row-major order */
   const void *earlier;  /* this tensor's state after the pass before, to be read only; null in pass 0 */
 } tmeter_tensor_part;
@@ -43,23 +44,29 @@ typedef struct tmeter_tensor_part { /* growable; the host fills it */
 typedef struct tmeter_chunk { /* growable; the host fills it */
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t first, count;
-  tmeter_bytes bytes;
+  int64_t first, count; /* elements */
+  tmeter_bytes bytes;   /* count elements; until `chunk` returns */
 } tmeter_chunk;
 
+/* A streamed analysis. Every function but `wants` must be there. */
 typedef struct tmeter_tensor_analysis {
   uint32_t struct_size;
   uint32_t reserved;
-  tmeter_str name;
+  tmeter_str name;     /* for messages; one line */
   tmeter_str produced; /* metric ids it emits, separated by spaces */
-  /* [serial] Non-zero: this tensor's numbers are wanted. Null: all are. */
+  /* [serial] Non-zero: this tensor's numbers are wanted. May be null: all are. An error text (`fail`)
+   * is a failure. */
   int32_t(TMETER_ABI *wants)(tmeter_call *, const tmeter_tensor *, void *user);
+  /* [any] Makes the state of a part. What is in *state when it returns goes to `release`, also after a
+   * failure; null, as it was, does not. */
   tmeter_status(TMETER_ABI *begin)(tmeter_call *, const tmeter_tensor_part *, void **state,
-                                   void *user);                                   /* [any] */
+                                   void *user);
+  /* [any] The next elements of the part. */
   tmeter_status(TMETER_ABI *chunk)(tmeter_call *, void *state, const tmeter_chunk *,
-                                   void *user);                                   /* [any] */
+                                   void *user);
+  /* [any] `state` takes in `other`, the next part, which is released afterwards. */
   tmeter_status(TMETER_ABI *merge)(tmeter_call *, void *state, void *other,
-                                   void *user);                                   /* [any] */
+                                   void *user);
   /* [any] The part is the whole tensor. Long work belongs here and may read the tensor again
    * through tensor_data.h. Sets *again to non-zero when another pass is needed; at most 8. */
   tmeter_status(TMETER_ABI *end)(tmeter_call *, const tmeter_tensor_part *, void *state,
@@ -67,10 +74,11 @@ typedef struct tmeter_tensor_analysis {
   /* [serial] Metrics (results), distributions and series may be emitted; findings too. Small
    * states make for little memory: `end` is the place to drop what is no longer needed. */
   tmeter_status(TMETER_ABI *emit)(tmeter_call *, const tmeter_tensor *, void *state, void *user);
-  void(TMETER_ABI *release)(void *state, void *user); /* [any] */
+  void(TMETER_ABI *release)(void *state, void *user); /* [any] Gives back a state; cannot fail */
   void *user;
 } tmeter_tensor_analysis;
 
+/* What "tmeter.tensor-analysis/1" gives. */
 typedef struct tmeter_tensor_analyses {
   uint32_t struct_size;
   uint32_t count;

@@ -14,6 +14,7 @@ extern "C" {
 
 #define TMETER_HOST_TENSOR_DATA "tmeter.host.tensor-data/1"
 
+/* The functions for numbers out of order. */
 typedef struct tmeter_tensor_data_api {
   uint32_t struct_size;
   uint32_t reserved;

@@ -12,6 +12,7 @@
 #include "graph.h"
 #include "loader.h"
 #include "metric.h"
+#include "op_class.h"
 #include "op_handler.h"
 #include "options.h"
 #include "propagator.h"

@@ -4,6 +4,8 @@
 // Everything lives in `tmeter::inline sdk_v1` with hidden visibility, so that two SDK versions can
 // be in one process. Exceptions never leave a plugin: the trampolines turn them into `fail`.
 #pragma once
+#include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -43,8 +45,25 @@ class Reported : public Error {
   explicit Reported(tmeter_status status) : Error(status, {}) {}
 };
 
+namespace detail {
+
+/// Throws. A plugin built with -fno-exceptions has no way back to the host from here: what was wrong
+/// goes to standard error and the process ends. The host tells both with the plugin's name, and goes
+/// on without it.
+template <class E>
+[[noreturn]] void raise(const E& e) {
+#ifdef __cpp_exceptions
+  throw e;
+#else
+  std::fprintf(stderr, "%s\n", *e.what() ? e.what() : "a function of the host failed");
+  std::abort();
+#endif
+}
+
+}  // namespace detail
+
 inline void check(tmeter_status status) {
-  if (status != TMETER_OK) throw Reported(status);
+  if (status != TMETER_OK) detail::raise(Reported(status));
 }
 
 namespace detail {
@@ -60,7 +79,7 @@ template <class Api>
 const Api& interface_of(const char* id) {
   const auto* h = host();
   const auto* api = h ? static_cast<const Api*>(h->get_interface(h, to_abi(id))) : nullptr;
-  if (!api) throw Error(TMETER_INTERNAL, std::string("this host has no interface ") + id);
+  if (!api) detail::raise(Error(TMETER_INTERNAL, std::string("this host has no interface ") + id));
   return *api;
 }
 

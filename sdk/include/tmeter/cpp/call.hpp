@@ -18,6 +18,12 @@ class Call {
   void warn(std::string_view m) const { detail::call_api().log(h_, TMETER_LOG_WARNING, to_abi(m)); }
   /// What is being worked on just now, should it crash or take too long; cheap (call.h).
   void at(std::string_view what) const { detail::call_api().at(h_, to_abi(what)); }
+  /// The graph this run is about; in handlers, analyses and `configure`.
+  Graph graph() const { return Graph(detail::call_api().graph(h_)); }
+  /// How far long work is: `done` of `total` (0: unknown) in `unit` ("B", "operators").
+  void progress(uint64_t done, uint64_t total, std::string_view unit) const {
+    detail::call_api().progress(h_, done, total, to_abi(unit));
+  }
   bool cancelled() const { return detail::call_api().cancelled(h_) != 0; }
 
   // The plugin's own options (declared with Registrar::option).
@@ -53,6 +59,17 @@ class Call {
   /// Another metric at the same node, e.g. "macs" while computing "flops".
   Cell read(std::string_view metric, const Node& node) const {
     return read(metric, TMETER_AXIS_NODE, node.index());
+  }
+  /// Another metric of all that is inside a module call; `by_module` when a module handler gave it.
+  Cell read(std::string_view metric, const ModuleCall& call) const {
+    return read(metric, TMETER_AXIS_MODULE_CALL, call.index());
+  }
+  /// The class of work, "matmul", that a plugin gives the node's operator; empty when none does.
+  /// node_class.hpp has the answer for all operators.
+  std::string_view work_of(const Node& node) const {
+    tmeter_str name{};
+    check(detail::results_api().op_class(h_, node.handle(), &name));
+    return to_view(name);
   }
   void emit(std::string_view metric, int32_t axis, size_t index, Cell value) const {
     check(detail::results_api().emit_at(h_, to_abi(metric), axis, index, value.abi()));
@@ -101,6 +118,7 @@ namespace detail {
 /// Runs plugin code for the host: nothing is thrown across, every failure has a text.
 template <class F>
 tmeter_status guarded(tmeter_call* call, F&& f) noexcept {
+#ifdef __cpp_exceptions
   const auto fail = [call](const char* text) {
     if (call) call_api().fail(call, to_abi(text));
   };
@@ -119,6 +137,9 @@ tmeter_status guarded(tmeter_call* call, F&& f) noexcept {
     fail("an exception of unknown type");
   }
   return TMETER_INTERNAL;
+#else
+  return static_cast<void>(call), f();
+#endif
 }
 
 }  // namespace detail

@@ -28,7 +28,7 @@ class Count {
     return r;
   }
   friend Count operator/(Count a, Count b) {
-    if (b.value_ == 0) throw Error(TMETER_BAD_MODEL, "division by zero in a count");
+    if (b.value_ == 0) detail::raise(Error(TMETER_BAD_MODEL, "division by zero in a count"));
     return a.value_ / b.value_;
   }
   Count& operator+=(Count o) { return *this = *this + o; }
@@ -37,7 +37,7 @@ class Count {
   friend constexpr auto operator<=>(Count a, Count b) { return a.value_ <=> b.value_; }
 
  private:
-  [[noreturn]] static void overflow() { throw Error(TMETER_BAD_MODEL, "a count exceeds 2^63"); }
+  [[noreturn]] static void overflow() { detail::raise(Error(TMETER_BAD_MODEL, "a count exceeds 2^63")); }
   int64_t value_;
 };
 
@@ -47,7 +47,11 @@ class Cell {
   Cell() : n_{TMETER_NUMBER_NONE, 0, 0, 0} {}
   Cell(Count c) : n_{TMETER_NUMBER_INT, 0, c.value(), 0} {}  // NOLINT
   Cell(double f) : n_{TMETER_NUMBER_FLOAT, 0, 0, f} {}       // NOLINT
-  explicit Cell(tmeter_number n) : n_(n) {}
+  /// A kind that this SDK does not know reads as unknown.
+  explicit Cell(tmeter_number n) : n_(n) {
+    if (n.kind < TMETER_NUMBER_NONE || n.kind > TMETER_NUMBER_IN_MODULE)
+      n_ = {TMETER_NUMBER_UNKNOWN, 0, 0, 0};
+  }
   static Cell zero_by_rule() { return of_kind(TMETER_NUMBER_ZERO_BY_RULE); }
   /// "Not mine": the next handler is asked; without one the node is listed as unknown.
   static Cell unsupported() { return of_kind(TMETER_NUMBER_UNKNOWN); }
@@ -60,6 +64,10 @@ class Cell {
   bool is_zero_by_rule() const { return n_.kind == TMETER_NUMBER_ZERO_BY_RULE; }
   bool is_unavailable() const { return n_.kind == TMETER_NUMBER_UNAVAILABLE; }
   bool empty() const { return n_.kind == TMETER_NUMBER_NONE; }
+  /// It has no figure of its own: that is in the figure of a module call around it.
+  bool in_module() const { return n_.kind == TMETER_NUMBER_IN_MODULE; }
+  /// A module handler gave it, and it stands for everything inside.
+  bool by_module() const { return (n_.flags & TMETER_NUMBER_BY_MODULE) != 0; }
   /// A figure that leaves something out: a sum is a lower bound.
   bool partial() const { return known() && (n_.flags & TMETER_NUMBER_PARTIAL) != 0; }
   Cell as_partial() const {

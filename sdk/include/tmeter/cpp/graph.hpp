@@ -27,8 +27,8 @@ class Shape {
   int64_t operator[](int64_t i) const {
     const int64_t k = i < 0 ? i + rank() : i;
     if (k < 0 || k >= rank())
-      throw Error(TMETER_BAD_MODEL,
-                  "dim " + std::to_string(i) + " of a tensor of rank " + std::to_string(rank()));
+      detail::raise(Error(TMETER_BAD_MODEL,
+                  "dim " + std::to_string(i) + " of a tensor of rank " + std::to_string(rank())));
     return ptr_[k];
   }
   int64_t front() const { return (*this)[0]; }
@@ -156,14 +156,53 @@ class Module {
   const tmeter_module* h_;
 };
 
+/// A list of nodes or values; lives as long as the graph.
+template <class Item, class Span>
+class HandleRange {
+ public:
+  explicit HandleRange(Span span = {}) : span_(span) {}
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Item;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = Item;
+    explicit iterator(decltype(Span::ptr) at) : at_(at) {}
+    Item operator*() const { return Item(*at_); }
+    iterator& operator++() { return ++at_, *this; }
+    bool operator==(const iterator& o) const { return at_ == o.at_; }
+    bool operator!=(const iterator& o) const { return at_ != o.at_; }
+
+   private:
+    decltype(Span::ptr) at_;
+  };
+  iterator begin() const { return iterator(span_.ptr); }
+  iterator end() const { return iterator(span_.ptr + span_.len); }
+  size_t size() const { return span_.len; }
+  bool empty() const { return span_.len == 0; }
+  Item operator[](size_t i) const { return Item(span_.ptr[i]); }
+
+ private:
+  Span span_;
+};
+
 class ModuleCall {
  public:
+  using Nodes = HandleRange<Node, tmeter_node_span>;
+  using Values = HandleRange<Value, tmeter_value_span>;
   explicit ModuleCall(const tmeter_module_call* h = nullptr) : h_(h) {}
   explicit operator bool() const { return h_ != nullptr; }
   const tmeter_module_call* handle() const { return h_; }
   size_t index() const { return detail::graph_api().module_call_index(h_); }
   Module module() const { return Module(detail::graph_api().module_call_module(h_)); }
   ModuleCall parent() const { return ModuleCall(detail::graph_api().module_call_parent(h_)); }
+  /// All inside, those of the calls it makes too, in execution order.
+  Nodes nodes() const { return Nodes(detail::graph_api().module_call_nodes(h_)); }
+  /// Tensors used inside that were made outside, no parameters, in the order of their first use.
+  Values inputs() const { return Values(detail::graph_api().module_call_inputs(h_)); }
+  /// Tensors made inside that are used outside, in the order in which they are made.
+  Values outputs() const { return Values(detail::graph_api().module_call_outputs(h_)); }
 
  private:
   const tmeter_module_call* h_;
@@ -191,20 +230,32 @@ class Node {
   Value arg(std::string_view name) const {
     return Value(detail::graph_api().node_find_arg(h_, to_abi(name)));
   }
-  /// A tensor argument that must be there.
-  Value input(std::string_view name) const { return tensor_or_throw(arg(name), name); }
+  /// A tensor argument that must be there. A name that the node does not have is the plugin's
+  /// error, one that stands for something else the model's.
+  Value input(std::string_view name) const {
+    const Value v = arg(name);
+    if (!v.handle()) detail::raise(Error(TMETER_INTERNAL, no_argument(name)));
+    return tensor_or_throw(v, name);
+  }
 
   size_t result_count() const { return detail::graph_api().node_result_count(h_); }
   Value result(size_t i) const { return Value(detail::graph_api().node_result(h_, i)); }
   /// The i-th result, which must be a tensor.
   Value output(size_t i = 0) const {
-    return tensor_or_throw(result(i), "result " + std::to_string(i));
+    const auto what = "result " + std::to_string(i);
+    if (i >= result_count()) detail::raise(Error(TMETER_INTERNAL, std::string(op()) + " has no " + what));
+    return tensor_or_throw(result(i), what);
   }
 
  private:
+  std::string no_argument(std::string_view name) const {
+    auto text = std::string(op()) + " has no argument '" + std::string(name) + "'; it has";
+    for (size_t i = 0; i < arg_count(); ++i) text += (i ? ", " : " ") + std::string(arg_name(i));
+    return arg_count() ? text : text + " none";
+  }
   Value tensor_or_throw(Value v, std::string_view what) const {
     if (!v.is_tensor())
-      throw Error(TMETER_BAD_MODEL, std::string(op()) + " has no tensor " + std::string(what));
+      detail::raise(Error(TMETER_BAD_MODEL, std::string(op()) + " has no tensor " + std::string(what)));
     return v;
   }
   const tmeter_node* h_;

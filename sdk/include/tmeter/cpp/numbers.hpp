@@ -150,9 +150,9 @@ void convert_all(std::span<const uint8_t> bytes, std::span<Real> out) {
 template <class Real>
 void decode(DType type, std::span<const uint8_t> bytes, std::span<Real> out) {
   if (const auto why = undecodable(type); !why.empty())
-    throw Error(TMETER_INVALID_ARGUMENT, std::string(type.name()) + ": " + std::string(why));
+    detail::raise(Error(TMETER_INVALID_ARGUMENT, std::string(type.name()) + ": " + std::string(why)));
   if (bytes.size() / static_cast<size_t>(type.bytes()) < out.size())
-    throw Error(TMETER_INVALID_ARGUMENT, "decode: fewer bytes than elements wanted");
+    detail::raise(Error(TMETER_INVALID_ARGUMENT, "decode: fewer bytes than elements wanted"));
   switch (type.id()) {
     case TMETER_DTYPE_FLOAT64:
       return detail::convert_all<double>(bytes, out);

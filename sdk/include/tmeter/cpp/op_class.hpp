@@ -13,25 +13,45 @@
 
 TMETER_SDK_BEGIN
 
+namespace detail {
+
+inline constexpr std::array<std::string_view, 20> kOpClassNames{
+    "convolution",   "matmul",        "attention", "recurrent",  "embedding",
+    "normalization", "softmax",       "pooling",   "activation", "elementwise",
+    "reduction",     "interpolation", "gather",    "sort",       "creation",
+    "random",        "copy",          "view",      "control",    "other"};
+
+}  // namespace detail
+
 constexpr std::string_view name_of(OpClass c) {
-  constexpr std::array<std::string_view, 20> kNames{
-      "convolution",   "matmul",        "attention", "recurrent",  "embedding",
-      "normalization", "softmax",       "pooling",   "activation", "elementwise",
-      "reduction",     "interpolation", "gather",    "sort",       "creation",
-      "random",        "copy",          "view",      "control",    "other"};
   const auto i = static_cast<size_t>(c);
-  return i < kNames.size() ? kNames[i] : kNames.back();
+  return i < detail::kOpClassNames.size() ? detail::kOpClassNames[i] : detail::kOpClassNames.back();
+}
+
+/// "matmul" → kMatmul; a word that is not known is kOther.
+constexpr OpClass op_class_named(std::string_view name) {
+  const auto& names = detail::kOpClassNames;
+  const auto at = std::find(names.begin(), names.end() - 1, name);
+  return static_cast<OpClass>(at - names.begin());
 }
 
 namespace detail {
 
 /// Where a name lies in kOpClassRows. No pointers: needs no relocation when a plugin is opened.
 struct OpClassSlot {
+  uint32_t hash;  // of the name: sorting texts takes more steps than clang allows a constant
   uint16_t offset;
   uint8_t row;
   uint8_t length;
   constexpr std::string_view name() const { return kOpClassRows[row].names.substr(offset, length); }
 };
+
+/// FNV-1a.
+constexpr uint32_t hash_of(std::string_view name) {
+  uint32_t hash = 2166136261u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
 
 constexpr size_t op_class_count() {
   size_t n = 0;
@@ -46,22 +66,26 @@ constexpr auto make_op_class_index() {
     const auto names = kOpClassRows[r].names;
     for (size_t from = 0; from < names.size();) {
       const size_t to = std::min(names.find(' ', from), names.size());
-      index[n++] = {static_cast<uint16_t>(from), static_cast<uint8_t>(r),
-                    static_cast<uint8_t>(to - from)};
+      index[n++] = {hash_of(names.substr(from, to - from)), static_cast<uint16_t>(from),
+                    static_cast<uint8_t>(r), static_cast<uint8_t>(to - from)};
       from = to + 1;
     }
   }
-  std::sort(index.begin(), index.end(), [](auto a, auto b) { return a.name() < b.name(); });
+  std::sort(index.begin(), index.end(),
+            [](const auto& a, const auto& b) { return a.hash < b.hash; });
   return index;
 }
 
 inline constexpr auto kOpClassIndex = make_op_class_index();
 
 constexpr OpClass find_op_class(std::string_view name) {
-  const auto at = std::lower_bound(kOpClassIndex.begin(), kOpClassIndex.end(), name,
-                                   [](auto slot, auto wanted) { return slot.name() < wanted; });
-  return at != kOpClassIndex.end() && at->name() == name ? kOpClassRows[at->row].kind
-                                                         : OpClass::kOther;
+  const auto hash = hash_of(name);
+  auto at = std::lower_bound(kOpClassIndex.begin(), kOpClassIndex.end(), hash,
+                             [](const auto& slot, auto wanted) { return slot.hash < wanted; });
+  for (; at != kOpClassIndex.end() && at->hash == hash; ++at) {
+    if (at->name() == name) return kOpClassRows[at->row].kind;
+  }
+  return OpClass::kOther;
 }
 
 /// Namespaces whose operators mean what the ATen name means.
@@ -84,15 +108,27 @@ constexpr std::string_view base_name(std::string_view op) {
   return op;
 }
 
-constexpr OpClass op_class(std::string_view op) {
+namespace detail {
+
+template <size_t N>
+constexpr bool in_namespace(std::string_view op, const std::array<std::string_view, N>& list) {
   const auto colon = op.find("::");
   const auto space =
       colon == std::string_view::npos ? std::string_view("aten") : op.substr(0, colon);
-  const auto among = [space](const auto& list) {
-    return std::find(list.begin(), list.end(), space) != list.end();
-  };
-  if (among(detail::kControlOpNamespaces)) return OpClass::kControl;
-  if (!among(detail::kKnownOpNamespaces)) return OpClass::kOther;
+  return std::find(list.begin(), list.end(), space) != list.end();
+}
+
+}  // namespace detail
+
+/// Of PyTorch, its libraries or Python; not "acme::secret".
+constexpr bool is_common_op(std::string_view op) {
+  return detail::in_namespace(op, detail::kControlOpNamespaces) ||
+         detail::in_namespace(op, detail::kKnownOpNamespaces);
+}
+
+constexpr OpClass op_class(std::string_view op) {
+  if (detail::in_namespace(op, detail::kControlOpNamespaces)) return OpClass::kControl;
+  if (!detail::in_namespace(op, detail::kKnownOpNamespaces)) return OpClass::kOther;
   auto name = base_name(op);
   auto found = detail::find_op_class(name);
   if (found == OpClass::kOther && name.ends_with("_out"))

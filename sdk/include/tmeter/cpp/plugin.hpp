@@ -75,6 +75,13 @@ class Registrar {
       return *this;
     }
 
+    /// What kind of work it does, a class of abi/op_class.h: "matmul", "attention", … The energy of
+    /// its arithmetic is taken from the hardware profile's figures for that class.
+    Op& work(std::string_view class_name) {
+      r_->op_classes_.push_back({sizeof(tmeter_op_class), 0, to_abi(op_), to_abi(class_name)});
+      return *this;
+    }
+
     /// The shapes of its results, so that programs calling it can be run without the library that
     /// implements it. Needs the full schema in `op`.
     Op& shape(std::function<void(ShapeCall&)> f) {
@@ -91,11 +98,15 @@ class Registrar {
 
   Op op(std::string_view name) { return {this, name}; }
 
+  /// What each call of a module type costs, instead of the sum of what is inside: "acme.nn.Fused",
+  /// "Fused", or "*". `follows`: only the calls that have such a figure under one of these metrics
+  /// (ids separated by spaces), for a metric that is computed from them. See abi/op_handler.h.
   void module_type(std::string_view type, std::string_view metric, ModuleHandler f,
-                   int32_t priority = 0) {
+                   int32_t priority = 0, std::string_view follows = {}) {
     auto& stored = module_functions_.emplace_back(std::move(f));
     module_handlers_.push_back({sizeof(tmeter_module_handler), 0, to_abi(metric), to_abi(type),
-                                priority, 0, &stored, &Registrar::call_module_handler});
+                                priority, 0, &stored, &Registrar::call_module_handler,
+                                to_abi(follows)});
   }
   void metric(const MetricSpec& m) {
     metrics_.push_back({sizeof(tmeter_metric_desc), m.flags, to_abi(m.id), to_abi(m.title),
@@ -196,14 +207,15 @@ class Registrar {
                                                   size_t result_count, void* user) {
     return detail::guarded(call, [&]() -> tmeter_status {
       const auto& rule = *static_cast<ShapeFunction*>(user);
-      ShapeCall c(rule.schema, args, count, builder, results, result_count);
+      ShapeCall c(call, rule.schema, args, count, builder, results, result_count);
       rule.function(c);
       return TMETER_OK;
     });
   }
 
   static tmeter_status emit(tmeter_call* call, const Cell& cell) {
-    if (cell.is_unknown()) return TMETER_UNSUPPORTED;
+    // What was read at a covered node is no figure here.
+    if (cell.is_unknown() || cell.in_module()) return TMETER_UNSUPPORTED;
     return detail::results_api().emit(call, cell.abi());
   }
   static tmeter_status TMETER_ABI call_op_handler(tmeter_call* call, const tmeter_node* node,
@@ -287,6 +299,7 @@ class Registrar {
   std::deque<std::vector<tmeter_match>> matches_;
   std::deque<ShapeFunction> shape_functions_;
   std::vector<tmeter_shape_rule> shape_rules_;
+  std::vector<tmeter_op_class> op_classes_;
   std::vector<tmeter_op_handler> op_handlers_;
   std::vector<tmeter_module_handler> module_handlers_;
   std::vector<tmeter_metric_desc> metrics_;
@@ -300,6 +313,7 @@ class Registrar {
 
 inline const void* Registrar::capability(std::string_view id) {
   if (id == TMETER_CAP_OP_HANDLER) return table<tmeter_op_handlers, &Registrar::op_handlers_>();
+  if (id == TMETER_CAP_OP_CLASS) return table<tmeter_op_classes, &Registrar::op_classes_>();
   if (id == TMETER_CAP_MODULE_HANDLER)
     return table<tmeter_module_handlers, &Registrar::module_handlers_>();
   if (id == TMETER_CAP_OPTIONS) return table<tmeter_options, &Registrar::options_>();
@@ -339,11 +353,7 @@ const tmeter_plugin_entry_v1* entry(std::string_view id, std::string_view name,
       },
       [](void* user) { static_cast<Registrar*>(user)->reset(); },
       [](tmeter_str capability, void* user) -> const void* {
-        try {
-          return static_cast<Registrar*>(user)->capability(to_view(capability));
-        } catch (...) {
-          return nullptr;
-        }
+        return static_cast<Registrar*>(user)->capability(to_view(capability));
       },
       &Registrar::call_configure};
   return &entry;
@@ -362,7 +372,7 @@ struct PluginInfo {
   std::string_view id{}, version{}, description{};
   std::string_view needs{};   // short names of required plugins, separated by spaces
   std::string_view name{};    // empty: the last part of the id
-  std::string_view rights{};  // abi/entry.h: "network", "files", "processes"
+  std::string_view rights{};  // abi/entry.h: "network", "files", "processes", "threads"
 };
 
 TMETER_SDK_END

@@ -1,6 +1,7 @@
 // Report and Output: what a report writer reads and where it writes.
 #pragma once
 #include "call.hpp"
+#include "units.hpp"
 
 TMETER_SDK_BEGIN
 
@@ -52,6 +53,7 @@ class AssertionView {
 class Report {
  public:
   explicit Report(const tmeter_report* h) : h_(h) {}
+  const tmeter_report* handle() const { return h_; }
   Graph graph() const { return Graph(api().graph(h_)); }
   std::string_view property(std::string_view key) const {
     return to_view(api().property(h_, to_abi(key)));
@@ -242,11 +244,17 @@ class Output {
   static void put(std::string& out, const Cell& c) {
     out += c.is_unknown() ? "unknown"
            : c.is_int()   ? std::to_string(c.count().value())
-                          : std::to_string(c.real());
+                          : fixed(c.real(), 6);
   }
   template <class T>
   requires std::is_arithmetic_v<T>
-  static void put(std::string& out, T v) { out += std::to_string(v); }
+  static void put(std::string& out, T v) {
+    if constexpr (std::is_floating_point_v<T>) {
+      out += fixed(static_cast<double>(v), 6);
+    } else {
+      out += std::to_string(v);
+    }
+  }
   tmeter_output* h_;
 };
 

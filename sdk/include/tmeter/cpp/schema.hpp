@@ -31,4 +31,19 @@ inline std::vector<std::string_view> schema_arguments(std::string_view schema) {
   return out;
 }
 
+/// How many results it has: 2 of "… -> (Tensor, Tensor(a!)[])".
+inline size_t schema_results(std::string_view schema) {
+  const auto arrow = schema.rfind("->");
+  auto text = arrow == std::string_view::npos ? std::string_view() : schema.substr(arrow + 2);
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  if (!text.starts_with('(')) return text.empty() ? 0 : 1;
+  size_t count = text.substr(1).starts_with(')') ? 0 : 1;
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    count += depth == 1 && c == ',' ? 1 : 0;
+  }
+  return count;
+}
+
 TMETER_SDK_END

@@ -1,9 +1,11 @@
-// Shape rules for in-house operators (plugin authors), and asking for them (loaders).
+// Shape rules for in-house operators (plugin authors), and asking for them (loaders, propagators).
 //
 //   r.op("acme::gated_mlp(Tensor x, Tensor w_in, Tensor w_out) -> Tensor")
 //       .shape([](tmeter::ShapeCall& c) { c.give_like("x"); });
 #pragma once
+#include <algorithm>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "../abi/shape_rule.h"
@@ -15,13 +17,17 @@ TMETER_SDK_BEGIN
 /// One call of an operator whose results are wanted: arguments by schema name, results in order.
 class ShapeCall {
  public:
-  ShapeCall(std::string_view schema, const tmeter_value* const* args, size_t count,
-            tmeter_builder* builder, tmeter_id* results, size_t result_count)
-      : names_(schema_arguments(schema)),
+  ShapeCall(tmeter_call* call, std::string_view schema, const tmeter_value* const* args,
+            size_t count, tmeter_builder* builder, tmeter_id* results, size_t result_count)
+      : call_(call),
+        names_(schema_arguments(schema)),
         args_(args, args + count),
         builder_(builder),
         results_(results),
         result_count_(result_count) {}
+
+  /// For warnings, and to ask for other rules.
+  Call call() const { return Call(call_); }
 
   /// None when the call leaves it out.
   Value arg(std::string_view name) const {
@@ -30,13 +36,19 @@ class ShapeCall {
     }
     return Value();
   }
-  /// A tensor argument that must be there.
+  /// A tensor argument that must be there. A name that the schema does not have is the plugin's
+  /// error.
   Value input(std::string_view name) const {
     const auto v = arg(name);
+    if (std::find(names_.begin(), names_.end(), name) == names_.end())
+      detail::raise(Error(TMETER_INTERNAL, "the schema has no argument '" + std::string(name) + "'"));
     if (!v.is_tensor())
-      throw Error(TMETER_BAD_MODEL, "the argument '" + std::string(name) + "' is no tensor");
+      detail::raise(Error(TMETER_BAD_MODEL, "the argument '" + std::string(name) + "' is no tensor"));
     return v;
   }
+
+  /// Refuses these arguments, as the operator itself would: "x must have 32 columns".
+  [[noreturn]] void refuse(const std::string& why) const { detail::raise(Error(TMETER_BAD_MODEL, why)); }
 
   /// The next result.
   void give(DType dtype, const std::vector<int64_t>& dims) { give(tensor(dtype, dims)); }
@@ -65,10 +77,11 @@ class ShapeCall {
   }
   void give(tmeter_id id) {
     if (given_ == result_count_)
-      throw Error(TMETER_INTERNAL, "the shape rule gives more results than the schema has");
+      detail::raise(Error(TMETER_INTERNAL, "the shape rule gives more results than the schema has"));
     results_[given_++] = id;
   }
 
+  tmeter_call* call_;
   std::vector<std::string_view> names_;
   std::vector<const tmeter_value*> args_;
   GraphBuilder builder_;
@@ -85,35 +98,52 @@ inline const tmeter_shape_rules_api& shape_rules_api() {
 
 }  // namespace detail
 
-/// For loaders: one call of an operator another plugin has a shape rule for.
+/// Thrown by ShapeQuery: a rule does not take these arguments.
+class ShapeRefused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// For loaders and propagators: one call of an operator another plugin has a shape rule for.
 class ShapeQuery {
  public:
-  /// The rule's schema; empty when there is none.
-  static std::string_view schema(const tmeter_request* request, std::string_view op) {
-    return to_view(detail::shape_rules_api().schema(request, to_abi(op)));
+  struct Rule {
+    std::string_view schema, plugin;  ///< of which plugin: its id
+  };
+  /// The rule for "acme::gated_mlp" or "acme::gated_mlp.out", if there is one.
+  static std::optional<Rule> find(tmeter_call* call, std::string_view op) {
+    tmeter_str schema{}, plugin{};
+    const auto status = detail::shape_rules_api().find(call, to_abi(op), &schema, &plugin);
+    if (status == TMETER_UNSUPPORTED) return std::nullopt;
+    check(status);
+    return Rule{to_view(schema), to_view(plugin)};
   }
 
-  explicit ShapeQuery(const tmeter_request* request)
-      : request_(request), handle_(detail::shape_rules_api().begin(request)) {}
+  explicit ShapeQuery(tmeter_call* call)
+      : call_(call), handle_(detail::shape_rules_api().begin(call)) {}
   ~ShapeQuery() { detail::shape_rules_api().end(handle_); }
   ShapeQuery(const ShapeQuery&) = delete;
   ShapeQuery& operator=(const ShapeQuery&) = delete;
 
   /// Make the values of the arguments here.
   GraphBuilder builder() { return GraphBuilder(handle_); }
-  /// Throws when the rule fails. The values are valid as long as this query.
-  std::vector<Value> infer(tmeter_call* call, std::string_view op,
-                           const std::vector<tmeter_id>& args, size_t results) {
+  /// Throws ShapeRefused, or an error when the rule fails. The values are valid as long as this
+  /// query.
+  std::vector<Value> infer(std::string_view op, const std::vector<tmeter_id>& args,
+                           size_t results) {
     std::vector<tmeter_id> ids(results);
-    check(detail::shape_rules_api().infer(call, request_, to_abi(op), handle_, args.data(),
-                                          args.size(), ids.data(), ids.size()));
+    tmeter_str why{};
+    const auto status = detail::shape_rules_api().infer(call_, to_abi(op), handle_, args.data(),
+                                                        args.size(), ids.data(), ids.size(), &why);
+    if (status == TMETER_CANNOT_RUN) detail::raise(ShapeRefused(std::string(to_view(why))));
+    check(status);
     std::vector<Value> out;
     for (const auto id : ids) out.emplace_back(detail::shape_rules_api().value(handle_, id));
     return out;
   }
 
  private:
-  const tmeter_request* request_;
+  tmeter_call* call_;
   tmeter_builder* handle_;
 };
 

@@ -2,11 +2,12 @@
 //
 // Counts step by 1000 (K M G T P E), bytes by 1024 (KiB …), joules and watts by 1000 in both
 // directions, seconds ns … s, min, h; rates ("IPS", "B/s", "FLOP/s") take a prefix of 1000. Two
-// decimals, but small whole numbers stay whole. A figure other than 0 never reads as 0.
+// decimals, but small whole numbers stay whole. A figure other than 0 never reads as 0. Whatever
+// the locale: a point, no groups.
 #pragma once
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "count.hpp"
 
@@ -20,16 +21,31 @@ struct Scaled {
 
 namespace detail {
 
-inline std::string format_real(const char* format, double v) {
-  std::array<char, 336> buffer{};  // %.0f of the largest double has 309 digits
-  std::snprintf(buffer.data(), buffer.size(), format, v);
-  return buffer.data();
+inline std::string format_real(double v, std::chars_format format, int precision) {
+  std::array<char, 336> buffer;  // the largest double has 309 digits
+  const auto done =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), v, format, precision);
+  return {buffer.data(), done.ptr};
 }
+
+}  // namespace detail
+
+/// printf's "%.Nf" for up to 20 `decimals`.
+inline std::string fixed(double v, int decimals) {
+  return detail::format_real(v, std::chars_format::fixed, decimals);
+}
+
+/// printf's "%.Ng": so many significant `digits`, with an exponent where that is shorter.
+inline std::string general(double v, int digits = 6) {
+  return detail::format_real(v, std::chars_format::general, digits);
+}
+
+namespace detail {
 
 /// "25.56", or "128" when `whole`; what two decimals would round to 0.00 keeps two digits instead.
 inline std::string short_number(double v, bool whole) {
-  if (whole) return format_real("%.0f", v == 0 ? 0.0 : v);  // -0 reads as 0
-  return format_real(v != 0 && std::fabs(v) < 0.005 ? "%.2g" : "%.2f", v);
+  if (whole) return fixed(v == 0 ? 0.0 : v, 0);  // -0 reads as 0
+  return v != 0 && std::fabs(v) < 0.005 ? general(v, 2) : fixed(v, 2);
 }
 
 /// Numbers of any size that have no prefixes: whole ones as they are, else two decimals, or three
@@ -37,7 +53,7 @@ inline std::string short_number(double v, bool whole) {
 inline std::string significant(double v) {
   const double size = std::fabs(v);
   if (v == std::floor(v) && size < 1e7) return short_number(v, true);
-  return format_real(size >= 1 && size < 1e5 ? "%.2f" : "%.3g", v);
+  return size >= 1 && size < 1e5 ? fixed(v, 2) : general(v, 3);
 }
 
 /// Where two decimals would round up to a full `step`: 999.995 reads as 1.00 of the next unit.

@@ -8,7 +8,7 @@
 TMETER_SDK_BEGIN
 
 /// "12.3 %" of 0.123
-inline std::string percent(double share) { return detail::format_real("%.1f %%", 100 * share); }
+inline std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
 
 /// "1 tensor", "2 tensors"
 inline std::string count_of(size_t n, const char* thing) {

@@ -298,13 +298,97 @@ TEST(Rollup, FewerCellsThanNodesAreAllThereIs) {
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 11);
 }
 
+tmeter_number by_module(tmeter_number n) {
+  n.flags |= TMETER_NUMBER_BY_MODULE;
+  return n;
+}
+
 TEST(Rollup, ModuleHandlerStandsForItsInside) {
   const auto g = tree();
-  auto c = node_column({number(int64_t{1}), {}, number(int64_t{100}), {}});
-  c.cells[TMETER_AXIS_MODULE_CALL] = {{}, number(int64_t{7}), {}, number(int64_t{7})};
+  const auto inside = number_of_kind(TMETER_NUMBER_IN_MODULE);
+  const auto seven = by_module(number(int64_t{7}));
+  auto c = node_column({number(int64_t{1}), inside, number(int64_t{100}), inside});
+  c.cells[TMETER_AXIS_MODULE_CALL] = {{}, seven, {}, seven};
   roll_up_nodes(*g, {}, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 1).i, 14);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 115);
+  EXPECT_FALSE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));
+  EXPECT_TRUE(is_by_module(c.cell(TMETER_AXIS_MODULE_CALL, 1)));
+  EXPECT_TRUE(is_by_module(c.cell(TMETER_AXIS_MODULE, 1)));
+  EXPECT_FALSE(is_by_module(c.cell(TMETER_AXIS_MODULE, 0)));
+  EXPECT_FALSE(is_by_module(c.cell(TMETER_AXIS_MODULE, 2)));
+}
+
+TEST(Rollup, AnAnswerThatIsNoNumberStandsForItsInsideToo) {
+  const auto g = tree();
+  const auto inside = number_of_kind(TMETER_NUMBER_IN_MODULE);
+  const auto rolled_up = [&](tmeter_number given) {
+    auto c = node_column({number(int64_t{1}), inside, number(int64_t{100}), inside});
+    c.cells[TMETER_AXIS_MODULE_CALL] = {{}, by_module(given), {}, by_module(given)};
+    roll_up_nodes(*g, {}, c);
+    EXPECT_EQ(c.cell(TMETER_AXIS_MODULE_CALL, 1).kind, given.kind);
+    EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 101);
+    return is_partial(c.cell(TMETER_AXIS_MODEL, 0));
+  };
+  EXPECT_TRUE(rolled_up(number_of_kind(TMETER_NUMBER_UNKNOWN)));
+  EXPECT_TRUE(rolled_up(number_of_kind(TMETER_NUMBER_UNAVAILABLE)));
+  EXPECT_FALSE(rolled_up(number_of_kind(TMETER_NUMBER_ZERO_BY_RULE)));
+  EXPECT_FALSE(rolled_up({}));
+}
+
+/// root → block → inner, and inner called once more outside of block. A node in each call.
+TEST(Rollup, WhatIsInAModulesFigureIsNoneOfItsOwn) {
+  GraphBuilder b;
+  const auto root = b.module(0, "", "Net"), block = b.module(root, "block", "Block"),
+             list = b.module(block, "list", "ModuleList"), leaf = b.module(list, "0", "Leaf"),
+             inner = b.module(root, "inner", "Inner");
+  const auto top = b.module_call(root, 0), outer = b.module_call(block, top);
+  for (const auto call : {top, outer, b.module_call(leaf, outer), b.module_call(inner, outer),
+                          b.module_call(inner, top)})
+    b.node("aten::x", "", call, {}, {}, "");
+  const auto g = b.finish();
+  const auto inside = number_of_kind(TMETER_NUMBER_IN_MODULE);
+  const auto one = number(int64_t{1});
+  for (const auto a : {TMETER_AGGREGATE_SUM, TMETER_AGGREGATE_MAX, TMETER_AGGREGATE_LAST}) {
+    auto c = node_column({one, inside, inside, inside, one}, a);
+    c.cells[TMETER_AXIS_MODULE_CALL] = {{}, by_module(number(int64_t{9})), {}, {}, {}};
+    roll_up_nodes(*g, {}, c);
+    EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 2).kind, inside.kind);  // the container, never called
+    EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 3).kind, inside.kind);
+    // Called inside and outside: what is told is not all of it.
+    EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 4).i, 1);
+    EXPECT_EQ(is_partial(c.cell(TMETER_AXIS_MODULE, 4)), a != TMETER_AGGREGATE_LAST);
+    EXPECT_FALSE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));
+  }
+  // The last of `inner` is not known when it ran last inside.
+  auto last = node_column({one, one, inside, one, inside}, TMETER_AGGREGATE_LAST);
+  roll_up_nodes(*g, {}, last);
+  EXPECT_EQ(last.cell(TMETER_AXIS_MODULE, 4).kind, inside.kind);
+  // Not even what is unknown beside it makes it a gap of its own.
+  auto c = node_column({number_of_kind(TMETER_NUMBER_UNKNOWN), inside, inside, inside, inside});
+  c.cells[TMETER_AXIS_MODULE_CALL] = {{}, by_module(number(int64_t{9})), {}, {}, {}};
+  roll_up_nodes(*g, {}, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODULE, 3).kind, inside.kind);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).i, 9);
+  EXPECT_TRUE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));
+}
+
+TEST(Rollup, AMeanHasTheWeightOfTheCallItsFigureIsOf) {
+  const auto g = tree();
+  const auto inside = number_of_kind(TMETER_NUMBER_IN_MODULE);
+  Results r = weighed(*g);  // 1, 2, 0, 3
+  auto c = node_column({number(7.0), inside, number(5.0), inside}, TMETER_AGGREGATE_WEIGHTED_MEAN);
+  c.weight = "weights";
+  c.cells[TMETER_AXIS_MODULE_CALL] = {{}, by_module(number(1.0)), {}, by_module(number(2.0))};
+  roll_up_nodes(*g, r, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, (1 * 7.0 + 2 * 1.0 + 3 * 2.0) / (1 + 2 + 3));
+  // A figure whose weight is part of a module's cannot be weighed.
+  r.columns[0].cells[TMETER_AXIS_NODE][0] = inside;
+  c = node_column({number(7.0), number(1.0), {}, number(2.0)}, TMETER_AGGREGATE_WEIGHTED_MEAN);
+  c.weight = "weights";
+  roll_up_nodes(*g, r, c);
+  EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, (2 * 1.0 + 3 * 2.0) / (2 + 3));
+  EXPECT_TRUE(is_partial(c.cell(TMETER_AXIS_MODEL, 0)));
 }
 
 TEST(Rollup, ContainerThatIsNeverCalledStandsForItsInside) {

@@ -41,5 +41,12 @@ TEST(Text, AReportOnATerminalKeepsItsColoursAndNothingElse) {
   EXPECT_EQ(harmless_on_terminal("\xf0\x9f\x98\x80 \xe4\xb8\xad"), "\xf0\x9f\x98\x80 \xe4\xb8\xad");
 }
 
+TEST(Text, BytesOfHexAreWholeOrNone) {
+  EXPECT_EQ(bytes_of_hex("504b03"), "PK\x03");
+  EXPECT_EQ(bytes_of_hex(""), "");
+  for (const char* wrong : {"5", "504", "zz", "1z", "5A", " 5", "0x"})
+    EXPECT_FALSE(bytes_of_hex(wrong)) << wrong;
+}
+
 }  // namespace
 }  // namespace tmeter::core

@@ -104,10 +104,21 @@ TEST(Builder, PathsThatOnlyGrowAreRefused) {
 TEST(Builder, PathsAndNamesTogetherAreBounded) {
   Fixture f;
   const auto deep = f.b.module(f.root, std::string(4'000, 'n'), "");
-  expect_error(ErrorKind::kModel, {"128 MiB", "33527 modules and 1 tensors"}, [&] {
+  expect_error(ErrorKind::kModel, {"128 MiB", "33493 modules and 1 tensors"}, [&] {
     f.tensor(std::string(50'000, 't'), "", {1});
-    for (int i = 0; i < 50'000; ++i) f.b.module(deep, "x", "");  // 4,002 bytes each
+    for (int i = 10'000; i < 60'000; ++i)
+      f.b.module(deep, std::to_string(i), "");  // 4,006 bytes each
   });
+}
+
+TEST(Builder, PathsOfModulesAreThereOnce) {
+  Fixture f;
+  const auto a = f.b.module(f.root, "a", "");
+  f.b.module(a, "b", "");
+  expect_error(ErrorKind::kModel, {"module 'a' is there twice"},
+               [&] { f.b.module(f.root, "a", ""); });
+  expect_error(ErrorKind::kModel, {"module 'a.b' is there twice"},
+               [&] { f.b.module(f.root, "a.b", ""); });
 }
 
 TEST(Builder, TiedTensorsShareOneCanonical) {

@@ -41,6 +41,7 @@ TEST(Sandbox, RightsAreAddedByName) {
   Rights both;
   EXPECT_TRUE(add_rights(both, "network processes"));
   EXPECT_TRUE(both.network && both.processes && !both.write);
+  EXPECT_TRUE(add_rights(r, "threads") && r.threads && !both.threads);
   Rights files;
   EXPECT_TRUE(add_rights(files, "files"));
   EXPECT_TRUE(files.write && !files.network && !files.processes);
@@ -399,6 +400,17 @@ TEST(Sandbox, WhatTheKernelLacksIsSaidAndTheRestHolds) {
   EXPECT_NE(no_filter.find("system calls are not limited (no seccomp here)\nno sockets: held"),
             std::string::npos)
       << no_filter;
+}
+
+TEST(Sandbox, RulesThatCannotBeMadeAreSaid) {
+  const auto said = in_child([] {
+                      const rlimit none{0, 0};
+                      setrlimit(RLIMIT_NOFILE, &none);
+                      const auto words = limit_files({}).words;
+                      return write(STDOUT_FILENO, words.data(), words.size()) > 0 ? 0 : 1;
+                    }).out;
+  if (said.find("no Landlock") != said.npos) GTEST_SKIP() << said;
+  EXPECT_EQ(said, "any file this user can read can be read (Too many open files)");
 }
 
 TEST(Sandbox, OffMeansOffAndSaysSo) {

@@ -224,6 +224,8 @@ TEST(Supervisor, AMachineThatIsFullIsTold) {
 // --- what a worker is ---------------------------------------------------------------------------
 
 TEST(Supervisor, AWorkerHasNothingOpenButItsPipes) {
+  constexpr int kFarFile = 1500;  // beyond the pipe to the supervisor
+  ASSERT_EQ(dup2(STDERR_FILENO, kFarFile), kFarFile);
   const auto done = run(job(), [](Worker& w) -> Ending {
     std::string open;
     for (int fd = 0; fd < 2000; ++fd) {
@@ -234,6 +236,7 @@ TEST(Supervisor, AWorkerHasNothingOpenButItsPipes) {
     w.report(0, open);
     return {};
   });
+  close(kFarFile);
   expect(done, 0, "0 /dev/\n1 pipe:\n2 pipe:\n900 pipe:\n", "");
 }
 
@@ -507,6 +510,7 @@ TEST(Supervisor, SignalsAskTheWorkerToStop) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     const Work work = [=](Worker& w) -> Ending {
       w.report(0, "half");
+      usleep(10'000);  // nothing is to be read when the signal comes
       kill(getppid(), number);
       while (!Interrupt::requested()) usleep(1000);
       return ended(130, "interrupted at 3 of 5");

@@ -1,14 +1,15 @@
 // One figure as the writer put it: a number, or why there is none. Counts beyond 2^53 keep their digits.
 
-/** number; null: nothing; "?" unknown; "-" unavailable; "0" zero by rule; "i…" digits; "nan", "inf", "-inf". */
+/** number; null: nothing; "?" unknown; "-" unavailable; "^" in a module's figure; "0" zero by rule; "i…" digits; "nan", "inf", "-inf". */
 export type RawCell = number | string | null;
 
-export type CellKind = "none" | "number" | "zero by rule" | "unknown" | "unavailable";
+export type CellKind = "none" | "number" | "zero by rule" | "unknown" | "unavailable" | "in module";
 
 export function kindOf(cell: RawCell | undefined): CellKind {
   if (cell === null || cell === undefined) return "none";
   if (cell === "?") return "unknown";
   if (cell === "-") return "unavailable";
+  if (cell === "^") return "in module";
   return cell === "0" ? "zero by rule" : "number";
 }
 

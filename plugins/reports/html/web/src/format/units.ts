@@ -81,6 +81,8 @@ export function figure(cell: RawCell | undefined, metric: Metric, lowerBound = f
       return { number: "?", unit: "" };
     case "unavailable":
       return { number: "n/a", unit: "" };
+    case "in module":
+      return { number: "↑", unit: "" };
     case "zero by rule":
       return { number: lowerBound ? `${partialSign(metric)}0` : "0", unit: "" };
   }
@@ -100,6 +102,7 @@ export function exact(cell: RawCell | undefined, metric: Metric, lowerBound = fa
   if (kind === "none") return "does not apply";
   if (kind === "unknown") return "unknown: an operator without a rule";
   if (kind === "unavailable") return "unavailable";
+  if (kind === "in module") return "in the figure of a module around it, which a plugin gives as a whole";
   const digits = integerOf(cell);
   const number = digits !== undefined ? grouped(digits) : String(valueOf(cell));
   const text = metric.unit ? `${number} ${metric.unit}` : number;

@@ -105,6 +105,15 @@ const shows: Record<Kind, View[]> = {
   module: ["modules", "map", "graph"], operator: ["operators", "graph"], tensor: ["tensors"],
 };
 
+/** In a frame of a notebook, which is sandboxed, a page has no address of its own. */
+function record(method: "replaceState" | "pushState", hash: string): void {
+  try {
+    history[method](null, "", hash);
+  } catch {
+    // shown all the same
+  }
+}
+
 export function useAppState(data: Data & { figures: Figures }): App {
   const reduce = (state: State, change: Partial<State>): State => ({ ...state, ...change });
   const [state, update] = useReducer(reduce, undefined, () => resolve(data, parseRoute(location.hash)));
@@ -114,7 +123,7 @@ export function useAppState(data: Data & { figures: Figures }): App {
     if (hash === location.hash) return;
     // Going to another view is a step that "back" undoes; moving along rows is not.
     const method = parseRoute(location.hash).view === state.view ? "replaceState" : "pushState";
-    if (location.hash || hash !== "#modules") history[method](null, "", hash);
+    if (location.hash || hash !== "#modules") record(method, hash);
   }, [state]);
   useEffect(() => {
     const follow = () => update(resolve(data, parseRoute(location.hash)));

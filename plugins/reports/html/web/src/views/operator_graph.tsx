@@ -2,6 +2,7 @@
 // opens it. Laid out only when it is looked at.
 import { useMemo, useState } from "preact/hooks";
 import { draftOf, laidOut, mostBoxes, type Box, type Flow } from "../charts/flow";
+import { Answers } from "../data/answers";
 import { aggregate, valueOf } from "../data/cell";
 import { Aggregation } from "../data/codes";
 import type { Figures } from "../data/figures";
@@ -69,7 +70,9 @@ function Drawing(props: DrawingProps) {
 function Picture({ app, operators, figures, module, metric, flow, onOpen }: DrawingProps & { flow: Flow }) {
   const [zoom, setZoom] = useState(1);
   const about = app.report.metrics[metric]!;
-  const cellOf = (box: Box) => aggregate(box.operators.map((i) => figures.cell(metric, i)),
+  const answers = new Answers(operators);
+  const given = (box: Box) => (box.kind === "module" ? answers.inside(Number(box.id.slice(1)), metric) : []);
+  const cellOf = (box: Box) => aggregate([...box.operators.map((i) => figures.cell(metric, i)), ...given(box)],
     about.aggregation === Aggregation.none ? Aggregation.max : about.aggregation);
   const most = Math.max(...flow.boxes.map((box) => valueOf(cellOf(box)) || 0), Number.MIN_VALUE);
   const select = (box: Box) => {

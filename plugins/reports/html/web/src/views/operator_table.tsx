@@ -1,5 +1,6 @@
 // Operator calls one by one in the order they run, or one row for each operator.
 import { useMemo, useState } from "preact/hooks";
+import { Answers } from "../data/answers";
 import { aggregate, valueOf, type RawCell } from "../data/cell";
 import { Axis } from "../data/codes";
 import type { Figures } from "../data/figures";
@@ -45,9 +46,9 @@ function Loaded({ operators, figures }: Data) {
 
   const calls = useMemo(() => matchingCalls(app, operators, query, inside ? scope : 0),
                         [query, inside ? scope : 0]);
-  const table = useMemo(() => (byName ? nameTable(app, { operators, figures }, calls, shown)
-                                      : callTable(app, { operators, figures }, calls, shown)),
-                        [byName, calls, shown]);
+  const table = useMemo(() => (byName
+    ? nameTable(app, { operators, figures }, calls, answeredTypes(app, operators, query, inside ? scope : 0), shown)
+    : callTable(app, { operators, figures }, calls, shown)), [byName, calls, shown]);
   const rows = useMemo(() => {
     if (!sort) return table.rows;
     const values = table.values(sort.key);
@@ -69,6 +70,7 @@ function Loaded({ operators, figures }: Data) {
       <Grid id="operators" label={byName ? "operators" : "operator calls"} columns={table.columns} rows={rows}
             selected={selected} sort={sort} onSort={(key) => setSort(nextSort(sort, key))}
             onSelect={(row) => {
+              if (byName && row >= operators.op.texts.length) return;  // a type of modules
               if (byName) setQuery(operators.op.texts[row] ?? "");
               if (byName) setByName(false);
               else app.update({ selection: { kind: "operator", index: row } });
@@ -87,6 +89,20 @@ function matchingCalls({ tree }: App, operators: Operators, query: string, scope
     if (!query || matches(`${textOf(operators.op, i)} ${tree.path(m)} ${textOf(operators.location, i)}`)) calls.push(i);
   }
   return calls;
+}
+
+/** Types of the modules whose calls have figures of their own → those calls. */
+function answeredTypes({ tree }: App, operators: Operators, query: string, scope: number): Map<string, number[]> {
+  const matches = matcher(query);
+  const types = new Map<string, number[]>();
+  for (const call of new Answers(operators).calls) {
+    const m = operators.calls.module[call]!;
+    const type = tree.qualifiedType(m);
+    if (scope > 0 && !tree.contains(scope, m)) continue;
+    if (query && !matches(`${type} ${tree.path(m)}`)) continue;
+    types.set(type, [...(types.get(type) ?? []), call]);
+  }
+  return types;
 }
 
 interface Table {
@@ -142,8 +158,12 @@ export function namesOf(operators: Operators): string[] {
   return names;
 }
 
-/** Rows are the numbers of operators in the dictionary. */
-function nameTable({ report }: App, { operators, figures }: Data, calls: number[], shown: number[]): Table {
+/** Rows are the numbers of operators in the dictionary; then those of the types, in order. */
+function nameTable({ report }: App, { operators, figures }: Data, calls: number[], types: Map<string, number[]>,
+                   shown: number[]): Table {
+  const answers = new Answers(operators), first = operators.op.texts.length;
+  const names = [...operators.op.texts, ...types.keys()];
+
   const callsOf = new Map<number, number[]>();
   for (const call of calls) {
     const op = operators.op.at[call]!;
@@ -151,16 +171,17 @@ function nameTable({ report }: App, { operators, figures }: Data, calls: number[
     if (list) list.push(call);
     else callsOf.set(op, [call]);
   }
+  [...types.values()].forEach((list, i) => callsOf.set(first + i, list));
   const cells = new Map<string, RawCell>();
   const cellOf = (metric: number, op: number): RawCell => {
     const key = `${metric}:${op}`;
     if (!cells.has(key)) {
-      const own = (callsOf.get(op) ?? []).map((call) => figures.cell(metric, call));
+      const own = (callsOf.get(op) ?? []).map((call) => (op < first ? figures.cell(metric, call) : answers.cell(call, metric)));
       cells.set(key, aggregate(own, report.metrics[metric]!.aggregation));
     }
     return cells.get(key) ?? null;
   };
-  const name = (op: number) => operators.op.texts[op] ?? "";
+  const name = (op: number) => names[op] ?? "";
   const columns: Column[] = [
     { key: "name", title: "Operator", width: "minmax(12rem, 1fr)", text: name,
       cell: (op) => <span class="type"><i class="dot" style={{ background: operatorColor(namesOf(operators), name(op)) }} />
@@ -169,9 +190,9 @@ function nameTable({ report }: App, { operators, figures }: Data, calls: number[
       text: (op) => String((callsOf.get(op) ?? []).length) },
     ...shown.map((i) => figureColumn(report.metrics[i]!, (op) => cellOf(i, op))),
   ];
-  const all = operators.op.texts.map((_, op) => op);
+  const all = names.map((_, op) => op);
   const values = (key: string): ArrayLike<number> => {
-    if (key === "name") return rankOf(operators.op.texts);
+    if (key === "name") return rankOf(names);
     if (key === "calls") return all.map((op) => callsOf.get(op)?.length ?? 0);
     const metric = report.metrics.findIndex((m) => m.id === key);
     return all.map((op) => valueOf(cellOf(metric, op)));

@@ -1,0 +1,52 @@
+# Runs in the installed tree, before it is packed: brings the libraries along that a machine without
+# tmeter's build packages has not, and lets torch-backend find the torch of the environment.
+set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
+set(libraries "${prefix}/lib/tmeter/libs")
+file(GLOB plugins "${prefix}/lib/tmeter/plugins/*.tmeter")
+
+# What every manylinux machine has (PEP 600), and LibTorch, which is the environment's.
+set(provided "^(ld-linux|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\\+\\+|libz)[-.]"
+             "^lib(torch|c10|gomp|cudart|cupti)")
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${prefix}/bin/tmeter" MODULES ${plugins}
+  RESOLVED_DEPENDENCIES_VAR found PRE_EXCLUDE_REGEXES ${provided})
+foreach(library IN LISTS found)
+  if(library MATCHES "^${libraries}/")
+    continue()
+  endif()
+  file(INSTALL "${library}" DESTINATION "${libraries}" FOLLOW_SYMLINK_CHAIN)
+endforeach()
+
+# A wheel is a zip file, which has no links: of libfoo.so.1 → libfoo.so.1.2 the name asked for stays.
+file(GLOB links "${libraries}/*.so*")
+foreach(link IN LISTS links)
+  if(IS_SYMLINK "${link}")
+    file(REAL_PATH "${link}" target)
+    file(RENAME "${target}" "${link}")
+  endif()
+endforeach()
+
+set(backend "${prefix}/lib/tmeter/plugins/torch-backend.tmeter")
+if(EXISTS "${backend}")
+  set(path "$ORIGIN/../libs")
+  set(folders "")
+  foreach(minor RANGE 10 16)
+    set(site "$ORIGIN/../../python3.${minor}/site-packages")
+    string(APPEND path ":${site}/torch/lib")
+    list(APPEND folders "'${site}/torch/lib'" "'${site}/nvidia'")
+  endforeach()
+  file(RPATH_SET FILE "${backend}" NEW_RPATH "${path}")
+
+  # The manifest has the library's hash, and where LibTorch was when it was built.
+  file(READ "${backend}.toml" manifest)
+  file(SHA256 "${backend}" hash)
+  file(SIZE "${backend}" size)
+  file(STRINGS "${prefix}/share/tmeter/libtorch-version" torch LIMIT_COUNT 1)
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" torch "${torch}")
+  string(REPLACE ";" ", " folders "${folders}")
+  string(REGEX REPLACE "(sha256 = ')[^']*" "\\1${hash}" manifest "${manifest}")
+  string(REGEX REPLACE "\nsize = [0-9]+" "\nsize = ${size}" manifest "${manifest}")
+  string(REGEX REPLACE "library_folders = \\[[^\n]*\\]" "library_folders = [ ${folders} ]\nwhen_missing = 'this tmeter reads TorchScript files \
+with torch ${torch}: pip install torch==${torch}.*, or build tmeter from its source beside the torch you have'"
+    manifest "${manifest}")
+  file(WRITE "${backend}.toml" "${manifest}")
+endif()

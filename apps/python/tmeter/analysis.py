@@ -1,0 +1,136 @@
+"""`tmeter.analyze`."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from .errors import InputError, UsageError
+from .program import Completed
+from .result import ExportInfo, Result
+from .source import analyse
+from .specs import command_line_inputs
+
+#: Plugins that look at the numbers inside tensors: a live module's weights are handed over then.
+_READ_WEIGHTS = frozenset({"param-stats", "quantization-advice", "pruning-advice", "all"})
+
+
+def analyze(
+    model: Any,
+    inputs: Any = None,
+    *,
+    plugins: str | Sequence[str] | None = None,
+    options: Mapping[str, object] | None = None,
+    hardware: str | os.PathLike[str] | None = None,
+    bind: Mapping[str, int] | None = None,
+    weights: bool | Literal["auto"] = "auto",
+    dynamic_batch: bool | Literal["auto"] = "auto",
+    threads: int | None = None,
+    timeout: float | None = None,
+    max_memory: int | str | None = None,
+    trust: bool = False,
+) -> Result:
+    """Parameters, MACs, FLOPs, memory and more of a model.
+
+    Args:
+        model: a live ``torch.nn.Module``, an ``ExportedProgram``, a ``ScriptModule``, or the path of
+            a file. A live module is not run and not changed: a copy without weights is exported in
+            evaluation mode. Its weights may be on any device, ``meta`` included.
+        inputs: what ``forward`` takes: a tensor; a shape as ``(1, 3, 224, 224)`` or
+            ``"1x128:i64"``; a dict of keyword arguments; a list or tuple of positional ones. To the
+            shape ``(3, 224, 224)`` a batch of one is added when the first layer is a convolution.
+            None: what the configuration of a transformers or timm model says. For a file: shapes
+            other than the recorded ones, as with ``--input``.
+        plugins: names, or one text of names, as ``--plugins``; default ``params,flops,memory``.
+        options: of plugins, e.g. ``{"flops.convention": "fvcore"}``, as ``--set``.
+        hardware: profile by name or file, for estimates of time (seconds) and energy (joules).
+        bind: sizes of dynamic dimensions, e.g. ``{"x.0": 8}``.
+        weights: whether a live module's weights are written to a temporary file for the program.
+            ``"auto"``: when a plugin named above reads them.
+        dynamic_batch: whether to export with an open batch size, so that ``bind`` can change it.
+            ``"auto"``: when all tensors have the same first size, two or more.
+        threads: that read weights; default one for each core.
+        timeout: seconds for the native program; it does not bound exporting.
+        max_memory: bytes, or text such as ``"4GiB"``, for the native program.
+        trust: allow a TorchScript file that runs code while it is loaded.
+
+    Raises:
+        InputError: inputs are missing, or the model does not take them.
+        ExportError: no way of exporting worked; all are named.
+        TorchError: a live module, but torch is missing or too old.
+        ModelError, CannotRunError, PluginError, UsageError, CrashError: as the program says.
+    """
+    names = _names(plugins)
+    arguments = _arguments(
+        names, options, hardware, bind, threads, timeout, max_memory, trust
+    )
+    if isinstance(model, (str, os.PathLike)):
+        return _result(analyse(Path(model), [*arguments, *command_line_inputs(inputs)]))
+    if isinstance(model, type):
+        raise InputError(f"an instance is expected, got the class {model.__name__}; call it first")
+    from .export import Exported, export_and_use
+
+    def analysed(exported: Exported) -> _Analysed:
+        return analyse(exported.path, [*exported.arguments, *arguments])
+
+    with_weights = bool(_READ_WEIGHTS & set(names)) if weights == "auto" else weights
+    with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
+        found, export = export_and_use(
+            model,
+            inputs,
+            Path(folder),
+            analysed,
+            weights=with_weights,
+            dynamic_batch=dynamic_batch,
+        )
+    return _result(found, export)
+
+
+_Analysed = tuple[dict[str, Any], Completed]
+
+
+def _result(found: _Analysed, export: ExportInfo | None = None) -> Result:
+    report, done = found
+    for message in done.messages:
+        warnings.warn(message, stacklevel=3)
+    return Result(report, export, done.messages)
+
+
+def _names(plugins: str | Sequence[str] | None) -> list[str]:
+    if plugins is None:
+        return []
+    if isinstance(plugins, str):
+        plugins = plugins.split(",")
+    return [name.strip() for name in plugins if name.strip()]
+
+
+def _arguments(
+    plugins: Sequence[str],
+    options: Mapping[str, object] | None,
+    hardware: str | os.PathLike[str] | None,
+    bind: Mapping[str, int] | None,
+    threads: int | None,
+    timeout: float | None,
+    max_memory: int | str | None,
+    trust: bool,
+) -> list[str]:
+    arguments = [f"--plugins={','.join(plugins)}"] if plugins else []
+    for key, value in (options or {}).items():
+        if "." not in key:
+            raise UsageError(f"option {key!r}: PLUGIN.KEY is expected, as in flops.convention")
+        said = str(value).lower() if isinstance(value, bool) else str(value)
+        arguments.append(f"--set={key}={said}")
+    arguments += [f"--bind={symbol}={size}" for symbol, size in (bind or {}).items()]
+    if hardware is not None:
+        arguments.append(f"--hardware={os.fspath(hardware)}")
+    if threads is not None:
+        arguments.append(f"--threads={threads}")
+    if timeout is not None:
+        arguments.append(f"--timeout={timeout}")
+    if max_memory is not None:
+        arguments.append(f"--max-memory={max_memory}")
+    return [*arguments, "--trust"] if trust else arguments

@@ -1,0 +1,70 @@
+"""``from tmeter.compat.calflops import calculate_flops``"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import UsageError
+from ..specs import Shape
+from ._common import analysed, number, refuse_rules
+
+_SIZES = {"T": 1e12, "G": 1e9, "M": 1e6, "K": 1e3, "": 1.0}
+
+
+def calculate_flops(
+    model: Any,
+    input_shape: tuple[int, ...] | None = None,
+    transformer_tokenizer: Any = None,
+    args: Any = (),
+    kwargs: Any = None,
+    forward_mode: str = "forward",
+    include_backPropagation: bool = False,
+    compute_bp_factor: float = 2.0,
+    print_results: bool = True,
+    print_detailed: bool = True,
+    output_as_string: bool = True,
+    output_precision: int = 2,
+    output_unit: str | None = None,
+    ignore_modules: Any = None,
+) -> tuple[Any, Any, Any]:
+    """(FLOPs, MACs, parameters), of all arithmetic (tmeter's convention ``full``).
+
+    calflops counts norms, activations and poolings by factors of its own, so that its FLOPs differ in
+    the third digit; MACs are the same.
+    """
+    refuse_rules(ignore_modules=ignore_modules)
+    if forward_mode != "forward":
+        raise UsageError(f"forward_mode={forward_mode!r}: only 'forward' is analysed")
+    inputs = _inputs(input_shape, transformer_tokenizer, args, kwargs)
+    result = analysed(model, inputs, "full")
+    factor = 1 + compute_bp_factor if include_backPropagation else 1
+    flops, macs = number(result, "flops") * factor, number(result, "macs") * factor
+    params = number(result, "params")
+    if print_results:
+        print(result.to_text(depth="all") if print_detailed else result.to_text(depth=0))
+    if not output_as_string:
+        return flops, macs, params
+    unit, digits = output_unit, output_precision
+    return (
+        _text(flops, unit, digits) + "FLOPS",
+        _text(macs, unit, digits) + "MACs",
+        _text(params, unit.replace("B", "G") if unit else None, digits).replace("G", "B").strip(),
+    )
+
+
+def _inputs(shape: tuple[int, ...] | None, tokenizer: Any, args: Any, kwargs: Any) -> Any:
+    if tokenizer is not None:
+        batch, length = shape or (1, 128)
+        sizes = (batch, length)
+        return {"input_ids": Shape(sizes, "int64"), "attention_mask": Shape(sizes, "int64")}
+    if shape is not None:
+        if len(shape) < 1 or args or kwargs:
+            raise UsageError("input_shape is for one tensor; give args and kwargs without it")
+        return (Shape(tuple(shape)),)
+    return dict(kwargs) if kwargs else tuple(args)
+
+
+def _text(value: float, unit: str | None, precision: int) -> str:
+    if unit is None:
+        unit = next((u for u, size in _SIZES.items() if value >= size), "")
+    return f"{round(value / _SIZES.get(unit, 1.0), precision):g} {unit}"

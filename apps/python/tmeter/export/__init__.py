@@ -1,0 +1,69 @@
+"""Turns a live module into a file the native program reads. The only part that imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from ..errors import InputError, TorchError
+from ..result import ExportInfo
+
+_MINIMUM = (2, 6)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A file, and what the program has to be told about it."""
+
+    path: Path
+    arguments: tuple[str, ...] = ()
+
+
+#: What is done with an export: when the program cannot use it, the next way is tried.
+Use = Callable[[Exported], T]
+
+
+def export_and_use(
+    model: Any,
+    inputs: Any,
+    folder: Path,
+    use: Use[T],
+    *,
+    weights: bool = False,
+    dynamic_batch: bool | Literal["auto"] = "auto",
+) -> tuple[T, ExportInfo]:
+    """Writes the model into the folder and returns what `use` makes of the file."""
+    require_torch()
+    from .ways import first_that_works
+
+    return first_that_works(
+        model, inputs, folder, use, weights=weights, dynamic_batch=dynamic_batch
+    )
+
+
+def require_torch() -> None:
+    try:
+        import torch
+    except ImportError as error:
+        raise TorchError(f"live models need torch: pip install torch ({error})") from error
+    numbers = torch.__version__.split("+")[0].split(".")
+    version = tuple(int(n) for n in numbers[:2])
+    if version < _MINIMUM:
+        raise TorchError(
+            f"torch {torch.__version__} is too old to export live models: 2.6 or newer is needed; "
+            "a file that it has written can be given by its path"
+        )
+
+
+def require_module(model: Any) -> None:
+    import torch
+
+    if not isinstance(model, torch.nn.Module):
+        raise InputError(
+            f"a torch.nn.Module, an ExportedProgram or a path is expected, got "
+            f"{type(model).__name__}"
+        )

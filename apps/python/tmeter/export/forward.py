@@ -1,0 +1,55 @@
+"""Makes a shadow's forward exportable: tensors in, a tuple of tensors out, no cache."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+
+def prepare(model: nn.Module) -> list[str]:
+    """Changes the shadow, never the user's module; returns notes."""
+    notes = _switch_cache_off(model)
+    original = model.forward
+
+    @functools.wraps(original)
+    def forward(*args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
+        return tuple(tensors_in(original(*args, **kwargs)))
+
+    model.forward = forward
+    return notes
+
+
+def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
+    """All tensors of what a model returns: tuples, dicts, transformers' and other data classes."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif depth > 8 or value is None:
+        return
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from tensors_in(item, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors_in(item, depth + 1)
+    elif dataclasses.is_dataclass(value):
+        for named in dataclasses.fields(value):
+            yield from tensors_in(getattr(value, named.name, None), depth + 1)
+    elif isinstance(getattr(value, "__dict__", None), dict):
+        yield from tensors_in(vars(value), depth + 1)
+
+
+def _switch_cache_off(model: nn.Module) -> list[str]:
+    """transformers: a cache object in the outputs cannot be exported, and costs nothing here."""
+    config: Any = getattr(model, "config", None)
+    parts: list[Any] = [config, *(getattr(config, k, None) for k in getattr(config, "sub_configs", {}))]
+    switched = False
+    for part in parts:
+        if getattr(part, "use_cache", False) is True:
+            part.use_cache = False
+            switched = True
+    return ["use_cache was switched off"] if switched else []

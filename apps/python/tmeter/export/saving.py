@@ -1,0 +1,76 @@
+"""Writes what was exported, with the live module's weights or without any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..errors import ExportError
+from .arguments import Example
+from .shadow import one_element
+
+
+def save_program(
+    program: torch.export.ExportedProgram, path: Path, weights_of: nn.Module | None
+) -> None:
+    """Without weights each is one stored element: a few bytes, and ties still show."""
+    given = _weights(weights_of) if weights_of is not None else {}
+    replaced: dict[int, torch.Tensor] = {}
+    for table in (program.state_dict, program.constants):
+        for name, tensor in list(table.items()):
+            if not isinstance(tensor, torch.Tensor):
+                continue
+            if name in given:
+                table[name] = given[name]
+            elif table is program.state_dict or _is_fake(tensor):
+                table[name] = _stand_in(tensor, replaced)
+    program._example_inputs = None
+    torch.export.save(program, path)
+
+
+def _weights(model: nn.Module) -> dict[str, torch.Tensor]:
+    tensors: dict[str, Any] = dict(model.named_parameters(remove_duplicate=False))
+    tensors |= dict(model.named_buffers(remove_duplicate=False))
+    missing = [name for name, tensor in tensors.items() if tensor.is_meta]
+    if missing:
+        raise ExportError(
+            f"the numbers inside the weights are asked for, but {len(missing)} weights are not in "
+            f"memory ({missing[0]}, … on meta, or offloaded by accelerate); load the model whole, or "
+            "give the checkpoint file's path"
+        )
+    return tensors
+
+
+def _is_fake(tensor: torch.Tensor) -> bool:
+    return isinstance(tensor, torch._subclasses.FakeTensor) or tensor.is_meta
+
+
+def _stand_in(tensor: torch.Tensor, replaced: dict[int, torch.Tensor]) -> torch.Tensor:
+    made = replaced.get(id(tensor))
+    if made is None:
+        made = one_element(tensor)
+        if isinstance(tensor, nn.Parameter):
+            made = nn.Parameter(made, requires_grad=tensor.requires_grad)
+        replaced[id(tensor)] = made
+    return made
+
+
+def save_traced(
+    model: nn.Module, example: Example, path: Path, weights_of: nn.Module | None
+) -> None:
+    traced: Any = torch.jit.trace(  # type: ignore[no-untyped-call]
+        model,
+        example_inputs=example.args or None,
+        example_kwarg_inputs=example.kwargs or None,
+        check_trace=False,
+        strict=False,
+    )
+    if weights_of is not None:
+        given = _weights(weights_of)
+        for name, tensor in (*traced.named_parameters(), *traced.named_buffers()):
+            if name in given:
+                tensor.data = given[name].detach().cpu()
+    traced.save(str(path))

@@ -1,0 +1,110 @@
+"""``python -m tmeter export``: a file for the native program, from a library's model by name."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .errors import CannotRunError, Error, ExportError, InputError, ModelError, UsageError
+from .export import Exported, export_and_use, require_torch
+from .source import analyse
+
+_DESCRIPTION = """\
+Writes a .pt2 file of a model without its weights: nothing is downloaded, memory stays small.
+
+  timm:resnet50              a model of timm
+  torchvision:resnet50       a model of torchvision
+  hf:DIR_OR_CONFIG           a model of transformers, from a folder with config.json, that file, or a
+                             name on the Hub (of which config.json alone is fetched)
+  package.module:factory     what a function of yours returns; the current folder is looked at too
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tmeter export",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", help="LIBRARY:NAME or MODULE:FACTORY")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", type=Path)
+    parser.add_argument(
+        "-i",
+        "--input",
+        action="append",
+        default=[],
+        metavar="[NAME=]SHAPE[:DTYPE]",
+        help="an input, as in 1x3x224x224 or input_ids=1x128:i64; once per input (default: what the "
+        "model's configuration says)",
+    )
+    parser.add_argument(
+        "--dynamic-batch", action="store_true", help="leave the batch size open (2 or more)"
+    )
+    return parser
+
+
+def export_command(arguments: Sequence[str]) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        _export(options.model, options.input, options.output, options.dynamic_batch)
+    except (UsageError, InputError) as error:
+        return _said(error, 2)
+    except ModelError as error:
+        return _said(error, 4)
+    except (ExportError, CannotRunError) as error:
+        return _said(error, 6)
+    except Error as error:
+        return _said(error, 1)
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _said(error: Error, status: int) -> int:
+    print(f"tmeter: {error}", file=sys.stderr)
+    return status
+
+
+def _export(name: str, said: Sequence[str], output: Path, dynamic_batch: bool) -> None:
+    if not output.resolve().parent.is_dir():
+        raise UsageError(f"{output}: there is no folder {output.resolve().parent}")
+    require_torch()
+    from .factories import build
+
+    model, default_inputs = build(name)
+    inputs = _inputs(said) if said else default_inputs
+    with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
+        _, info = export_and_use(
+            model,
+            inputs,
+            Path(folder),
+            lambda exported: _put(exported, output),
+            dynamic_batch=dynamic_batch,
+        )
+    print(f"{output}: {info}", file=sys.stderr)
+
+
+def _put(exported: Exported, output: Path) -> None:
+    """Under its name only when it is whole, and the native program can read it."""
+    analyse(exported.path, exported.arguments)
+    part = output.with_name(f"{output.name}.part-{os.getpid()}")
+    try:
+        shutil.copyfile(exported.path, part)
+        part.replace(output)
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _inputs(said: Sequence[str]) -> dict[str, str] | tuple[str, ...]:
+    named = dict(s.split("=", 1) for s in said if "=" in s)
+    plain = tuple(s for s in said if "=" not in s)
+    if named and plain:
+        raise UsageError("--input: either all inputs have names or none")
+    return named or plain

@@ -1,0 +1,61 @@
+"""Tables as pandas data frames and Arrow tables; both libraries are imported only here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .errors import UsageError
+from .report import TABLES, Row
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+
+def _table(report: Row, table: str) -> tuple[list[str], dict[str, list[Any]], str]:
+    if table not in TABLES:
+        raise UsageError(f"there is no table {table!r}; there are {', '.join(TABLES)}")
+    make, index_name = TABLES[table]
+    index, columns = make(report)
+    return index, columns, index_name
+
+
+def frame(report: Row, table: str) -> pandas.DataFrame:
+    """Counts are ``Int64``, other figures ``Float64``: what has no number is ``<NA>``, never 0."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise UsageError("data frames need pandas: pip install pandas") from error
+    index, columns, name = _table(report, table)
+    made = {key: pandas.Series(values, dtype=_dtype(values)) for key, values in columns.items()}
+    result: pandas.DataFrame = pandas.DataFrame(made)
+    result.index = pandas.Index(index, name=name, dtype="object")
+    return result
+
+
+def _dtype(values: list[Any]) -> Any:
+    present = [v for v in values if v is not None]
+    if not present:
+        return "object"
+    if all(isinstance(v, bool) for v in present):
+        return "boolean"
+    if all(isinstance(v, int) for v in present):
+        return "Int64" if all(-(2**63) <= v < 2**63 for v in present) else "object"
+    if all(isinstance(v, (int, float)) for v in present):
+        return "Float64"
+    return "object"
+
+
+def arrow(report: Row, table: str) -> pyarrow.Table:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise UsageError("Arrow tables need pyarrow: pip install pyarrow") from error
+    import json
+
+    index, columns, name = _table(report, table)
+    columns = {name: list(index), **columns}
+    for key in ("targets", "changes"):  # of findings: lists of dictionaries of any shape
+        if key in columns:
+            columns[key] = [json.dumps(v) for v in columns[key]]
+    return pyarrow.table(columns)

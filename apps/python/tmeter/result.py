@@ -1,0 +1,264 @@
+"""What `tmeter.analyze` returns."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import UsageError
+from .program import run
+from .source import check, isolated, show
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+    from .diff import Diff
+
+
+@dataclass(frozen=True)
+class ExportInfo:
+    """How a live module became a file.
+
+    Attributes:
+        way: the one that worked, e.g. ``"torch.export, non-strict"``.
+        failed: the ways tried before, each with why it failed.
+        notes: what was different from the module as it is (a cache switched off, hooks left out).
+        seconds: how long exporting took, failed ways included.
+    """
+
+    way: str
+    failed: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    seconds: float
+
+    def __str__(self) -> str:
+        lines = [f"exported by {self.way} in {self.seconds:.1f} s"]
+        lines += [f"  not by {way}: {why}" for way, why in self.failed]
+        lines += [f"  {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+class Result:
+    """The figures of one model.
+
+    ``print(result)`` writes the text report; a notebook shows the interactive one. Figures are exact
+    Python integers and floats in the unit their metric states (``result.totals["unit"]``): counts,
+    MACs, FLOPs, bytes, joules.
+
+    Attributes:
+        export: how a live module was exported; None for a file.
+        warnings: what a reader of the figures should know.
+    """
+
+    def __init__(
+        self,
+        report: dict[str, Any],
+        export: ExportInfo | None = None,
+        messages: Sequence[str] = (),
+    ) -> None:
+        self._report = report
+        self.export = export
+        self.warnings: tuple[str, ...] = (*report["warnings"], *messages)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Result:
+        """A result that `to_json`, or ``tmeter --report json=FILE``, has written.
+
+        Raises:
+            ModelError: the file is no report, with what is wrong with it.
+        """
+        with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
+            file = Path(folder) / "report.json"
+            run(["show", "--report", f"json={file}", "--", os.fspath(path)])
+            return cls(json.loads(file.read_text(encoding="utf-8")))
+
+    # Figures
+
+    def total(self, metric: str) -> int | float | None:
+        """The metric of the whole model, e.g. ``total("macs")``; None: not known, see `status`.
+
+        Raises:
+            UsageError: there is no such metric in this report.
+        """
+        self._require(metric)
+        value: int | float | None = self._report["totals"].get(metric)
+        return value
+
+    def status(self, metric: str) -> str | None:
+        """What a total is besides a plain number; None: nothing.
+
+        ``"lower_bound"`` (something inside has no figure), ``"partial"``, ``"unknown"`` (no rule),
+        ``"unavailable"``, ``"not_finite"``, ``"zero_by_rule"``.
+
+        Raises:
+            UsageError: there is no such metric in this report.
+        """
+        self._require(metric)
+        status: str | None = self._report["totals_status"].get(metric)
+        return status
+
+    @property
+    def metrics(self) -> list[str]:
+        """Ids of all metrics of this report."""
+        return [m["id"] for m in self._report["metrics"]]
+
+    @property
+    def coverage(self) -> dict[str, Any] | None:
+        """How many operators were counted, zero by rule and unknown, and which are unknown."""
+        coverage: dict[str, Any] | None = copy.deepcopy(self._report["coverage"])
+        return coverage
+
+    def _require(self, metric: str) -> None:
+        if metric not in self.metrics:
+            raise UsageError(
+                f"there is no metric {metric!r} in this report; there are "
+                f"{', '.join(self.metrics)}; more come with plugins="
+            )
+
+    # Tables
+
+    @property
+    def totals(self) -> pandas.DataFrame:
+        """Each metric for the whole model; index: metric id."""
+        return self.frame("totals")
+
+    @property
+    def modules(self) -> pandas.DataFrame:
+        """The module tree; index: dot path, ``""`` for the root. Figures include what is inside."""
+        return self.frame("modules")
+
+    @property
+    def operators(self) -> pandas.DataFrame:
+        """Operator calls in execution order; index: dot path of the module."""
+        return self.frame("operators")
+
+    @property
+    def tensors(self) -> pandas.DataFrame:
+        """Parameters, buffers and constants; index: dot path."""
+        return self.frame("tensors")
+
+    @property
+    def findings(self) -> pandas.DataFrame:
+        """What analyses have to say in words, most severe first; index: rule."""
+        return self.frame("findings")
+
+    def frame(self, table: str) -> pandas.DataFrame:
+        """One of the tables as a data frame.
+
+        What has no number is ``<NA>``, and ``METRIC_status`` says why; that column is there where
+        anything in the table has a status.
+
+        Raises:
+            UsageError: no such table, or pandas is not installed.
+        """
+        from .frames import frame
+
+        return frame(self._report, table)
+
+    def to_arrow(self, table: str = "modules") -> pyarrow.Table:
+        """One of the tables as an Arrow table; what has no number is null.
+
+        Raises:
+            UsageError: no such table, or pyarrow is not installed.
+        """
+        from .frames import arrow
+
+        return arrow(self._report, table)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON report (docs/schema/tmeter-report-1.schema.json), a copy of its own."""
+        return copy.deepcopy(self._report)
+
+    # Reports
+
+    def to_text(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str:
+        """The report for terminals; options are those of the command line, as in ``depth=2``."""
+        return _written(show(self._report, "text", _view(options)), path)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """One interactive page that needs nothing else."""
+        return _written(show(self._report, "html"), path)
+
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
+        """For reviews and build servers."""
+        return _written(show(self._report, "markdown"), path)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The JSON report; `tmeter.Result.load` and ``tmeter show`` read it again."""
+        return _written(json.dumps(self._report, ensure_ascii=False), path)
+
+    def __str__(self) -> str:
+        text = self.to_text().rstrip("\n")
+        return f"{text}\n{self.export}" if self.export else text
+
+    def __repr__(self) -> str:
+        figures = [
+            f"{self.status(m) or ''} {self.total(m):,} {m}".strip()
+            for m in ("params", "macs")
+            if m in self.metrics and self.total(m) is not None
+        ]
+        name = self._report["model"]["name"] or self._report["model"]["file"]
+        return f"<tmeter.Result {name}: {', '.join(figures)}>"
+
+    def _repr_html_(self) -> str:
+        return isolated(self.to_html())
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": str(self), "text/html": self._repr_html_()}
+
+    # Judgement
+
+    def assert_(self, *bounds: str) -> Result:
+        """Raises unless each bound holds, as in ``assert_("macs<=5G", "coverage==100%")``.
+
+        The language is that of ``--assert`` (docs/command-line.md). What is not known never holds.
+
+        Returns:
+            This result.
+
+        Raises:
+            BudgetError: names all that do not hold, with their values. An ``AssertionError``.
+            UsageError: a bound that cannot be understood.
+        """
+        if bounds:
+            check(self._report, bounds)
+        return self
+
+    def diff(self, other: Result) -> Diff:
+        """What `other` has more or less than this result, by the native ``tmeter diff``."""
+        from .diff import Diff
+
+        return Diff(self, other)
+
+
+def _view(options: dict[str, Any]) -> list[str]:
+    """Options of the text report: ``depth=2`` → ``--depth=2``, ``raw=True`` → ``--raw``."""
+    arguments = []
+    for key, value in options.items():
+        name = "--" + key.replace("_", "-")
+        if value is True:
+            arguments.append(name)
+        elif value is not False and value is not None:
+            arguments.append(f"{name}={value}")
+    return arguments
+
+
+def _written(text: str, path: str | os.PathLike[str] | None) -> str:
+    """Writes it, whole or not at all, when there is a path."""
+    if path is None:
+        return text
+    target = Path(path)
+    part = target.with_name(target.name + f".part-{os.getpid()}")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    return text

@@ -1,0 +1,57 @@
+"""Asks the native program: once for the analysis, and for other reports of what it found."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .program import Completed, run
+
+#: A plugin that failed is left out of the report, which is written all the same.
+PLUGIN_LEFT_OUT = 5
+
+
+def analyse(path: Path, arguments: Sequence[str] = ()) -> tuple[dict[str, Any], Completed]:
+    """The JSON report of a model file, and what the program said beside it."""
+    with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
+        report = Path(folder) / "report.json"
+        command = [*arguments, "--report", f"json={report}", "--", str(path)]
+        done = run(command, accept=(0, PLUGIN_LEFT_OUT))
+        return json.loads(report.read_text(encoding="utf-8")), done
+
+
+@contextmanager
+def saved(report: dict[str, Any]) -> Iterator[str]:
+    """The report as a file, as long as the program needs it."""
+    with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
+        file = Path(folder) / "report.json"
+        file.write_text(json.dumps(report, ensure_ascii=False), encoding="utf-8")
+        yield str(file)
+
+
+def show(report: dict[str, Any], kind: str, options: Sequence[str] = ()) -> str:
+    """A report in another format, as text: ``tmeter show``."""
+    with saved(report) as file:
+        return run(["show", "--report", kind, *options, file]).output
+
+
+def check(report: dict[str, Any], bounds: Sequence[str]) -> None:
+    """Raises BudgetError with the bounds that do not hold."""
+    asserted = [part for bound in bounds for part in ("--assert", bound)]
+    with saved(report) as file:
+        run(["show", "--report", f"json={os.devnull}", *asserted, file])
+
+
+def isolated(page: str) -> str:
+    """A page in a frame of its own: it can neither touch the notebook nor be touched by it."""
+    return (
+        f'<iframe srcdoc="{html.escape(page, quote=True)}" '
+        'sandbox="allow-scripts allow-downloads allow-popups" '
+        'style="width:100%;height:640px;border:1px solid #8884" title="tmeter report"></iframe>'
+    )

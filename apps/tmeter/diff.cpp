@@ -1,0 +1,89 @@
+// `tmeter diff [options] BEFORE AFTER`: two models or saved reports compared.
+#include <algorithm>
+
+#include "apps/tmeter/command_line.hpp"
+#include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/model_report.hpp"
+#include "apps/tmeter/plugin_choice.hpp"
+#include "apps/tmeter/saved_file.hpp"
+#include "core/base/error.hpp"
+#include "core/base/mapped_file.hpp"
+#include "core/base/text.hpp"
+#include "core/comparison/comparison.hpp"
+#include "core/process/terminal.hpp"
+
+namespace tmeter::app {
+namespace {
+using namespace core;
+
+/// Writers of comparisons are called "diff-text", and write files of "diff.txt".
+constexpr std::string_view kFormat = "diff-", kExtension = "diff.";
+
+/// "html" → "diff-html"; a file alone: the writer of its extension.
+void choose_diff_writers(const Registry& registry, std::vector<ReportTarget>& targets) {
+  std::vector<std::string> known;
+  for (auto& t : targets) {
+    const auto dot = t.file.rfind('.');
+    const auto extension = dot == t.file.npos ? std::string() : t.file.substr(dot + 1);
+    std::string format;
+    known.clear();
+    for (const auto& p : registry.plugins()) {
+      for (const auto& w : p->manifest.writers) {
+        if (!w.name.starts_with(kFormat)) continue;
+        known.push_back(w.name.substr(kFormat.size()));
+        const bool meant = t.format.empty() ? w.extension == std::string(kExtension) + extension
+                                            : known.back() == t.format || w.name == t.format;
+        if (meant) format = w.name;
+      }
+    }
+    if (format.empty()) {
+      const auto asked = t.format.empty() ? extension : t.format;
+      throw Error(ErrorKind::kUsage, "no format '" + printable(asked) + "' for comparisons" +
+                                         did_you_mean(asked, known) + "; known: " + joined(known));
+    }
+    t.format = format;
+  }
+}
+
+bool is_saved(const std::string& path) { return is_saved_report(MappedFile(path).bytes()); }
+
+SavedReport report_of(Session& session, const std::string& path,
+                      const std::vector<std::string>& plugins) {
+  const auto start = Session::Clock::now();
+  if (!is_saved(path)) return report_of_model(session, path, plugins, start);
+  auto saved = open_report(path);
+  session.look_again();
+  return saved;
+}
+
+/// Runs in the worker.
+Ending diff(Session& session, std::vector<ReportTarget> targets) {
+  const auto& line = session.line();
+  const auto plugins = chosen_plugins(session.registry(), line.settings.plugins);
+  choose_diff_writers(session.registry(), targets);
+  session.begin(targets, {line.other, line.model}, plugins);
+  if (is_saved(line.other) && is_saved(line.model)) refuse_what_needs_a_model(line);
+
+  const auto before = report_of(session, line.other, plugins);
+  auto after = report_of(session, line.model, plugins);
+  after.report.view = line.view;
+  after.report.comparison = compare(before.report, after.report);
+  after.report.assertions.clear();
+  for (const auto& a : session.assertions())
+    after.report.assertions.push_back(evaluate_change(a, after.report));
+  session.note_failures({});
+  session.write(after.report);
+  require_all(after.report.assertions);
+  return session.ending();
+}
+
+}  // namespace
+
+int diff_command(const Arguments& arguments) {
+  const auto line = parse_command_line(arguments, Command::kDiff);
+  if (line.help) return Terminal::output(help_text()), 0;
+  const auto targets = report_targets(line, {line.other, line.model});
+  return run_supervised(line, targets, [&](Session& session) { return diff(session, targets); });
+}
+
+}  // namespace tmeter::app

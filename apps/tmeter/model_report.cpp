@@ -1,0 +1,141 @@
+#include "apps/tmeter/model_report.hpp"
+
+#include <filesystem>
+
+#include "apps/tmeter/by_size.hpp"
+#include "apps/tmeter/plugin_choice.hpp"
+#include "core/analysis/engine.hpp"
+#include "core/analysis/worked_out.hpp"
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/base/version.hpp"
+#include "core/plugin_host/model_loading.hpp"
+#include "core/process/activity.hpp"
+
+namespace tmeter::app {
+namespace {
+using namespace core;
+
+HardwareSource hardware_source(const Settings& settings) {
+  HardwareSource source(settings.hardware.empty() ? kDefaultHardware : settings.hardware,
+                        {data_folder() + "/hardware"});
+  if (!settings.hardware.empty())
+    source.get();  // a wrong name is an error even if nothing asks for it
+  return source;
+}
+
+tmeter_source open_source(const std::string& path) {
+  try {
+    return tmeter_source(path);
+  } catch (const Error& e) {
+    throw about_model(e, path);
+  }
+}
+
+void fill_report(Report& report, const CommandLine& line, const LoadedModel& model,
+                 const std::vector<Plugin*>& plugins, const HardwareSource& hardware,
+                 const MappedFile& file) {
+  report.properties["tool.version"] = TMETER_VERSION;
+  report.properties["command"] = line.command;
+  report.properties["model.file"] = std::filesystem::path(file.path()).filename().string();
+  report.properties["model.path"] = file.path();
+  report.properties["model.size"] = std::to_string(file.bytes().size());
+  if (hardware.was_used()) report.properties["hardware"] = hardware.get().name;
+  if (const auto sizes = worked_out_note(*model.graph); !sizes.empty())
+    report.properties["sizes"] = sizes;
+  report.view = line.view;
+  if (!report.formulas.problem.empty()) report.warnings.push_back(report.formulas.problem);
+  report.plugins.emplace_back(model.loader->manifest.id, model.loader->manifest.version);
+  if (const auto* p = model.propagator)
+    report.plugins.emplace_back(p->manifest.id, p->manifest.version);
+  for (const auto* p : plugins) {
+    report.plugins.emplace_back(p->manifest.id, p->manifest.version);
+    for (const auto& [key, value] : p->options)
+      report.config.emplace_back(p->manifest.name + "." + key, value.text);
+  }
+}
+
+/// What a file of weights alone cannot give is refused, not passed over.
+void require_operators(const CommandLine& line, const std::string& path, const Graph& graph) {
+  if (graph.property("content") != "weights") return;
+  const bool by_operator = line.view.contains("by") && line.view.at("by") == "operator";
+  if (line.inputs.empty() && !by_operator) return;
+  throw Error(ErrorKind::kUsage,
+              (by_operator ? "--by operator" : "--input " + line.inputs.front().text) +
+                  std::string(": ") + printable(path) +
+                  " holds weights only; a .pt2 or TorchScript file has inputs and operators");
+}
+
+void require_model(const tmeter_source& source) {
+  if (!is_saved_report(source.file.bytes())) return;
+  const auto path = printable(source.file.path());
+  throw Error(ErrorKind::kModel, path + ": this is a saved report; `tmeter show " + path +
+                                     "` writes it in any format");
+}
+
+void add_run_facts(Report& report, Session& session, const std::vector<Plugin*>& plugins,
+                   Session::Clock::time_point start) {
+  std::string facts;
+  for (const auto& f : session.sandbox()) facts += (facts.empty() ? "" : "; ") + f;
+  report.properties["run.sandbox"] = facts;
+  if (!sandbox_wanted()) report.warnings.push_back("the sandbox is " + facts);
+  for (const auto& f : session.note_failures(plugins))
+    report.warnings.push_back(f + "; the rest of this report is without it");
+  const std::chrono::duration<double> elapsed = Session::Clock::now() - start;
+  report.properties["analysis.seconds"] = std::to_string(elapsed.count());
+}
+
+/// The line that a plugin's progress may have left on the terminal.
+void end_progress(const CallLog& log) {
+  if (log.outlet()) log.outlet()->progress_ended();
+}
+
+}  // namespace
+
+SavedReport report_of_model(Session& session, const std::string& path,
+                            std::vector<std::string> names, Session::Clock::time_point start) {
+  const auto& line = session.line();
+  auto& registry = session.registry();
+  auto& log = session.log();
+  activity().stage = Stage::kReading;
+  const auto source = open_source(path);
+  require_model(source);
+  session.look_again();
+  session.forget_warnings();
+  const auto hardware = hardware_source(line.settings);
+  const tmeter_request request{&source, line.trusted, line.inputs};
+  auto model = load_model(registry, request, {&log, nullptr, nullptr});
+  end_progress(log);
+  session.require_unchanged("while the model was read");
+  require_operators(line, path, *model.graph);
+  model.graph->bind(line.bindings);
+  SavedReport out;
+  auto& report = out.report;
+  report.sweep = plan_sweep(*model.graph, line.sweep, line.bindings);  // refuse early
+
+  activity().stage = Stage::kAnalysing;
+  append_unique(names, handlers_wanted(registry, *model.graph));
+  put_in_order(names);
+  const auto plugins = registry.open_with_needs(names);
+  report.graph = model.graph.get();
+  const TensorBytes tensors(source.file);
+  Engine engine(*model.graph, plugins, log, &hardware);
+  engine.read_tensors(tensors, line.threads);
+  try {
+    report.results = engine.run();
+    add_sizes(report, line, *model.graph, plugins, hardware);
+  } catch (const PluginError&) {
+    throw;
+  } catch (const Error& e) {
+    throw about_model(e, path);
+  }
+  end_progress(log);
+  session.require_unchanged("while the model was analysed");
+  report.warnings = log.warnings();
+  fill_report(report, line, model, plugins, hardware, source.file);
+  add_run_facts(report, session, plugins, start);
+  out.graph = std::move(model.graph);
+  return out;
+}
+
+}  // namespace tmeter::app

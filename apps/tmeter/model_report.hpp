@@ -1,0 +1,14 @@
+// From a model file to the report of it.
+#pragma once
+#include "apps/tmeter/session.hpp"
+#include "core/saved/saved_report.hpp"
+
+namespace tmeter::app {
+
+/// Reads the model and runs the plugins on it. What the command line says of the model (--input,
+/// --bind, --sweep) is taken from it, but not its path. `names`: ids of the plugins to run, to
+/// which those are added that handle an operator of this very model. `start`: when the run began.
+core::SavedReport report_of_model(Session& session, const std::string& path,
+                                  std::vector<std::string> names, Session::Clock::time_point start);
+
+}  // namespace tmeter::app

@@ -1,0 +1,78 @@
+#include "apps/tmeter/plugin_choice.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace tmeter::app {
+namespace {
+using namespace core;
+
+const std::vector<std::string> kDefaultPlugins{"org.tmeter.params", "org.tmeter.flops",
+                                               "org.tmeter.memory"};
+
+bool is_removal(const std::string& name) { return name.starts_with("-"); }
+
+}  // namespace
+
+std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<std::string>& asked) {
+  std::vector<std::string> ids;
+  const auto add = [&](std::string_view name) { ids.push_back(registry.get(name).manifest.id); };
+  const auto is_there = [&](const std::string& id) {
+    const auto& all = registry.plugins();
+    return std::any_of(all.begin(), all.end(), [&](const auto& p) { return p->manifest.id == id; });
+  };
+  if (std::all_of(asked.begin(), asked.end(), is_removal)) {
+    for (const auto& id : kDefaultPlugins) {
+      if (asked.empty() || is_there(id)) add(id);
+    }
+  }
+  for (const auto& name : asked) {
+    if (is_removal(name)) continue;  // the registry has seen to it
+    if (name != "all") add(name);
+    for (const auto& p : registry.plugins()) {
+      if (name == "all" && !p->manifest.metrics.empty()) ids.push_back(p->manifest.id);
+    }
+  }
+  append_unique(ids, registry.given_files());
+  return ids;
+}
+
+void put_in_order(std::vector<std::string>& ids) {
+  const auto rank = [](const std::string& id) {
+    return std::find(kDefaultPlugins.begin(), kDefaultPlugins.end(), id) - kDefaultPlugins.begin();
+  };
+  std::sort(ids.begin(), ids.end(), [&](const std::string& a, const std::string& b) {
+    return std::pair(rank(a), a) < std::pair(rank(b), b);
+  });
+}
+
+std::vector<std::string> handlers_wanted(Registry& registry, const Graph& graph) {
+  std::set<std::string_view> things;
+  std::vector<std::string> names;
+  const auto handles_something = [](const auto& p) {
+    return !p->manifest.handles.empty() && !p->library.empty();
+  };
+  if (std::none_of(registry.plugins().begin(), registry.plugins().end(), handles_something))
+    return names;
+  for (const auto& n : graph.nodes()) things.insert(n.op);
+  for (const auto* m : graph.modules()) {
+    things.insert(m->type);
+    things.insert(m->type.substr(m->type.rfind('.') + 1));
+  }
+  for (const auto& p : registry.plugins()) {
+    const auto& handles = p->manifest.handles;
+    if (std::any_of(handles.begin(), handles.end(),
+                    [&](const auto& h) { return things.contains(h); })) {
+      names.push_back(p->manifest.id);
+    }
+  }
+  return names;
+}
+
+void append_unique(std::vector<std::string>& names, const std::vector<std::string>& more) {
+  for (const auto& n : more) {
+    if (std::find(names.begin(), names.end(), n) == names.end()) names.push_back(n);
+  }
+}
+
+}  // namespace tmeter::app

@@ -1,0 +1,25 @@
+// Which plugins take part in a run.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/ir/graph.hpp"
+#include "core/plugin_host/registry.hpp"
+
+namespace tmeter::app {
+
+/// The ids of --plugins: the default set, "all", without those left out; and of --plugin.
+std::vector<std::string> chosen_plugins(core::Registry& registry,
+                                        const std::vector<std::string>& asked);
+
+/// The order of columns, and of everything else that plugins add, does not depend on the order in
+/// which they are named: the default set first, the others by id.
+void put_in_order(std::vector<std::string>& ids);
+
+/// Plugins nobody named that handle an operator or module of this model: an in-house layer is
+/// counted once its plugin lies in a plugin folder. Their ids.
+std::vector<std::string> handlers_wanted(core::Registry& registry, const core::Graph& graph);
+
+void append_unique(std::vector<std::string>& names, const std::vector<std::string>& more);
+
+}  // namespace tmeter::app

@@ -1,0 +1,128 @@
+#include "apps/tmeter/session.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "apps/tmeter/plugin_choice.hpp"
+#include "apps/tmeter/run_rights.hpp"
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/plugin_host/interfaces.hpp"
+#include "core/process/activity.hpp"
+
+namespace tmeter::app {
+using namespace core;
+
+Session::Session(const CommandLine& line, Worker& worker, const Screen& screen)
+    : line_(line),
+      worker_(worker),
+      screen_(screen),
+      log_(line.verbosity, &worker),
+      before_(Surroundings::now()),
+      registry_(line.settings, worker.excluded(), &log_),
+      warned_at_start_(log_.warnings().size()) {
+  for (const auto& text : line.assertions) assertions_.push_back(parse_assertion(text));
+  require_unchanged("while plugins were looked for");
+  tell_problems();
+}
+
+void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::string>& files,
+                    const std::vector<std::string>& plugins) {
+  targets_ = std::move(targets);
+  choose_writers(registry_, targets_, screen_.columns > 0);  // refuse early
+  enter_sandbox(files, plugins);
+}
+
+void Session::look_again() { before_ = Surroundings::now(); }
+
+void Session::tell_problems() {
+  for (const auto& problem : registry_.problems()) {
+    if (line_.verbosity >= 0) worker_.message("note: " + problem);
+  }
+}
+
+void Session::enter_sandbox(const std::vector<std::string>& files,
+                            const std::vector<std::string>& plugins) {
+  auto rights = run_rights(line_.settings, files, registry_);
+  for (const auto* p : declared_rights(registry_, plugins, targets_)) {
+    if (!add_rights(rights, p->manifest.rights)) {
+      throw Error(ErrorKind::kPlugin,
+                  "plugin " + p->manifest.id + " declares rights that are not known: '" +
+                      p->manifest.rights + "'; known are network, files, processes and threads");
+    }
+    if (line_.verbosity >= 0)
+      worker_.message("note: plugin " + p->manifest.id +
+                      " may use what it declares: " + p->manifest.rights);
+  }
+  sandbox_ = worker_.enter_sandbox(rights);
+  if (line_.verbosity < 1) return;
+  for (const auto& fact : sandbox_) worker_.message("sandbox: " + fact);
+}
+
+void Session::require_unchanged(const std::string& when) const {
+  const auto& all = registry_.plugins();
+  const bool threads_may_stay =
+      std::any_of(all.begin(), all.end(), [](const auto& p) { return p->call.keeps_threads; });
+  const auto change = before_.change_since(threads_may_stay);
+  if (!change.empty()) throw PluginError("", when, change);
+}
+
+const std::vector<std::string>& Session::note_failures(const std::vector<Plugin*>& plugins) {
+  auto asked = plugins;
+  for (const auto& t : targets_) asked.push_back(&find_writer(registry_, t.format));
+  for (const auto* p : asked) {
+    if (!p->failure.empty()) append_unique(failures_, {p->failure});
+  }
+  return failures_;
+}
+
+void Session::write(const Report& report) {
+  activity().stage = Stage::kWriting;
+  write_reports(registry_, report, targets_, screen_, worker_);
+  require_unchanged("while reports were written");
+}
+
+Ending Session::ending() const {
+  const bool complete = failures_.empty();
+  return {complete ? 0 : static_cast<int>(ErrorKind::kPlugin), "", true, {}};
+}
+
+std::vector<ReportTarget> report_targets(const CommandLine& line,
+                                         const std::vector<std::string>& files) {
+  std::vector<ReportTarget> targets;
+  for (const auto& r : line.settings.reports) targets.push_back(parse_report_target(r));
+  if (targets.empty()) targets.push_back({"text", ""});
+  for (const auto& file : files) require_own_files(targets, file);
+  return targets;
+}
+
+namespace {
+
+/// Memory that is not there is the model's doing unless a plugin is named: the path is said.
+Ending run_on_model(const CommandLine& line, const std::function<Ending()>& run) {
+  try {
+    return run();
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::kModel, line.model + ": takes more memory than " +
+                                       bytes_text(line.limits.memory) + " (--max-memory)");
+  }
+}
+
+}  // namespace
+
+int run_supervised(const CommandLine& line, const std::vector<ReportTarget>& targets,
+                   const std::function<Ending(Session&)>& work) {
+  const auto screen = this_screen(line.color);
+  Job job{line.model, {}, line.limits, line.verbosity < 0, line.verbosity};
+  for (const auto& t : targets) job.targets.push_back(t.file);
+  add_plugin_host_interfaces();
+  add_report_interfaces();
+  return supervise(job, [&](Worker& worker) {
+    return run_on_model(line, [&] {
+      Session session(line, worker, screen);
+      return work(session);
+    });
+  });
+}
+
+}  // namespace tmeter::app

@@ -1,0 +1,81 @@
+// What every run of a worker has, whatever it is about: plugins, the sandbox, the look at what
+// plugins leave behind, and the writing of reports.
+#pragma once
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apps/tmeter/command_line.hpp"
+#include "core/analysis/assertion.hpp"
+#include "core/plugin_host/registry.hpp"
+#include "core/process/supervisor.hpp"
+#include "core/process/surroundings.hpp"
+#include "core/report/writing.hpp"
+
+namespace tmeter::app {
+
+class Session {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Finds the plugins, and tells what is wrong in their folders. Throws Error(kUsage) for an
+  /// assertion that is none, PluginError when a plugin has changed the process meanwhile.
+  Session(const CommandLine& line, core::Worker& worker, const core::Screen& screen);
+
+  const CommandLine& line() const { return line_; }
+  core::Registry& registry() { return registry_; }
+  core::CallLog& log() { return log_; }
+  const std::vector<std::string>& sandbox() const { return sandbox_; }
+  /// Those of the command line.
+  const std::vector<core::Assertion>& assertions() const { return assertions_; }
+
+  /// Chooses the writers, gives up all rights but to these files and what the plugins of these ids
+  /// and the writers declare.
+  void begin(std::vector<core::ReportTarget> targets, const std::vector<std::string>& files,
+             const std::vector<std::string>& plugins);
+
+  /// Before plugins read anything, and once the sandbox and mapped files have their own signal
+  /// handlers: this is how plugins have to leave the process.
+  void look_again();
+  /// Those of a model before: what plugins said when they were found stands.
+  void forget_warnings() { log_.keep_warnings(warned_at_start_); }
+  /// Throws PluginError when some plugin has left the process changed. Looked at now and then, it
+  /// is not seen which one: the supervisor has the work done again, with a closer look
+  /// (Activity::watchful).
+  void require_unchanged(const std::string& when) const;
+
+  /// Of these and the writers' plugins, in words, those that do not take part because they failed.
+  const std::vector<std::string>& note_failures(const std::vector<core::Plugin*>& plugins);
+
+  void write(const core::Report& report);
+  /// How a run ends whose reports are written.
+  core::Ending ending() const;
+
+ private:
+  void tell_problems();
+  void enter_sandbox(const std::vector<std::string>& files,
+                     const std::vector<std::string>& plugins);
+
+  const CommandLine& line_;
+  core::Worker& worker_;
+  core::Screen screen_;
+  core::CallLog log_;
+  core::Surroundings before_;
+  core::Registry registry_;
+  size_t warned_at_start_;
+  std::vector<core::Assertion> assertions_;
+  std::vector<core::ReportTarget> targets_;
+  std::vector<std::string> sandbox_;
+  std::vector<std::string> failures_;  // in words
+};
+
+/// The reports of a command line, which do not go onto any of the files that are read.
+std::vector<core::ReportTarget> report_targets(const CommandLine& line,
+                                               const std::vector<std::string>& files);
+
+/// Runs `work` in a worker that is supervised. Returns the exit status.
+int run_supervised(const CommandLine& line, const std::vector<core::ReportTarget>& targets,
+                   const std::function<core::Ending(Session&)>& work);
+
+}  // namespace tmeter::app

@@ -1,0 +1,48 @@
+// `tmeter show [options] REPORT.json`: a saved report in any format, without the model.
+#include "apps/tmeter/command_line.hpp"
+#include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/saved_file.hpp"
+#include "apps/tmeter/session.hpp"
+#include "core/analysis/assertion.hpp"
+#include "core/process/terminal.hpp"
+
+namespace tmeter::app {
+namespace {
+using namespace core;
+
+/// Those asked for now come after those the report has; one that is there already is asked again.
+std::vector<AssertionResult> check(const std::vector<Assertion>& asked, const SavedReport& saved,
+                                   std::vector<AssertionResult>& all) {
+  std::vector<AssertionResult> results;
+  for (const auto& a : asked) {
+    results.push_back(evaluate(a, *saved.graph, saved.report.results));
+    std::erase_if(all, [&](const auto& known) { return known.assertion.text == a.text; });
+    all.push_back(results.back());
+  }
+  return results;
+}
+
+/// Runs in the worker.
+Ending show(Session& session, const std::vector<ReportTarget>& targets) {
+  const auto& line = session.line();
+  session.begin(targets, {line.model}, session.registry().given_files());
+  auto saved = open_report(line.model);
+  session.look_again();
+  saved.report.view = line.view;
+  const auto asked = check(session.assertions(), saved, saved.report.assertions);
+  session.note_failures({});
+  session.write(saved.report);
+  require_all(asked);
+  return session.ending();
+}
+
+}  // namespace
+
+int show_command(const Arguments& arguments) {
+  const auto line = parse_command_line(arguments, Command::kShow);
+  if (line.help) return Terminal::output(help_text()), 0;
+  const auto targets = report_targets(line, {line.model});
+  return run_supervised(line, targets, [&](Session& session) { return show(session, targets); });
+}
+
+}  // namespace tmeter::app

@@ -1,0 +1,275 @@
+#include "core/saved/figures.hpp"
+
+#include <tmeter/abi/metric.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+#include "core/base/text.hpp"
+#include "core/saved/words.hpp"
+
+namespace tmeter::core::saved {
+namespace {
+
+// 2.4 GB of cells. A hundred thousand operators with a hundred metrics have ten million.
+constexpr size_t kMostCells = 100'000'000;
+constexpr size_t kMostColumns = 4'096;
+constexpr size_t kMostFormulaSymbols = 64;
+
+constexpr std::array<std::string_view, 8> kStatuses{"zero_by_rule", "unknown",    "unavailable",
+                                                    "in_module",    "not_finite", "lower_bound",
+                                                    "partial",      "by_module"};
+
+Column column_from(const Members& m) {
+  Column c;
+  c.id = m.at("id").text();
+  c.title = m.at("title").text();
+  c.unit = m.text("unit");
+  c.unit_kind = unit_kind_of(m.at("unit_kind").text());
+  c.axis = axis_of(m.at("axis").text());
+  c.aggregation = aggregation_of(m.at("aggregation").text());
+  c.better = better_of(m.at("better").text());
+  if (m.at("detail").boolean()) c.flags |= TMETER_METRIC_DETAIL;
+  if (const auto tensors = m.find("of_tensors"); tensors && tensors->boolean())
+    c.flags |= TMETER_METRIC_TENSORS;
+  c.convention = m.at("convention").text();
+  c.description = m.text("description");
+  const auto provenance = m.at("provenance").members();
+  c.provenance = provenance_of(provenance.at("kind").text());
+  c.provenance_text = provenance.text("text");
+  c.plugin = m.at("plugin").text();
+  return c;
+}
+
+tmeter_number plain_figure(const Item& value) {
+  if (value.is(simdjson::dom::element_type::INT64)) return number(value.integer());
+  return number(value.real());
+}
+
+std::optional<Members> object_in(Document& document, std::string_view section) {
+  if (!document.has(section)) return std::nullopt;
+  return document.whole(section).members();
+}
+
+}  // namespace
+
+tmeter_number figure_of(const Item& value) {
+  return value.is_null() ? tmeter_number{} : plain_figure(value);
+}
+
+void mark(tmeter_number& figure, std::string_view status) {
+  if (status == "unknown") figure = number_of_kind(TMETER_NUMBER_UNKNOWN);
+  if (status == "unavailable") figure = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
+  if (status == "in_module") figure = number_of_kind(TMETER_NUMBER_IN_MODULE);
+  if (status == "not_finite") figure = number(std::numeric_limits<double>::quiet_NaN());
+  if (status == "zero_by_rule") figure = number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
+  if (status == "lower_bound" || status == "partial") figure.flags |= TMETER_NUMBER_PARTIAL;
+  if (status == "by_module") figure.flags |= TMETER_NUMBER_BY_MODULE;
+}
+
+void mark_infinite(tmeter_number& figure, std::string_view sign) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (figure.kind == TMETER_NUMBER_FLOAT) figure.f = sign == "-inf" ? -kInfinity : kInfinity;
+}
+
+Figures::Figures(Document& document, Results& results) : results_(results) {
+  document.rows("metrics", [&](size_t i, const Item& row) {
+    if (i >= kMostColumns) refuse("it has more than 4,096 metrics, tmeter's limit");
+    results_.columns.push_back(column_from(row.members()));
+  });
+  for (size_t i = 0; i < results_.columns.size(); ++i)
+    if (!columns_.emplace(results_.columns[i].id, i).second)
+      refuse("the metric '" + printable(results_.columns[i].id) + "' is there twice");
+}
+
+size_t Figures::column(std::string_view id) const {
+  const auto it = columns_.find(id);
+  if (it == columns_.end()) refuse("the metric '" + printable(id) + "' is not among its 'metrics'");
+  return it->second;
+}
+
+void Figures::take_cells(size_t count) {
+  cells_ += count;
+  if (cells_ > kMostCells) refuse("its figures take more than 100,000,000 cells, tmeter's limit");
+}
+
+tmeter_number& Figures::cell(size_t column, int32_t axis, size_t index) {
+  auto& cells = results_.columns[column].cells[static_cast<size_t>(axis)];
+  if (cells.size() <= index) {
+    take_cells(index + 1 - cells.size());
+    cells.resize(index + 1);
+  }
+  return cells[index];
+}
+
+void Figures::row(const Members& row, int32_t axis, size_t index) {
+  const auto values = row.find("values");
+  if (!values) return;
+  for (const auto field : values->members().object())
+    cell(column(field.key), axis, index) = figure_of(Item(field.value, field.key));
+  for (const auto status : kStatuses) {
+    const auto marked = row.find(status);
+    if (!marked) continue;
+    for (const auto id : marked->list())
+      mark(cell(column(Item(id, status).text()), axis, index), status);
+  }
+  if (const auto infinite = row.find("infinite"))
+    for (const auto field : infinite->members().object())
+      mark_infinite(cell(column(field.key), axis, index), Item(field.value, field.key).text());
+}
+
+void Figures::totals(Document& document) {
+  const auto total = [&](std::string_view id) -> tmeter_number& {
+    return cell(column(id), TMETER_AXIS_MODEL, 0);
+  };
+  for (const auto field : document.whole("totals").members().object())
+    total(field.key) = figure_of(Item(field.value, field.key));
+  if (const auto status = object_in(document, "totals_status"))
+    for (const auto field : status->object())
+      mark(total(field.key), Item(field.value, field.key).text());
+  if (const auto infinite = object_in(document, "totals_infinite"))
+    for (const auto field : infinite->object())
+      mark_infinite(total(field.key), Item(field.value, field.key).text());
+}
+
+void Figures::coverage(Document& document) {
+  if (!document.has("coverage")) return;
+  const auto m = document.whole("coverage").members();
+  auto& c = results_.coverage;
+  c.metric = m.at("metric").text();
+  c.counted = m.at("counted").natural();
+  c.zero_by_rule = m.at("zero_by_rule").natural();
+  c.unknown = m.at("unknown").natural();
+  constexpr uint64_t kMost = uint64_t{1} << 53;
+  if (std::max({c.counted, c.zero_by_rule, c.unknown}) > kMost)
+    refuse("coverage: there are no such numbers of operators");
+  for (const auto op : m.at("unknown_ops").list()) {
+    const auto row = Item(op, "unknown_ops").members();
+    c.unknown_ops.push_back({std::string(row.at("op").text()), row.at("count").natural()});
+  }
+}
+
+namespace {
+
+class SymbolNames {
+ public:
+  explicit SymbolNames(const Graph& graph) {
+    for (size_t i = 0; i < graph.symbols().size(); ++i) at_.try_emplace(graph.symbols()[i].name, i);
+  }
+  size_t operator[](std::string_view name) const {
+    const auto it = at_.find(name);
+    if (it == at_.end()) refuse("the symbol '" + printable(name) + "' is not among its 'symbols'");
+    return it->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, size_t> at_;
+};
+
+std::vector<int64_t> integers(const Item& list) {
+  std::vector<int64_t> out;
+  for (const auto e : list.list()) out.push_back(Item(e, list.name()).integer());
+  return out;
+}
+
+}  // namespace
+
+void Figures::sweep(Document& document, const Graph& graph, Sweep& sweep) {
+  if (!document.has("sweep")) return;
+  const auto m = document.whole("sweep").members();
+  const SymbolNames names(graph);
+  for (const auto name : m.at("symbols").list())
+    sweep.symbols.push_back(static_cast<int64_t>(names[Item(name, "symbols").text()]));
+  if (sweep.symbols.empty() || sweep.symbols.size() > 2)
+    refuse("sweep: one or two symbols are expected");
+  for (const auto point : m.at("points").list()) {
+    sweep.points.push_back(integers(Item(point, "points")));
+    if (sweep.points.back().size() != sweep.symbols.size())
+      refuse("sweep: a point must have one value for each symbol");
+    if (sweep.points.size() > kMostSweepPoints) refuse("sweep: it has more than 10,000 points");
+  }
+  take_cells(sweep.points.size() * column_count());
+  sweep.totals.assign(sweep.points.size(), std::vector<tmeter_number>(column_count()));
+  // A list has as many items as there are points; each goes to one cell.
+  const auto for_each_cell = [&](const Item& list, auto&& put) {
+    const auto items = list.list();
+    const auto c = column(list.name());
+    if (items.size() != sweep.points.size())
+      refuse("sweep: '" + printable(list.name()) + "' must have one item for each point");
+    size_t p = 0;
+    for (const auto item : items) put(sweep.totals[p++][c], Item(item, list.name()));
+  };
+  for (const auto field : m.at("totals").members().object())
+    for_each_cell({field.value, field.key},
+                  [](tmeter_number& cell, const Item& figure) { cell = figure_of(figure); });
+  for (const auto field : m.at("totals_status").members().object())
+    for_each_cell({field.value, field.key}, [](tmeter_number& cell, const Item& status) {
+      if (!status.is_null()) mark(cell, status.text());
+    });
+}
+
+namespace {
+
+/// A formula whose powers are still by symbol of the graph.
+struct RawFormula {
+  Formula formula;
+  std::vector<std::vector<std::pair<size_t, int64_t>>> powers;  // by term
+};
+
+RawFormula raw_formula(const Members& m, const SymbolNames& symbols) {
+  RawFormula raw;
+  raw.formula.text = m.at("text").text();
+  if (const auto partial = m.find("partial")) raw.formula.partial = partial->boolean();
+  for (const auto t : m.at("terms").list()) {
+    const auto term = Item(t, "terms").members();
+    const auto denominator = term.find("denominator");
+    raw.formula.polynomial.terms.push_back(
+        {term.at("coefficient").integer(), denominator ? denominator->integer() : 1, {}});
+    if (raw.formula.polynomial.terms.back().denominator < 1)
+      refuse("a denominator must be positive");
+    auto& powers = raw.powers.emplace_back();
+    for (const auto field : term.at("powers").members().object()) {
+      powers.emplace_back(symbols[field.key], Item(field.value, "powers").integer());
+      if (powers.back().second < 1) refuse("a power must be positive");
+    }
+  }
+  return raw;
+}
+
+}  // namespace
+
+void Figures::formulas(Document& document, const Graph& graph, Formulas& formulas) {
+  std::vector<RawFormula> list;
+  std::set<size_t> used;
+  const SymbolNames symbols(graph);
+  std::unordered_map<std::string_view, size_t> modules;
+  for (const auto* m : graph.modules()) modules.try_emplace(m->path, m->index);
+  document.rows("formulas", [&](size_t, const Item& row) {
+    const auto m = row.members();
+    auto raw = raw_formula(m, symbols);
+    raw.formula.metric = column(m.at("metric").text());
+    const auto module = modules.find(m.at("module").text());
+    if (module == modules.end()) refuse("its module is not among its 'modules'");
+    raw.formula.module = module->second;
+    for (const auto& powers : raw.powers)
+      for (const auto& [symbol, power] : powers) used.insert(symbol);
+    if (used.size() > kMostFormulaSymbols) refuse("formulas are of more than 64 symbols");
+    list.push_back(std::move(raw));
+  });
+  for (const auto s : used) formulas.symbols.push_back(static_cast<int64_t>(s));
+  const auto place = [&](size_t symbol) {
+    return static_cast<size_t>(std::distance(used.begin(), used.find(symbol)));
+  };
+  for (auto& raw : list) {
+    for (size_t t = 0; t < raw.powers.size(); ++t) {
+      auto& term = raw.formula.polynomial.terms[t];
+      term.powers.assign(used.size(), 0);
+      for (const auto& [symbol, power] : raw.powers[t]) term.powers[place(symbol)] = power;
+    }
+    formulas.list.push_back(std::move(raw.formula));
+  }
+}
+
+}  // namespace tmeter::core::saved

@@ -1,0 +1,20 @@
+// A JSON text taken apart from the outside: the members of an object and the items of a list as
+// pieces of the text, so that a report is read row by row and never held as a whole. What is inside
+// a piece is not looked at, but for its brackets and quotes; parsing it (json_value.hpp) is what
+// says whether it is JSON.
+#pragma once
+#include <functional>
+#include <string_view>
+
+namespace tmeter::core::saved {
+
+/// Calls `member` with the key, quotes included, and the value. Throws Error(kModel) unless the
+/// text is an object.
+void for_each_member(
+    std::string_view text,
+    const std::function<void(std::string_view key, std::string_view value)>& member);
+
+/// The same with the items of a list.
+void for_each_item(std::string_view text, const std::function<void(std::string_view item)>& item);
+
+}  // namespace tmeter::core::saved

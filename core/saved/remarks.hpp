@@ -1,0 +1,11 @@
+// What a report says in words and curves: findings, assertions, histograms, how it was made.
+#pragma once
+#include "core/report/report.hpp"
+#include "core/saved/figures.hpp"
+
+namespace tmeter::core::saved {
+
+/// The graph and the figures are there already.
+void read_remarks(Document& document, const Figures& figures, Report& report);
+
+}  // namespace tmeter::core::saved

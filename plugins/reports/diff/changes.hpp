@@ -1,0 +1,83 @@
+// A comparison as its writers show it: figures before and after, and the modules that differ.
+#pragma once
+#include <optional>
+#include <string>
+#include <tmeter/cpp/comparison.hpp>
+#include <vector>
+
+#include "../common/figures.hpp"
+
+namespace diff_report {
+
+using reports::Cell;
+
+/// A metric that both models have.
+struct Column {
+  tmeter::Metric before, after;
+};
+
+/// One figure, before and after.
+struct Change {
+  Cell before, after;
+  bool differs() const;
+  /// After minus before, where both are known; a count where both are counts.
+  std::optional<Cell> difference() const;
+  /// Of the figure before; nothing when that is 0 and this is not.
+  std::optional<double> relative() const;
+};
+
+/// "+1.20 M", "−404.62 M", "0"; "≈" before what leaves something out; "–" where there is none.
+std::string shown_difference(const Change& change, const tmeter::Metric& metric);
+/// "+2.3 %", "−50.0 %"; empty where there is none.
+std::string shown_relative(const Change& change);
+
+struct Row {
+  tmeter_pair pair;
+  std::optional<tmeter::Module> before, after;
+  std::vector<Change> changes;  // one per column
+  /// '+' added, '-' removed, '>' renamed, '~' redefined, ' ' figures alone.
+  char sign() const;
+  /// "added", "removed", "renamed", "redefined"; empty when only figures differ, or nothing.
+  std::string_view kind() const;
+  /// The path in the model that it is in; of a renamed one both.
+  std::string path() const;
+  std::string type() const;
+};
+
+struct Counts {
+  size_t all = 0, same = 0, changed = 0, added = 0, removed = 0, renamed = 0;
+};
+
+class Changes {
+ public:
+  /// Throws tmeter::Error(TMETER_BAD_USAGE) unless it compares something.
+  explicit Changes(const tmeter::Report& report);
+
+  const tmeter::ComparisonView& view() const { return view_; }
+  const tmeter::Report& before() const { return before_; }
+  const tmeter::Report& after() const { return after_; }
+  /// Those of --columns, or else those that are not details and have a total.
+  const std::vector<Column>& columns() const { return columns_; }
+  Change total(const Column& column) const;
+  const Counts& counts() const { return counts_; }
+  Row row(const tmeter_pair& pair) const;
+
+  /// Pairs that differ, down to --depth or else as far down as at most `most` are.
+  std::vector<tmeter_pair> differing(size_t most) const;
+  size_t differing_count() const { return counts_.all - counts_.same; }
+
+ private:
+  tmeter::ComparisonView view_;
+  tmeter::Report before_, after_;
+  std::vector<Column> columns_;
+  Counts counts_;
+};
+
+/// "ResNet  before.pt2 (482.10 KiB)"
+std::string title_of(const tmeter::Report& report);
+/// "12 of 151 modules differ: 1 added, 2 removed, 1 renamed"
+std::string counts_text(const Counts& counts);
+/// "4,089,184,256", "+2.3 %": what the value that an assertion is about is.
+std::string assertion_value(const Changes& changes, const tmeter::AssertionView& assertion);
+
+}  // namespace diff_report

@@ -1,0 +1,32 @@
+// Plugin "diff": what `tmeter diff A B` writes, in four formats.
+#include <tmeter/cpp/plugin.hpp>
+
+#include "writers.hpp"
+
+namespace {
+
+using Write = void (*)(const diff_report::Changes&, tmeter::Output&);
+
+void add(tmeter::Registrar& r, const char* name, const char* extension, const char* media,
+         Write write) {
+  r.writer(name, extension, media,
+           [write](const tmeter::Report& report, tmeter::Output& out, tmeter::Call&) {
+             write(diff_report::Changes(report), out);
+           });
+}
+
+void setup(tmeter::Registrar& r) {
+  add(r, "diff-text", "diff.txt", "text/plain; charset=utf-8", diff_report::write_text);
+  add(r, "diff-json", "diff.json", "application/json", diff_report::write_json);
+  add(r, "diff-markdown", "diff.md", "text/markdown; charset=utf-8; variant=GFM",
+      diff_report::write_markdown);
+  add(r, "diff-html", "diff.html", "text/html", diff_report::write_html);
+}
+
+}  // namespace
+
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.diff",
+                       .version = "1.0.0",
+                       .description = "Two models compared, as `tmeter diff` writes it"}),
+                   [](tmeter::Registrar& r) { setup(r); })

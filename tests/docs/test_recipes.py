@@ -1,0 +1,237 @@
+"""docs/cookbook.md and docs/from-other-tools.md are true.
+
+docs/cookbook.md: every command in it is run, and what the page says it writes is what it writes.
+
+A block of a recipe is "$ tmeter …" with the output below it. A line "…" stands for any lines; those between two of
+them follow each other. Without a line below it a command writes nothing. A remark behind the command says the exit
+status if it is not 0, and whether it needs LibTorch. Standard error comes after standard output.
+
+The network before and after pruning (tests/fixtures/make_pruned.py), by hand, on 1 × 3 × 32 × 32:
+    conv1 3·16·9 = 432 weights · 32·32 places         =   442,368 MACs
+    conv2 16·F·9 = 4,608 or 3,456 · 16·16             = 1,179,648 or 884,736
+    conv3 F·64·9 = 18,432 or 13,824 · 8·8             = 1,179,648 or 884,736
+    fc    64·10 = 640                                 =       640
+    norms 2·(16 + F + 64) = 224 or 208 parameters, fc's bias 10
+for F = 32 or 24 filters.
+"""
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+from typing import NamedTuple
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from support import FIXTURES, HAVE_TORCH, SOURCE, TMETER, build_plugin, main, report, tmeter  # noqa: E402
+
+PAGE = SOURCE / "docs" / "cookbook.md"
+OTHERS = SOURCE / "docs" / "from-other-tools.md"
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+TIME = re.compile(r" *analysed in [0-9.]+ \w+")
+GAP = "…"
+
+
+class Recipe(NamedTuple):
+    arguments: list
+    status: int
+    needs_torch: bool
+    quoted: list
+
+
+def recipe(lines):
+    command, _, remark = lines[0].partition("  # ")
+    status = re.search(r"exit status (\d+)", remark)
+    words = shlex.split(command)
+    if words[:2] != ["$", "tmeter"] or (remark and not status and "LibTorch" not in remark):
+        raise ValueError(f"not understood: {lines[0]}")
+    return Recipe(words[2:], int(status[1]) if status else 0, "LibTorch" in remark, lines[1:])
+
+
+def recipes(page):
+    """The commands of all blocks that begin with one."""
+    found = []
+    for language, block in BLOCK.findall(page):
+        if language:
+            continue
+        starts = [n for n, line in enumerate(block.splitlines()) if line.startswith("$ ")]
+        lines = block.splitlines()
+        for start, end in zip(starts, [*starts[1:], len(lines)]):
+            found.append(recipe(lines[start:end]))
+    return found
+
+
+def plain(text):
+    return [TIME.sub(" analysed", line).rstrip() for line in text.splitlines()]
+
+
+def missing(quoted, written):
+    """None, or the first quoted lines that are not written where the page has them."""
+    place, anywhere, parts = 0, False, []
+    for line in plain("\n".join(quoted)):
+        if line == GAP:
+            parts.append([])
+        else:
+            parts = parts or [[]]
+            parts[-1].append(line)
+    begins_open = bool(quoted) and quoted[0] == GAP
+    ends_open = bool(quoted) and quoted[-1] == GAP
+    for number, part in enumerate(parts):
+        anywhere = number > 0 or begins_open
+        last = len(written) - len(part)
+        places = range(place, last + 1) if anywhere else range(0, min(1, last + 1))
+        at = next((n for n in places if written[n:n + len(part)] == part), None)
+        if at is None:
+            return part
+        place = at + len(part)
+    return written[place:] if not ends_open and place != len(written) else None
+
+
+class Checker(unittest.TestCase):
+    """What would make the test of the page worth nothing."""
+    WRITTEN = ["head", "a 1", "b 2", "tail"]
+
+    def test_what_is_written_is_found(self):
+        for quoted in (self.WRITTEN, ["head", "…"], ["…", "b 2", "…"], ["…", "tail"], ["head", "…", "b 2", "tail"], ["…"]):
+            self.assertIsNone(missing(quoted, self.WRITTEN), quoted)
+
+    def test_what_is_not_written_is_told(self):
+        for quoted in (["…", "a 2", "…"], ["…", "b 2"], ["a 1", "…"], ["…", "b 2", "…", "a 1", "…"], ["…", "head", "b 2", "…"], [],
+                       ["head", "a 1", "b 2"], ["…", "a", "…"]):
+            self.assertIsNotNone(missing(quoted, self.WRITTEN), quoted)
+
+    def test_times_may_differ_figures_may_not(self):
+        self.assertIsNone(missing(["3 unknown    analysed in 1.00 ms"], plain("3 unknown  analysed in 12.34 ms")))
+        self.assertIsNotNone(missing(["3 unknown    analysed in 1.00 ms"], plain("2 unknown  analysed in 1.00 ms")))
+
+    def test_commands_are_read(self):
+        one, two = recipes("```\n$ tmeter a --assert 'x < 1'  # exit status 3\nout\n$ tmeter b  # needs LibTorch\n```\n")
+        self.assertEqual(one, Recipe(["a", "--assert", "x < 1"], 3, False, ["out"]))
+        self.assertEqual(two, Recipe(["b"], 0, True, []))
+        with self.assertRaises(ValueError):
+            recipes("```\n$ tmeter a  # whatever\n```\n")
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="tmeter-recipes-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        (cls.folder / "tests").mkdir()
+        (cls.folder / "tests" / "fixtures").symlink_to(FIXTURES.resolve())
+        # What the page sends the reader to another page for.
+        build_plugin(SOURCE.resolve() / "docs/examples/in-house-layers/acme_layers.cpp", cls.folder / "acme_layers.tmeter")
+        cls.page = PAGE.read_text(encoding="utf-8")
+
+    def test_every_command_does_what_the_page_says(self):
+        """In the page's order and in one folder, as a later recipe reads what an earlier one wrote."""
+        for one in recipes(self.page):
+            if one.needs_torch and not HAVE_TORCH:
+                continue
+            with self.subTest(command=shlex.join(one.arguments)):
+                done = tmeter(*one.arguments, cwd=self.folder)
+                self.assertEqual(done.returncode, one.status, done.stderr)
+                lost = missing(one.quoted, plain(done.stdout + done.stderr))
+                self.assertIsNone(lost, f"{lost} is not what is written:\n{done.stdout}{done.stderr}")
+
+    def test_no_command_is_passed_over(self):
+        """Each "$ tmeter" of the page is in a block that is run, and each kind of recipe is there."""
+        found = recipes(self.page)
+        self.assertEqual(len(found), len(re.findall(r"^\$ ", self.page, re.MULTILINE)))
+        text = " ".join(shlex.join(one.arguments) for one in found)
+        for word in ("--assert", "github", "junit", "diff", "show", "--sweep", "--bind", "--plugin ", "coverage==100%",
+                     "quantization-advice", "pruning-advice", "markdown"):
+            self.assertIn(word, text)
+
+    def test_the_python_of_the_page(self):
+        blocks = BLOCK.findall(self.page)
+        index = next(n for n, (language, _) in enumerate(blocks) if language == "python")
+        environment = {**os.environ, "PYTHONPATH": str(SOURCE.resolve() / "apps" / "python"), "TMETER_PROGRAM": str(pathlib.Path(TMETER).resolve())}
+        done = subprocess.run([sys.executable, "-B", "-c", blocks[index][1]], capture_output=True, text=True, cwd=self.folder, env=environment,
+                              timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, blocks[index + 1][1])
+
+    def test_links(self):
+        anchors = {re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in self.page.splitlines() if line.startswith("##")}
+        for target in re.findall(r"\]\(([^)]+)\)", self.page):
+            file, _, anchor = target.partition("#")
+            self.assertTrue((PAGE.parent / file).exists(), target)
+            if not file:
+                self.assertIn(anchor, anchors)
+
+
+class OtherTools(unittest.TestCase):
+    """docs/from-other-tools.md"""
+    # The keys of torchmeter 0.1.0's default configuration (torchmeter/config.py, DEFAULT_CFG), and "all" of its cheat sheet.
+    TORCHMETER = {
+        "render_interval": "", "tree_fold_repeat": "", "combine": "horizon_gap",
+        "tree_repeat_block_args": "title title_align subtitle subtitle_align style highlight box border_style width height padding expand",
+        "tree_levels_args": "default all 0", "tree_levels_args.*": "label style guide_style highlight hide_root expanded",
+        "table_column_args": "style justify vertical overflow no_warp",
+        "table_display_args": "style highlight width min_width expand padding collapse_padding pad_edge leading title title_style title_justify "
+                              "caption caption_style caption_justify show_header header_style show_footer footer_style show_lines row_styles "
+                              "show_edge box safe_box border_style"}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.page = OTHERS.read_text(encoding="utf-8")
+
+    def rows(self, header):
+        """The cells of the table below a header row."""
+        lines = self.page[self.page.index(f"| {header} |"):].split("\n\n")[0].splitlines()[2:]
+        return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+    def test_the_figures_are_ours_and_theirs(self):
+        recorded = json.loads((FIXTURES / "expected" / "resnet50.json").read_text())
+        theirs = {**json.loads((FIXTURES / "formulas.json").read_text())["models"]["resnet50"],
+                  "torch": recorded["flop_counter"]["total_flops"], "fvcore": recorded["fvcore"]["total"]}
+        rows = self.rows("convention")
+        self.assertEqual(len(rows), 9)
+        for name, here, there, why in rows:
+            name = name.strip("`")
+            totals = report(FIXTURES / "models" / "resnet50.pt2", "--plugins=flops", "--set", f"flops.convention={name}")["totals"]
+            self.assertEqual(f"{totals['flops']:,}", here, name)
+            if name in theirs:
+                self.assertEqual(f"{theirs[name]:,}", there.split(" ")[0], name)
+            self.assertEqual(bool(why), here != there.split(" ")[0] and name != "torchvision", name)
+
+    def test_each_key_of_torchmeter_has_a_row(self):
+        told = set()
+        for key, *_ in self.rows("key"):
+            names = re.findall(r"`([^`]+)`", key)
+            stem = names[0].rpartition(".")[0]
+            told |= {stem + name if name.startswith(".") else name for name in names}
+        wanted = {f"{group}.{key}" if key else group for group, keys in self.TORCHMETER.items() for key in (keys.split() or [""])}
+        self.assertEqual(told, wanted)
+
+    def test_what_it_names_is_there(self):
+        """Options, columns and plugins of the commands and cells."""
+        known = tmeter("--help").stdout
+        for option in set(re.findall(r"(--[a-z][a-z-]*)", re.sub(r"python -m tmeter[^`]*|gh pr[^`]*", "", self.page))):
+            self.assertIn(option, known)
+        columns = {c for group in re.findall(r"--columns ([a-z_,]+)", self.page) for c in group.split(",")}
+        self.assertGreater(len(columns), 10)
+        done = tmeter(FIXTURES / "models" / "resnet50.pt2", "--plugins=params,flops,memory,activations", "--columns", ",".join(sorted(columns)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_links(self):
+        for target in re.findall(r"\]\(([^)]+)\)", self.page):
+            self.assertTrue((OTHERS.parent / target.partition("#")[0]).exists(), target)
+
+
+class Pruned(unittest.TestCase):
+    def test_by_hand(self):
+        for name, filters in (("before", 32), ("after", 24)):
+            totals = report(FIXTURES / "pruned" / f"{name}.pt2")["totals"]
+            weights = (3 * 16 * 9, 16 * filters * 9, filters * 64 * 9, 640)
+            self.assertEqual(totals["macs"], weights[0] * 1024 + weights[1] * 256 + weights[2] * 64 + weights[3])
+            self.assertEqual(totals["params"], sum(weights) + 2 * (16 + filters + 64) + 10)
+
+
+if __name__ == "__main__":
+    main()

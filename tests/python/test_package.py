@@ -1,0 +1,169 @@
+"""The wheel as it is installed: what it has, what importing it costs, its types."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SOURCE, BUILD = Path(os.environ["SOURCE"]), Path(os.environ["BUILD"])
+FIXTURES = Path(os.environ["FIXTURES"])
+PROGRAM = Path(sys.prefix) / "bin/tmeter"
+
+
+def run(*command, **environment):
+    return subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}, cwd="/"
+    )
+
+
+def python(code, **environment):
+    done = run(sys.executable, "-c", code, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_one_wheel_for_every_python_on_manylinux():
+    (wheel,) = (BUILD / "python").glob("tmeter-*.whl")
+    name, version, interpreter, abi, platform = wheel.stem.split("-")
+    assert (interpreter, abi) == ("py3", "none")
+    assert platform.startswith("manylinux_2_") and platform.endswith("_x86_64")
+
+
+def test_it_is_the_installed_package_that_is_tested():
+    import tmeter
+
+    assert Path(tmeter.__file__).is_relative_to(sys.prefix)
+    from tmeter.program import program_path
+
+    assert program_path() == PROGRAM.resolve()
+
+
+def test_importing_is_quick_and_imports_no_torch():
+    code = "import time; s=time.perf_counter(); import tmeter; print(time.perf_counter()-s)"
+    seconds = min(float(python(code)) for _ in range(5))
+    assert seconds <= 0.05
+    loaded = python("import tmeter, sys; print([m for m in ('torch','pandas') if m in sys.modules])")
+    assert loaded == "[]"
+
+
+def test_a_file_needs_no_torch_and_no_pandas():
+    model = FIXTURES / "models/resnet50.pt2"
+    code = f"""
+import sys; sys.modules["torch"] = None; sys.modules["pandas"] = None
+import tmeter
+r = tmeter.analyze({str(model)!r})
+print(r.total("params"), r.total("macs"))
+try: r.modules
+except tmeter.UsageError as e: print(e)
+try: tmeter.analyze(object())
+except tmeter.TorchError as e: print(e)
+"""
+    lines = python(code).splitlines()
+    # torchvision's documentation: 25,557,032 parameters; FlopCounterMode: 8,178,368,512 FLOPs.
+    assert lines[0] == "25557032 4089184256"
+    assert "pip install pandas" in lines[1]
+    assert "pip install torch" in lines[2]
+
+
+def test_the_console_script_is_the_native_program():
+    assert PROGRAM.read_bytes()[:4] == b"\x7fELF"
+    import tmeter
+
+    assert tmeter.__version__ in run(PROGRAM, "--version").stdout
+
+
+def test_it_reads_torchscript_with_the_torch_beside_it_without_any_help():
+    done = run(PROGRAM, str(FIXTURES / "torchscript/acme.pt"), "--report", "json")
+    assert done.returncode == 0, done.stderr
+
+
+def test_libraries_of_the_build_machine_are_brought_along():
+    names = {p.name.split(".so")[0] for p in (Path(sys.prefix) / "lib/tmeter/libs").iterdir()}
+    assert {"libsimdjson", "libhwy"} <= names
+    listed = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True).stdout
+    assert "not found" not in listed
+
+
+def test_without_torch_a_torchscript_file_says_what_to_install(tmp_path):
+    """As the wheel in a venv that has nothing else."""
+    (wheel,) = (BUILD / "python").glob("tmeter-*.whl")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    target = tmp_path / "bare/bin/python"
+    install = ["-m", "pip", "--python", target, "install", "-q", "--no-index", "--no-deps", wheel]
+    subprocess.run([sys.executable, *install], check=True)
+    done = run(tmp_path / "bare/bin/tmeter", str(FIXTURES / "torchscript/acme.pt"))
+    assert done.returncode in (4, 5)
+    assert "pip install torch==" in done.stderr
+    assert done.stdout == ""
+
+
+def test_python_dash_m_is_the_program_too():
+    ours = run(sys.executable, "-m", "tmeter", "--version").stdout
+    assert ours == run(PROGRAM, "--version").stdout
+
+
+def test_mypy_strict_is_content():
+    config = SOURCE / "pyproject.toml"
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", config, "--cache-dir", BUILD / "python/mypy"],
+        cwd=SOURCE,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_user_s_code_is_checked_against_the_installed_types(tmp_path):
+    (tmp_path / "use.py").write_text(
+        "import tmeter\nr = tmeter.analyze('m.pt2')\nn: str = r.total('macs')\nr.nothing\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "c", "use.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert "Incompatible types in assignment" in done.stdout
+    assert 'has no attribute "nothing"' in done.stdout
+
+
+def test_a_missing_program_is_said():
+    code = "import tmeter\ntry: tmeter.analyze('x.pt2')\nexcept tmeter.ProgramMissingError as e: print(e)"
+    said = python(code, TMETER_PROGRAM="/nowhere/tmeter")
+    assert "/nowhere/tmeter" in said and "install the wheel again" in said
+
+
+@pytest.mark.parametrize("seconds", [0.7])
+def test_ctrl_c_ends_the_program(tmp_path, seconds):
+    """A stand-in for a long run: a program that sleeps and says so when it is told to end."""
+    marker = tmp_path / "ended"
+    stub = tmp_path / "stub"
+    stub.write_text(f"#!/bin/sh\ntrap 'touch {marker}; exit 130' INT\ntouch {tmp_path}/up\n"
+                    "while :; do sleep 0.05; done\n")
+    stub.chmod(0o755)
+    code = "import tmeter\ntry: tmeter.analyze('x.pt2')\nexcept KeyboardInterrupt: print('interrupted')"
+    child = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, "TMETER_PROGRAM": str(stub)},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (tmp_path / "up").exists():
+        time.sleep(0.02)
+    child.send_signal(2)  # as a notebook: Python alone gets it
+    assert child.communicate(timeout=20)[0].strip() == "interrupted"
+    assert marker.exists()
+
+
+def test_a_crash_is_an_exception_with_the_message(tmp_path):
+    stub = tmp_path / "stub"
+    stub.write_text("#!/bin/sh\necho 'tmeter: last words' >&2\nkill -SEGV $$\n")
+    stub.chmod(0o755)
+    code = "import tmeter\ntry: tmeter.analyze('x.pt2')\nexcept tmeter.CrashError as e: print(e)"
+    assert python(code, TMETER_PROGRAM=str(stub)) == (
+        "the native program was ended by SIGSEGV. last words"
+    )

@@ -1,0 +1,253 @@
+"""Results of files: figures, tables, reports, judgement, errors."""
+
+import concurrent.futures
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pandas
+import pytest
+
+import tmeter
+
+FIXTURES = Path(os.environ["FIXTURES"])
+
+
+@pytest.fixture(scope="module")
+def result():
+    return tmeter.analyze(FIXTURES / "models/resnet50.pt2")
+
+
+@pytest.fixture(scope="module")
+def partial():
+    """A TorchScript file with an operator nobody has a rule for."""
+    return tmeter.analyze(FIXTURES / "torchscript/acme.pt")
+
+
+def test_totals_are_exact_integers(result):
+    # torchvision documents 25,557,032 parameters; FlopCounterMode counts 8,178,368,512 FLOPs.
+    assert result.total("params") == 25_557_032
+    assert result.total("flops") == 8_178_368_512
+    assert isinstance(result.total("macs"), int)
+    assert result.status("macs") is None
+    assert result.totals.loc["params", "value"] == 25_557_032
+    assert result.totals.loc["param_bytes", "unit"] == "B"
+
+
+def test_modules_are_indexed_by_dot_path(result):
+    frame = result.modules
+    assert frame.index.name == "path"
+    # 64 filters of 3 × 7 × 7; 64 · 147 · 112 · 112 multiplications.
+    assert frame.loc["conv1", "params"] == 9_408
+    assert frame.loc["conv1", "macs"] == 64 * 147 * 112 * 112
+    assert frame.loc["", "macs"] == result.total("macs")
+    assert frame.loc["layer1.0.conv1", "type"] == "Conv2d"
+    children = frame[(frame.depth == 1)]
+    assert children["macs"].sum() == result.total("macs")
+
+
+def test_operators_and_tensors(result):
+    assert result.operators["macs"].sum() == result.total("macs")
+    assert result.operators.loc["conv1", "op"] == "aten::conv2d"
+    tensor = result.tensors.loc["fc.weight"]
+    assert list(tensor["shape"]) == [1000, 2048] and tensor["numel"] == 2_048_000
+    assert result.tensors[result.tensors.kind == "parameter"]["numel"].sum() == 25_557_032
+
+
+def test_findings(result):
+    assert "memory-peak" in result.findings.index
+    assert result.findings.loc["memory-peak", "severity"] == "info"
+
+
+def test_what_has_no_number_is_na_and_says_why(partial):
+    assert partial.status("macs") == "lower_bound"
+    operators = partial.operators
+    unknown = operators[operators["macs_status"] == "unknown"]
+    assert len(unknown) > 0 and unknown["macs"].isna().all()
+    assert partial.coverage["unknown"] == len(unknown)
+    assert str(operators["macs"].dtype) == "Int64"
+
+
+def test_arrow_keeps_nulls(partial):
+    table = partial.to_arrow("operators")
+    assert table.num_rows == len(partial.operators)
+    assert table.column("macs").null_count == int(partial.operators["macs"].isna().sum()) > 0
+    assert partial.to_arrow().column_names[0] == "path"
+    assert partial.to_arrow("findings").num_rows == len(partial.findings)
+
+
+def test_a_dict_of_its_own(result):
+    made = result.to_dict()
+    made["totals"]["macs"] = 1
+    assert result.total("macs") == 4_089_184_256
+    assert made["schema"] == "tmeter-report/1"
+
+
+def test_print_is_the_text_report(result, partial):
+    assert "4,089,184,256" in str(result)
+    assert "layer4" in str(result)
+    assert "25,557,032 params" in repr(result)
+    assert "lower_bound" in repr(partial)
+    assert result.to_text(depth=0).count("\n") < str(result).count("\n")
+
+
+def test_notebooks_get_an_isolated_page(result):
+    shown = result._repr_html_()
+    assert shown.startswith("<iframe srcdoc=") and 'sandbox="allow-scripts' in shown
+    assert "allow-same-origin" not in shown
+    assert shown.count("<") == 2  # all of the page is inside the attribute
+    assert "&lt;!doctype html&gt;" in shown.lower()
+
+
+def test_reports_to_files(result, tmp_path):
+    page = tmp_path / "r.html"
+    assert result.to_html(page) == page.read_text()
+    assert "4,089,184,256" in result.to_markdown(tmp_path / "r.md")
+    result.to_json(tmp_path / "r.json")
+    assert json.loads((tmp_path / "r.json").read_text()) == result.to_dict()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["r.html", "r.json", "r.md"]
+
+
+def test_assert(result, partial):
+    assert result.assert_("macs<=5G", 'module("layer4").macs < 1G') is result
+    with pytest.raises(tmeter.BudgetError, match="4,?089") as failure:
+        result.assert_("macs<=4G", "params<=30M")
+    assert isinstance(failure.value, AssertionError)
+    with pytest.raises(tmeter.BudgetError):
+        partial.assert_("macs<5G")  # a lower bound proves no upper one
+    with pytest.raises(tmeter.UsageError, match="mcas"):
+        result.assert_("mcas<=4G")
+
+
+def test_the_fixture_for_budgets(tmeter_budget, resnet50):
+    assert tmeter_budget(resnet50, "macs<=5G").total("params") == 25_557_032
+    with pytest.raises(pytest.fail.Exception, match="macs"):
+        tmeter_budget(resnet50, "macs<=1G")
+
+
+def test_options(resnet50):
+    fvcore = tmeter.analyze(resnet50, options={"flops.convention": "fvcore"})
+    assert fvcore.to_dict()["config"]["flops.convention"] == "fvcore"
+    energy = tmeter.analyze(resnet50, plugins="flops,energy", hardware="nvidia-a100")
+    assert energy.total("energy") > 0 and energy.totals.loc["energy", "provenance"] == "estimated"
+    half = tmeter.analyze(resnet50, inputs=(1, 3, 112, 112))
+    # The stem: a quarter of the positions.
+    assert half.modules.loc["conv1", "macs"] == 64 * 147 * 56 * 56
+
+
+def test_weights_of_a_file():
+    result = tmeter.analyze(FIXTURES / "trained/model.safetensors", plugins=["param-stats"])
+    assert result.tensors.loc["conv.weight", "std"] > 0
+
+
+ERRORS = [
+    (dict(model="no/such.pt2"), tmeter.ModelError, "no such file"),
+    (dict(model=__file__), tmeter.ModelError, "test_result.py"),
+    (dict(plugins="flop"), tmeter.UsageError, "did you mean 'flops'"),
+    (dict(options={"convention": "torch"}), tmeter.UsageError, "PLUGIN.KEY"),
+    (dict(inputs="1x3xA"), tmeter.Error, "1x3xA"),
+    (dict(inputs=(1, 4, 224, 224)), tmeter.Error, "channels"),
+    (dict(inputs=object()), tmeter.InputError, "object"),
+    (dict(bind={"nothing": 3}), tmeter.UsageError, "nothing"),
+]
+
+
+@pytest.mark.parametrize("arguments, kind, said", ERRORS, ids=[e[2] for e in ERRORS])
+def test_errors_carry_the_native_message(arguments, kind, said, resnet50):
+    given = {"model": resnet50, **arguments}
+    with pytest.raises(kind, match=said):
+        tmeter.analyze(given.pop("model"), **given)
+
+
+def test_every_error_has_one_base():
+    kinds = [getattr(tmeter, n) for n in tmeter.__all__ if n.endswith("Error")]
+    assert len(kinds) == 11 and all(issubclass(k, tmeter.Error) for k in kinds)
+
+
+def test_unknown_metric_and_table(result):
+    with pytest.raises(tmeter.UsageError, match="there are params"):
+        result.total("macz")
+    with pytest.raises(tmeter.UsageError, match="modules"):
+        result.frame("moduls")
+
+
+def test_reports_need_the_file_no_more(tmp_path, resnet50):
+    file = tmp_path / "m.pt2"
+    shutil.copy(resnet50, file)
+    result = tmeter.analyze(file)
+    file.unlink()
+    assert "layer4" in str(result) and result.assert_("params<=30M")
+
+
+def test_saved_and_loaded(result, tmp_path):
+    result.to_json(tmp_path / "r.json")
+    loaded = tmeter.Result.load(tmp_path / "r.json")
+    assert loaded.total("macs") == result.total("macs")
+    assert loaded.to_text() == result.to_text()
+    (tmp_path / "bad.json").write_text("{}")
+    with pytest.raises(tmeter.Error, match="bad.json"):
+        tmeter.Result.load(tmp_path / "bad.json")
+
+
+def test_hostile_names_stay_names(tmp_path, resnet50):
+    file = tmp_path / '"><script>alert(1)<x \x1b[31m.pt2'
+    shutil.copy(resnet50, file)
+    result = tmeter.analyze(file)
+    assert result.total("params") == 25_557_032
+    assert "<script>alert" not in result.to_html() and "<script>alert" not in result._repr_html_()
+    assert "\x1b" not in str(result)
+
+
+def test_a_name_like_an_option(tmp_path, resnet50, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(resnet50, tmp_path / "--trust")
+    assert tmeter.analyze("--trust").total("params") == 25_557_032
+
+
+def test_several_threads_at_once():
+    names = ["resnet50.pt2", "mobilenet_v2.pt2", "bert.pt2"]
+    files = [f for f in (FIXTURES / "models" / n for n in names) if f.exists()] * 3
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda f: tmeter.analyze(f).total("params"), files))
+    assert found[: len(files) // 3] * 3 == found
+
+
+def test_loggers_leave_out_what_is_no_number(result, partial, tmp_path):
+    from tmeter import loggers
+
+    assert loggers.scalars(result)["tmeter/macs"] == 4_089_184_256
+    found = loggers.scalars(partial)
+    assert "tmeter/macs" not in found and found["tmeter/macs_lower_bound"] > 0
+
+    class Writer:
+        def __init__(self):
+            self.scalars, self.texts = {}, {}
+
+        def add_scalar(self, name, value, step):
+            self.scalars[name] = value
+
+        def add_text(self, name, text, step):
+            self.texts[name] = text
+
+    writer = Writer()
+    loggers.log_tensorboard(result, writer)
+    assert writer.scalars["tmeter/params"] == 25_557_032 and "layer4" in writer.texts["tmeter/report"]
+    with pytest.raises(tmeter.UsageError, match="pip install mlflow"):
+        loggers.log_mlflow(result)
+    with pytest.raises(tmeter.UsageError, match="pip install wandb"):
+        loggers.log_wandb(result)
+
+
+def test_frames_are_frames(result):
+    for table in ("totals", "modules", "operators", "tensors", "findings"):
+        assert isinstance(result.frame(table), pandas.DataFrame)
+
+
+def test_what_differs(result):
+    other = tmeter.analyze(FIXTURES / "models/mobilenet_v2.pt2")
+    difference = result.diff(other)
+    # torchvision documents 25,557,032 and 3,504,872 parameters.
+    assert "25,557,032" in str(difference) and "3,504,872" in str(difference)
+    assert json.loads(difference.to_json()) and "3,504,872" in difference.to_markdown()
+    assert difference._repr_html_().count("<") == 2

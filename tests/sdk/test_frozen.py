@@ -1,0 +1,146 @@
+"""ABI 1.0 as it was released (tests/abi/1.0): its plugins run, as binaries, in every later host."""
+import json
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+from support import BUILD, MODELS, SOURCE, TMETER, CliTest, main
+
+ABI = SOURCE / "tests/abi"
+FROZEN = ABI / "1.0"
+TODAY = SOURCE / "sdk/include"
+HOSTS = {"today's": TMETER, "grown": BUILD / "bin/tmeter-grown"}
+MADE_BY = ["gcc", "-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-s", "-Wl,--build-id=none"]
+BINARIES = platform.machine() == "x86_64"
+MODEL = MODELS / "dynamic_mlp.pt2"  # linear 4 × 64 → 4 × 256, gelu, linear → 4 × 10
+
+
+def run(host, *arguments):
+    return subprocess.run([HOSTS[host], *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False)
+
+
+class Frozen(CliTest):
+    """With the binaries; Built has the same tests with what is built of their sources."""
+    include = FROZEN / "include"
+
+    def plugin(self, name):
+        return FROZEN / f"{name}.tmeter"
+
+    def setUp(self):
+        super().setUp()
+        if type(self) is Frozen and not BINARIES:
+            self.skipTest(f"the binaries are x86-64's, this is {platform.machine()}")
+
+    def test_operators(self):
+        for host in HOSTS:
+            with self.subTest(host=host):
+                done = run(host, "--plugins=params,flops,frozen-operators", "--plugin", self.plugin("operators"),
+                           "--set", "frozen-operators.times=3", "--report", "json", MODEL)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                document = json.loads(done.stdout)
+                totals = document["totals"]
+                self.assertEqual(totals["macs"], 75_776)  # 4 × (64 × 256 + 256 × 10)
+                self.assertEqual(totals["frozen_elements"], 3 * 4 * (256 + 256 + 10))
+                self.assertEqual(totals["frozen_children"], 2)  # up, down
+                self.assertEqual([(f["rule"], f["text"], f["severity"]) for f in document["findings"]],
+                                 [("frozen", "dynamic_mlp.pt2", "advice")])
+                self.assertEqual([d["counts"] for d in document["distributions"]], [[3, 4]])
+                self.assertEqual([s["points"] for s in document["series"]], [[[1, 4], [2, 2]]])
+
+    def test_weights(self):
+        weights = MODELS.parent / "checkpoints/net.safetensors"  # data from byte 24 of the header's offsets on: 4,380 bytes
+        for host in HOSTS:
+            with self.subTest(host=host):
+                done = run(host, "--plugins=frozen-operators", "--plugin", self.plugin("operators"), "--report", "json", weights)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(json.loads(done.stdout)["totals"]["frozen_bytes"], 4_380)
+
+    def test_an_in_house_operator(self):
+        model = MODELS.parent / "in_house/net.pt2"
+        for host in HOSTS:
+            with self.subTest(host=host):
+                done = run(host, "--plugins=params,frozen-operators", "--plugin", self.plugin("operators"), "--report", "json", model)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertGreater(json.loads(done.stdout)["totals"]["frozen_elements"], 0)
+
+    def test_files(self):
+        model = self.file("small.bin", b"FROZEN1\n7")
+        for host in HOSTS:
+            with self.subTest(host=host):
+                files = ["--plugins=params,flops", "--plugin", self.plugin("files")]
+                done = run(host, *files, "--report", "frozen", model)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                line = done.stdout.split(": ", 1)
+                self.assertEqual(line[0], "Frozen")
+                self.assertIn(" macs=105 ", line[1])  # 7 × 3 × 5
+                self.assertIn("params=20 ", line[1])  # 3 × 5 + 5
+                self.assertRegex(line[1], r" all counted; Frozen\(?.*Linear\(in_features=3, out_features=5, bias=True\)\n")
+                bad = run(host, *files, self.file("bad.bin", b"FROZEN1\nx"))
+                self.assertEqual(bad.returncode, 4)
+                self.assertIn("a batch size from 1 to 9 is expected at byte 8", bad.stderr)
+
+
+class Built(Frozen):
+    """The same sources, built now against the frozen headers: they still compile without a warning."""
+
+    def plugin(self, name):
+        out = self.folder / f"{name}.tmeter"
+        if not out.exists():
+            subprocess.run([*MADE_BY, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", self.include, FROZEN / f"{name}.c", "-o", out], check=True)
+        return out
+
+
+class BuiltToday(Built):
+    """And against today's."""
+    include = TODAY
+
+
+class Headers(CliTest):
+    def test_nothing_frozen_was_touched(self):
+        done = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=FROZEN, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        listed = {line.split()[1] for line in (FROZEN / "SHA256SUMS").read_text().splitlines()}
+        there = {str(f.relative_to(FROZEN)) for f in FROZEN.rglob("*") if f.suffix in (".h", ".c", ".tmeter")}
+        self.assertEqual(listed, there)
+
+    def test_the_sources_give_the_binaries(self):
+        version = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True, check=True).stdout.strip()
+        if not BINARIES or version != "12.2.0":
+            self.skipTest(f"made by gcc 12.2.0 on x86-64, this is {version} on {platform.machine()}")
+        for name in ("operators", "files"):
+            out = self.folder / f"{name}.tmeter"
+            subprocess.run([*MADE_BY, "-I", "include", f"{name}.c", "-o", out], cwd=FROZEN, check=True)
+            self.assertEqual(out.read_bytes(), (FROZEN / f"{name}.tmeter").read_bytes())
+
+    def library(self, include, name):
+        """Debug information of every struct there was in 1.0, as these headers have it."""
+        source = self.folder / "every.c"
+        with source.open("w") as out:
+            subprocess.run([sys.executable, ABI / "every_struct.py", FROZEN / "include"], stdout=out, check=True)
+        library = self.folder / f"{name}.so"
+        subprocess.run(["gcc", "-g", "-std=c99", "-fPIC", "-shared", "-I", include, source, "-o", library], check=True)
+        return library
+
+    @unittest.skipUnless(shutil.which("abidiff"), "abidiff (abigail-tools) is not installed")
+    def test_the_abi_is_that_of_the_release(self):
+        frozen = self.library(FROZEN / "include", "frozen")
+        done = subprocess.run(["abidiff", frozen, self.library(TODAY, "today")], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        changed = self.folder / "changed"
+        shutil.copytree(FROZEN / "include", changed)
+        base = changed / "tmeter/abi/base.h"
+        text = re.sub(r"  int64_t i;(.*)\n  double f;", r"  double f;\1\n  int64_t i;", base.read_text())
+        self.assertNotEqual(text, base.read_text())
+        base.write_text(text)
+        done = subprocess.run(["abidiff", frozen, self.library(changed, "changed")], capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0, "abidiff does not see a member that has moved")
+        self.assertIn("tmeter_number", done.stdout)
+
+
+if __name__ == "__main__":
+    main()

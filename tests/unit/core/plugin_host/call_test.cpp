@@ -1,0 +1,54 @@
+// What a call gives plugins, when there is none of it.
+#include "core/plugin_host/call.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "core/plugin_host/interfaces.hpp"
+
+namespace tmeter {
+namespace {
+
+constexpr size_t kGiB = size_t{1} << 30;
+
+/// While it lives, the process gets no more memory than a few MiB beyond what it has.
+class LittleMemory {
+ public:
+  LittleMemory() {
+    getrlimit(RLIMIT_DATA, &before_);
+    auto little = before_;
+    little.rlim_cur = kGiB / 2;
+    set_ = setrlimit(RLIMIT_DATA, &little) == 0;
+  }
+  ~LittleMemory() { setrlimit(RLIMIT_DATA, &before_); }
+  bool is_set() const { return set_; }
+
+ private:
+  rlimit before_{};
+  bool set_ = false;
+};
+
+TEST(Call, ScratchMemoryIsZeroed) {
+  tmeter_call call;
+  const auto* bytes = static_cast<const char*>(core::call_interface()->scratch(&call, 1000));
+  ASSERT_NE(bytes, nullptr);
+  EXPECT_TRUE(std::all_of(bytes, bytes + 1000, [](char c) { return c == 0; }));
+}
+
+TEST(Call, AbsurdScratchMemoryIsNull) {
+  tmeter_call call;
+  EXPECT_EQ(core::call_interface()->scratch(&call, kGiB + 1), nullptr);
+}
+
+TEST(Call, ScratchMemoryThatIsNotToBeHadIsNull) {
+  tmeter_call call;
+  const LittleMemory little;
+  ASSERT_TRUE(little.is_set());
+  EXPECT_EQ(core::call_interface()->scratch(&call, kGiB), nullptr);
+  EXPECT_NE(core::call_interface()->scratch(&call, 1000), nullptr);
+}
+
+}  // namespace
+}  // namespace tmeter
