@@ -1,5 +1,5 @@
 // Light, dark or as the system says; remembered where the browser lets a file remember.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 export type Theme = "system" | "light" | "dark";
 const key = "tmeter-theme";
@@ -28,7 +28,8 @@ export function isDark(): boolean {
 
 export function useTheme(): [theme: Theme, next: () => void] {
   const [theme, setTheme] = useState(remembered);
-  useEffect(() => {
+  // Before the page is painted: no flash of the other colours, and a press of the button shows at once.
+  useLayoutEffect(() => {
     if (theme === "system") delete document.documentElement.dataset["theme"];
     else document.documentElement.dataset["theme"] = theme;
     remember(theme);
@@ -40,11 +41,12 @@ export function useTheme(): [theme: Theme, next: () => void] {
 /** Changes when colours do: for what is drawn on a canvas. */
 export function useColors(): boolean {
   const [dark, setDark] = useState(isDark);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const follow = () => setDark(isDark());
     const system = matchMedia("(prefers-color-scheme: dark)");
     system.addEventListener("change", follow);
     addEventListener("tmeter-theme", follow);
+    follow();
     return () => {
       system.removeEventListener("change", follow);
       removeEventListener("tmeter-theme", follow);
