@@ -45,7 +45,9 @@ ONLY_IN = {
 PYTHON_ONLY_IN = {
     "torch": ["export/", "factories.py"],
     "pandas": ["frames.py"],
-    "pyarrow": ["frames.py"],
+    "pyarrow": ["frames.py", "fleet/table.py"],
+    "ray": ["fleet/on_ray.py"],
+    "fsspec": ["fleet/places.py"],
     "numpy": [],
     "pytest": ["pytest_plugin.py"],
     "mlflow": ["loggers.py"],
