@@ -22,6 +22,7 @@ CORE = {
     "core/report": ["core/base", "core/ir", "core/process", "core/plugin_host", "core/analysis", "core/structure", "core/symbolic"],
     "core/comparison": ["core/base", "core/ir", "core/analysis", "core/structure", "core/report"],
     "core/saved": ["core/base", "core/ir", "core/analysis", "core/structure", "core/symbolic", "core/report"],
+    "core/merging": ["core/base", "core/ir", "core/analysis", "core/report", "core/saved"],
     "apps/tmeter": ["core", "apps/tmeter"],
 }
 # folders that may see the SDK's headers, and how much of them
