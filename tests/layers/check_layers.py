@@ -43,7 +43,9 @@ ONLY_IN = {
 }
 # a Python module → the only files of apps/python/tmeter that may import it; torch is slow, pandas optional
 PYTHON_ONLY_IN = {
-    "torch": ["export/", "factories.py"],
+    "torch": ["export/", "factories.py", "compat/torchinfo/", "compat/torchmeter/"],
+    "rich": ["compat/torchmeter/"],
+    "polars": ["compat/torchmeter/"],
     "pandas": ["frames.py"],
     "pyarrow": ["frames.py", "fleet/table.py"],
     "ray": ["fleet/on_ray.py"],
