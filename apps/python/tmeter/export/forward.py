@@ -13,7 +13,7 @@ from torch import nn
 
 def prepare(model: nn.Module) -> list[str]:
     """Changes the shadow, never the user's module; returns notes."""
-    notes = _switch_cache_off(model)
+    notes = _switch_cache_off(model) + _switch_experts(model)
     _skip_idle_conversions(model)
     original = model.forward
 
@@ -63,12 +63,27 @@ def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
         yield from tensors_in(vars(value), depth + 1)
 
 
+def _configurations(model: nn.Module) -> list[Any]:
+    """transformers: the model's and those of its parts."""
+    config: Any = getattr(model, "config", None)
+    return [config, *(getattr(config, k, None) for k in getattr(config, "sub_configs", {}))]
+
+
+def _switch_experts(model: nn.Module) -> list[str]:
+    """transformers: a loop over the experts that have tokens depends on data; the grouped product that
+    is its default multiplies the same rows by the same matrices."""
+    switched = False
+    for part in _configurations(model):
+        if getattr(part, "_experts_implementation", None) == "eager":
+            part._experts_implementation = "grouped_mm"
+            switched = True
+    return ["experts_implementation was 'eager', exported as 'grouped_mm'"] if switched else []
+
+
 def _switch_cache_off(model: nn.Module) -> list[str]:
     """transformers: a cache object in the outputs cannot be exported, and costs nothing here."""
-    config: Any = getattr(model, "config", None)
-    parts: list[Any] = [config, *(getattr(config, k, None) for k in getattr(config, "sub_configs", {}))]
     switched = False
-    for part in parts:
+    for part in _configurations(model):
         if getattr(part, "use_cache", False) is True:
             part.use_cache = False
             switched = True
