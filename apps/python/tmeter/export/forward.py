@@ -14,6 +14,7 @@ from torch import nn
 def prepare(model: nn.Module) -> list[str]:
     """Changes the shadow, never the user's module; returns notes."""
     notes = _switch_cache_off(model) + _switch_experts(model)
+    _skip_idle_conversions(model)
     original = model.forward
 
     @functools.wraps(original)
@@ -22,6 +23,25 @@ def prepare(model: nn.Module) -> list[str]:
 
     model.forward = forward
     return notes
+
+
+def _skip_idle_conversions(model: nn.Module) -> None:
+    """A forward that calls ``self.classifier.to(dtype)`` (routers of mixtures of experts) would swap
+    parameters for others just like them, which torch refuses for fake ones."""
+    for module in model.modules():
+        module._apply = functools.partial(_apply, module, module._apply)  # type: ignore[method-assign]
+
+
+def _apply(module: nn.Module, original: Any, function: Any, recurse: bool = True) -> nn.Module:
+    tensors = (*module.parameters(recurse), *module.buffers(recurse))
+    with torch.no_grad():
+        same = all(_is_alike(t, function(t)) for t in tensors)
+    made: nn.Module = module if same else original(function, recurse)
+    return made
+
+
+def _is_alike(before: torch.Tensor, after: torch.Tensor) -> bool:
+    return (before.dtype, before.device, before.shape) == (after.dtype, after.device, after.shape)
 
 
 def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:

@@ -120,13 +120,14 @@ def _like(tensor: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
 
 
 def _drop_hooks(model: nn.Module) -> list[str]:
-    """Hooks of the user would see tensors without data; those of torch make weights (pruning)."""
+    """Hooks of the user would see tensors without data; those of torch make weights (pruning), and
+    by those of transformers a model collects its own hidden states."""
     dropped = 0
     for module in model.modules():
         for table in (module._forward_hooks, module._forward_pre_hooks):
             for key, hook in list(table.items()):
                 home = getattr(hook, "__module__", None) or type(hook).__module__
-                if not home.startswith("torch."):
+                if not home.startswith(("torch.", "transformers.")):
                     del table[key]
                     dropped += 1
     return [f"{dropped} hooks of yours were left out"] if dropped else []
