@@ -162,6 +162,14 @@ def test_a_user_s_code_is_checked_against_the_installed_types(tmp_path):
     assert 'has no attribute "nothing"' in done.stdout
 
 
+def test_the_page_of_calls_is_that_of_the_package():
+    sys.path.insert(0, str(SOURCE / "tests/python"))
+    import api_page
+
+    written = (SOURCE / "docs/python-api.md").read_text()
+    assert api_page.page() == written, "python tests/python/api_page.py > docs/python-api.md"
+
+
 def test_a_missing_program_is_said():
     code = "import tmeter\ntry: tmeter.analyze('x.pt2')\nexcept tmeter.ProgramMissingError as e: print(e)"
     said = python(code, TMETER_PROGRAM="/nowhere/tmeter")
