@@ -5,7 +5,8 @@
 #include <cmath>
 #include <tmeter/cpp/dtype.hpp>
 
-#include "core/analysis/axes.hpp"
+#include "core/base/checked.hpp"
+#include "core/base/error.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -45,8 +46,15 @@ using Cells = std::array<tmeter_number, kFigures>;
 
 tmeter_number unavailable() { return number_of_kind(TMETER_NUMBER_UNAVAILABLE); }
 
-uint64_t count_of(const tmeter_number& n) {
-  return is_known(n) ? static_cast<uint64_t>(std::max(0.0, real(n))) : 0;
+/// A count in a saved report can be anything.
+int64_t count_of(const tmeter_number& n) {
+  constexpr double kMost = 0x1p62;
+  return is_known(n) ? static_cast<int64_t>(std::clamp(real(n), 0.0, kMost)) : 0;
+}
+void add_count(int64_t& to, const tmeter_number& n) {
+  const auto sum = checked_add(to, count_of(n));
+  if (!sum) throw Error(ErrorKind::kModel, "the tensors have more elements than any file");
+  to = *sum;
 }
 /// How many of `all` a share stands for: it was a quotient of whole numbers.
 double counted(const tmeter_number& share, double all) { return std::round(real(share) * all); }
@@ -55,7 +63,7 @@ double counted(const tmeter_number& share, double all) { return std::round(real(
 struct Pool {
   double n = 0, mean = 0, m2 = 0, m3 = 0, m4 = 0;
   double min = 0, max = 0, l1 = 0, zeros = 0, near_zeros = 0;
-  int64_t nan = 0, inf = 0, coded = 0;
+  int64_t finite = 0, nan = 0, inf = 0, coded = 0;
   double raw_bits = 0;
   std::optional<double> spectral;
   std::array<bool, kFigures> lost{};  // some tensor has no such figure
@@ -82,13 +90,14 @@ void Pool::add(const Tensor& t, const Cells& c) {
   const double more = real(c[kFinite]);
   const double all = more + real(c[kNan]) + real(c[kInf]);
   if (more > 0) add_finite(c, more);
-  nan += static_cast<int64_t>(count_of(c[kNan]));
-  inf += static_cast<int64_t>(count_of(c[kInf]));
+  add_count(nan, c[kNan]);
+  add_count(inf, c[kInf]);
   lost[kSparsity] |= !is_known(c[kSparsity]);
   zeros += counted(c[kSparsity], all);
   near_zeros += counted(c[kNearZero], all);
   lost[kCodedBytes] |= !is_known(c[kCodedBytes]);
-  coded += static_cast<int64_t>(count_of(c[kCodedBytes]));
+  add_count(coded, c[kCodedBytes]);
+  add_count(finite, c[kFinite]);
   raw_bits +=
       static_cast<double>(t.numel) * static_cast<double>(tmeter::DType(t.dtype).bytes()) * 8;
   if (is_known(c[kSpectral])) spectral = std::max(spectral.value_or(0), real(c[kSpectral]));
@@ -128,22 +137,22 @@ Cells Pool::figures() const {
   const auto give = [&](Figure f, bool known, double value) {
     if (known && !lost[f] && std::isfinite(value)) out[f] = number(value);
   };
-  const bool finite = n > 0;
-  const double variance = finite ? m2 / n : 0, squares = m2 + n * mean * mean;
-  const bool square = finite && (squares == 0 || (squares / n >= kLeastSquare));
+  const bool some = n > 0;
+  const double variance = some ? m2 / n : 0, squares = m2 + n * mean * mean;
+  const bool square = some && (squares == 0 || (squares / n >= kLeastSquare));
   const bool spread = square && (m2 == 0 || variance >= kLeastSquare);
   const bool shape = spread && min < max && variance >= kLeastVariance && !lost[kStd];
-  give(kMean, finite, mean);
+  give(kMean, some, mean);
   give(kStd, spread, std::sqrt(variance));
-  give(kMin, finite, min);
-  give(kMax, finite, max);
+  give(kMin, some, min);
+  give(kMax, some, max);
   give(kSparsity, elements() > 0, zeros / elements());
   give(kNearZero, square, near_zeros / elements());
   give(kSkewness, shape, m3 / n / std::pow(variance, 1.5));
   give(kKurtosis, shape, m4 / n / (variance * variance) - 3);
-  give(kL1, finite, l1);
+  give(kL1, some, l1);
   give(kL2, square && !lost[kStd], std::sqrt(squares));
-  out[kFinite] = number(static_cast<int64_t>(n));
+  out[kFinite] = number(finite);
   out[kNan] = number(nan);
   out[kInf] = number(inf);
   out[kSpectral] = spectral ? number(*spectral) : tmeter_number{};

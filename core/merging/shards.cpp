@@ -110,6 +110,10 @@ class Merge {
     if (t.axis == TMETER_AXIS_TENSOR) t.index = whole_.tensors[part][t.index];
     if (t.axis == TMETER_AXIS_MODULE) t.index = whole_.modules[part][t.index];
   }
+  /// Weights have no operators and calls; a report may say so all the same.
+  static bool is_of_a_run(const tmeter_target& t) {
+    return t.axis == TMETER_AXIS_NODE || t.axis == TMETER_AXIS_MODULE_CALL;
+  }
   static bool is_of_tensor(const tmeter_target& t) { return t.axis == TMETER_AXIS_TENSOR; }
 
   /// Findings stay what they are: said of one shard.
@@ -117,6 +121,7 @@ class Merge {
     auto& from = parts_[p].saved.report;
     const auto of = parts_[p].model_file() + ": ";
     for (auto& f : from.results.findings) {
+      std::erase_if(f.targets, is_of_a_run);
       for (auto& t : f.targets) move_target(p, t);
       f.text = of + f.text;
       results().findings.push_back(std::move(f));

@@ -292,6 +292,23 @@ class BadInput(MergeTest):
         folder.mkdir()
         return folder
 
+    def test_reports_that_say_what_cannot_be(self):
+        """Numbers beyond all files, and a finding about a call of a module that the whole does not have."""
+        file = self.file("x.safetensors", safetensors({f"l{i}.weight": ([2], [1, 2]) for i in range(3)}))
+        report = json.loads(self.analysed(file, "x", PLUGINS).read_text())
+        for t in report["tensors"]:
+            t["values"] |= {"finite": 2 ** 62, "nan": 2 ** 62, "coded_bytes": 2 ** 63 - 1, "std": 1e300, "sparsity": 1e308}
+        hostile = self.file("hostile.json", json.dumps(report))
+        self.assert_refused(4, ["more elements than any file"], "merge", hostile)
+        report = json.loads((self.folder / "x.json").read_text())
+        report["modules"][1]["calls"], report["module_calls"] = 3, [{"module": 0}, *[{"module": 1, "parent": 0}] * 3]
+        finding = {"severity": "info", "rule": "r", "text": "t", "targets": [{"module": "l0", "module_call": 3}, {"tensor": "l1.weight"}], "changes": []}
+        report["modules"][0]["calls"], report["findings"] = 1, [finding]
+        merged = self.merged(self.file("calls.json", json.dumps(report)))
+        self.assertEqual([f["targets"] for f in merged["findings"] if f["rule"] == "r"], [[{"tensor": "l1.weight"}]])
+        huge = self.file("model-1-of-99999999999999.json", json.dumps(report | {"model": report["model"] | {"file": "m-1-of-99999999999999.bin"}}))
+        self.assert_refused(4, ["99999999999998 are not among the reports: number 2, 3, 4, 5, 6, …"], "merge", huge)
+
     def test_usage(self):
         self.assert_refused(2, ["no saved report"], "merge")
         self.assert_refused(2, ["needs the model"], "merge", "--plugins=params", *self.parts)

@@ -106,7 +106,8 @@ def by_tmeter(model, args, kwargs) -> dict:
     facts["status"] = {m: result.status(m) for m in ("params", "macs")}
     facts["unknown"] = result.to_dict()["coverage"]["unknown"]
     way = result.export
-    return facts | {"way": way.way, "failed": way.failed, "export_seconds": way.seconds}
+    program = result.to_dict()["timing"]["analysis_seconds"]
+    return facts | {"way": way.way, "failed": way.failed, "export_seconds": way.seconds, "program_seconds": program}
 
 
 def run(entry: Entry, timed: bool, given: dict | None, answer: Path) -> None:

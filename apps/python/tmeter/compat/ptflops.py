@@ -22,7 +22,7 @@ def get_model_complexity_info(
     print_per_layer_stat: bool = True,
     as_strings: bool = True,
     input_constructor: Callable[[tuple[int, ...]], Any] | None = None,
-    ost: TextIO = sys.stdout,
+    ost: TextIO | None = None,
     verbose: bool = False,
     ignore_modules: Any = (),
     custom_modules_hooks: Any = None,
@@ -35,7 +35,8 @@ def get_model_complexity_info(
     """MACs as ptflops counts them, and parameters: texts, or whole numbers.
 
     A batch of one is put in front of ``input_res``; ``input_constructor`` makes what it likes.
-    ``backend="aten"`` counts multiply-accumulates alone, as ptflops' own does but for biases.
+    ``ost``: where the table goes, by default standard output. ``backend="aten"`` counts
+    multiply-accumulates alone, as ptflops' own does but for biases.
     """
     refuse_rules(custom_modules_hooks=custom_modules_hooks, ignore_modules=list(ignore_modules))
     if not isinstance(input_res, tuple) or not input_res:
@@ -46,7 +47,7 @@ def get_model_complexity_info(
     result = analysed(model, inputs, _CONVENTIONS[_backend(backend)])
     macs, params = number(result, "flops"), number(result, "params")
     if print_per_layer_stat:
-        print(result.to_text(depth="all", columns="params,flops"), file=ost)
+        print(result.to_text(depth="all", columns="params,flops"), file=ost or sys.stdout)
     if not as_strings:
         return macs, params
     return (

@@ -34,7 +34,7 @@ def save_program(
 def _weights(model: nn.Module) -> dict[str, torch.Tensor]:
     tensors: dict[str, Any] = dict(model.named_parameters(remove_duplicate=False))
     tensors |= dict(model.named_buffers(remove_duplicate=False))
-    missing = [name for name, tensor in tensors.items() if tensor.is_meta]
+    missing = [name for name, tensor in tensors.items() if _is_fake(tensor)]
     if missing:
         raise ExportError(
             f"the numbers inside the weights are asked for, but {len(missing)} weights are not in "
