@@ -4,9 +4,9 @@ import html.parser
 import json
 import os
 import stat
-import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -257,6 +257,33 @@ def test_urls(tmp_path, trained, resnet50):
     assert found.row("b")["params"] == 94_801 and found.row("a")["macs"] == 4_089_184_256
     assert found.row("c")["error_kind"] == "ModelError" and "nonesuch" in found.row("d")["error"]
     assert not list(cache.iterdir())  # fetched files do not stay
+
+
+def test_shards_that_are_missing_behind_a_url(tmp_path):
+    index = with_index(tmp_path / "in", {"a": "a.safetensors", "b": "gone.safetensors"}, a=A)
+    (row,) = run([f"file://{index}"], tmp_path / "out").models
+    assert "1 shard is not there: gone.safetensors (of 2 that it names)" in row["error"]
+
+
+def test_ending_a_run_ends_its_programs(tmp_path, resnet50, trained, monkeypatch):
+    """Ctrl-C while a program works: it is not left behind."""
+    pids = tmp_path / "pids"
+    real = tmeter.program.program_path()
+    script = tmp_path / "program"
+    script.write_text(f'#!/bin/sh\ncase "$*" in *safetensors*) echo $$ >"{pids}"; exec sleep 600;; esac\nexec "{real}" "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("TMETER_PROGRAM", str(script))
+
+    def stop(progress):
+        while not (pids.exists() and pids.read_text().strip()):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run({"slow": trained, "quick": resnet50}, tmp_path / "out", progress=stop)
+    pid = int(pids.read_text())
+    while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
+        time.sleep(0.01)  # the test's own time limit ends it if the program stays
 
 
 def test_a_network_that_fails_is_tried_again(tmp_path, monkeypatch, resnet50):

@@ -16,9 +16,19 @@ FIXTURES = Path(os.environ["FIXTURES"])
 STATS = "params,memory,flops,param-stats"
 
 
+#: Nothing is sent anywhere, and a busy machine takes its time: the defaults give up after 30 s or a minute.
+SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_raylet_start_wait_time_s": "300",
+    "RAY_worker_register_timeout_seconds": "300",
+    "RAY_agent_register_timeout_ms": "300000",
+    "RAY_health_check_timeout_ms": "120000",
+}
+
+
 @pytest.fixture(scope="module")
 def cluster():
-    os.environ["RAY_DEDUP_LOGS"] = os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.update(SETTINGS)
     store = {"object_store_memory": 80 << 20}
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False, **store})
     made.nodes = [made.add_node(num_cpus=1, resources={"shelf": 1}, **store), made.add_node(num_cpus=1, **store)]

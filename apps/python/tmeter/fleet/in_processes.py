@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import pickle
 import queue
+import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import IO, Any
 
 from .units import Outcome, Unit, lost
@@ -46,9 +48,15 @@ class _Worker(threading.Thread):
     def run(self) -> None:
         while (unit := self._units.get()) is not None:
             self._done.put((unit, self._outcome(unit)))
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
+        self.end()
+
+    def end(self) -> None:
+        """With the program that it runs: it is the first of a process group."""
+        process = self.process
+        if process is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
     def _outcome(self, unit: Unit) -> Outcome:
         try:
@@ -66,15 +74,20 @@ class _Worker(threading.Thread):
             command = [sys.executable, "-m", "tmeter.fleet.worker"]
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
             self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
             )
         return self.process
 
     def _buried(self) -> str:
-        process, self.process = self.process, None
+        process = self.process
         if process is None:
             return "the worker could not be started"
-        process.kill()
+        self.end()
+        self.process = None
         return f"the worker, process {process.pid}, ended with {process.wait()}"
 
 
@@ -103,5 +116,4 @@ class Processes:
             self._units.get()
         for worker in self._workers:
             self._units.put(None)
-            if worker.process is not None:
-                worker.process.kill()
+            worker.end()

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -66,14 +66,17 @@ def read(source: str, most: int) -> bytes:
     return content
 
 
-def exists(source: str) -> bool:
+def missing(source: str, names: Iterable[str]) -> list[str]:
+    """Of these files beside it those that are not there. A folder elsewhere is asked for once."""
     if not is_url(source):
-        return os.path.isfile(source)
+        return [name for name in names if not os.path.isfile(beside(source, name))]
     system, path = _opened(source)
     try:
-        return bool(system.exists(path))
+        found = system.ls(path.rsplit("/", 1)[0] if "/" in path else "", detail=False)
     except Exception as error:
         raise _failed(source, error) from error
+    there = {str(entry).rstrip("/").rsplit("/", 1)[-1] for entry in found}
+    return [name for name in names if name not in there]
 
 
 def beside(source: str, name: str) -> str:

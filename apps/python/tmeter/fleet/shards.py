@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ModelError
-from .places import beside, exists, read
+from .places import missing, read
 
 _LARGEST_INDEX = 100_000_000  # bytes, as the native program
 _MOST_SHARDS = 10_000
@@ -39,10 +39,10 @@ def read_checkpoint(source: str) -> Checkpoint:
         shards.setdefault(file, set()).add(tensor)
     if len(shards) > _MOST_SHARDS:
         raise ModelError(f"{source}: {len(shards):,} shards; {_MOST_SHARDS:,} are the limit")
-    missing = [file for file in sorted(shards) if not exists(beside(source, file))]
-    if missing:
+    lacking = missing(source, sorted(shards))
+    if lacking:
         raise ModelError(
-            f"{source}: {_counted(missing, 'shard')} not there: {_some(missing)} "
+            f"{source}: {_counted(lacking, 'shard')} not there: {_some(lacking)} "
             f"(of {len(shards)} that it names)"
         )
     return Checkpoint({file: frozenset(tensors) for file, tensors in sorted(shards.items())})
