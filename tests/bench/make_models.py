@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Model files for README.md and docs/benchmarks.md that are too large to be committed.
 
-    pip install torch==2.15.0 transformers==5.23.0 diffusers==0.42.1
+    pip install torch==2.15.0 torchvision==0.29.2 transformers==5.23.0 diffusers==0.42.1
     python make_models.py MODEL OUTPUT.pt2
 
 decoder         Llama 3 70B by the sizes its config.json publishes, batch and length left open
 unet            the UNet of Stable Diffusion 1.5 by its published config, one image of 512 × 512 pixels
+pruned-resnet50 a ResNet-50 of which each block's inner convolutions have lost a quarter of their filters
 language-model  a decoder of 40 blocks and 89 million parameters, with weights: random ones, of unlike width
 
-The first two are built on meta, so that no weight ever exists, and their files have none. A minute each.
+All but the last are built on meta, so that no weight ever exists, and their files have none. A minute each.
 """
 import argparse
 import pathlib
@@ -61,6 +62,26 @@ def unet():
     return export(model, inputs)
 
 
+def pruned_resnet50():
+    from torch import nn
+    from torchvision.models import resnet50
+    from torch.utils.flop_counter import FlopCounterMode
+    with torch.device("meta"):
+        model = resnet50().eval()
+        for block in (m for m in model.modules() if type(m).__name__ == "Bottleneck"):
+            left = block.conv2.out_channels * 3 // 4
+            block.conv1 = nn.Conv2d(block.conv1.in_channels, left, 1, bias=False)
+            block.conv2 = nn.Conv2d(left, left, 3, stride=block.conv2.stride, padding=1, bias=False)
+            block.conv3 = nn.Conv2d(left, block.conv3.out_channels, 1, bias=False)
+            block.bn1, block.bn2 = nn.BatchNorm2d(left), nn.BatchNorm2d(left)
+        model.eval()
+        inputs = (torch.zeros(1, 3, 224, 224),)
+    with FlopCounterMode(display=False) as counter:
+        model(*inputs)
+    print(f"FlopCounterMode: {counter.get_total_flops():,} FLOPs")
+    return export(model, inputs)
+
+
 def language_model():
     torch.manual_seed(0)
     model = llama(hidden_size=384, intermediate_size=1152, num_hidden_layers=40, num_attention_heads=6,
@@ -72,7 +93,8 @@ def language_model():
     return export(model, (torch.zeros(1, 128, dtype=torch.int64),))
 
 
-MODELS = {"decoder": decoder, "unet": unet, "language-model": language_model}
+MODELS = {"decoder": decoder, "unet": unet, "pruned-resnet50": pruned_resnet50,
+          "language-model": language_model}
 
 
 def main():

@@ -133,6 +133,7 @@ def test_torchinfo_input_data_and_pruning():
 
     prune.l1_unstructured(model[0], "weight", amount=40)
     assert summary(model, (1, 10), verbose=0).total_params == 60 + 10  # what the mask leaves, and the bias
+    assert summary(torch.nn.Sequential(torch.nn.LazyLinear(3)), verbose=0).total_params == 0
     with pytest.raises(ValueError, match="there is no 'size'"):
         summary(model, (1, 10), col_names=["size"], verbose=0)
 

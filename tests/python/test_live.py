@@ -5,6 +5,7 @@ import copy
 import random
 import tempfile
 import threading
+import zipfile
 from pathlib import Path
 
 import diffusers
@@ -249,6 +250,27 @@ def test_weights_are_not_copied_unless_a_plugin_reads_them():
     assert result.tensors.loc["0.weight", "mean"] == 3.0
     deviation = model[1].weight.double().std(correction=0).item()
     assert result.tensors.loc["1.weight", "std"] == pytest.approx(deviation, rel=1e-3)
+
+
+def test_saving_without_torch_s_self_test_writes_the_same(tmp_path):
+    """torch.export.save's canonical form is thrown away there: what is in the file stays."""
+    from torch._export.serde import serialize
+    from tmeter.export.saving import save_program
+
+    def saved(save, name):
+        program = torch.export.export(nn.Sequential(nn.Linear(4, 8), nn.ReLU()), (torch.zeros(2, 4),))
+        save(program, tmp_path / name)
+        with zipfile.ZipFile(tmp_path / name) as archive:
+            (model,) = [n for n in archive.namelist() if n.endswith("models/model.json")]
+            return archive.read(model)
+
+    def as_torch_does(program, path):
+        program._example_inputs = None
+        torch.export.save(program, path)
+
+    canonicalize = serialize.canonicalize
+    assert saved(lambda p, f: save_program(p, f, None), "a.pt2") == saved(as_torch_does, "b.pt2")
+    assert serialize.canonicalize is canonicalize
 
 
 def test_quantization_advice_of_a_live_module():

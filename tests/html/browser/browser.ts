@@ -54,6 +54,11 @@ export function makeReport(name: string, model: string, ...options: string[]): s
   return file;
 }
 
+/** A comparison of two models as a page. */
+export function makeComparison(name: string, before: string, after: string): string {
+  return makeReport(name, "diff", join(fixtures, before), join(fixtures, after));
+}
+
 const plugins = "--plugins=flops,energy,memory,params,activations,architecture";
 export const resnet = (): string => makeReport("resnet50", join(fixtures, "models/resnet50.pt2"), plugins);
 export const trained = (): string => makeReport("trained", join(fixtures, "trained/model.pt2"), "--plugins=all");
@@ -86,7 +91,7 @@ export interface Opened {
   complaints: string[];
 }
 
-const ready = ".grid-row, .findings, .charts, .about, .map .tile, .graph, .failure";
+const ready = "main.comparison, .sides, .grid-row, .findings, .charts, .about, .map .tile, .graph, .failure";
 
 /** Opens a report, does something with it, and insists that nothing was asked of a network or went wrong. */
 export async function withPage(file: string, options: BrowserContextOptions & { hash?: string },

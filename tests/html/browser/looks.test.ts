@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
-import { axeSource, becomes, eventually, resnet, trained, withPage } from "./browser";
+import { axeSource, becomes, eventually, makeComparison, resnet, trained, withPage } from "./browser";
 
 /** Each view, and what is there once it has been drawn. */
 const views: [hash: string, drawn: string][] = [
@@ -50,6 +50,28 @@ for (const width of [360, 1280, 2560]) {
         }
       }
     }));
+}
+
+/** Something changed, little changed, nothing changed. */
+const comparisons: [name: string, before: string, after: string][] = [
+  ["other", "models/mobilenet_v2.pt2", "models/mobilenet_v3_large.pt2"], ["pruned", "pruned/before.pt2", "pruned/after.pt2"],
+  ["same", "pruned/before.pt2", "pruned/before.pt2"],
+];
+for (const width of [360, 1280, 2560]) {
+  test(`no serious finding of axe-core in a comparison at ${width} pixels, in light and dark`, async () => {
+    for (const [name, before, after] of comparisons) {
+      const file = makeComparison(`diff-${name}`, before, after);
+      await withPage(file, { viewport: { width, height: 900 } }, async ({ page }) => {
+        await becomes(() => isWider(page), false, `${name} is not wider than the screen`);
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          await eventually(async () => assert.equal(await page.evaluate(() =>
+            matchMedia("(prefers-color-scheme: dark)").matches), colorScheme === "dark"));
+          assert.deepEqual(await violations(page), [], `${name} ${colorScheme}`);
+        }
+      });
+    }
+  });
 }
 
 test("colours follow the system, and a button turns them around", async () => {

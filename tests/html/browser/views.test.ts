@@ -77,6 +77,26 @@ test("a finding leads to its operator", () =>
     await eventually(async () => assert.match(await page.locator(".details").innerText(), /source/));
   }));
 
+test("a selected module of the map does not hide what is inside it", () =>
+  withPage(resnet(), { hash: "#map?at=layer3.2" }, async ({ page }) => {
+    const inMiddle = () => page.locator('.tile[aria-pressed="true"]').evaluate((tile) => {
+      const { left, top, width, height } = tile.getBoundingClientRect();
+      return document.elementFromPoint(left + width / 2, top + height / 2)?.closest(".tile")?.getAttribute("aria-label") ?? "";
+    });
+    await eventually(async () => assert.match(await inMiddle(), /^layer3\.2\.conv/));
+  }));
+
+test("the noise of each scheme stands beside the others', of a tensor and of all", () =>
+  withPage(trained(), { hash: "#tensors?tensor=stem.weight" }, async ({ page }) => {
+    const bars = page.getByRole("list", { name: "sqnr [dB]" }).getByRole("listitem");
+    await becomes(() => bars.count(), 28);
+    // 46.325 dB, as PyTorch's observer and fake quantization have it (fixtures/trained/expected.json).
+    await eventually(async () => assert.match(await bars.filter({ hasText: /^int8 per channel/ }).first().innerText(), /46\.3[23]\sdB/));
+    await openTab(page, /Charts/);
+    await page.getByRole("heading", { name: "sqnr [dB] over all tensors" }).waitFor();
+    await becomes(() => page.locator(".chart .bars li").count(), 28);
+  }));
+
 test("tensors have histograms and all figures of their plugins", () =>
   withPage(trained(), { hash: "#tensors?tensor=embed.weight" }, async ({ page }) => {
     await eventually(async () => assert.ok(await page.locator(".spark path").count() > 10));

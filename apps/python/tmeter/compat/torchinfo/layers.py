@@ -68,7 +68,8 @@ class LayerInfo:
 def _counted(module: nn.Module) -> Iterator[tuple[nn.Parameter, int]]:
     """Parameters and their elements; of a pruned one those that its mask leaves."""
     for name, parameter in module.named_parameters():
-        yield parameter, _elements(module, name, parameter)
+        if not nn.parameter.is_lazy(parameter):
+            yield parameter, _elements(module, name, parameter)
 
 
 def _elements(module: nn.Module, name: str, parameter: nn.Parameter) -> int:
@@ -77,7 +78,7 @@ def _elements(module: nn.Module, name: str, parameter: nn.Parameter) -> int:
         mask = getattr(module.get_submodule(owner), own + "_mask", None)
         if isinstance(mask, torch.Tensor) and not mask.is_meta:
             return int(mask.sum())
-    return 0 if nn.parameter.is_lazy(parameter) else parameter.numel()
+    return parameter.numel()
 
 
 def totals_of(model: nn.Module) -> tuple[int, int, int]:
