@@ -170,11 +170,11 @@ std::string Labels::value(const Template::Part& part, const Branch& branch, size
 
 Text Labels::expanded(const Written& written, const Branch& branch, size_t depth, Style base,
                       bool highlight) const {
-  auto text = expand(written.text, base, look_.theme,
-                     [&](const Template::Part& part, Text& out, const Style& style) {
-                       out.add(value(part, branch, depth), style);
-                     });
-  return highlight ? highlighted(text, look_.theme) : text;
+  auto text = expand(written.text, [&](const Template::Part& part, Text& out) {
+    out.add(value(part, branch, depth), part.style);
+  });
+  if (highlight) text = highlighted(text, look_.theme);
+  return base.plain() ? text : text.on(base, look_.theme);
 }
 
 Text Labels::of(const Branch& branch, size_t depth) const {

@@ -32,7 +32,8 @@ Text share_text(double share, bool bars) {
 
 /// With its unit below those of other rows, unless the user wants it at another side.
 Text figure_text(const Figure& figure, const Slot& slot, bool strong) {
-  const bool lined_up = slot.look.justify == Justify::kAuto;
+  const bool lined_up = slot.look.justify == Justify::kAuto &&
+                        slot.width >= slot.number + (slot.unit ? 1 + slot.unit : 0);
   Text text;
   if (lined_up) text.pad_to(slot.number - display_width(figure.number));
   text.add(figure.number, strong && figure.style == Style::kPlain ? Style::kStrong : figure.style);

@@ -166,7 +166,7 @@ Text highlighted(const Text& text, const Theme& theme) {
         continue;
       }
       out.add(rest.substr(begin, i - begin), piece.style);
-      out.add(rest.substr(i, length), over(piece.style, style, theme));
+      out.add(rest.substr(i, length), over(style, piece.style, theme));
       begin = i += length;
     }
     out.add(rest.substr(begin), piece.style);

@@ -29,21 +29,21 @@ struct Template {
 /// text of more than 10,000 bytes.
 Template parse_template(std::string_view text, const Theme& theme = default_theme());
 
-/// `put(part, text, style)` writes what stands for a placeholder.
+/// `put(part, text)` writes what stands for a placeholder.
 template <class Put>
-Text expand(const Template& t, Style base, const Theme& theme, Put&& put) {
+Text expand(const Template& t, Put&& put) {
   Text out;
   for (const auto& part : t.parts) {
-    const auto style = base.plain() ? part.style : over(base, part.style, theme);
     if (part.placeholder)
-      put(part, out, style);
+      put(part, out);
     else
-      out.add(part.text, style);
+      out.add(part.text, part.style);
   }
   return out;
 }
 
-/// Numbers, quoted texts and the words True, False and None in pieces without a style of their own.
+/// Numbers, quoted texts and the words True, False and None, below the styles the text has; what has a
+/// role stays as it is.
 Text highlighted(const Text& text, const Theme& theme);
 
 }  // namespace text_report

@@ -188,4 +188,15 @@ std::vector<TreeLine> draw_tree(const Branch& root, const Labels& labels, const 
   return TreeDrawer(labels, look, fill).tree(root, limit);
 }
 
+std::vector<Text> framed(const std::vector<Text>& lines, const RepeatLook& look, const Theme& theme,
+                         const Text& title, const Text& subtitle) {
+  size_t width = Frame::chrome(look) - 2;
+  for (const auto& line : lines) width = std::max(width, line.width() + Frame::chrome(look) - 2);
+  const Frame frame(look, theme, std::max({width, Frame::least(title), Frame::least(subtitle)}));
+  std::vector<Text> out{frame.top(title)};
+  for (const auto& line : lines) out.push_back(frame.line(line));
+  out.push_back(frame.bottom(subtitle));
+  return out;
+}
+
 }  // namespace text_report

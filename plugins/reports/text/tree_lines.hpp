@@ -18,4 +18,8 @@ struct TreeLine {
 std::vector<TreeLine> draw_tree(const Branch& root, const Labels& labels, const Look& look,
                                 size_t limit, bool fill = false);
 
+/// Lines in a frame as one repeat has it. `title` and `subtitle` may be empty.
+std::vector<Text> framed(const std::vector<Text>& lines, const RepeatLook& look, const Theme& theme,
+                         const Text& title, const Text& subtitle);
+
 }  // namespace text_report

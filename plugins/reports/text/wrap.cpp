@@ -1,6 +1,7 @@
 #include "wrap.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "utf8.hpp"
 
@@ -12,17 +13,19 @@ class Wrapper {
  public:
   explicit Wrapper(size_t width) : width_(width) {}
 
-  /// A word, or the spaces between two.
+  /// A word, or the spaces between two: these wait for the next word, and are gone at the end of a line.
   void add(std::string_view word, const Style& style) {
-    const auto width = display_width(word);
-    if (lines_.back().width() + width <= width_) {
-      lines_.back().add(word, style);
-    } else if (word.front() == ' ') {
-      lines_.emplace_back();
-    } else {
-      if (!lines_.back().empty() && width <= width_) lines_.emplace_back();
-      split(word, style);
+    if (word.front() == ' ') {
+      spaces_.add(word, style);
+      return;
     }
+    const auto width = display_width(word);
+    if (lines_.back().width() + spaces_.width() + width > width_) {
+      if (!lines_.back().empty() && (spaces_.width() > 0 || width <= width_)) lines_.emplace_back();
+      spaces_ = {};
+    }
+    lines_.back().append(std::exchange(spaces_, {}));
+    split(word, style);
   }
   std::vector<Text> take() { return std::move(lines_); }
 
@@ -38,6 +41,7 @@ class Wrapper {
     }
   }
   size_t width_;
+  Text spaces_;
   std::vector<Text> lines_{1};
 };
 
