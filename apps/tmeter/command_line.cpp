@@ -99,7 +99,7 @@ po::variables_map parse(const Arguments& arguments) {
   try {
     const Options options;
     po::options_description all = options.visible();
-    all.add_options()("model", po::value<Texts>());
+    all.add_options()("model", po::value<Texts>())("index", "");  // of `merge` alone
     po::positional_options_description positional;
     positional.add("model", -1);
     const int style =
@@ -232,8 +232,9 @@ std::string model_option(const po::variables_map& map) {
 
 /// The file or, of a comparison, the two files.
 void take_files(const Texts& files, Command command, CommandLine& out) {
-  const bool two = command == Command::kDiff;
-  const std::string what = command == Command::kShow ? "saved report" : "model file";
+  const bool two = command == Command::kDiff, many = command == Command::kMerge;
+  const bool saved = command == Command::kShow || many;
+  const std::string what = saved ? "saved report" : "model file";
   if (two && files.size() != 2) {
     throw Error(ErrorKind::kUsage, "two model files or saved reports are expected, got " +
                                        std::to_string(files.size()) +
@@ -241,12 +242,15 @@ void take_files(const Texts& files, Command command, CommandLine& out) {
   }
   if (files.empty())
     throw Error(ErrorKind::kUsage, "no " + what + " is given. `tmeter --help` shows how.");
-  if (!two && files.size() > 1) {
+  if (!two && !many && files.size() > 1) {
     throw Error(ErrorKind::kUsage,
                 "one " + what + " is expected, got '" + files[0] + "' and '" + files[1] + "'");
   }
   out.model = files.back();
   if (two) out.other = files.front();
+  if (!many) return;
+  out.model = files.front();
+  out.parts = files;
 }
 
 }  // namespace
@@ -268,7 +272,10 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   out.verbosity = map.count("quiet") ? -1 : static_cast<int>(map.count("verbose"));
   if (out.help || out.version) return out;
   out.needs_model = model_option(map);
-  if (command == Command::kShow) refuse_what_needs_a_model(out);
+  if (command == Command::kShow || command == Command::kMerge) refuse_what_needs_a_model(out);
+  out.index = map.count("index") != 0;
+  if (out.index && command != Command::kMerge)
+    throw Error(ErrorKind::kUsage, "--index goes with `tmeter merge`");
   take_files(texts(map, "model"), command, out);
   fill_settings(map, out.settings);
   fill_view(map, out);
@@ -292,13 +299,14 @@ std::string help_text() {
          "  tmeter [options] MODEL             analyse\n"
          "  tmeter show [options] REPORT.json  a saved report in any format, without the model\n"
          "  tmeter diff [options] BEFORE AFTER two models or saved reports compared\n"
+         "  tmeter merge [options] REPORT...   those of shards made one; --index: a row for each "
+         "model\n"
          "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"
          "  tmeter config                      the complete default configuration as TOML\n"
       << Options().visible()
       << "\nExit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
          "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run,\n"
          "130 interrupted.\n\n"
-         "  tmeter model.pt2\n"
          "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n"
          "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n"
          "  tmeter llama.safetensors --plugins=param-stats,quantization-advice\n";

@@ -20,8 +20,10 @@ struct CommandLine {
   unsigned threads = 1;
   core::Limits limits;
   std::string model;
-  std::string other;    // of a comparison: what `model` is compared with
-  std::string command;  // as a shell would take it: "tmeter model.pt2 --bind s0=8"
+  std::string other;               // of a comparison: what `model` is compared with
+  std::vector<std::string> parts;  // of a merger: all of them; `model` is the first
+  bool index = false;              // of a merger: a row for each model
+  std::string command;             // as a shell would take it: "tmeter model.pt2 --bind s0=8"
   core::Settings settings;
   std::vector<core::InputRequest> inputs;
   std::vector<std::pair<std::string, int64_t>> bindings;
@@ -32,7 +34,7 @@ struct CommandLine {
   core::ColorMode color = core::ColorMode::kAuto;
 };
 
-enum class Command { kAnalyse, kShow, kDiff };
+enum class Command { kAnalyse, kShow, kDiff, kMerge };
 
 /// Throws core::Error(kUsage) for an option that saved reports have no use for.
 void refuse_what_needs_a_model(const CommandLine& line);

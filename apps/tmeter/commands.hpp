@@ -10,6 +10,7 @@ using Arguments = std::vector<std::string>;
 int analyse_command(const Arguments& arguments);  ///< tmeter [options] MODEL
 int show_command(const Arguments& arguments);     ///< tmeter show [options] REPORT.json
 int diff_command(const Arguments& arguments);     ///< tmeter diff [options] BEFORE AFTER
+int merge_command(const Arguments& arguments);    ///< tmeter merge [options] REPORT.json...
 int plugin_command(const Arguments& arguments);   ///< tmeter plugin list|info|manifest|check|new
 int config_command(const Arguments& arguments);   ///< tmeter config
 

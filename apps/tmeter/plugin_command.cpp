@@ -1,4 +1,4 @@
-// `tmeter plugin list|info|manifest|check|new`.
+// `tmeter plugin list|info|manifest|index|check|new`.
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -64,12 +64,12 @@ void make_manifest(const std::string& library, std::ostream& out) {
 
 constexpr double kSecondsToCheck = 30;
 
-const std::set<std::string_view> kOfOne{"info", "manifest", "check", "new"};
+const std::set<std::string_view> kOfOne{"info", "manifest", "index", "check", "new"};
 
 [[noreturn]] void refuse() {
   throw Error(ErrorKind::kUsage,
               "`tmeter plugin` knows: list, info NAME, check FILE, new NAME --kind KIND [--output "
-              "FOLDER], manifest FILE [--output FILE]; with --plugin-path DIR, --plugin FILE");
+              "FOLDER], manifest FILE [--output FILE], index FOLDER; with --plugin-path DIR, --plugin FILE");
 }
 
 }  // namespace
@@ -109,11 +109,13 @@ int plugin_command(const Arguments& arguments) {
     job.limits.timeout = kSecondsToCheck;
     return supervise(job, [&](Worker& worker) { return check_plugin(words[1], worker); });
   }
+  if (what == "index") output = words[1] + "/" + std::string(kIndexName);
   return supervise_command(output, [&](Worker& worker) -> Ending {
     std::ostringstream out;
     if (what == "list") list_plugins(settings, worker, out);
     if (what == "info") out << plugin_facts(settings, words[1], worker.excluded());
     if (what == "manifest") make_manifest(words[1], out);
+    if (what == "index") out << write_index(index_of(words[1]));
     worker.report(0, out.str());
     return {};
   });

@@ -16,15 +16,17 @@ namespace {
 }
 
 template <class Candidate>
-void insert(std::vector<Candidate>& list, Candidate added, const std::string& key,
-            const std::string& metric) {
+void insert(std::vector<Candidate>& list, Candidate added, std::string_view key,
+            std::string_view metric) {
   for (const auto& other : list) {
     if (other.plugin != added.plugin && other.handler->priority == added.handler->priority) {
       refuse_two(*other.plugin, *added.plugin,
-                 "both handle '" + key + "' for metric '" + metric + "' at the same priority");
+                 "both handle '" + std::string(key) + "' for metric '" + std::string(metric) +
+                     "' at the same priority");
     }
   }
   list.push_back(added);
+  if (list.size() == 1) return;
   std::stable_sort(list.begin(), list.end(), [](const Candidate& a, const Candidate& b) {
     return a.handler->priority > b.handler->priority;
   });
@@ -59,16 +61,16 @@ void find_overrides(std::vector<OpCandidate>& list) {
 HandlerTable::HandlerTable(const std::vector<Plugin*>& plugins) {
   for (auto* p : plugins) {
     for (const auto& c : p->offers().op_classes) {
-      const auto [at, is_new] = classes_.try_emplace(str(c.op), GivenClass{p, view(c.name)});
+      const auto [at, is_new] = classes_.try_emplace(view(c.op), GivenClass{p, view(c.name)});
       if (!is_new && at->second.name != view(c.name))
         refuse_two(*at->second.plugin, *p, "both say what class of work '" + str(c.op) + "' does");
     }
     for (const auto& h : p->offers().op_handlers) {
-      const auto metric = str(h.metric), op = str(h.op);
+      const auto metric = view(h.metric), op = view(h.op);
       insert(ops_[metric][op], OpCandidate{p, &h}, op, metric);
     }
     for (const auto& h : p->offers().module_handlers) {
-      const auto metric = str(h.metric), type = str(h.type);
+      const auto metric = view(h.metric), type = view(h.type);
       insert(modules_[metric][type], ModuleCandidate{p, &h, split(view(h.follows), " ")}, type,
              metric);
     }

@@ -51,17 +51,18 @@ class HandlerTable {
       return std::hash<const void*>()(k.op) * 31 + std::hash<const void*>()(k.overload);
     }
   };
+  // Names are the plugins', which outlive the table.
   template <class Candidate>
-  using ByName = std::map<std::string, std::vector<Candidate>, std::less<>>;
+  using ByName = std::map<std::string_view, std::vector<Candidate>>;
 
   struct GivenClass {
     const Plugin* plugin;
     std::string_view name;
   };
 
-  std::map<std::string, GivenClass, std::less<>> classes_;       // by operator
-  std::map<std::string, ByName<OpCandidate>, std::less<>> ops_;  // metric → operator
-  std::map<std::string, ByName<ModuleCandidate>, std::less<>> modules_;
+  std::map<std::string_view, GivenClass> classes_;                 // by operator
+  std::map<std::string_view, ByName<OpCandidate>> ops_;            // metric → operator
+  std::map<std::string_view, ByName<ModuleCandidate>> modules_;
   std::map<std::string, std::unordered_map<CacheKey, std::vector<OpCandidate>, CacheHash>> cache_;
 };
 

@@ -84,11 +84,17 @@ void OutputFile::write(std::string_view bytes) {
     if (n < 0) fail("cannot be written completely");
     bytes.remove_prefix(static_cast<size_t>(n));
   }
+  synced_ = false;
+}
+
+void OutputFile::sync() {
+  const bool regular = nameless_ || !temporary_.empty();
+  if (regular && !synced_ && fsync(fd_) != 0) fail("cannot be written completely");
+  synced_ = true;
 }
 
 void OutputFile::commit() {
-  const bool regular = nameless_ || !temporary_.empty();
-  if (regular && fsync(fd_) != 0) fail("cannot be written completely");
+  sync();
   if (nameless_) give_name();
   if (close(std::exchange(fd_, -1)) != 0) fail("cannot be written completely");
   if (temporary_.empty()) return;

@@ -22,8 +22,11 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Both throw Error(write_failure(…)).
+  /// All throw Error(write_failure(…)).
   void write(std::string_view bytes);
+  /// Waits until what was written is on the disk. Several files may do so at once, each on a thread of its own.
+  void sync();
+  /// The file gets its name, synced if it is not yet.
   void commit();
 
  private:
@@ -32,7 +35,7 @@ class OutputFile {
   void give_name();
   std::string path_, temporary_;
   int fd_ = -1;
-  bool nameless_ = false;
+  bool nameless_ = false, synced_ = false;
 };
 
 }  // namespace tmeter::core

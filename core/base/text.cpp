@@ -137,6 +137,13 @@ std::string spelled_control(uint32_t code) {
   return spelled(code < 0x100 ? "\\x%02x" : "\\u%04x", code);
 }
 
+/// How many printable ASCII characters `text` begins with: nearly always all.
+size_t plain_length(std::string_view text) {
+  const auto other = std::find_if(text.begin(), text.end(),
+                                  [](unsigned char c) { return c < 0x20 || c > 0x7E; });
+  return static_cast<size_t>(other - text.begin());
+}
+
 /// Length of "\x1b[1;31m" at the start of `text`, 0 when it does not begin with a colour.
 size_t color_length(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
@@ -160,6 +167,7 @@ void move_character(std::string_view& text, std::string& out) {
 }  // namespace
 
 std::string visible(std::string_view text, size_t limit) {
+  if (text.size() <= limit && plain_length(text) == text.size()) return std::string(text);
   std::string out;
   const size_t size = text.size();
   while (!text.empty() && size - text.size() < limit) move_character(text, out);
@@ -172,7 +180,7 @@ std::string harmless_on_terminal(std::string_view text) {
   out.reserve(text.size());
   while (!text.empty()) {
     const bool layout = text[0] == '\n' || text[0] == '\t';
-    const size_t kept = layout ? 1 : color_length(text);
+    const size_t kept = layout ? 1 : std::max(plain_length(text), color_length(text));
     if (kept == 0) {
       move_character(text, out);
       continue;

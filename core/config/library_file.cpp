@@ -5,27 +5,22 @@
 #include "core/base/sha256.hpp"
 
 namespace tmeter::core {
-namespace {
 
-LibraryIdentity without_hash(const std::string& library) {
+FileStamp stamp_of(const std::string& file) {
   struct stat info {};
-  if (stat(library.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  if (stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   constexpr int64_t kNanoseconds = 1'000'000'000;
   return {static_cast<uint64_t>(info.st_size),
-          int64_t{info.st_mtim.tv_sec} * kNanoseconds + info.st_mtim.tv_nsec,
-          {}};
+          int64_t{info.st_mtim.tv_sec} * kNanoseconds + info.st_mtim.tv_nsec};
 }
 
-}  // namespace
-
 LibraryIdentity identity_of(const std::string& library) {
-  auto identity = without_hash(library);
-  identity.sha256 = sha256_of_file(library);
-  return identity;
+  const auto stamp = stamp_of(library);
+  return {stamp.size, stamp.mtime, sha256_of_file(library)};
 }
 
 bool is_still(const LibraryIdentity& identity, const std::string& library) {
-  const auto now = without_hash(library);
+  const auto now = stamp_of(library);
   if (now.size == 0 || now.size != identity.size) return false;
   return now.mtime == identity.mtime || sha256_of_file(library) == identity.sha256;
 }

@@ -5,6 +5,15 @@
 
 namespace tmeter::core {
 
+/// What tells at a glance that a file has changed; zeros when there is none, or no regular one.
+struct FileStamp {
+  uint64_t size = 0;  // bytes
+  int64_t mtime = 0;  // ns since 1970
+  bool operator==(const FileStamp&) const = default;
+};
+
+FileStamp stamp_of(const std::string& file);
+
 /// What tells one build of a library from another.
 struct LibraryIdentity {
   uint64_t size = 0;   // bytes

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -29,14 +30,14 @@ class Check {
     if (value < 0 || value > last)
       refuse(std::string("has an unknown ") + what + ", " + std::to_string(value));
   }
-  void only_one(const std::string& key) {
-    if (!seen_.insert(key).second) refuse("is there twice");
+  void only_one(std::string_view what, std::string_view metric = {}, int32_t priority = 0) {
+    if (!seen_.insert({what, metric, priority}).second) refuse("is there twice");
   }
   /// A word that users type and programs read, there once.
   void named(tmeter_str text, std::string_view allowed) {
     name(view(text));
     word(allowed);
-    only_one(str(text));
+    only_one(view(text));
   }
   void word(std::string_view allowed) const {
     if (name_.empty()) refuse("has no name");
@@ -53,7 +54,7 @@ class Check {
 
  private:
   std::string_view plugin_, kind_, name_;
-  std::set<std::string> seen_;
+  std::set<std::tuple<std::string_view, std::string_view, int32_t>> seen_;
 };
 
 std::string words_of(std::string_view more) {
@@ -90,6 +91,7 @@ void check_options(const StartedPlugin& plugin, const Offers& o) {
   }
 }
 
+<<<<<<< HEAD
 /// Their keys are paths; names that users give take the place of "*".
 void check_option_tables(const StartedPlugin& plugin, const Offers& o) {
   Check check(plugin, "option");
@@ -105,26 +107,28 @@ std::string key_of(tmeter_str metric, tmeter_str what, int32_t priority) {
   return str(metric) + " " + str(what) + " " + std::to_string(priority);
 }
 
+=======
+>>>>>>> main
 void check_handlers(const StartedPlugin& plugin, const Offers& o) {
   Check check(plugin, "handler of");
   for (const auto& h : o.op_handlers) {
     check.name(view(h.op));
     if (h.op.len == 0 || h.metric.len == 0) check.refuse("lacks its operator or its metric");
-    check.only_one(key_of(h.metric, h.op, h.priority));
+    check.only_one(view(h.op), view(h.metric), h.priority);
     check.has((h.flags & TMETER_HANDLER_ZERO_BY_RULE) || h.eval, "eval");
   }
   Check classes(plugin, "class of operator");
   for (const auto& c : o.op_classes) {
     classes.name(view(c.op));
     if (c.op.len == 0 || c.name.len == 0) classes.refuse("lacks its operator or its class");
-    classes.only_one(str(c.op));
+    classes.only_one(view(c.op));
     classes.lines({c.name});
   }
   Check modules(plugin, "handler of module type");
   for (const auto& h : o.module_handlers) {
     modules.name(view(h.type));
     if (h.type.len == 0 || h.metric.len == 0) modules.refuse("lacks its type or its metric");
-    modules.only_one(key_of(h.metric, h.type, h.priority));
+    modules.only_one(view(h.type), view(h.metric), h.priority);
     modules.has(h.eval, "eval");
     const auto followed = split(view(h.follows), " ");
     if (std::find(followed.begin(), followed.end(), view(h.metric)) != followed.end())
@@ -168,14 +172,14 @@ void check_models(const StartedPlugin& plugin, const Offers& o) {
     const auto open = schema.find('('), space = schema.find(' '), arrow = schema.find("->");
     if (schema.find("::") >= open || space <= open || arrow == schema.npos)
       rules.refuse("is no schema, such as acme::mlp(Tensor x, Tensor w) -> Tensor");
-    rules.only_one(str(r.schema));
+    rules.only_one(view(r.schema));
   }
   Check loaders(plugin, "loader");
   for (const auto& l : o.loaders) {
     loaders.name(view(l.name));
     loaders.has(l.load, "load");
     loaders.has(l.match_count == 0 || l.matches, "matches");
-    loaders.only_one(str(l.name));
+    loaders.only_one(view(l.name));
     loaders.lines({l.name, l.title, l.engine});
   }
   Check propagators(plugin, "propagator");

@@ -108,9 +108,20 @@ void Registry::scan(const std::string& folder) {
     if (name.ends_with(kManifestSuffix)) manifests.insert(name);
     if (name.ends_with(kSuffix)) libraries.insert(name);
   }
-  for (const auto& library : libraries) add_file(library, false);
+  const auto index = index_in(folder);
+  for (const auto& library : libraries) add_file(library, false, index);
   for (const auto& manifest : manifests) {
     if (!libraries.contains(manifest.substr(0, manifest.size() - 5))) add_manifest(manifest);
+  }
+}
+
+/// One that cannot be used costs a note.
+ManifestIndex Registry::index_in(const std::string& folder) {
+  try {
+    return read_index(folder);
+  } catch (const Error& e) {
+    problems_.emplace_back(e.what());
+    return {};
   }
 }
 
@@ -131,12 +142,15 @@ void Registry::add_manifest(const std::string& file) {
 }
 
 /// What the manifest says, if there is one that can be believed.
-std::optional<Manifest> Registry::manifest_of(const std::string& library) {
+std::optional<Manifest> Registry::manifest_of(const std::string& library,
+                                              const ManifestIndex& index) {
   const auto file = library + ".toml";
   std::error_code none;
   if (!fs::exists(file, none)) return std::nullopt;
   try {
-    auto manifest = read_manifest(file);
+    const auto indexed = index.find(std::string_view(file).substr(file.rfind('/') + 1));
+    const bool is_current = indexed != index.end() && indexed->second.made_from == stamp_of(file);
+    auto manifest = is_current ? indexed->second.manifest : read_manifest(file);
     if (manifest.schema == kManifestSchema && is_still(manifest.made_from, library))
       return manifest;
   } catch (const Error& e) {
@@ -160,15 +174,15 @@ void Registry::require_allowed(const std::string& library) const {
     refuse("is not among those that plugin-sha256 allows; its SHA-256 is " + hash);
 }
 
-void Registry::add_file(const std::string& library, bool must_work) {
+void Registry::add_file(const std::string& library, bool must_work, const ManifestIndex& index) {
   auto plugin = std::make_unique<Plugin>();
   plugin->library = fs::absolute(library).string();
   try {
     require_allowed(plugin->library);
-    const auto manifest = manifest_of(plugin->library);
+    auto manifest = manifest_of(plugin->library, index);
     if (manifest) {
-      plugin->manifest = *manifest;
-      require_minor(plugin->library, manifest->abi_minor);
+      plugin->manifest = std::move(*manifest);
+      require_minor(plugin->library, plugin->manifest.abi_minor);
     } else {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
       open_carefully(plugin->library, must_work ? Opening::kWanted : Opening::kFound, [&] {
@@ -378,13 +392,16 @@ void Registry::require_known_metrics(const Plugin& p) const {
     for (const auto& other : *list)
       known.insert(other->manifest.metrics.begin(), other->manifest.metrics.end());
   }
-  std::set<std::string> handled, followed;
-  for (const auto& h : p.offers().op_handlers) handled.insert(str(h.metric));
+  std::set<std::string, std::less<>> handled, followed;
+  const auto add = [&](std::string_view metric) {
+    if (!handled.contains(metric)) handled.emplace(metric);
+  };
+  for (const auto& h : p.offers().op_handlers) add(view(h.metric));
   for (const auto& h : p.offers().module_handlers) {
-    handled.insert(str(h.metric));
+    add(view(h.metric));
     for (auto& metric : split(view(h.follows), " ")) followed.insert(std::move(metric));
   }
-  const auto require_known = [&](const std::set<std::string>& metrics, const std::string& what) {
+  const auto require_known = [&](const std::set<std::string, std::less<>>& metrics, const std::string& what) {
     for (const auto& metric : metrics) {
       if (known.contains(metric)) continue;
       throw PluginError(p.manifest.id, std::string(kOpened),

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/config/manifest.hpp"
+#include "core/config/manifest_index.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/naming.hpp"
@@ -64,9 +65,10 @@ class Registry {
 
  private:
   void scan(const std::string& folder);
-  void add_file(const std::string& library, bool must_work);
+  ManifestIndex index_in(const std::string& folder);
+  void add_file(const std::string& library, bool must_work, const ManifestIndex& index = {});
   void add_manifest(const std::string& file);
-  std::optional<Manifest> manifest_of(const std::string& library);
+  std::optional<Manifest> manifest_of(const std::string& library, const ManifestIndex& index);
   void require_allowed(const std::string& library) const;
   void add(std::unique_ptr<Plugin> plugin);
   void add_unopened(std::unique_ptr<Plugin> plugin, bool given);

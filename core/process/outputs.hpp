@@ -34,10 +34,11 @@ class Outputs {
   explicit Outputs(const std::vector<std::string>& paths);
   /// Throws Error(kInternal) for a target that is not there.
   void write(size_t target, std::string_view bytes);
-  /// Everything is there: files get their names, then standard output is written.
+  /// Everything is there: when all files are on the disk they get their names, then standard output is written.
   void commit();
 
  private:
+  void sync();
   std::vector<std::unique_ptr<OutputFile>> files_;  // null: standard output
   std::vector<bool> written_;                       // what nobody wrote does not appear
   std::vector<std::unique_ptr<Spool>> spools_;      // in the order of the targets

@@ -390,6 +390,45 @@ class Folders(NamedTest):
                 self.assert_note([str(manifest), "the plugin is asked instead"])
                 self.assertIn('"seven"', self.run_in_folder("--plugins=flops,seven").stdout)
 
+    def index_with_seven(self):
+        plugin = self.named("com.acme.seven", metric="seven")
+        manifest = self.manifest_of(plugin)
+        done = tmeter("plugin", "index", self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return plugin, manifest, self.folder / "plugins.index"
+
+    def test_an_index_that_cannot_be_used(self):
+        _, _, index = self.index_with_seven()
+        good = index.read_bytes()
+        for name, make, words in (
+                ("garbage", lambda: index.write_bytes(b"\x00\xff"), "not one of this version"),
+                ("cut", lambda: index.write_bytes(good[:-9]), "it is damaged"),
+                ("a pipe", lambda: os.mkfifo(index), "no regular file"),
+                ("a folder", index.mkdir, "no regular file"),
+                ("endless", lambda: index.write_bytes(good + b"0:" * (5 << 20)), "longer than 8 MiB"),
+                ("anybody's", lambda: (index.write_bytes(good), index.chmod(0o666)), "anybody on this machine")):
+            with self.subTest(name):
+                index.rmdir() if index.is_dir() else index.unlink()
+                make()
+                self.assert_note([str(index), words, "tmeter plugin index"])
+                self.assertIn('"seven"', self.run_in_folder("--plugins=flops,seven").stdout)
+
+    def test_an_index_is_believed_while_the_manifest_is_the_one_it_was_made_from(self):
+        plugin, manifest, index = self.index_with_seven()
+        index.write_bytes(index.read_bytes().replace(b"14:com.acme.seven", b"14:com.acme.eight"))
+        listed = lambda: tmeter("plugin", "info", "com.acme.eight", "--plugin-path", self.folder)
+        self.assertEqual(listed().returncode, 5, "it is read, and what it says is held against the plugin")
+        self.assertIn("says something else than it does", listed().stderr)
+        os.utime(manifest, ns=(0, 0))
+        self.assertEqual(listed().returncode, 2, "an older one is not read")
+        self.assertIn("com.acme.seven", tmeter("plugin", "info", "seven", "--plugin-path", self.folder).stdout)
+
+    def test_an_index_of_a_folder_that_is_not_there(self):
+        done = tmeter("plugin", "index", self.folder / "gone")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertIn(str(self.folder / "gone"), done.stderr)
+
     def test_a_manifest_without_a_library(self):
         plugin = self.named("com.acme.seven", metric="seven", writer="json")
         manifest = self.manifest_of(plugin)

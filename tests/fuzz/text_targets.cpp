@@ -6,7 +6,9 @@
 #include "apps/tmeter/input_spec.hpp"
 #include "apps/tmeter/sweep_spec.hpp"
 #include "core/analysis/assertion.hpp"
+#include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/config/manifest_index.hpp"
 #include "core/process/limits.hpp"
 #include "plugins/loaders/pt2/expr.hpp"
 #include "tests/fuzz/targets.hpp"
@@ -53,9 +55,22 @@ void terminal(std::string_view input) {
   }
 }
 
+/// What is accepted is written as something that reads the same.
+void index(std::string_view input) {
+  core::ManifestIndex read;
+  try {
+    read = core::parse_index(input);
+  } catch (const core::Error&) {
+    return;
+  }
+  const auto text = core::write_index(read);
+  if (core::write_index(core::parse_index(text)) != text) std::abort();
+}
+
 constexpr Target kTargets[] = {{"assertion", assertion},   {"input", input_spec},
                                {"sweep", sweep},           {"limits", limits},
-                               {"expression", expression}, {"terminal", terminal}};
+                               {"expression", expression}, {"terminal", terminal},
+                               {"index", index}};
 
 }  // namespace
 

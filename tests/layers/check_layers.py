@@ -22,6 +22,7 @@ CORE = {
     "core/report": ["core/base", "core/ir", "core/process", "core/plugin_host", "core/analysis", "core/structure", "core/symbolic"],
     "core/comparison": ["core/base", "core/ir", "core/analysis", "core/structure", "core/report"],
     "core/saved": ["core/base", "core/ir", "core/analysis", "core/structure", "core/symbolic", "core/report"],
+    "core/merging": ["core/base", "core/ir", "core/analysis", "core/report", "core/saved"],
     "apps/tmeter": ["core", "apps/tmeter"],
 }
 # folders that may see the SDK's headers, and how much of them
@@ -43,9 +44,13 @@ ONLY_IN = {
 }
 # a Python module → the only files of apps/python/tmeter that may import it; torch is slow, pandas optional
 PYTHON_ONLY_IN = {
-    "torch": ["export/", "factories.py"],
+    "torch": ["export/", "factories.py", "compat/torchinfo/", "compat/torchmeter/"],
+    "rich": ["compat/torchmeter/"],
+    "polars": ["compat/torchmeter/"],
     "pandas": ["frames.py"],
-    "pyarrow": ["frames.py"],
+    "pyarrow": ["frames.py", "fleet/table.py"],
+    "ray": ["fleet/on_ray.py"],
+    "fsspec": ["fleet/places.py"],
     "numpy": [],
     "pytest": ["pytest_plugin.py"],
     "mlflow": ["loggers.py"],

@@ -100,6 +100,38 @@ def test_without_torch_a_torchscript_file_says_what_to_install(tmp_path):
     assert done.stdout == ""
 
 
+#: What ``pip install torch`` brings along, as far as the CPU needs it.
+TORCH_ALONE = (
+    "torch torchgen functorch nvidia sympy mpmath networkx jinja2 markupsafe fsspec filelock setuptools"
+).split()
+FIVE_LINES = """
+import torch, tmeter
+model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(7200, 10))
+result = tmeter.analyze(model, inputs=(3, 32, 32))
+print(result)
+print(tmeter.analyze(torch.jit.script(model), inputs="1x3x32x32").total("macs"))
+"""
+
+
+def test_in_a_fresh_venv_with_torch_alone(tmp_path):
+    """No numpy, no pandas. 8 · 27 · 30² + 7200 · 10 MACs."""
+    (wheel,) = (BUILD / "python").glob("tmeter-*.whl")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "fresh"], check=True)
+    target = tmp_path / "fresh/bin/python"
+    install = ["-m", "pip", "--python", target, "install", "-q", "--no-index", "--no-deps", wheel]
+    subprocess.run([sys.executable, *install], check=True)
+    (site,) = (tmp_path / "fresh/lib").glob("python3*/site-packages")
+    import torch
+
+    kept = Path(torch.__file__).parent.parent
+    for name in [*TORCH_ALONE, "typing_extensions.py"]:
+        (site / name).symlink_to((kept / name).resolve())
+    done = run(target, "-W", "ignore", "-c", FIVE_LINES)
+    assert done.returncode == 0, done.stderr
+    assert "MACs 266,400" in done.stdout and "exported by torch.export" in done.stdout
+    assert done.stdout.splitlines()[-1] == "266400"
+
+
 def test_python_dash_m_is_the_program_too():
     ours = run(sys.executable, "-m", "tmeter", "--version").stdout
     assert ours == run(PROGRAM, "--version").stdout
@@ -128,6 +160,14 @@ def test_a_user_s_code_is_checked_against_the_installed_types(tmp_path):
     )
     assert "Incompatible types in assignment" in done.stdout
     assert 'has no attribute "nothing"' in done.stdout
+
+
+def test_the_page_of_calls_is_that_of_the_package():
+    sys.path.insert(0, str(SOURCE / "tests/python"))
+    import api_page
+
+    written = (SOURCE / "docs/python-api.md").read_text()
+    assert api_page.page() == written, "python tests/python/api_page.py > docs/python-api.md"
 
 
 def test_a_missing_program_is_said():

@@ -16,6 +16,8 @@ import time
 from archives import Archive, Tensors
 
 LIMITS = ("--set", "torch-backend.timeout=5")
+# For what is ended by a size: on a busy machine it may take long to get there.
+NO_HURRY = ("--input", "2x3", "--set", "torch-backend.timeout=100")
 SMALLEST = -2**63
 
 
@@ -211,11 +213,12 @@ ATTACKS = {
     "list_extend": Attack("a list that is extended by itself", lambda: list_loop("torch.extend(s, s)"), ("list of",)),
     "list_mul": Attack("a list times 2^40", lambda: list_loop("s = torch.mul(s, 1099511627776)"), ("list of",)),
     "list_append": Attack(
-        "a list that grows by one for ever", lambda: list_loop("s = torch.append(s, 1)", rounds=2**62), ("list of",)),
+        "a list that grows by one for ever", lambda: list_loop("s = torch.append(s, 1)", rounds=2**62), ("list of",),
+        arguments=NO_HURRY),
     "list_of_lists": Attack(
         "many long lists",
         lambda: Archive("l = annotate(List[List[int]], [])\nfor i in range(900000):\n  _0 = torch.append(l, torch.mul([1], 900000))\nreturn torch.add(x, torch.len(l))"),
-        ("memory",), arguments=("--input", "2x3", "--set", "torch-backend.max-memory=1024")),
+        ("memory",), arguments=(*NO_HURRY, "--set", "torch-backend.max-memory=1024")),
     "rangelist": Attack("`list(range(2^40))`", lambda: Archive("_0 = ops.prim.rangelist(1099511627776)\nreturn torch.add(x, torch.len(_0))"), ("list of",)),
     # --- words ---
     "raise_escapes": Attack(
@@ -253,7 +256,7 @@ def measured(arguments, memory=4 << 30, timeout=300):
 def run(tmeter, name, folder):
     attack = ATTACKS[name]
     path = attack.build().write(pathlib.Path(folder) / f"{name}.pt")
-    return measured([tmeter, path, *attack.arguments, *LIMITS])
+    return measured([tmeter, path, *LIMITS, *attack.arguments])
 
 
 def main():

@@ -65,9 +65,7 @@ def analyze(
         ModelError, CannotRunError, PluginError, UsageError, CrashError: as the program says.
     """
     names = _names(plugins)
-    arguments = _arguments(
-        names, options, hardware, bind, threads, timeout, max_memory, trust
-    )
+    arguments = _arguments(names, options, hardware, bind, threads, timeout, max_memory, trust)
     if isinstance(model, (str, os.PathLike)):
         return _result(analyse(Path(model), [*arguments, *command_line_inputs(inputs)]))
     if isinstance(model, type):
@@ -88,6 +86,18 @@ def analyze(
             dynamic_batch=dynamic_batch,
         )
     return _result(found, export)
+
+
+def command_line_of(
+    plugins: str | Sequence[str] | None,
+    options: Mapping[str, object] | None,
+    hardware: str | os.PathLike[str] | None,
+    threads: int | None,
+    timeout: float | None,
+    max_memory: int | str | None,
+) -> list[str]:
+    """The arguments of the program that say how to analyse, for files on other machines."""
+    return _arguments(_names(plugins), options, hardware, None, threads, timeout, max_memory, False)
 
 
 _Analysed = tuple[dict[str, Any], Completed]

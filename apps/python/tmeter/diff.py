@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .program import run
 from .source import isolated
@@ -36,6 +36,9 @@ class Diff:
 
     def _repr_html_(self) -> str:
         return isolated(self.report("html"))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": str(self), "text/html": self._repr_html_()}
 
     def to_json(self) -> str:
         return self.report("json")

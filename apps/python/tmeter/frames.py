@@ -22,11 +22,15 @@ def _table(report: Row, table: str) -> tuple[list[str], dict[str, list[Any]], st
 
 def frame(report: Row, table: str) -> pandas.DataFrame:
     """Counts are ``Int64``, other figures ``Float64``: what has no number is ``<NA>``, never 0."""
+    index, columns, name = _table(report, table)
+    return frame_of(index, columns, name)
+
+
+def frame_of(index: list[str], columns: dict[str, list[Any]], name: str) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError as error:
         raise UsageError("data frames need pandas: pip install pandas") from error
-    index, columns, name = _table(report, table)
     made = {key: pandas.Series(values, dtype=_dtype(values)) for key, values in columns.items()}
     result: pandas.DataFrame = pandas.DataFrame(made)
     result.index = pandas.Index(index, name=name, dtype="object")

@@ -14,7 +14,7 @@ struct Named {
   std::string_view name, text;
 };
 
-constexpr std::array<Named, 9> kConventions{{
+constexpr std::array<Named, 10> kConventions{{
     {Convention::kTorch, "torch",
      "torch: 1 MAC = 2 FLOPs, as torch.utils.flop_counter.FlopCounterMode (torch 2.15) in gradient "
      "mode; bias, norms, activations not counted"},
@@ -42,6 +42,10 @@ constexpr std::array<Named, 9> kConventions{{
     {Convention::kTorchmeter, "torchmeter",
      "torchmeter: 1 MAC = 1 FLOP, plus batch norms, activations and pooling as in torchmeter "
      "0.1.0's MACs; its known errors not copied (docs/conventions.md)"},
+    {Convention::kTorchmeterFlops, "torchmeter_flops",
+     "torchmeter_flops: 2 per MAC, one addition less for each result that adds no bias, plus batch "
+     "norms, activations and pooling as in torchmeter 0.1.0's FLOPs; its known errors not copied "
+     "(docs/conventions.md)"},
     {Convention::kTorchstat, "torchstat",
      "torchstat: 1 MAC = 1 FLOP, plus biases of convolutions, batch norms, activations, pooling "
      "and resizing as in torchstat 0.0.7's Flops; its known errors not copied "

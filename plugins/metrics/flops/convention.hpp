@@ -13,6 +13,7 @@ enum class Convention {
   kPtflops,
   kTorchinfo,
   kTorchmeter,
+  kTorchmeterFlops,
   kTorchstat
 };
 
@@ -20,7 +21,7 @@ enum class Convention {
 Convention convention_of(std::string_view name);
 
 inline constexpr std::string_view kConventionNames =
-    "torch fvcore torchvision full thop ptflops torchinfo torchmeter torchstat";
+    "torch fvcore torchvision full thop ptflops torchinfo torchmeter torchmeter_flops torchstat";
 
 /// The options flops.convention and flops.causal.
 struct Choice {

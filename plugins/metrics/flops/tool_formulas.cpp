@@ -32,6 +32,15 @@ Count out_by_window_minus_1(const Node& n, Count) {
   return output(n).numel() * (pooling_window(n, name[digit] - '0') - 1);
 }
 
+Count out_by_twice_window_minus_1(const Node& n, Count macs) {
+  return out_by_window_minus_1(n, macs) * 2 + output(n).numel();
+}
+
+Count twice_without_first_addition(const Node& n, Count macs) {
+  if (macs == Count(0)) return macs;
+  return macs + macs_and_bias(n, macs) - output(n).numel();
+}
+
 Count softmax_3n_minus_1(const Node& n, Count) {
   const auto x = data(n);
   if (x.shape().empty()) return 2;

@@ -89,6 +89,18 @@ constexpr std::array kTorchmeter{
     ToolRow{MAX_POOLS " " AVG_POOLS, out_by_window_minus_1},
 };
 
+// torchmeter 0.1.0, its FLOPs, from the same place. What it has no rule for counts two per MAC.
+constexpr std::array kTorchmeterFlops{
+    ToolRow{BIASED " " LINEARS, twice_without_first_addition},
+    ToolRow{BATCH_NORMS " sigmoid prelu rrelu leaky_relu", in<4>},
+    ToolRow{"tanh", in<9>},
+    ToolRow{"relu relu6", in<1>},
+    ToolRow{"hardtanh", relu6},
+    ToolRow{"silu", in<5>},
+    ToolRow{MAX_POOLS, out_by_window_minus_1},
+    ToolRow{AVG_POOLS, out_by_twice_window_minus_1},
+};
+
 // torchstat 0.0.7, its "Flops": torchstat/compute_flops.py.
 constexpr std::array kTorchstat{
     ToolRow{BIASED, macs_and_bias},
@@ -108,6 +120,8 @@ std::span<const ToolRow> rows_of(Tool tool) {
       return kTorchinfo;
     case Tool::kTorchmeter:
       return kTorchmeter;
+    case Tool::kTorchmeterFlops:
+      return kTorchmeterFlops;
     default:
       return kTorchstat;
   }
@@ -137,7 +151,7 @@ Cell tool_flops(const Node& n, Tool tool, const Cell& macs) {
     if (!macs.known()) return Cell::unsupported();
     return formula(n, macs.count());
   }
-  return macs;
+  return tool == Tool::kTorchmeterFlops && macs.is_int() ? Cell(macs.count() * 2) : macs;
 }
 
 }  // namespace flops

@@ -8,7 +8,7 @@
 
 namespace flops {
 
-enum class Tool { kThop, kPtflops, kTorchinfo, kTorchmeter, kTorchstat };
+enum class Tool { kThop, kPtflops, kTorchinfo, kTorchmeter, kTorchmeterFlops, kTorchstat };
 
 /// `macs`: the multiply-accumulates of the node, or what causal halving leaves of them.
 tmeter::Cell tool_flops(const tmeter::Node& n, Tool tool, const tmeter::Cell& macs);

@@ -99,9 +99,9 @@ class Page {
   }
 
   void totals() {
-    put("<h2>Totals</h2>\n<div class=wide><table><thead><tr><th scope=col>metric</th><th "
-        "scope=col>before</th><th scope=col>after</th><th scope=col colspan=2>change</th></tr>"
-        "</thead>\n<tbody>\n");
+    put("<h2>Totals</h2>\n<div class=wide tabindex=0 role=region aria-label=totals><table>"
+        "<thead><tr><th scope=col>metric</th><th scope=col>before</th><th scope=col>after</th>"
+        "<th scope=col colspan=2>change</th></tr></thead>\n<tbody>\n");
     for (const auto& c : changes_.columns()) {
       put("<tr><th scope=row title=\"", plain(c.after.convention()), "\">", plain(c.after.title()),
           "</th>");
@@ -161,7 +161,8 @@ class Page {
     put("<h2>Modules</h2>\n<p>", counts_text(changes_.counts()), ".</p>\n");
     if (with_same && changes_.counts().same > 0)
       put("<input type=checkbox id=same><label for=same> show modules that are the same</label>\n");
-    put("<div class=wide><table class=modules>");
+    // To be reached, and scrolled, by the keyboard.
+    put("<div class=wide tabindex=0 role=region aria-label=modules><table class=modules>");
     head();
     put("<tbody>\n");
     for (const auto& p : changes_.view().pairs()) {

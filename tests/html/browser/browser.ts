@@ -16,6 +16,28 @@ const require = createRequire(join(environment("NODE_MODULES"), "-"));
 export const axeSource = (): string => readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const { chromium } = require("playwright-core") as typeof import("playwright-core");
 
+const patience = 120_000;  // milliseconds; a machine that builds something beside the tests draws late
+
+/** Until what is asserted holds. A page draws after a click, not with it: nothing is looked at only once. */
+export async function eventually(check: () => void | Promise<void>): Promise<void> {
+  const end = Date.now() + patience;
+  for (;;) {
+    try {
+      return await check();
+    } catch (failure) {
+      if (Date.now() > end) throw failure;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+}
+
+/** What is read becomes what is wanted. */
+export const becomes = <T>(read: () => T | Promise<T>, wanted: NoInfer<T>, what = "what is shown"): Promise<void> =>
+  eventually(async () => {
+    const found = await read();
+    assert.deepEqual(found, wanted, `${what}: ${JSON.stringify(found)}`);
+  });
+
 /** A file in the test's folder. */
 export const path = (name: string): string => join(environment("WORK"), name);
 
@@ -30,6 +52,11 @@ export function makeReport(name: string, model: string, ...options: string[]): s
     made.set(name, file);
   }
   return file;
+}
+
+/** A comparison of two models as a page. */
+export function makeComparison(name: string, before: string, after: string): string {
+  return makeReport(name, "diff", join(fixtures, before), join(fixtures, after));
 }
 
 const plugins = "--plugins=flops,energy,memory,params,activations,architecture";
@@ -64,12 +91,13 @@ export interface Opened {
   complaints: string[];
 }
 
-const ready = ".grid-row, .findings, .charts, .about, .map .tile, .graph, .failure";
+const ready = "main.comparison, .sides, .grid-row, .findings, .charts, .about, .map .tile, .graph, .failure";
 
 /** Opens a report, does something with it, and insists that nothing was asked of a network or went wrong. */
 export async function withPage(file: string, options: BrowserContextOptions & { hash?: string },
                                use: (opened: Opened) => Promise<void>): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  context.setDefaultTimeout(patience);
   const page = await context.newPage();
   const opened: Opened = { page, requests: [], complaints: [] };
   const address = `file://${file}`;
@@ -95,6 +123,18 @@ export async function withPage(file: string, options: BrowserContextOptions & { 
 /** Texts of a column of the table, of the rows on the screen. */
 export const column = (page: Page, index: number): Promise<string[]> =>
   page.locator(`.grid-row [role=gridcell]:nth-child(${index})`).allInnerTexts();
+
+/** The same without what a tree puts before a name. */
+export const names = (page: Page): Promise<string[]> => column(page, 1).then((texts) => texts.map((text) => text.trim()));
+
+export const hashOf = (page: Page): Promise<string> => page.evaluate(() => location.hash);
+
+/** Goes to a tab and waits until it is shown. */
+export async function openTab(page: Page, name: string | RegExp): Promise<void> {
+  const tab = page.getByRole("tab", { name });
+  await tab.click();
+  await becomes(() => tab.getAttribute("aria-selected"), "true", String(name));
+}
 
 export const rowNamed = (page: Page, name: string) =>
   page.locator(".grid-row").filter({ has: page.getByText(name, { exact: true }) }).first();

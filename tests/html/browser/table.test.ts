@@ -1,7 +1,7 @@
 // The first screen and the tree of modules: sort, search, filter, collapse, keyboard, links, copying.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { column, resnet, rewritten, rowNamed, withPage } from "./browser";
+import { becomes, eventually, hashOf, names, resnet, rewritten, rowNamed, withPage } from "./browser";
 import type { Modules } from "page/data/raw";
 
 test("the first screen says how big, how heavy, and how far it can be trusted", () =>
@@ -34,19 +34,19 @@ test("a click on a heading sorts siblings, and again the other way", () =>
     await page.getByRole("button", { name: "Collapse" }).click();
     const heading = page.getByRole("columnheader", { name: "MACs" });
     await heading.getByRole("button").click();
-    assert.equal(await heading.getAttribute("aria-sort"), "descending");
-    assert.deepEqual((await column(page, 1)).slice(0, 5).map((text) => text.trim()), ["ResNet", "layer3", "layer2", "layer4", "layer1"]);
+    await becomes(() => heading.getAttribute("aria-sort"), "descending");
+    await becomes(async () => (await names(page)).slice(0, 5), ["ResNet", "layer3", "layer2", "layer4", "layer1"]);
     await heading.getByRole("button").click();
-    assert.equal(await heading.getAttribute("aria-sort"), "ascending");
-    assert.equal((await column(page, 1)).at(-1)?.trim(), "layer3");
+    await becomes(() => heading.getAttribute("aria-sort"), "ascending");
+    await becomes(async () => (await names(page)).at(-1), "layer3");
   }));
 
 test("a search shows what matches and what is around it", () =>
   withPage(resnet(), {}, async ({ page }) => {
     await page.getByLabel("Search modules and types").fill("layer4 downsample conv2d");
-    assert.deepEqual((await column(page, 1)).map((text) => text.trim()), ["ResNet", "layer4", "0", "downsample", "0"]);
+    await becomes(() => names(page), ["ResNet", "layer4", "0", "downsample", "0"]);
     await page.getByLabel("Search modules and types").fill("nothing like this");
-    assert.match(await page.locator(".grid").innerText(), /no module matches/);
+    await page.locator(".grid").getByText("no module matches").waitFor();
   }));
 
 test("types can be chosen, and the list can be flat", () =>
@@ -54,7 +54,7 @@ test("types can be chosen, and the list can be flat", () =>
     await page.getByText("Flat list").click();
     await page.locator("summary").filter({ hasText: "Types" }).click();
     await page.getByRole("checkbox", { name: /Linear/ }).check();
-    assert.deepEqual((await column(page, 1)).map((text) => text.trim()), ["fc"]);
+    await becomes(() => names(page), ["fc"]);
   }));
 
 test("columns can be chosen", () =>
@@ -62,8 +62,10 @@ test("columns can be chosen", () =>
     await page.locator("summary").filter({ hasText: "Columns" }).click();
     await page.getByRole("checkbox", { name: "trainable" }).check();
     await page.getByRole("checkbox", { name: "FLOPs", exact: true }).uncheck();
-    const headings = (await page.getByRole("columnheader").allInnerTexts()).map((text) => text.trim());
-    assert.ok(headings.includes("trainable") && !headings.includes("FLOPs"), headings.join());
+    await eventually(async () => {
+      const headings = (await page.getByRole("columnheader").allInnerTexts()).map((text) => text.trim());
+      assert.ok(headings.includes("trainable") && !headings.includes("FLOPs"), headings.join());
+    });
   }));
 
 test("the keyboard walks, opens and closes the tree", () =>
@@ -73,23 +75,21 @@ test("the keyboard walks, opens and closes the tree", () =>
     await grid.focus();
     const active = () => grid.evaluate((element) =>
       document.getElementById(element.getAttribute("aria-activedescendant") ?? "")?.innerText.split("\n")[0]?.trim());
-    await page.keyboard.press("ArrowDown");
-    assert.equal(await active(), "ResNet");
-    for (let i = 0; i < 5; ++i) await page.keyboard.press("ArrowDown");
-    assert.equal(await active(), "layer1");
     const rows = () => grid.getAttribute("aria-rowcount").then(Number);
-    const closed = await rows();
+    const press = async (key: string, leadsTo: string) => {
+      await page.keyboard.press(key);
+      await becomes(active, leadsTo, key);
+    };
+    await becomes(rows, 1 + 11);
+    for (const name of ["ResNet", "conv1", "bn1", "relu", "maxpool", "layer1"]) await press("ArrowDown", name);
     await page.keyboard.press("ArrowRight");
-    assert.ok(await rows() > closed, "opened");
-    await page.keyboard.press("ArrowRight");
-    assert.equal(await active(), "0");
+    await eventually(async () => assert.ok(await rows() > 1 + 11, "opened"));
+    await press("ArrowRight", "0");
+    await press("ArrowLeft", "layer1");
     await page.keyboard.press("ArrowLeft");
-    await page.keyboard.press("ArrowLeft");
-    assert.equal(await rows(), closed);
-    await page.keyboard.press("End");
-    assert.equal(await active(), "fc");
-    await page.keyboard.press("Home");
-    assert.equal(await active(), "ResNet");
+    await becomes(rows, 1 + 11);
+    await press("End", "fc");
+    await press("Home", "ResNet");
   }));
 
 test("an address leads to a row, and a selected row is in the address", () =>
@@ -97,10 +97,11 @@ test("an address leads to a row, and a selected row is in the address", () =>
     const selected = page.locator('.grid-row[aria-selected="true"]');
     await selected.waitFor();
     assert.match(await selected.innerText(), /conv2/);
-    assert.equal(await page.locator(".details .long-name").innerText(), "layer3.2.conv2");
+    const details = () => page.locator(".details .long-name").innerText();
+    await becomes(details, "layer3.2.conv2");
     await rowNamed(page, "bn2").click();
-    await page.waitForFunction(() => location.hash === "#modules?at=layer3.2.bn2");
-    assert.equal(await page.locator(".details .long-name").innerText(), "layer3.2.bn2");
+    await becomes(() => hashOf(page), "#modules?at=layer3.2.bn2");
+    await becomes(details, "layer3.2.bn2");
   }));
 
 test("repeats are drawn once and open", () =>
@@ -110,17 +111,21 @@ test("repeats are drawn once and open", () =>
     if (await run.count() === 0) await twist.click();
     const fold = page.getByLabel("Fold repeats");
     const rows = () => page.getByRole("treegrid").getAttribute("aria-rowcount").then(Number);
+    await run.waitFor();
     const folded = await rows();
     await fold.uncheck();
-    assert.ok(await rows() > folded);
+    await eventually(async () => assert.ok(await rows() > folded));
   }));
 
 test("the whole table can be copied as tab-separated text", () =>
   withPage(resnet(), { permissions: ["clipboard-read", "clipboard-write"] }, async ({ page }) => {
     await page.getByRole("button", { name: "Collapse" }).click();
+    await becomes(() => page.getByRole("treegrid").getAttribute("aria-rowcount").then(Number), 1 + 11);
+    await page.evaluate(() => navigator.clipboard.writeText(""));
     await page.getByRole("button", { name: "Copy as TSV" }).click();
-    await page.getByText("copied").waitFor();
-    const lines = (await page.evaluate(() => navigator.clipboard.readText())).trim().split("\n").map((line) => line.split("\t"));
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await eventually(async () => assert.notEqual(await copied(), ""));
+    const lines = (await copied()).trim().split("\n").map((line) => line.split("\t"));
     assert.equal(lines.length, 1 + 11);
     const macs = lines[0]!.indexOf("MACs");
     assert.equal(lines.find(([name]) => name === "fc")![macs], "2048000");  // 2,048 × 1,000, by hand
@@ -140,7 +145,7 @@ test("a hundred thousand rows: few are there at once, and the last can be reache
     await page.getByRole("treegrid").focus();
     await page.keyboard.press("End");
     await page.locator('.grid-row[aria-selected="true"]').filter({ hasText: "row 99999" }).waitFor();
-    assert.ok(await page.locator(".grid-row").count() < 80);
+    await eventually(async () => assert.ok(await page.locator(".grid-row").count() < 80));
     const frames = await page.evaluate(scrolled, 120);
     console.log(`frames while scrolling: ${frames.length}, mean ${mean(frames).toFixed(1)} ms, longest ${Math.max(...frames).toFixed(1)} ms`);
     assert.ok(frames.length > 0);

@@ -3,26 +3,42 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fixtures, makeReport, path, resnet, rowNamed, source, trained, withPage } from "./browser";
+import { becomes, eventually, fixtures, hashOf, makeReport, openTab, path, resnet, rowNamed, source, trained, withPage } from "./browser";
 
 test("a double click in the map zooms, and Backspace leads back", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
     const tile = page.locator(".map .tile").filter({ hasText: /^layer4$/ });
+    await tile.click({ position: { x: 30, y: 8 } });
+    await page.locator(".details").waitFor();
     await tile.dblclick({ position: { x: 30, y: 8 } });
     const crumbs = page.getByLabel("zoom");
-    assert.match(await crumbs.innerText(), /ResNet\s*layer4/);
-    assert.match(await page.evaluate(() => location.hash), /zoom=layer4/);
+    await eventually(async () => assert.match(await crumbs.innerText(), /ResNet\s*layer4/));
+    await becomes(() => hashOf(page), "#map?at=layer4&zoom=layer4");
     await page.locator(".map .tile").first().focus();
     await page.keyboard.press("Backspace");
-    assert.doesNotMatch(await crumbs.innerText(), /layer4/);
+    await eventually(async () => assert.doesNotMatch(await crumbs.innerText(), /layer4/));
+  }));
+
+test("details come when a double click is over, so that its second click hits what the first did", () =>
+  withPage(resnet(), { hash: "#map" }, async ({ page }) => {
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await page.locator(".map .tile").filter({ hasText: /^layer4$/ }).click({ position: { x: 30, y: 8 } });
+    await page.clock.runFor(300);
+    await page.locator('.tile[aria-pressed="true"]').waitFor();
+    assert.equal(await page.locator(".details").count(), 0);
+    await page.clock.runFor(300);
+    await page.locator(".details").waitFor();
+    await page.getByRole("button", { name: "close details" }).click();
+    await page.locator(".details").waitFor({ state: "detached" });
   }));
 
 test("what is selected in the map is selected in the table and the details", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
     await page.getByRole("button", { name: /^fc, / }).click();
-    assert.equal(await page.locator(".details .long-name").innerText(), "fc");
-    await page.getByRole("tab", { name: /Modules/ }).click();
-    assert.match(await page.locator('.grid-row[aria-selected="true"]').innerText(), /fc/);
+    await becomes(() => page.locator(".details .long-name").innerText(), "fc");
+    await openTab(page, /Modules/);
+    await eventually(async () => assert.match(await page.locator('.grid-row[aria-selected="true"]').innerText(), /fc/));
   }));
 
 test("the area of the map is any metric that adds up", () =>
@@ -30,26 +46,25 @@ test("the area of the map is any metric that adds up", () =>
     const width = () => page.locator('.tile[data-module="150"]').evaluate((e) => e.getBoundingClientRect().width * e.getBoundingClientRect().height);
     const macs = await width();  // fc: 0.05 % of the MACs, 8 % of the parameters
     await page.getByLabel("Area").selectOption({ label: "params" });
-    assert.ok(await width() > 20 * macs);
+    await eventually(async () => assert.ok(await width() > 20 * macs));
   }));
 
 test("the graph of a module has its operators and calls, and a double click goes inside", () =>
   withPage(resnet(), { hash: "#graph?at=layer1" }, async ({ page }) => {
-    await page.locator(".graph .box").first().waitFor();
-    const texts = await page.locator(".graph .box text:first-of-type").allTextContents();
-    assert.deepEqual(texts.sort(), ["0 Bottleneck", "1 Bottleneck", "2 Bottleneck", "from outside", "to outside"]);
+    const texts = () => page.locator(".graph .box text:first-of-type").allTextContents().then((found) => found.sort());
+    await becomes(texts, ["0 Bottleneck", "1 Bottleneck", "2 Bottleneck", "from outside", "to outside"]);
     await page.getByRole("button", { name: /^0 Bottleneck/ }).dblclick();
     await page.getByRole("button", { name: /conv1 Conv2d/ }).waitFor();
-    assert.equal(await page.getByRole("button", { name: /relu ReLU/ }).count(), 3, "each call of the one ReLU");
+    await becomes(() => page.getByRole("button", { name: /relu ReLU/ }).count(), 3, "each call of the one ReLU");
   }));
 
 test("operators can be searched and summed up by name", () =>
   withPage(resnet(), { hash: "#operators" }, async ({ page }) => {
     await page.getByLabel("By operator").check();
     const row = page.locator(".grid-row").filter({ hasText: "aten::conv2d" });
-    assert.match(await row.innerText(), /53/);  // convolutions of a ResNet-50
-    await row.click();
-    assert.equal(await page.getByRole("grid").getAttribute("aria-rowcount"), "54");
+    await eventually(async () => assert.match(await row.first().innerText(), /53/));  // convolutions of a ResNet-50
+    await row.first().click();
+    await becomes(() => page.getByRole("grid").getAttribute("aria-rowcount"), "54");
   }));
 
 test("a finding leads to its operator", () =>
@@ -58,23 +73,44 @@ test("a finding leads to its operator", () =>
     assert.match(await finding.innerText(), /alive are/);
     await finding.locator(".link").first().click();
     await page.locator('.grid-row[aria-selected="true"]').waitFor();
-    assert.equal(await page.locator(".details .kind").innerText(), "operator call 13");
-    assert.match(await page.locator(".details").innerText(), /source/);
+    await becomes(() => page.locator(".details .kind").innerText(), "operator call 13");
+    await eventually(async () => assert.match(await page.locator(".details").innerText(), /source/));
+  }));
+
+test("a selected module of the map does not hide what is inside it", () =>
+  withPage(resnet(), { hash: "#map?at=layer3.2" }, async ({ page }) => {
+    const inMiddle = () => page.locator('.tile[aria-pressed="true"]').evaluate((tile) => {
+      const { left, top, width, height } = tile.getBoundingClientRect();
+      return document.elementFromPoint(left + width / 2, top + height / 2)?.closest(".tile")?.getAttribute("aria-label") ?? "";
+    });
+    await eventually(async () => assert.match(await inMiddle(), /^layer3\.2\.conv/));
+  }));
+
+test("the noise of each scheme stands beside the others', of a tensor and of all", () =>
+  withPage(trained(), { hash: "#tensors?tensor=stem.weight" }, async ({ page }) => {
+    const bars = page.getByRole("list", { name: "sqnr [dB]" }).getByRole("listitem");
+    await becomes(() => bars.count(), 28);
+    // 46.325 dB, as PyTorch's observer and fake quantization have it (fixtures/trained/expected.json).
+    await eventually(async () => assert.match(await bars.filter({ hasText: /^int8 per channel/ }).first().innerText(), /46\.3[23]\sdB/));
+    await openTab(page, /Charts/);
+    await page.getByRole("heading", { name: "sqnr [dB] over all tensors" }).waitFor();
+    await becomes(() => page.locator(".chart .bars li").count(), 28);
   }));
 
 test("tensors have histograms and all figures of their plugins", () =>
   withPage(trained(), { hash: "#tensors?tensor=embed.weight" }, async ({ page }) => {
-    assert.ok(await page.locator(".spark path").count() > 10);
+    await eventually(async () => assert.ok(await page.locator(".spark path").count() > 10));
     await page.locator(".details .histogram").first().waitFor();
-    const details = await page.locator(".details").innerText();
-    for (const words of ["median", "nf4", "99 %", "kurtosis"]) assert.ok(details.includes(words), words);
+    await eventually(async () => {
+      const details = await page.locator(".details").innerText();
+      for (const words of ["median", "nf4", "99 %", "kurtosis"]) assert.ok(details.includes(words), words);
+    });
   }));
 
 test("charts are there for what the report has, and not for what it has not", async () => {
   await withPage(resnet(), { hash: "#charts" }, async ({ page }) => {
     await page.locator(".plot canvas").first().waitFor();
-    const headings = await page.locator(".chart h2").allInnerTexts();
-    assert.deepEqual(headings, ["Over the operators, in the order they run", "Operator calls, one figure against another"]);
+    await becomes(() => page.locator(".chart h2").allInnerTexts(), ["Over the operators, in the order they run", "Operator calls, one figure against another"]);
   });
   const swept = makeReport("swept", join(fixtures, "models/dynamic_mlp.pt2"), "--plugins=flops,memory", "--sweep", "x.0=2,8,64");
   await withPage(swept, { hash: "#charts" }, async ({ page }) => {
@@ -95,16 +131,18 @@ test("what a stranger's plugin adds is shown without knowing it", () => {
     const card = page.locator(".card").filter({ hasText: "strange cost" });
     assert.match(await card.innerText(), /≥9.01 P/);
     await card.hover();
-    assert.match(await page.getByRole("tooltip").innerText(), /at least 9,007,199,254,740,993 STR[^]*as strangers count/);
+    await eventually(async () =>
+      assert.match(await page.getByRole("tooltip").innerText(), /at least 9,007,199,254,740,993 STR[^]*as strangers count/));
     await page.mouse.move(0, 0);
     assert.match(await page.locator(".cards").innerText(), /strange mood\s+25.00 %/);
     assert.match(await rowNamed(page, "relu").innerText(), /\?/);
     assert.match(await page.locator(".cards").innerText(), /1 error/);
-    await page.getByRole("tab", { name: /Findings/ }).click();
-    assert.match(await page.locator(".finding").innerText(), /a strange thing at <b>the<\/b> first operator/);
-    await page.getByRole("tab", { name: /Charts/ }).click();
+    await openTab(page, /Findings/);
+    await eventually(async () =>
+      assert.match(await page.locator(".finding").innerText(), /a strange thing at <b>the<\/b> first operator/));
+    await openTab(page, /Charts/);
     await page.getByRole("heading", { name: "strange power over time" }).waitFor();
-    await page.getByRole("tab", { name: /Tensors/ }).click();
+    await openTab(page, /Tensors/);
     await page.locator(".grid-row").first().click();
     await page.getByText("strange values").waitFor();
   });

@@ -104,6 +104,33 @@ TEST(Tools, SoftmaxAndPooling) {
   EXPECT_EQ(by_all(adaptive), (Five{2080, 2048, 0, 0, 0}));  // recorded: thop 2,080
 }
 
+TEST(Tools, TorchmeterFlops) {  // recorded with torchmeter 0.1.0: Meter(layer).cal.Flops
+  const auto flops = [](const fake::Op& n) { return n.count("flops", "torchmeter_flops"); };
+  auto conv = op("aten::conv2d").tensor("input", {1, 3, 32, 32}).tensor("weight", {10, 3, 3, 3});
+  conv.out({1, 10, 32, 32});
+  EXPECT_EQ(flops(conv), 542'720);  // without bias: 10,240 · (2 · 27 - 1)
+  conv.tensor("bias", {10});
+  EXPECT_EQ(flops(conv), 552'960);
+  EXPECT_EQ(flops(norm("aten::batch_norm", {1, 10, 32, 32}, 10)), 40'960);
+  const auto apply = [](const char* name) {
+    return op(name).tensor("self", {1, 10, 32, 32}).out({1, 10, 32, 32});
+  };
+  EXPECT_EQ(flops(apply("aten::relu_")), 10'240);
+  EXPECT_EQ(flops(apply("aten::tanh")), 92'160);
+  EXPECT_EQ(flops(apply("aten::silu")), 51'200);
+  EXPECT_EQ(flops(apply("aten::sigmoid")), 40'960);
+  EXPECT_EQ(flops(apply("aten::gelu")), 0);  // no rule there
+  const auto pool = [](const char* name) {
+    auto n = op(name).tensor("self", {1, 10, 32, 32});
+    return n.numbers("kernel_size", {2}).out({1, 10, 16, 16});
+  };
+  EXPECT_EQ(flops(pool("aten::max_pool2d")), 7'680);
+  EXPECT_EQ(flops(pool("aten::avg_pool2d")), 17'920);
+  // Not seen there; 2 per MAC: 4 · 10 · 20 · 32.
+  const auto product = op("aten::bmm").tensor("self", {4, 10, 32}).tensor("mat2", {4, 32, 20});
+  EXPECT_EQ(flops(fake::Op(product).out({4, 10, 20})), 51'200);
+}
+
 TEST(Tools, Recurrent) {  // recorded, two layers of 64: thop, ptflops, torchinfo
   const auto layer = [](const char* name, int64_t gates) {
     auto n = op(name).tensor("input", {4, 5, 32}).tensors("hx", {{2, 5, 64}, {2, 5, 64}});

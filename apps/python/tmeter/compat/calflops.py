@@ -1,4 +1,4 @@
-"""``from tmeter.compat.calflops import calculate_flops``"""
+"""``from tmeter.compat.calflops import calculate_flops, calculate_flops_hf``"""
 
 from __future__ import annotations
 
@@ -50,6 +50,49 @@ def calculate_flops(
         _text(macs, unit, digits) + "MACs",
         _text(params, unit.replace("B", "G") if unit else None, digits).replace("G", "B").strip(),
     )
+
+
+def calculate_flops_hf(
+    model_name: str,
+    empty_model: Any = None,
+    input_shape: tuple[int, ...] | None = None,
+    trust_remote_code: bool = True,
+    access_token: str = "",
+    forward_mode: str = "forward",
+    include_backPropagation: bool = False,
+    compute_bp_factor: float = 2.0,
+    print_results: bool = True,
+    print_detailed: bool = True,
+    output_as_string: bool = True,
+    output_precision: int = 2,
+    output_unit: str | None = None,
+    ignore_modules: Any = None,
+    return_results: bool = False,
+) -> tuple[Any, ...]:
+    """As `calculate_flops`, of a transformers model by its name on the Hub or a folder with config.json.
+
+    Only the configuration is read, code of the repository is not run, and no tokenizer is needed: the
+    input is token ids and a mask of ``input_shape``, (1, 128) if none is given.
+    """
+    from ..factories import build
+
+    name = model_name.removeprefix("https://huggingface.co/")
+    model = empty_model if empty_model is not None else build(f"hf:{name}")[0]
+    sizes = tuple(input_shape) if input_shape is not None else (1, 128)
+    figures = calculate_flops(
+        model,
+        kwargs={"input_ids": Shape(sizes, "int64"), "attention_mask": Shape(sizes, "int64")},
+        forward_mode=forward_mode,
+        include_backPropagation=include_backPropagation,
+        compute_bp_factor=compute_bp_factor,
+        print_results=print_results,
+        print_detailed=print_detailed,
+        output_as_string=output_as_string,
+        output_precision=output_precision,
+        output_unit=output_unit,
+        ignore_modules=ignore_modules,
+    )
+    return (*figures, "") if return_results else figures
 
 
 def _inputs(shape: tuple[int, ...] | None, tokenizer: Any, args: Any, kwargs: Any) -> Any:

@@ -114,38 +114,77 @@ def flop_count_table(
     activations: ActivationCountAnalysis | None = None,
     show_param_shapes: bool = True,
 ) -> str:
-    """A Markdown table: module, parameters or shape, FLOPs and, if given, activations."""
-    head = ["module", "#parameters or shape", "#flops"] + (["#activations"] if activations else [])
-    lines = ["| " + " | ".join(head) + " |", "|" + "|".join([":---"] * len(head)) + "|"]
+    """A Markdown table as fvcore's: module, parameters or shape, FLOPs and, if given, activations.
+
+    Modules with neither parameters nor figures are left out.
+    """
     counts = flops.by_module()
-    other = activations.by_module() if activations else Counter[str]()
-    report = flops.result.to_dict()
-    for module in report["modules"]:
-        path = module["path"]
-        depth = 0 if not path else path.count(".") + 1
-        if depth > max_depth:
-            continue
-        params = module["values"].get("params") or 0
-        row = [f"{'&nbsp;' * depth}{path or 'model'}", _short(params), _short(counts[path])]
-        row += [_short(other[path])] if activations else []
-        lines.append("| " + " | ".join(row) + " |")
-        if show_param_shapes and depth < max_depth:
-            lines += _shapes(report, path, depth + 1, len(head))
-    return "\n".join(lines)
+    others = activations.by_module() if activations else Counter[str]()
+    head = ["module", "#parameters or shape", "#flops"] + (["#activations"] if activations else [])
+
+    def figures(path: str) -> list[str]:
+        shown = [_short(counts[path]) if counts[path] else ""]
+        return shown + ([_short(others[path]) if others[path] else ""] if activations else [])
+
+    rows: list[list[str]] = []
+    for name, size, parameter in _hierarchy(flops._model, max_depth, show_param_shapes):
+        if parameter is not None:
+            rows.append([name, parameter, *[""] * (len(head) - 2)])
+        elif size or counts[name]:
+            rows.append([name or "model", _short(size) if size else "", *figures(name)])
+    return _markdown(head, rows)
 
 
-def _shapes(report: dict[str, Any], path: str, depth: int, columns: int) -> list[str]:
-    owned = [t for t in report["tensors"] if t["owner"] == path and t["kind"] == "parameter"]
-    return [
-        "| "
-        + " | ".join([f"{'&nbsp;' * depth}{t['name']}", str(tuple(t["shape"]))] + [""] * (columns - 2))
-        + " |"
-        for t in owned
-    ]
+def parameter_count_table(model: Any, max_depth: int = 3) -> str:
+    """A Markdown table as fvcore's: module, parameters or shape."""
+    rows = []
+    for name, size, parameter in _hierarchy(model, max_depth, True):
+        if parameter is not None or size:
+            rows.append([name or "model", parameter or _short(size, "%.1f")])
+    return _markdown(["name", "#elements or shape"], rows)
 
 
-def _short(value: float) -> str:
-    for size, suffix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K")):
-        if value >= size:
-            return f"{value / size:.3f}{suffix}"
+def flop_count_str(
+    flops: FlopCountAnalysis, activations: ActivationCountAnalysis | None = None
+) -> str:
+    """The module tree as text; the layout is tmeter's."""
+    text = flops.result.to_text(depth="all", columns="params,flops")
+    return text if activations is None else f"{text}\n{activations.result.to_text(columns='activations')}"
+
+
+def _hierarchy(model: Any, max_depth: int, shapes: bool) -> list[tuple[str, int, str | None]]:
+    """(dot path, elements, shape if it is a parameter); of siblings those with parameters first."""
+    found: list[tuple[str, int, str | None]] = []
+
+    def visit(module: Any, path: str, depth: int) -> None:
+        found.append((path, sum(p.numel() for p in module.parameters()), None))
+        if depth >= max_depth:
+            return
+        prefix = path + "." if path else ""
+        if shapes:
+            own = module.named_parameters(recurse=False)
+            found.extend((prefix + name, p.numel(), str(tuple(p.shape))) for name, p in own)
+        children = list(module.named_children())
+        for has_parameters in (True, False):
+            for name, child in children:
+                if (next(child.parameters(), None) is not None) == has_parameters:
+                    visit(child, prefix + name, depth + 1)
+
+    visit(model, "", 0)
+    return found
+
+
+def _markdown(head: list[str], rows: list[list[str]]) -> str:
+    padded = [title + "  " for title in head]  # as tabulate does
+    widths = [max(len(row[i]) for row in [padded, *rows]) for i in range(len(head))]
+    lines = [" | ".join(cell.ljust(w) for cell, w in zip(row, widths)) for row in [head, *rows]]
+    rule = "|".join(":" + "-" * (w + 1) for w in widths)
+    return "\n".join([f"| {lines[0]} |", f"|{rule}|", *(f"| {line} |" for line in lines[1:])])
+
+
+def _short(value: float, style: str = "") -> str:
+    """``1.827G``, ``0.148M``: the next larger unit from a tenth of it on."""
+    for size, suffix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K")):
+        if value >= size / 10:
+            return (style % (value / size) if style else f"{round(value / size, 3):g}") + suffix
     return f"{value:g}"

@@ -12,6 +12,7 @@ from ._common import analysed, number, refuse_rules
 
 _MACS = ((10**9, "GMac"), (10**6, "MMac"), (10**3, "KMac"))
 _PARAMS = ((10**6, "M"), (10**3, "k"))
+_CONVENTIONS = {"pytorch": "ptflops", "aten": "torchvision"}
 _PARAM_UNITS = {"B": 10**9, "M": 10**6, "K": 10**3, "k": 10**3}
 
 
@@ -21,7 +22,7 @@ def get_model_complexity_info(
     print_per_layer_stat: bool = True,
     as_strings: bool = True,
     input_constructor: Callable[[tuple[int, ...]], Any] | None = None,
-    ost: TextIO = sys.stdout,
+    ost: TextIO | None = None,
     verbose: bool = False,
     ignore_modules: Any = (),
     custom_modules_hooks: Any = None,
@@ -34,6 +35,8 @@ def get_model_complexity_info(
     """MACs as ptflops counts them, and parameters: texts, or whole numbers.
 
     A batch of one is put in front of ``input_res``; ``input_constructor`` makes what it likes.
+    ``ost``: where the table goes, by default standard output. ``backend="aten"`` counts
+    multiply-accumulates alone, as ptflops' own does but for biases.
     """
     refuse_rules(custom_modules_hooks=custom_modules_hooks, ignore_modules=list(ignore_modules))
     if not isinstance(input_res, tuple) or not input_res:
@@ -41,16 +44,23 @@ def get_model_complexity_info(
     inputs: Any = (Shape((1, *input_res)),)
     if input_constructor is not None:
         inputs = input_constructor(input_res)
-    result = analysed(model, inputs, "ptflops")
+    result = analysed(model, inputs, _CONVENTIONS[_backend(backend)])
     macs, params = number(result, "flops"), number(result, "params")
     if print_per_layer_stat:
-        print(result.to_text(depth="all", columns="params,flops"), file=ost)
+        print(result.to_text(depth="all", columns="params,flops"), file=ost or sys.stdout)
     if not as_strings:
         return macs, params
     return (
         _macs_text(macs, flops_units, output_precision),
         _params_text(params, param_units, output_precision),
     )
+
+
+def _backend(backend: Any) -> str:
+    name = str(getattr(backend, "value", backend)).lower()
+    if name not in _CONVENTIONS:
+        raise UsageError(f"backend {name!r}: there are {', '.join(_CONVENTIONS)}")
+    return name
 
 
 def _macs_text(macs: int, units: str | None, precision: int) -> str:

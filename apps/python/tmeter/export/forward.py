@@ -13,7 +13,8 @@ from torch import nn
 
 def prepare(model: nn.Module) -> list[str]:
     """Changes the shadow, never the user's module; returns notes."""
-    notes = _switch_cache_off(model)
+    notes = _switch_cache_off(model) + _switch_experts(model)
+    _skip_idle_conversions(model)
     original = model.forward
 
     @functools.wraps(original)
@@ -22,6 +23,25 @@ def prepare(model: nn.Module) -> list[str]:
 
     model.forward = forward
     return notes
+
+
+def _skip_idle_conversions(model: nn.Module) -> None:
+    """A forward that calls ``self.classifier.to(dtype)`` (routers of mixtures of experts) would swap
+    parameters for others just like them, which torch refuses for fake ones."""
+    for module in model.modules():
+        module._apply = functools.partial(_apply, module, module._apply)  # type: ignore[method-assign]
+
+
+def _apply(module: nn.Module, original: Any, function: Any, recurse: bool = True) -> nn.Module:
+    tensors = (*module.parameters(recurse), *module.buffers(recurse))
+    with torch.no_grad():
+        same = all(_is_alike(t, function(t)) for t in tensors)
+    made: nn.Module = module if same else original(function, recurse)
+    return made
+
+
+def _is_alike(before: torch.Tensor, after: torch.Tensor) -> bool:
+    return (before.dtype, before.device, before.shape) == (after.dtype, after.device, after.shape)
 
 
 def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
@@ -43,12 +63,27 @@ def tensors_in(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
         yield from tensors_in(vars(value), depth + 1)
 
 
+def _configurations(model: nn.Module) -> list[Any]:
+    """transformers: the model's and those of its parts."""
+    config: Any = getattr(model, "config", None)
+    return [config, *(getattr(config, k, None) for k in getattr(config, "sub_configs", {}))]
+
+
+def _switch_experts(model: nn.Module) -> list[str]:
+    """transformers: a loop over the experts that have tokens depends on data; the grouped product that
+    is its default multiplies the same rows by the same matrices."""
+    switched = False
+    for part in _configurations(model):
+        if getattr(part, "_experts_implementation", None) == "eager":
+            part._experts_implementation = "grouped_mm"
+            switched = True
+    return ["experts_implementation was 'eager', exported as 'grouped_mm'"] if switched else []
+
+
 def _switch_cache_off(model: nn.Module) -> list[str]:
     """transformers: a cache object in the outputs cannot be exported, and costs nothing here."""
-    config: Any = getattr(model, "config", None)
-    parts: list[Any] = [config, *(getattr(config, k, None) for k in getattr(config, "sub_configs", {}))]
     switched = False
-    for part in parts:
+    for part in _configurations(model):
         if getattr(part, "use_cache", False) is True:
             part.use_cache = False
             switched = True

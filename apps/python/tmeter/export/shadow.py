@@ -8,13 +8,14 @@ element for tracing, which runs for real.
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import nn
 
-from ..errors import ExportError
+from ..errors import ExportError, InputError
 
 Replace = Callable[[torch.Tensor], torch.Tensor]
 
@@ -24,12 +25,6 @@ def unwrapped(model: nn.Module) -> tuple[nn.Module, list[str]]:
     notes: list[str] = []
     while True:
         name = type(model).__name__
-        if name == "FullyShardedDataParallel":
-            raise ExportError(
-                "the module is wrapped by FullyShardedDataParallel, whose parameters are pieces of "
-                "flat tensors; analyse it before it is wrapped, or build it again on "
-                "torch.device('meta')"
-            )
         inner = None
         if name == "OptimizedModule":
             inner = getattr(model, "_orig_mod", None)
@@ -39,6 +34,23 @@ def unwrapped(model: nn.Module) -> tuple[nn.Module, list[str]]:
             return model, notes
         notes.append(f"what is inside {name} was analysed")
         model = inner
+
+
+def require_whole(model: nn.Module) -> None:
+    """Raises ExportError, or InputError, when its parameters are not those of the model."""
+    for path, module in model.named_modules():
+        if type(module).__name__ == "FullyShardedDataParallel":
+            raise ExportError(
+                f"{path or 'the module'} is wrapped by FullyShardedDataParallel, whose parameters are "
+                "pieces of flat tensors; analyse it before it is wrapped, or build it again on "
+                "torch.device('meta')"
+            )
+    lazy = [name for name, p in model.named_parameters() if nn.parameter.is_lazy(p)]
+    if lazy:
+        raise InputError(
+            f"{len(lazy)} parameters have no shape yet ({lazy[0]}, of a lazy module); call the model "
+            "once, and they have"
+        )
 
 
 def registered(model: nn.Module) -> Iterator[tuple[dict[str, Any], str, torch.Tensor]]:
@@ -77,6 +89,7 @@ def shadow_of(model: nn.Module, replace: Replace) -> tuple[nn.Module, list[str]]
             if id(tensor) not in memo:  # those with a history cannot be deep-copied otherwise
                 memo[id(tensor)] = tensor.detach().clone()
     try:
+        _without_sharding(model, memo)
         made: nn.Module = copy.deepcopy(model, memo)
     except Exception as error:
         raise ExportError(
@@ -89,6 +102,17 @@ def shadow_of(model: nn.Module, replace: Replace) -> tuple[nn.Module, list[str]]
     return made, notes
 
 
+def _without_sharding(model: nn.Module, memo: dict[int, Any]) -> None:
+    """fully_shard (FSDP 2) changes a module's class and hooks; the copy is of the class it was."""
+    sharded = [m for m in model.modules() if type(m).__bases__[0].__name__ == "FSDPModule"]
+    for module in sharded:
+        memo[id(module)] = object.__new__(type(module).__bases__[1])
+    for module in sharded:
+        state = {k: v for k, v in vars(module).items() if not k.startswith("__composable_api")}
+        state |= {"_forward_hooks": OrderedDict(), "_forward_pre_hooks": OrderedDict()}
+        vars(memo[id(module)]).update(copy.deepcopy(state, memo))
+
+
 def _like(tensor: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
     if isinstance(tensor, nn.Parameter) and not isinstance(made, nn.Parameter):
         return nn.Parameter(made, requires_grad=tensor.requires_grad)
@@ -96,13 +120,14 @@ def _like(tensor: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
 
 
 def _drop_hooks(model: nn.Module) -> list[str]:
-    """Hooks of the user would see tensors without data; those of torch make weights (pruning)."""
+    """Hooks of the user would see tensors without data; those of torch make weights (pruning), and
+    by those of transformers a model collects its own hidden states."""
     dropped = 0
     for module in model.modules():
         for table in (module._forward_hooks, module._forward_pre_hooks):
             for key, hook in list(table.items()):
                 home = getattr(hook, "__module__", None) or type(hook).__module__
-                if not home.startswith("torch."):
+                if not home.startswith(("torch.", "transformers.")):
                     del table[key]
                     dropped += 1
     return [f"{dropped} hooks of yours were left out"] if dropped else []

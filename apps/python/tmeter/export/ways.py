@@ -26,7 +26,7 @@ from . import Exported, Use, require_module
 from .arguments import Example, example_of
 from .forward import prepare
 from .saving import save_program, save_traced
-from .shadow import one_element, shadow_of, unwrapped
+from .shadow import one_element, require_whole, shadow_of, unwrapped
 
 T = TypeVar("T")
 
@@ -67,6 +67,7 @@ def first_that_works(
             return use(exported), ExportInfo(way, (), (), time.monotonic() - start)
         require_module(model)
         model, notes = unwrapped(model)
+        require_whole(model)
         task = Task(model, example_of(model, inputs), folder, weights, notes)
         used, way, failed = _try_all(task, _ways(task.example, dynamic_batch), use)
     notes = list(dict.fromkeys(task.notes))
@@ -159,18 +160,25 @@ def _fake(task: Task) -> tuple[nn.Module, Example]:
     mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
     home = _device_of(task.model)
 
+    def like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+        with mode:
+            return torch.empty_strided(
+                tuple(tensor.shape), _strides(tensor), dtype=tensor.dtype, device=device
+            )
+
     def fake(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.is_meta or _is_special(tensor):
-            device = home if tensor.is_meta else tensor.device
-            with mode:
-                return torch.empty_strided(
-                    tuple(tensor.shape), _strides(tensor), dtype=tensor.dtype, device=device
-                )
+            return like(tensor, home if tensor.is_meta else tensor.device)
         return mode.from_tensor(tensor.detach(), static_shapes=True)
+
+    def fake_input(tensor: torch.Tensor) -> torch.Tensor:
+        """Of an input only size and dtype matter, not where it is."""
+        elsewhere = tensor.device != home and tensor.layout == torch.strided
+        return like(tensor, home) if elsewhere else fake(tensor)
 
     model, notes = shadow_of(task.model, fake)
     task.notes += notes + prepare(model)
-    return model, task.example.made_by(fake)
+    return model, task.example.made_by(fake_input)
 
 
 def _is_special(tensor: torch.Tensor) -> bool:
@@ -263,7 +271,8 @@ def _refusal(task: Task) -> Exception | None:
         with torch.no_grad(), _random_state_kept(task.model):
             model(*example.args, **example.kwargs)
     except Exception as error:
-        if _depends_on_data(error):
+        # What has no meta kernel (packed quantized weights) says nothing about the inputs.
+        if _depends_on_data(error) or isinstance(error, NotImplementedError):
             return None
         return error
     return None
@@ -284,7 +293,8 @@ def one_line(error: BaseException, limit: int = 300) -> str:
 def _random_state_kept(model: nn.Module) -> Iterator[None]:
     import random
 
-    devices = {p.device.index for p in model.parameters() if p.device.type == "cuda"}
+    cuda = torch.cuda.is_available()
+    devices = {p.device.index for p in model.parameters() if cuda and p.device.type == "cuda"}
     state = random.getstate()
     with torch.random.fork_rng(devices=[d for d in devices if d is not None]):
         try:

@@ -6,10 +6,13 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "core/process/stray_output.hpp"
 #include "core/process/terminal.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/fail_call.hpp"
 #include "tests/support/in_child.hpp"
 #include "tests/support/interrupted.hpp"
 
@@ -87,6 +90,47 @@ TEST(Spool, ItsFileIsClosedWithIt) {
     return dup(STDOUT_FILENO) == before ? 0 : 1;
   });
   EXPECT_EQ(done.status(), 0);
+}
+
+// --- files ------------------------------------------------------------------------------------------
+
+/// Three reports are written; how many of them are there in the end, each with its text.
+int written_files(const std::function<void(Outputs&)>& commit) {
+  std::string folder = ::testing::TempDir() + "outputs-XXXXXX";
+  if (!mkdtemp(folder.data())) return -1;
+  const auto path = [&](int i) { return folder + "/report" + std::to_string(i); };
+  const auto done = in_child([&] {
+    Outputs outputs({path(0), path(1), path(2), path(3)});
+    for (size_t i = 0; i < 3; ++i) outputs.write(i, "text " + std::to_string(i));  // nothing to 3
+    commit(outputs);
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+  int whole = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    whole += text == "text " + entry.path().string().substr(path(0).size() - 1) ? 1 : 100;
+  }
+  std::filesystem::remove_all(folder);
+  return whole;
+}
+
+TEST(Outputs, FilesAreSyncedAtOnceOrWhereNoThreadCanBeHadOneAfterTheOther) {
+  EXPECT_EQ(written_files([](Outputs& outputs) { outputs.commit(); }), 3);
+  const auto alone = [](Outputs& outputs) {
+    for (const long call : {SYS_clone, SYS_clone3}) testing::fail_call(call, EAGAIN);
+    outputs.commit();
+  };
+  EXPECT_EQ(written_files(alone), 3);
+}
+
+TEST(Outputs, WhenOneCannotBeSyncedNoneAppears) {
+  const auto full = [](Outputs& outputs) {
+    testing::fail_call(SYS_fsync, ENOSPC);
+    testing::expect_error(ErrorKind::kModel, {"report0", "No space left"}, [&] { outputs.commit(); });
+  };
+  EXPECT_EQ(written_files(full), 0);
 }
 
 // --- the terminal -------------------------------------------------------------------------------

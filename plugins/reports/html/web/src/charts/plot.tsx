@@ -1,6 +1,8 @@
 // A chart by uPlot, in the colours of the page, as wide as there is room.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { UnitKind } from "../data/codes";
+import { joined, scaled } from "../format/units";
 import { useColors } from "../state/theme";
 import { useSize } from "../views/size";
 
@@ -35,7 +37,9 @@ export interface PlotProps {
 
 const powersOfTwo = Array.from({ length: 60 }, (_, i) => 2 ** i);
 
-const plainNumber = (v: number) => v.toLocaleString("en-US", { maximumSignificantDigits: 5 });
+/** All digits where they fit beside an axis. */
+const plainNumber = (v: number) => (Math.abs(v) < 1e7 ? v.toLocaleString("en-US", { maximumSignificantDigits: 5 })
+  : joined(scaled(v, UnitKind.count, "")));
 
 function resolved(color: string): string {
   const name = /^var\((--[\w-]+)\)$/.exec(color)?.[1];
@@ -70,7 +74,9 @@ function drawMarks(marks: NonNullable<PlotProps["marks"]>, color: string) {
   };
 }
 
-function optionsOf(props: PlotProps, width: number): uPlot.Options {
+const mostInLegend = 10;  // curves; of more, the one beside the pointer is named
+
+function optionsOf(props: PlotProps, width: number, onFocus: (title: string | undefined) => void): uPlot.Options {
   const ink = resolved("var(--ink-2)"), line = resolved("var(--line)");
   const formatX = props.formatX ?? plainNumber, formatY = props.formatY ?? plainNumber;
   const axis = (format: (v: number) => string, label: string, bytes = false): uPlot.Axis => ({
@@ -89,10 +95,13 @@ function optionsOf(props: PlotProps, width: number): uPlot.Options {
       { ...axis(formatY, props.yTitle, props.bytesY), size: 76 }],
     series: [{ label: props.xTitle, value: (_plot, v) => (v === null ? "–" : formatX(v)) },
       ...props.curves.map((curve) => seriesOf(curve, formatY))],
-    legend: { show: props.legend ?? true, live: true },
+    legend: { show: props.legend ?? props.curves.length <= mostInLegend, live: true },
     cursor: { focus: { prox: 24 }, drag: { x: true, y: false } },
     focus: { alpha: 0.35 },
-    hooks: { draw: props.marks ? [drawMarks(props.marks, resolved("var(--warning)"))] : [] },
+    hooks: {
+      draw: props.marks ? [drawMarks(props.marks, resolved("var(--warning)"))] : [],
+      setSeries: [(_plot, curve) => onFocus(curve === null ? undefined : props.curves[curve - 1]?.title)],
+    },
   };
 }
 
@@ -100,13 +109,20 @@ export function Plot(props: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
   const dark = useColors();
+  const [focused, setFocused] = useState<string>();
   useEffect(() => {
     if (width === 0) return;
     const data = [props.x, ...props.curves.map((curve) => curve.y)] as uPlot.AlignedData;
-    const plot = new uPlot(optionsOf(props, width), data, box.current!);
+    const plot = new uPlot(optionsOf(props, width, setFocused), data, box.current!);
     const pick = () => { if (typeof plot.cursor.idx === "number") props.onPick?.(plot.cursor.idx); };
     plot.over.addEventListener("click", pick);
     return () => plot.destroy();
   }, [width, dark, props.x, props.curves, props.logX, props.logY, props.height, props.marks]);
-  return <div class="plot" ref={box} role="img" aria-label={props.label} />;
+  return (
+    <>
+      <div class="plot" ref={box} role="img" aria-label={props.label} />
+      {props.curves.length > mostInLegend
+        ? <p class="focused quiet">{focused ?? `${props.curves.length} curves; the pointer tells which is which`}</p> : null}
+    </>
+  );
 }

@@ -1,7 +1,7 @@
 // What all views share: the report, the view, the selected row, the metric that bars and areas show,
 // the module that the map is zoomed to. Kept in the page's address.
 import { createContext } from "preact";
-import { useContext, useEffect, useReducer } from "preact/hooks";
+import { useContext, useEffect, useLayoutEffect, useReducer } from "preact/hooks";
 import { Aggregation, Axis, Provenance } from "../data/codes";
 import type { Report } from "../data/report";
 import type { ModuleTree } from "../data/modules";
@@ -125,7 +125,8 @@ export function useAppState(data: Data & { figures: Figures }): App {
     const method = parseRoute(location.hash).view === state.view ? "replaceState" : "pushState";
     if (location.hash || hash !== "#modules") record(method, hash);
   }, [state]);
-  useEffect(() => {
+  // Before the page is painted: an address that changes then is not missed.
+  useLayoutEffect(() => {
     const follow = () => update(resolve(data, parseRoute(location.hash)));
     addEventListener("hashchange", follow);
     addEventListener("popstate", follow);

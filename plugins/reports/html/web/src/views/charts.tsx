@@ -5,19 +5,31 @@ import { aligned, spansDecades } from "../charts/curves";
 import { Plot, type Curve } from "../charts/plot";
 import { Aggregation, Axis, UnitKind } from "../data/codes";
 import { integerOf, valueOf } from "../data/cell";
+import { families } from "../data/families";
 import type { Figures } from "../data/figures";
 import { textOf, type Metric, type Operators, type RawCount, type Series, type Target } from "../data/raw";
 import { joined, scaled } from "../format/units";
 import { shortened } from "../format/text";
 import { useApp, type App } from "../state/app";
 import { useLoaded } from "../state/load";
+import { FamilyCharts } from "./family_bars";
 import { Choice } from "./menu";
 import { nameOf } from "./names";
 import { namesOf, useOperators } from "./operator_table";
 import { operatorColor } from "./colors";
 
-export const hasCharts = ({ report: { summary } }: App): boolean =>
-  summary.sweep !== null || summary.counts.series > 0 || summary.counts.operators > 1;
+export const hasCharts = (app: App): boolean => {
+  const { sweep, counts } = app.report.summary;
+  return sweep !== null || counts.series > 0 || counts.operators > 1 || hasFamilies(app);
+};
+
+const hasFamilies = ({ report: { metrics } }: App): boolean =>
+  families(metrics, metrics.map((_, i) => i).filter((i) => metrics[i]!.axis === Axis.tensor)).length > 0;
+
+function TensorFamilies({ app }: { app: App }) {
+  const figures = useLoaded(() => app.report.figures(Axis.tensor), [app.report]);
+  return figures ? <FamilyCharts app={app} figures={figures} things="tensors" /> : null;
+}
 
 const formatOf = (metric: Metric) => (v: number) => joined(scaled(v, metric.unit_kind, metric.unit));
 const isBytes = (metric: Metric) => metric.unit_kind === UnitKind.byte;
@@ -32,6 +44,7 @@ export function Charts() {
     <div class="charts">
       {sweep ? <SweepChart app={app} /> : null}
       {counts.series > 0 ? <SeriesCharts app={app} /> : null}
+      {hasFamilies(app) ? <TensorFamilies app={app} /> : null}
       {data && data.figures.metrics.length > 0 ? <OverOperators app={app} {...data} /> : null}
       {data && data.figures.metrics.length > 1 ? <Scatter app={app} {...data} /> : null}
     </div>
@@ -117,13 +130,17 @@ function SeriesGroup({ app, group }: { app: App; group: Series[] }) {
   );
 }
 
-const withUnit = (title: string, unit: string) => (unit ? `${title} [${unit}]` : title);
+/** Bytes are written as everywhere; other units stand beside the title. */
+const titleWith = (title: string, unit: string) => (unit && unit !== "B" ? `${title} [${unit}]` : title);
+const bytesText = (v: number) => joined(scaled(v, UnitKind.byte, "B"));
 
 export function SeriesPlot({ series, chart, height }: {
   series: Series; chart: { x: number[]; curves: Curve[] }; height: number;
 }) {
   return <Plot label={`${series.title}: ${series.y_title} over ${series.x_title}`} {...chart} height={height}
-               xTitle={withUnit(series.x_title, series.x_unit)} yTitle={withUnit(series.y_title, series.y_unit)} />;
+               xTitle={titleWith(series.x_title, series.x_unit)} yTitle={titleWith(series.y_title, series.y_unit)}
+               {...(series.x_unit === "B" ? { formatX: bytesText, bytesX: true } : {})}
+               {...(series.y_unit === "B" ? { formatY: bytesText, bytesY: true } : {})} />;
 }
 
 interface OperatorData {

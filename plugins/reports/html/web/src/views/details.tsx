@@ -10,6 +10,7 @@ import { grouped, percent } from "../format/units";
 import { useApp, type App, type Kind, type Selection } from "../state/app";
 import { useLoaded } from "../state/load";
 import { CopyButton } from "./copy";
+import { FamiliesOfRow } from "./family_bars";
 import { FigureCell, shareOf } from "./figure";
 import { FindingCard } from "./findings";
 import { aboutFigure } from "./metric_text";
@@ -27,6 +28,7 @@ export function Details() {
               onClick={() => app.update({ selection: undefined })}>×</button>
       <Content app={app} index={selection.index} />
       <CellList app={app} selection={selection} />
+      {selection.kind === "tensor" ? <Families app={app} index={selection.index} /> : null}
       <CurvesOf app={app} selection={selection} />
       <FindingsOf app={app} selection={selection} />
     </aside>
@@ -135,6 +137,11 @@ function CellList({ app, selection: { kind, index } }: { app: App; selection: Se
         <CellRow key={i} metric={metric} cell={cell} bound={kind === "module" && report.isLowerBound(i, index)} />))}</tbody>
     </table>
   );
+}
+
+function Families({ app, index }: Content) {
+  const figures = useLoaded(() => app.report.figures(Axis.tensor), []);
+  return figures ? <FamiliesOfRow app={app} figures={figures} row={index} /> : null;
 }
 
 function CellRow({ metric, cell, bound }: { metric: Metric; cell: RawCell; bound: boolean }) {

@@ -1,5 +1,5 @@
 // What a printer gets instead of the views: the map, the first rows of the table, all findings.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { firstOpen, isRun, moduleOf, runMembers, treeRows } from "../grid/tree_rows";
 import { aggregate } from "../data/cell";
 import { shortened } from "../format/text";
@@ -15,9 +15,10 @@ const pageWidth = 700;  // CSS pixels of an A4 page between its margins
 /** Only while it is printed is the sheet there. */
 function usePrinting(): boolean {
   const [printing, setPrinting] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const media = matchMedia("print");
     const follow = () => setPrinting(media.matches);
+    follow();
     const begin = () => setPrinting(true), end = () => setPrinting(false);
     media.addEventListener("change", follow);
     addEventListener("beforeprint", begin);

@@ -12,6 +12,7 @@ import { useApp, type App } from "../state/app";
 import { useLoaded } from "../state/load";
 import { ColumnMenu, figureColumn, usualMetrics } from "./columns";
 import { CopyButton } from "./copy";
+import { PathText } from "./path_text";
 import { matcher } from "./filters";
 import { Check, Search } from "./menu";
 import { byNumber, nextSort } from "./module_table";
@@ -94,7 +95,7 @@ function columnsOf({ tensors, report }: App, figures: Figures, pictures: Map<num
   const type = (row: number) => textOf(tensors.type, row);
   const columns: Column[] = [
     { key: "name", title: "Tensor", width: "minmax(var(--name-width), 1fr)", text: (row) => tensors.name[row] ?? "",
-      cell: (row) => <span title={shortened(tensors.name[row] ?? "", 300)}>{shortened(tensors.name[row] || "(no name)", 120)}</span> },
+      cell: (row) => <PathText text={tensors.name[row] || "(no name)"} /> },
     { key: "kind", title: "Kind", width: "7rem", text: kind, cell: (row) => <span class="quiet">{kind(row)}</span> },
     { key: "type", title: "Type", width: "12rem", text: type, cell: (row) => <span title={type(row)}>{shortened(type(row), 40)}</span> },
     { key: "numel", title: "Elements", width: "8rem", numeric: true,

@@ -1,6 +1,6 @@
 // The views as tabs, and beside them what is known of the selected row.
 import type { FunctionComponent } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp, type App } from "../state/app";
 import type { View } from "../state/route";
 import { About } from "./about";
@@ -37,8 +37,26 @@ const tabs: Tab[] = [
   { view: "about", title: "Conventions", content: About },
 ];
 
+const doubleClick = 400;  // milliseconds
+
+/**
+ * Whether details are there. What is beside them moves when they come, so they wait until the second click
+ * of a double click has hit what the first did. A link that selects something shows them at once.
+ */
+function useDetails({ selection }: App): boolean {
+  const wanted = selection !== undefined;
+  const [open, setOpen] = useState(wanted);
+  useEffect(() => {
+    if (open === wanted) return;
+    const timer = setTimeout(() => setOpen(wanted), wanted ? doubleClick : 0);
+    return () => clearTimeout(timer);
+  }, [wanted]);
+  return wanted && open;
+}
+
 export function Workspace() {
   const app = useApp();
+  const hasDetails = useDetails(app);
   const strip = useRef<HTMLDivElement>(null);
   const there = tabs.filter((tab) => tab.isThere?.(app) ?? true);
   const current = there.find((tab) => tab.view === app.view) ?? there[0]!;
@@ -63,9 +81,9 @@ export function Workspace() {
           </button>
         ))}
       </div>
-      <div class={app.selection ? "workspace with-details" : "workspace"}>
+      <div class={hasDetails ? "workspace with-details" : "workspace"}>
         <div class="view" id="view" role="tabpanel" aria-labelledby={`tab-${current.view}`}><Content /></div>
-        {app.selection ? <Details /> : null}
+        {hasDetails ? <Details /> : null}
       </div>
     </main>
   );

@@ -1,0 +1,161 @@
+"""``Meter.profile``: rows as a polars frame, columns chosen and added, drawn by rich, saved."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...errors import UsageError
+from .config import Settings
+from .drawing import box, need, need_rich
+from .figures import Number
+from .statistics import Statistics
+
+_FORMATS = ("csv", "xlsx")
+
+
+@dataclass
+class Columns:
+    """What of a table is wanted; names and meaning are torchmeter's."""
+
+    raw_data: bool = False
+    pick_cols: Sequence[str] = ()
+    exclude_cols: Sequence[str] = ()
+    custom_cols: Mapping[str, str] = field(default_factory=dict)
+    keep_custom_name: bool = False
+    newcol_name: str = ""
+    newcol_func: Callable[[Any], Any] | None = None
+    newcol_type: Any = None
+    newcol_idx: int = -1
+    keep_new_col: bool = False
+    save_to: str | None = None
+    save_format: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("pick_cols", "exclude_cols"):
+            if not isinstance(getattr(self, name), (list, tuple, set)):
+                raise TypeError(f"{name}: a list, tuple or set of column names is expected")
+        if not isinstance(self.custom_cols, Mapping):
+            raise TypeError("custom_cols: a dict is expected, as in {'FLOPs': 'flops'}")
+        for key in ("save_to", "save_format"):
+            if not isinstance(getattr(self, key), (str, type(None))):
+                raise TypeError(f"{key}: a text is expected")
+        if self.newcol_name and self.newcol_func is not None:
+            _require_one_argument(self.newcol_func)
+
+
+def _require_one_argument(function: Any) -> None:
+    if not callable(function):
+        raise TypeError("newcol_func: a function is expected")
+    if len(inspect.signature(function).parameters) != 1:
+        raise TypeError("newcol_func: a function of one argument, the frame, is expected")
+
+
+def frame_of(statistics: Statistics, raw: bool) -> Any:
+    """One row per module (parameters: per tensor); figures are objects with ``val``, or numbers."""
+    polars = need("polars", "a table of figures")
+    rows = statistics.rows
+    columns = {}
+    for position, name in enumerate(statistics.tb_fields):
+        values = [row[position] for row in rows]
+        figures = any(isinstance(v, Number) for v in values)
+        if figures and raw:
+            values = [v.raw_data if isinstance(v, Number) else v for v in values]
+        # Nothing but figures are objects: polars knows the rest.
+        kind = {"dtype": polars.Object} if figures and not raw else {}
+        columns[name] = polars.Series(name, values, **kind, strict=False)
+    return polars.DataFrame(columns)
+
+
+def arranged(frame: Any, wanted: Columns) -> Any:
+    """Picked, excluded, renamed, and with the new column, in this order."""
+    names = list(frame.columns)
+    for name in (*wanted.pick_cols, *wanted.exclude_cols, *wanted.custom_cols):
+        if name not in names and name in wanted.pick_cols:
+            raise ValueError(f"there is no column {name!r}; there are {', '.join(names)}")
+    chosen = [n for n in (wanted.pick_cols or names) if n not in wanted.exclude_cols]
+    shown = frame.select(chosen)
+    shown = shown.rename({k: v for k, v in wanted.custom_cols.items() if k in chosen})
+    return _with_new_column(shown, frame, wanted) if wanted.newcol_name else shown
+
+
+def _with_new_column(shown: Any, frame: Any, wanted: Columns) -> Any:
+    polars = need("polars", "a table of figures")
+    if wanted.newcol_name in shown.columns:
+        raise ValueError(f"there is a column {wanted.newcol_name!r} already")
+    values = wanted.newcol_func(frame) if wanted.newcol_func else [None] * len(frame)
+    if len(values) != len(shown):
+        raise RuntimeError(f"newcol_func gave {len(values)} values for {len(shown)} rows")
+    at = wanted.newcol_idx
+    at = max(0, len(shown.columns) + 1 + at) if at < 0 else min(at, len(shown.columns))
+    added = polars.Series(wanted.newcol_name, values, dtype=wanted.newcol_type)
+    return shown.clone().insert_column(at, added)
+
+
+def draw(frame: Any, settings: Settings) -> Any:
+    """A ``rich.table.Table``."""
+    need_rich()
+    from rich.table import Table
+
+    look: dict[str, Any] = settings.table_display_args.data_dict
+    look["padding"] = tuple(look.get("padding") or (0, 1))
+    table = Table(**{**look, "box": box(look.get("box"))})
+    for name in frame.columns:
+        table.add_column(name, **settings.table_column_args.data_dict)
+    for row in frame.rows():
+        table.add_row(*(_text(value) for value in row))
+    return table
+
+
+def _text(value: Any) -> Any:
+    from rich.text import Text
+
+    return Text("-" if value is None else str(value))
+
+
+def save(frame: Any, wanted: Columns, stem: str) -> Path | None:
+    """As csv or xlsx, into a file, or into a folder under the model's name."""
+    if wanted.save_to is None:
+        return None
+    path = Path(wanted.save_to)
+    kind = (wanted.save_format or path.suffix).lstrip(".").lower()
+    if kind not in _FORMATS:
+        raise ValueError(f"save_to {wanted.save_to!r}: csv or xlsx is expected; save_format says which")
+    if path.is_dir() or not path.suffix:
+        path.mkdir(parents=True, exist_ok=True)
+        path = path / f"{stem}.{kind}"
+    elif wanted.save_format:
+        path = path.with_suffix("." + kind)
+    try:
+        _write(_flat(frame), path, kind)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+    return path
+
+
+def _write(frame: Any, path: Path, kind: str) -> None:
+    if kind == "csv":
+        frame.write_csv(path)
+    else:
+        need("xlsxwriter", "an xlsx file")
+        frame.write_excel(path, autofit=True)
+
+
+def _flat(frame: Any) -> Any:
+    """Figures and lists as text; numbers stay numbers."""
+    polars = need("polars", "a table of figures")
+    made = []
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype == polars.Object or column.dtype == polars.List:
+            said = [None if v is None else str(_plain(v)) for v in column]
+            column = polars.Series(name, said, dtype=polars.String)
+        made.append(column)
+    return polars.DataFrame(made)
+
+
+def _plain(value: Any) -> Any:
+    return value.to_list() if hasattr(value, "to_list") else value

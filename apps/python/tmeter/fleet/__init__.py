@@ -1,0 +1,19 @@
+"""Many models, or a sharded checkpoint on several machines: the native program as tasks.
+
+>>> from tmeter import fleet
+>>> found = fleet.analyze(["a.pt2", "s3://models/b.safetensors"], "out")  # doctest: +SKIP
+>>> found = fleet.analyze({"llama": "llama/model.safetensors.index.json"}, "out")  # doctest: +SKIP
+
+Tasks run on Ray when it is in use, else in processes of this machine. Every report is written to
+the output folder the moment it is there, so that nothing is lost with a worker, and a run that was
+cut off goes on where it stopped. Reports of shards are put together by ``tmeter merge``. See
+docs/fleet.md.
+"""
+
+from __future__ import annotations
+
+from .run import analyze
+from .schedule import Progress
+from .table import FleetResult
+
+__all__ = ["FleetResult", "Progress", "analyze"]

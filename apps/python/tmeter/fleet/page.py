@@ -1,0 +1,110 @@
+"""One HTML page with a row for each model. All in it but the markup is from files of strangers."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+import urllib.parse
+from collections.abc import Sequence
+from typing import Any
+
+_STYLE = """
+body{font:14px system-ui,sans-serif;margin:2em;color-scheme:light dark}
+table{border-collapse:collapse}th,td{padding:.25em .8em;border-bottom:1px solid #8884;text-align:right}
+th:first-child,td:first-child,td.error{text-align:left}td:first-child{max-width:40em;overflow-wrap:anywhere}
+td.error{color:#c33;max-width:60em;overflow-wrap:anywhere}
+th button{font:inherit;border:0;background:none;cursor:pointer;font-weight:bold;color:inherit}
+.weak{opacity:.6}
+"""
+
+#: Sorts by the column that is clicked: numbers by `data-v`, what has none last.
+_SCRIPT = """
+for (const button of document.querySelectorAll("th button")) button.addEventListener("click", () => {
+  const body = document.querySelector("tbody"), column = button.parentElement.cellIndex;
+  const down = button.dataset.down !== "1";
+  for (const b of document.querySelectorAll("th button")) delete b.dataset.down;
+  if (down) button.dataset.down = "1";
+  const key = row => (row.cells[column] ? row.cells[column].dataset.v : undefined);
+  const rows = Array.from(body.rows);
+  rows.sort((a, b) => {
+    const x = key(a), y = key(b);
+    if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
+    const order = column === 0 ? (x < y ? -1 : x > y ? 1 : 0) : Number(x) - Number(y);
+    return down && column !== 0 ? -order : order;
+  });
+  body.append(...rows);
+});
+"""
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+
+
+def text(value: object) -> str:
+    """Fit for a page: escaped, and characters that turn text around or hide it are spelled out."""
+    seen = _UNSEEN.sub(lambda m: f"\\u{ord(m.group()):04x}", str(value))
+    return html.escape(seen, quote=True)
+
+
+def _hash(content: str) -> str:
+    digest = hashlib.sha256(content.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def page(rows: Sequence[dict[str, Any]], metrics: Sequence[dict[str, Any]], version: str) -> str:
+    policy = (
+        f"default-src 'none'; style-src {_hash(_STYLE)}; script-src {_hash(_SCRIPT)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    shown = [
+        m for m in metrics if not m["detail"] and any(r.get(m["id"]) is not None for r in rows)
+    ]
+    failed = sum(row["status"] != "ok" for row in rows)
+    heads = "".join(
+        f'<th title="{text(m["convention"])}"><button>{text(m["title"])}{_unit(m)}</button></th>'
+        for m in shown
+    )
+    body = "\n".join(_row(row, shown) for row in rows)
+    said = f"{len(rows):,} models" + (f", {failed:,} failed" if failed else "")
+    return f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="referrer" content="no-referrer"><title>{said}</title><style>{_STYLE}</style></head>
+<body><h1>{said}</h1>
+<table><thead><tr><th><button>model</button></th>{heads}
+<th><button>bytes</button></th><th><button>seconds</button></th></tr></thead>
+<tbody>
+{body}
+</tbody></table>
+<p class="weak">tmeter {text(version)}. ≥: a lower bound, something in it has no figure. –: no figure.
+The whole of it is in models.parquet and in each model's report.</p>
+<script>{_SCRIPT}</script></body></html>
+"""
+
+
+def _unit(metric: dict[str, Any]) -> str:
+    return f" [{text(metric['unit'])}]" if metric["unit"] else ""
+
+
+def _row(row: dict[str, Any], metrics: Sequence[dict[str, Any]]) -> str:
+    name = f'<td data-v="{text(row["model"])}" title="{text(row["source"])}">'
+    if row["status"] != "ok":
+        why = f"{row['error_kind']}: {row['error']}"
+        said = f'<td class="error" colspan="{len(metrics) + 2}">{text(why)}</td>'
+        return f"<tr>{name}{text(row['model'])}</td>{said}</tr>"
+    link = urllib.parse.quote(row["report"])
+    cells = "".join(_cell(row.get(m["id"]), row.get(f"{m['id']}_status")) for m in metrics)
+    facts = "".join(_cell(row[key], None) for key in ("bytes", "seconds"))
+    return f'<tr>{name}<a href="{link}">{text(row["model"])}</a></td>{cells}{facts}</tr>'
+
+
+def _cell(value: Any, status: str | None) -> str:
+    note = f' title="{text(status)}"' if status else ""
+    if value is None:
+        return f"<td{note}>–</td>"
+    number = f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    bound = "≥ " if status == "lower_bound" else ""
+    return f'<td data-v="{value!r}"{note}>{bound}{number}</td>'

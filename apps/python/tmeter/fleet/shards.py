@@ -1,0 +1,81 @@
+"""The index of a sharded checkpoint: which files there are, and what must be in them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ModelError
+from .places import missing, read
+
+_LARGEST_INDEX = 100_000_000  # bytes, as the native program
+_MOST_SHARDS = 10_000
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Shards by file name, each with the tensors it must have."""
+
+    shards: dict[str, frozenset[str]]
+
+
+def is_index(source: str) -> bool:
+    return source.endswith(".index.json")
+
+
+def read_checkpoint(source: str) -> Checkpoint:
+    """Every shard is looked for before any is analysed.
+
+    Raises:
+        ModelError: it is no index, names files elsewhere, or shards are missing.
+    """
+    weights = _weight_map(source, read(source, _LARGEST_INDEX))
+    shards: dict[str, set[str]] = {}
+    for tensor, file in weights.items():
+        if not isinstance(file, str) or not _is_plain(file):
+            raise ModelError(f"{source}: {tensor!r} is said to be in {file!r}, no plain file name")
+        shards.setdefault(file, set()).add(tensor)
+    if len(shards) > _MOST_SHARDS:
+        raise ModelError(f"{source}: {len(shards):,} shards; {_MOST_SHARDS:,} are the limit")
+    lacking = missing(source, sorted(shards))
+    if lacking:
+        raise ModelError(
+            f"{source}: {_counted(lacking, 'shard')} not there: {_some(lacking)} "
+            f"(of {len(shards)} that it names)"
+        )
+    return Checkpoint({file: frozenset(tensors) for file, tensors in sorted(shards.items())})
+
+
+def _weight_map(source: str, content: bytes) -> dict[str, Any]:
+    try:
+        index = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{source}: this is no JSON: {str(error)[:200]}") from error
+    weights = index.get("weight_map") if isinstance(index, dict) else None
+    if not isinstance(weights, dict) or not weights:
+        raise ModelError(f"{source}: this is no index of shards: it has no 'weight_map'")
+    return weights
+
+
+def _is_plain(name: str) -> bool:
+    return bool(name) and name not in (".", "..") and not set(name) & set("/\\\0")
+
+
+def _counted(names: list[str], what: str) -> str:
+    return f"1 {what} is" if len(names) == 1 else f"{len(names)} {what}s are"
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def require_tensors(shard: str, wanted: frozenset[str], report: dict[str, Any]) -> None:
+    """Raises ModelError when the index says of a shard what it does not hold."""
+    lacking = sorted(wanted - {tensor["name"] for tensor in report["tensors"]})
+    if lacking:
+        raise ModelError(
+            f"shard {shard}: the index says that it holds {_some(lacking)}, but it does not"
+        )

@@ -1,0 +1,16 @@
+// Statistics of several tensors from those of each: what the plugin param-stats gives modules and
+// the model, worked out from the figures that its report has of tensors.
+#pragma once
+#include "core/analysis/results.hpp"
+#include "core/ir/graph.hpp"
+
+namespace tmeter::core {
+
+/// Whether figures of modules in this column can be worked out from those of tensors.
+bool is_poolable(const Column& column);
+
+/// Fills the modules' and the model's cells of all poolable columns, over parameters, each distinct
+/// tensor once, as the plugin does it (plugins/metrics/param_stats/roll_up.cpp).
+void pool_statistics(const Graph& graph, Results& results);
+
+}  // namespace tmeter::core

@@ -1,0 +1,129 @@
+#include "core/merging/union_graph.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/ir/builder.hpp"
+#include "core/merging/natural_order.hpp"
+
+namespace tmeter::core {
+namespace {
+
+/// Modules are made when the first tensor inside needs them, as loaders of weights do; of those
+/// without tensors come the ones of the first shard that has them.
+class Tree {
+ public:
+  explicit Tree(GraphBuilder& builder) : builder_(builder) {}
+
+  GraphBuilder::Id of(const Module& m) {
+    const auto known = made_.find(m.path);
+    if (known != made_.end()) return known->second;
+    const auto parent = m.parent ? of(*m.parent) : 0;
+    return made_[m.path] = builder_.module(parent, m.name, m.type);
+  }
+
+ private:
+  GraphBuilder& builder_;
+  std::unordered_map<std::string_view, GraphBuilder::Id> made_;  // keys live in the shards' graphs
+};
+
+const Tensor& at(const std::vector<Part>& parts, const Origin& o) {
+  return parts[o.part].saved.graph->tensors()[o.tensor];
+}
+
+bool is_safetensors(const Part& part) {
+  return part.saved.graph->property("format").starts_with("safetensors");
+}
+
+/// Safetensors files are shown in natural order; checkpoints of torch.save shard by shard.
+std::vector<Origin> in_order(const std::vector<Part>& parts) {
+  std::vector<Origin> all;
+  for (size_t p = 0; p < parts.size(); ++p)
+    for (const auto& t : parts[p].saved.graph->tensors()) all.push_back({p, t.index});
+  if (std::all_of(parts.begin(), parts.end(), is_safetensors)) {
+    std::stable_sort(all.begin(), all.end(), [&](const Origin& a, const Origin& b) {
+      return natural_less(at(parts, a).name, at(parts, b).name);
+    });
+  }
+  return all;
+}
+
+void require_once(const std::vector<Part>& parts, const std::vector<Origin>& origins) {
+  std::unordered_map<std::string_view, size_t> seen;  // name → part
+  for (const auto& o : origins) {
+    const auto& t = at(parts, o);
+    const auto [it, added] = seen.emplace(t.name, o.part);
+    if (added) continue;
+    throw Error(ErrorKind::kModel,
+                "the tensor '" + printable(t.name) + "' is in " +
+                    printable(parts[it->second].path) + " and in " + printable(parts[o.part].path) +
+                    ": shards of one checkpoint have each tensor once; `tmeter merge --index` "
+                    "lists reports of different models");
+  }
+}
+
+void add_tensor(GraphBuilder& builder, const Tensor& t, GraphBuilder::Id owner) {
+  TensorSpec spec;
+  spec.kind = t.kind;
+  spec.dtype = t.dtype;
+  spec.name = t.name;
+  spec.storage_key = t.canonical->name;  // tied ones are in one shard
+  spec.owner = owner;
+  spec.dims = t.dims;
+  spec.trainable = t.trainable;
+  builder.tensor(spec);
+}
+
+/// What all of them say; nothing where they differ.
+std::string common_property(const std::vector<Part>& parts, std::string_view key) {
+  std::string text(parts.front().saved.graph->property(key));
+  for (const auto& p : parts)
+    if (p.saved.graph->property(key) != text) return {};
+  return text;
+}
+
+void set_properties(GraphBuilder& builder, const std::vector<Part>& parts) {
+  auto format = common_property(parts, "format");
+  if (format.empty()) format = "several formats";
+  builder.property("format", format + " (" + std::to_string(parts.size()) + " files, merged)");
+  builder.property("content", "weights");
+  for (const char* key : {"producer", "part"})
+    if (const auto text = common_property(parts, key); !text.empty()) builder.property(key, text);
+}
+
+std::vector<std::vector<size_t>> modules_of(const std::vector<Part>& parts, const Graph& whole) {
+  std::unordered_map<std::string_view, size_t> by_path;
+  for (const auto* m : whole.modules()) by_path.emplace(m->path, m->index);
+  std::vector<std::vector<size_t>> out(parts.size());
+  for (size_t p = 0; p < parts.size(); ++p)
+    for (const auto* m : parts[p].saved.graph->modules()) out[p].push_back(by_path.at(m->path));
+  return out;
+}
+
+}  // namespace
+
+UnionGraph unite(const std::vector<Part>& parts) {
+  UnionGraph out;
+  out.origins = in_order(parts);
+  require_once(parts, out.origins);
+  for (const auto& p : parts) out.tensors.emplace_back(p.saved.graph->tensors().size());
+  GraphBuilder builder;
+  set_properties(builder, parts);
+  Tree tree(builder);
+  tree.of(*parts.front().saved.graph->modules().front());  // the root
+  for (size_t i = 0; i < out.origins.size(); ++i) {
+    const auto& o = out.origins[i];
+    out.tensors[o.part][o.tensor] = i;
+    const auto& t = at(parts, o);
+    add_tensor(builder, t, tree.of(*t.owner));
+  }
+  for (const auto& p : parts)
+    for (const auto* m : p.saved.graph->modules()) tree.of(*m);
+  out.graph = builder.finish();
+  out.modules = modules_of(parts, *out.graph);
+  return out;
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,51 @@
+// Figures that are read beside each other: many of one plugin, in a unit that is neither a count nor bytes, as the
+// signal-to-noise ratios of a tensor under one scheme of quantization after the other.
+import { UnitKind } from "./codes";
+import type { Figures } from "./figures";
+import type { Metric } from "./raw";
+
+export interface Family {
+  title: string;
+  unit: string;
+  metrics: number[];
+}
+
+const fewest = 4;
+
+/** What the names of all of them begin with: "sqnr" of sqnr_int8 and sqnr_nf4. */
+function commonWord(ids: readonly string[]): string {
+  const words = ids.map((id) => id.split("_"));
+  let n = 0;
+  while (words.every((w) => w.length > n + 1 && w[n] === words[0]![n])) ++n;
+  return words[0]!.slice(0, n).join(" ");
+}
+
+export function families(metrics: readonly Metric[], among: readonly number[]): Family[] {
+  const groups = new Map<string, number[]>();
+  for (const i of among) {
+    const { unit, unit_kind, plugin } = metrics[i]!;
+    if (unit_kind !== UnitKind.other || !unit) continue;
+    const key = `${plugin}\u0000${unit}`;
+    groups.set(key, [...groups.get(key) ?? [], i]);
+  }
+  return [...groups.values()].filter((group) => group.length >= fewest).map((group) => {
+    const { unit, title } = metrics[group[0]!]!;
+    return { title: commonWord(group.map((i) => metrics[i]!.id)) || title, unit, metrics: group };
+  });
+}
+
+export const labelOf = (metric: Metric): string => metric.description || metric.title;
+
+export interface Spread {
+  low: number;
+  middle: number;
+  high: number;
+}
+
+/** 5 %, median and 95 % of the finite values, each one of them; undefined without any. */
+export function spread(figures: Figures, metric: number): Spread | undefined {
+  const values = figures.values(metric).filter(Number.isFinite).sort();
+  if (values.length === 0) return undefined;
+  const at = (share: number) => values[Math.round(share * (values.length - 1))]!;
+  return { low: at(0.05), middle: at(0.5), high: at(0.95) };
+}

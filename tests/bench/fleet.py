@@ -1,0 +1,118 @@
+"""What fleets cost: models a second, and what handing out, writing down and merging add. For docs/fleet.md.
+
+    VENV/bin/python fleet.py [--models N] [--weights FILE] [--ray]
+
+CPU seconds are of this process and all it has waited for; they are what counts on a machine with other work.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from tmeter import fleet
+from tmeter.program import run
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+def cpu() -> tuple[float, float]:
+    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime, children.ru_utime + children.ru_stime
+
+
+def measured(name: str, count: int, work) -> None:
+    start, (own, children) = time.monotonic(), cpu()
+    result = work()
+    seconds, (own_now, children_now) = time.monotonic() - start, cpu()
+    own, children = own_now - own, children_now - children
+    print(f"{name:46} {seconds:8.2f} s  {1e3 * own / count:7.2f} ms CPU here, {1e3 * children / count:7.2f} ms in programs, "
+          f"each of {count}", flush=True)
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--models", type=int, default=300)
+    parser.add_argument("--weights", type=Path, help="a large safetensors file: the rate of one thread")
+    parser.add_argument("--ray", action="store_true")
+    options = parser.parse_args()
+    kinds = [FIXTURES / "models" / f"{n}.pt2" for n in ("resnet50", "gpt2_like", "dynamic_bert")]
+    with tempfile.TemporaryDirectory(prefix="tmeter-bench-") as folder:
+        root = Path(folder)
+        models = {}
+        for i in range(options.models):
+            models[f"m{i}"] = root / f"m{i}.pt2"
+            shutil.copy(kinds[i % len(kinds)], models[f"m{i}"])
+        n = len(models)
+        direct = root / "direct"
+        direct.mkdir()
+
+        def one_by_one():
+            for name, path in models.items():
+                run([str(path), "--report", f"json={direct / name}.json"])
+
+        measured("the program alone, one after the other", n, one_by_one)
+        one = os.environ.get("TMETER_BENCH_WORKERS", "2")
+        measured(f"fleet, {one} processes, all of it", n,
+                 lambda: fleet.analyze(models, root / "local", engine="local", workers=int(one), progress=False))
+        measured("the same again: everything is there", n,
+                 lambda: fleet.analyze(models, root / "local", engine="local", workers=int(one), progress=False))
+        measured("tmeter merge --index", n,
+                 lambda: run(["merge", "--index", str(root / "local/reports"), "--report", f"json={root / 'i.json'}"]))
+        size = sum(f.stat().st_size for f in (root / "local/reports").iterdir())
+        print(f"reports: {size / n / 1e3:.0f} kB each; index.html {(root / 'local/index.html').stat().st_size / n:.0f} B, "
+              f"models.parquet {(root / 'local/models.parquet').stat().st_size / n:.0f} B a model")
+        if options.ray:
+            import ray
+
+            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100 << 20)
+            fleet.analyze([kinds[0]], root / "warm", engine="ray")
+            measured("fleet on Ray, 2 processors (CPU of the driver)", n,
+                     lambda: fleet.analyze(models, root / "ray", engine="ray", progress=False))
+            ray.shutdown()
+        shards(root)
+        if options.weights:
+            weights(options.weights)
+
+
+def shards(root: Path) -> None:
+    """A checkpoint of 200 shards with 20 tensors each: what merging costs."""
+    import sys
+
+    sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+    from shards import write
+
+    folder, where = root / "shards", {}
+    folder.mkdir()
+    for i in range(200):
+        tensors = {f"layers.{i}.part.{j}.weight": ([64, 4], [j * 0.01 - i] * 256) for j in range(20)}
+        name = f"model-{i + 1:05}-of-00200.safetensors"
+        write(folder / name, tensors)
+        where |= dict.fromkeys(tensors, name)
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": where}))
+    found = fleet.analyze({"c": index}, root / "checkpoint", plugins="params,memory,flops,param-stats", engine="local",
+                          workers=2, progress=False)
+    found.require_all()
+    parts = root / "checkpoint/shards/c"
+    size = sum(f.stat().st_size for f in parts.iterdir())
+    measured(f"tmeter merge, 20 tensors a shard, {size / 200 / 1e3:.0f} kB", 200,
+             lambda: run(["merge", str(parts), "--report", f"json={root / 'm.json'}"]))
+
+
+def weights(file: Path) -> None:
+    for spectral in ("false", "true"):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run([str(file), "--plugins=param-stats", f"--set=param-stats.spectral={spectral}", "--threads=1", "--report", "json=/dev/null"])
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        print(f"param-stats, spectral={spectral}: {file.stat().st_size / seconds / 1e9:.2f} GB a CPU second")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+// Figures that are read beside each other, whoever gave them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Aggregation, UnitKind } from "page/data/codes";
+import { families, spread } from "page/data/families";
+import { Figures } from "page/data/figures";
+import type { Metric } from "page/data/raw";
+
+const metric = (id: string, unit: string, change: Partial<Metric> = {}): Metric => ({
+  id, title: id, unit, unit_kind: UnitKind.other, axis: 3, aggregation: Aggregation.none, better: 1, detail: true,
+  of_tensors: true, provenance: 0, provenance_text: "", convention: "", description: "", plugin: "p", total: null, ...change,
+});
+const all = (metrics: Metric[]) => metrics.map((_, i) => i);
+
+test("four of one plugin in one unit are a family, called what their names begin with", () => {
+  const metrics = ["snr_a_x", "snr_a_y", "snr_b", "snr_c"].map((id) => metric(id, "dB"));
+  assert.deepEqual(families(metrics, all(metrics)), [{ title: "snr", unit: "dB", metrics: [0, 1, 2, 3] }]);
+  assert.deepEqual(families(metrics, [0, 1, 2]), [], "three are not");
+});
+
+test("names that have nothing in common leave the first one's title", () => {
+  const metrics = ["up", "down", "left", "right"].map((id) => metric(id, "rad"));
+  assert.equal(families(metrics, all(metrics))[0]!.title, "up");
+});
+
+test("other plugins, other units, counts, bytes and what has no unit are no kin", () => {
+  const metrics = [metric("a", "dB"), metric("b", "dB"), metric("c", "dB"), metric("d", "dB", { plugin: "q" }), metric("e", "bit"),
+    ...["f", "g", "h", "i"].map((id) => metric(id, "B", { unit_kind: UnitKind.byte })),
+    ...["j", "k", "l", "m"].map((id) => metric(id, ""))];
+  assert.deepEqual(families(metrics, all(metrics)), []);
+});
+
+test("a spread is of the finite values, and each end is one of them", () => {
+  const cells = [...Array.from({ length: 21 }, (_, i) => 100 - 5 * i), "inf", "nan", null, "?"];  // 100, 95, … 0
+  assert.deepEqual(spread(new Figures([{ metric: 7, cells }]), 7), { low: 5, middle: 50, high: 95 });
+  assert.deepEqual(spread(new Figures([{ metric: 7, cells: [3] }]), 7), { low: 3, middle: 3, high: 3 });
+  assert.equal(spread(new Figures([{ metric: 7, cells: [null, "?"] }]), 7), undefined);
+});

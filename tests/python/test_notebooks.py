@@ -1,0 +1,100 @@
+"""The notebooks in docs/notebooks, executed by a real kernel; and Ctrl-C in one."""
+
+import os
+import queue
+import time
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+SOURCE = Path(os.environ["SOURCE"])
+NOTEBOOKS = sorted((SOURCE / "docs/notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(scope="module")
+def tour():
+    """The cells of the tour, by the first line of their code: what each puts out."""
+    notebook = nbformat.read(SOURCE / "docs/notebooks/tour.ipynb", 4)
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return {cell.source.splitlines()[0]: cell.outputs for cell in code}
+
+
+def shown(tour, start, kind):
+    (outputs,) = [o for line, o in tour.items() if line.startswith(start)]
+    if kind == "text":
+        return "".join(o.get("text", "") for o in outputs)
+    return outputs[-1]["data"][kind]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_they_are_committed_without_outputs(path):
+    notebook = nbformat.read(path, 4)
+    nbformat.validate(notebook)
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+
+
+# The net of the tour: stem 32 · 27 · 32²; three blocks 32 · 32 · 9 · 32²; head 32 · 10.
+MACS = 32 * 27 * 1024 + 3 * 32 * 32 * 9 * 1024 + 320
+
+
+def test_tables(tour):
+    table = shown(tour, "result.modules", "text/html")
+    assert "<table" in table and "blocks.1.conv" in table and str(MACS) in table
+    assert "memory-peak" in shown(tour, "result.findings", "text/html")
+    assert shown(tour, "class Block", "text/plain").startswith(f"({MACS}, ")
+    assert "blocks.0.conv.weight" in shown(tour, "weights = ", "text/html")
+
+
+def test_the_report_and_the_difference_are_pages_in_frames(tour):
+    for cell, said in (("result", "29,196,608"), ("wider = ", "+172.4 %")):
+        page = tour[cell] if cell in tour else next(o for k, o in tour.items() if k.startswith(cell))
+        data = page[-1]["data"]
+        assert data["text/html"].startswith("<iframe srcdoc=") and said in data["text/plain"]
+        assert "allow-same-origin" not in data["text/html"]
+
+
+def test_a_budget(tour):
+    # Five by five instead of three by three in three blocks.
+    wider = MACS + 3 * 32 * 32 * 16 * 1024
+    assert f"macs is {wider}" in shown(tour, "result.assert_", "text")
+
+
+def test_ctrl_c_in_a_kernel(tmp_path):
+    """A program that does not end by itself: the cell is interrupted, the kernel goes on."""
+    stub = tmp_path / "stub"
+    stub.write_text(
+        f"#!/bin/sh\ntrap 'exit 130' INT\ntouch {tmp_path}/up\n"
+        "while :; do sleep 0.05; done\n"
+    )
+    stub.chmod(0o755)
+    environment = {**os.environ, "TMETER_PROGRAM": str(stub)}
+    manager, client = start_new_kernel(kernel_name="python3", env=environment)
+    try:
+        client.execute("import tmeter\ntmeter.analyze('x.pt2')", stop_on_error=False)
+        deadline = time.monotonic() + 120
+        while not (tmp_path / "up").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        manager.interrupt_kernel()
+        assert _first(client, "error")["ename"] == "KeyboardInterrupt"
+        client.execute("print('still', 'here')")
+        assert _first(client, "stream")["text"].strip() == "still here"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def _first(client, kind):
+    """The next message of this kind."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        try:
+            message = client.get_iopub_msg(timeout=5)
+        except queue.Empty:
+            continue
+        if message["msg_type"] == kind:
+            return message["content"]
+    raise AssertionError(f"no {kind} came")

@@ -1,0 +1,120 @@
+"""tmeter.analyze over the zoo's models as live modules, beside FlopCounterMode and four Python tools.
+
+    VENV/bin/python live.py --results FILE [--every N] [--only GLOB ...] [--page FILE]
+
+Every model has a forked process of its own, one at a time, with the libraries and tools imported before:
+a user's second call, not the first. Nothing is downloaded. Answers are kept line by line in FILE; models that
+are there are not run again. `--page` writes what is there as Markdown and runs nothing.
+"""
+
+import argparse
+import json
+import random
+import sys
+import time
+from pathlib import Path
+
+import table
+from prepare import wait
+
+#: Beyond these a model is built on meta (or not run by the tools): memory and time of this machine.
+LARGEST_REAL, LARGEST_TIMED = 1_000_000_000, 50_000_000
+MEMORY = 14 << 30
+
+
+def chosen(globs: list[str]) -> list[table.Entry]:
+    """In an order of no meaning, always the same: what is there after half of the time is a fair sample."""
+    entries = list(table.chosen(globs).values())
+    random.Random(14).shuffle(entries)
+    return entries
+
+
+def done(results: Path) -> dict[str, dict]:
+    """The last answer of each model."""
+    if not results.exists():
+        return {}
+    return {row["id"]: row for row in map(json.loads, results.read_text().splitlines())}
+
+
+def in_child(entry: table.Entry, timed: bool, given: dict | None, folder: Path, limit: int) -> dict:
+    import os
+
+    answer, log = folder / "answer.json", folder / "child.log"
+    answer.unlink(missing_ok=True)
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        try:
+            out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+            os.dup2(out, 1), os.dup2(out, 2)
+            import live_steps
+
+            live_steps.run(entry, timed, given, answer)
+        finally:
+            sys.stdout.flush()
+            os._exit(0)
+    status = wait(child, limit)
+    facts = json.loads(answer.read_text()) if answer.exists() else {}
+    if status != 0 or not facts.get("complete"):
+        facts["ended"] = f"no result within {limit} s" if status is None else f"process ended with {status}"
+    return facts
+
+
+def references(page: Path) -> dict[str, dict]:
+    """FlopCounterMode's figures as `./dev zoo` has written them down for the same versions of everything."""
+    found, library = {}, ""
+    for line in page.read_text().splitlines():
+        if line.startswith("## "):
+            library = line[3:].strip()
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) != 10 or f"{library}/{cells[0]}" in found or not cells[3][:1].isdigit():
+            continue
+        number = lambda cell: int(cell.split()[0].replace(",", "")) if cell[:1].isdigit() else None  # noqa: E731
+        params, macs = (number(ours if theirs.startswith("=") else theirs) for ours, theirs in (cells[3:5], cells[5:7]))
+        if params is not None and macs is not None:
+            found[f"{library}/{cells[0]}"] = {"params": params, "macs": macs, "device": "docs/zoo.md"}
+    return found
+
+
+def run(options) -> None:
+    import live_steps
+
+    entries = chosen(options.only)
+    known = {} if options.again else done(options.results)
+    given = references(options.reference) if options.reference else {}
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    live_steps.warm_up({e.library for e in entries})
+    for number, entry in enumerate(entries):
+        if entry.id in known:
+            continue
+        start = time.monotonic()
+        timed = number % options.every == 0
+        facts = in_child(entry, timed, given.get(entry.id), options.results.parent, options.limit)
+        row = {"id": entry.id, "versions": live_steps.versions(), **facts}
+        with options.results.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        ours = facts.get("tmeter", {})
+        said = ours.get("error") or f"{ours.get('params')} {ours.get('macs')} of {facts.get('reference', {}).get('macs')}"
+        print(f"{number:4} {entry.id:48} {time.monotonic() - start:6.1f} s  {said}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--only", metavar="GLOB", action="append", default=[])
+    parser.add_argument("--again", action="store_true", help="run even what is there")
+    parser.add_argument("--every", type=int, default=3, help="the tools are timed on every N-th model (default 3)")
+    parser.add_argument("--limit", type=int, default=300, help="seconds for each model (default 300)")
+    parser.add_argument("--reference", type=Path, help="take the reference figures from this page of ./dev zoo (docs/zoo.md)")
+    parser.add_argument("--page", type=Path, help="write the page of what is there")
+    options = parser.parse_args()
+    if options.page:
+        import live_page
+
+        live_page.write(done(options.results), options.page)
+    else:
+        run(options)
+
+
+if __name__ == "__main__":
+    main()

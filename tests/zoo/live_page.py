@@ -1,0 +1,146 @@
+"""docs/zoo-live.md: what live.py has found."""
+
+import collections
+import statistics
+from pathlib import Path
+
+import verdict
+
+TOOLS = ("torchinfo", "fvcore", "calflops", "thop")
+LIBRARIES = ("torchvision", "timm", "transformers")
+
+
+class Row:
+    """One model's answer, judged."""
+
+    def __init__(self, answer: dict):
+        self.answer, self.id = answer, answer["id"]
+        self.reference, self.ours = answer.get("reference", {}), answer.get("tmeter", {})
+        self.runs = "macs" in self.reference
+        self.measured = "tmeter" in answer
+        self.works = self.measured and "error" not in self.ours
+        self.params_exact = self.works and self.ours["params"] == self.reference.get("params")
+        self.macs_exact = self.works and self.ours["macs"] == self.reference.get("macs")
+
+    @property
+    def library(self) -> str:
+        return self.id.split("/")[0]
+
+    @property
+    def why_not(self) -> str:
+        complete = self.answer.get("complete", {})
+        said = self.ours.get("error") or complete.get("not built") or complete.get("skipped") or self.answer.get("ended")
+        return plain(str(said or self.reference.get("error")))
+
+
+def plain(text: str, limit: int = 220) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")[:limit]
+
+
+def share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({100 * part / whole:.1f} %)" if whole else "none"
+
+
+def summary(rows: list[Row]) -> list[str]:
+    lines = ["| models | forward runs | analysed | params exact | MACs exact | export, strict or not | traced | scripted |",
+             "|---|--:|--:|--:|--:|--:|--:|--:|"]
+    for library in (*LIBRARIES, "all"):
+        of = [r for r in rows if r.runs and library in (r.library, "all")]
+        ways = collections.Counter(way_of(r) for r in of if r.works)
+        counts = [len(of), *(sum(getattr(r, what) for r in of) for what in ("works", "params_exact", "macs_exact"))]
+        lines.append(f"| {library} | " + " | ".join(map(str, counts)) + " | "
+                     + " | ".join(str(ways[w]) for w in ("export", "trace", "script")) + " |")
+    return lines
+
+
+def way_of(row: Row) -> str:
+    way = row.ours["way"]
+    return "script" if "script" in way else "trace" if "trace" in way else "export"
+
+
+def differences(rows: list[Row]) -> list[str]:
+    entries = verdict.explanations()
+    lines = []
+    for r in rows:
+        if not r.works or not r.runs or (r.params_exact and r.macs_exact):
+            continue
+        ours, theirs = r.ours["macs"], r.reference["macs"]
+        known = [e for form in ("pt2", "scripted") for e in verdict.reasons_for(r.id, form, entries)]
+        gap = "" if ours is None else f"{ours - theirs:+,}"
+        why = known[0]["why"] if known else "not explained yet"
+        shown = f"{ours:,}" if ours is not None else f"– ({r.ours['status']['macs']})"
+        lines.append(f"| {r.id} | {r.ours['way']} | {shown} | {theirs:,} | {gap} | {plain(why, 400)} |")
+    if not lines:
+        return ["None."]
+    return ["| model | way | MACs | FlopCounterMode | difference | why |", "|---|---|--:|--:|--:|---|", *lines]
+
+
+def ratios(rows: list[Row], tool: str) -> list[float]:
+    return [r.ours["seconds"] / r.answer[tool]["seconds"] for r in rows
+            if r.works and tool in r.answer and "error" not in r.answer[tool]]  # fmt: skip
+
+
+def times(rows: list[Row]) -> list[str]:
+    timed = [r for r in rows if r.works and any(tool in r.answer for tool in TOOLS)]
+    lines = ["| tool | models timed | it fails on | median time | median time of tmeter / its | exporting's share of tmeter's |",
+             "|---|--:|--:|--:|--:|--:|"]
+    for tool in TOOLS:
+        ran = [r for r in timed if tool in r.answer and "error" not in r.answer[tool]]
+        failed = sum(tool in r.answer and "error" in r.answer[tool] for r in timed)
+        if not ran:
+            continue
+        exporting = 1 - statistics.median(r.ours["program_seconds"] / r.ours["seconds"] for r in ran)
+        lines.append(f"| {tool} | {len(ran)} | {failed} | {statistics.median(r.answer[tool]['seconds'] for r in ran):.2f} s | "
+                     f"{statistics.median(ratios(ran, tool)):.1f} | {100 * exporting:.0f} % |")
+    ours = statistics.median(r.ours["seconds"] for r in timed)
+    program = statistics.median(r.ours["program_seconds"] for r in timed)
+    return [*lines, "", f"tmeter's median on the same models is {ours:.2f} s, of which the native program takes {program:.3f} s."]
+
+
+def counted(rows: list[Row], tool: str) -> tuple[int, int]:
+    """On how many models the tool ran, and got FlopCounterMode's figure."""
+    ran = [r for r in rows if r.works and r.runs and tool in r.answer and "error" not in r.answer[tool]]
+    return len(ran), sum(int(r.answer[tool]["macs"]) == r.reference["macs"] for r in ran)
+
+
+def write(answers: dict[str, dict], path: Path) -> None:
+    rows = sorted((Row(a) for a in answers.values()), key=lambda r: (LIBRARIES.index(r.library), r.id))
+    runs = [r for r in rows if r.runs and r.measured]
+    works = [r for r in runs if r.works]
+    versions = rows[-1].answer["versions"]
+    left_out = [r for r in rows if not (r.runs and r.measured)]
+    failed = [r for r in runs if not r.works]
+    text = [
+        "# The zoo, live", "",
+        "Written by `tests/zoo/live.py --page`; do not edit.", "",
+        f"`tmeter.analyze(model, inputs=…)` on {len(rows)} live models of torchvision, timm and transformers (from config), each in a "
+        "process of its own that has the libraries and tools imported, one thread. The reference is FlopCounterMode in gradient "
+        "mode and `sum(p.numel())`, as in `docs/zoo.md`.", "",
+        "Versions: " + ", ".join(f"{k} {v}" for k, v in versions.items()) + ".", "",
+        f"`analyze` succeeds on {share(len(works), len(runs))} of the models whose forward runs; of all those parameters are exact on "
+        f"{share(sum(r.params_exact for r in works), len(works))} that are analysed, and MACs to the digit on {share(sum(r.macs_exact for r in works), len(runs))}.",
+        "", *summary(runs), "",
+        "## What does not work", "",
+        *([f"* {r.id}: {r.why_not}" for r in failed] or ["Nothing."]), "",
+        "## Differences", "", *differences(runs), "",
+        "## Left out", "",
+        *([f"* {r.id}: {r.why_not}" for r in left_out] or ["Nothing."]), "",
+        "## Time", "", *times(works), "",
+        "The tools run the model; tmeter has PyTorch export it, without weights, and reads what is written. Nearly all of its time is "
+        "PyTorch's: `torch.export.export` follows every operator in Python several times (fake tensors, functionalization, the graph's "
+        "verification), and `torch.export.save` copies and writes the program; neither can be left out, as the file is what the native "
+        "program reads in its sandbox. So a first look at a small convolutional network is faster with a hook-based tool; what "
+        "the time buys is every operator instead of the modules a tool knows:", "",
+        *[f"* {tool}: FlopCounterMode's MACs on {same} of {ran} models" for tool in TOOLS for ran, same in [counted(works, tool)]], "",
+        "(their own conventions count biases, norms or activations; `docs/conventions.md`). A file that is there, or a second "
+        "analysis of an exported one, takes the native program's milliseconds.", "",
+        "## Models", "",
+        "| model | params | | MACs | | way | seconds |", "|---|--:|---|--:|---|---|--:|",
+        *[f"| {r.id} | {r.ours['params']:,} | {'=' if r.params_exact else r.reference['params']} | {number(r.ours['macs'])} | "
+          f"{'=' if r.macs_exact else format(r.reference['macs'], ',')} | {way_of(r)} | {r.ours['seconds']:.1f} |" for r in works],
+    ]  # fmt: skip
+    path.write_text("\n".join(text) + "\n")
+
+
+def number(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}"

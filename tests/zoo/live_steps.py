@@ -1,0 +1,139 @@
+"""What live.py does with one model, in a process of its own: reference, tmeter, the tools."""
+
+import json
+import resource
+import time
+import warnings
+from pathlib import Path
+
+import torch
+
+import build
+import steps
+from live import LARGEST_REAL, LARGEST_TIMED, MEMORY
+from table import Entry
+
+warnings.simplefilter("ignore")
+torch.set_num_threads(1)  # and no pool of threads that a forked process would wait for
+
+
+def warm_up(libraries) -> None:
+    """Imports, and what a first call of each tool sets up."""
+    import importlib
+
+    import tmeter
+
+    for library in libraries:
+        importlib.import_module(library)
+    small = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU())
+    x = torch.zeros(2, 3, 8, 8)
+    tmeter.analyze(small, inputs=[x])
+    for tool in TOOLS.values():
+        tool(torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3)), [x], {})
+
+
+def by_torchinfo(model, args, kwargs):
+    import torchinfo
+
+    return torchinfo.summary(model, input_data=args or kwargs, verbose=0).total_mult_adds
+
+
+def by_fvcore(model, args, kwargs):
+    from fvcore.nn import FlopCountAnalysis
+
+    positional = tuple(args) or tuple(kwargs.values())
+    counted = FlopCountAnalysis(model, positional)
+    counted.unsupported_ops_warnings(False).uncalled_modules_warnings(False)
+    return counted.total()
+
+
+def by_calflops(model, args, kwargs):
+    from calflops import calculate_flops
+
+    return calculate_flops(model, args=list(args), kwargs=dict(kwargs), print_results=False, print_detailed=False,
+                           output_as_string=False)[1]
+
+
+def by_thop(model, args, kwargs):
+    import thop
+
+    return thop.profile(model, inputs=tuple(args) or tuple(kwargs.values()), verbose=False)[0]
+
+
+#: thop leaves its counters in the model: it comes last.
+TOOLS = {"torchinfo": by_torchinfo, "fvcore": by_fvcore, "calflops": by_calflops, "thop": by_thop}
+
+
+def versions() -> dict[str, str]:
+    import platform
+    from importlib.metadata import version
+
+    import tmeter
+
+    names = ("torch", "torchvision", "timm", "transformers", *TOOLS)
+    return {"tmeter": tmeter.__version__, "python": platform.python_version()} | {n: version(n) for n in names}
+
+
+def reference(entry: Entry) -> dict:
+    facts = steps.reference(entry, Path())
+    return {k: facts[k] for k in ("params", "macs", "device", "rows", "error") if k in facts}
+
+
+def live(entry: Entry, real: bool) -> tuple[torch.nn.Module, list, dict]:
+    """The model as its library makes it, and what it is called with: names where the table has them."""
+    model = build.build(entry, "cpu") if real else build.build_on_meta(entry)
+    inputs = build.inputs_of(entry, model)
+    tensors = build.arguments(inputs, "cpu" if real else "meta")
+    if isinstance(model, build.TensorsOnly):
+        return model.model, [], dict(zip(model.names, tensors))
+    return model, list(tensors), {}
+
+
+def timed_call(call) -> dict:
+    start = time.perf_counter()
+    try:
+        facts = call()
+    except Exception as error:
+        facts = {"error": steps.one_line(error)}
+    return facts | {"seconds": time.perf_counter() - start}
+
+
+def by_tmeter(model, args, kwargs) -> dict:
+    import tmeter
+
+    result = tmeter.analyze(model, inputs=kwargs or args, plugins="params,flops")
+    facts = {m: result.total(m) for m in ("params", "macs")}
+    facts["status"] = {m: result.status(m) for m in ("params", "macs")}
+    facts["unknown"] = result.to_dict()["coverage"]["unknown"]
+    way = result.export
+    program = result.to_dict()["timing"]["analysis_seconds"]
+    return facts | {"way": way.way, "failed": way.failed, "export_seconds": way.seconds, "program_seconds": program}
+
+
+def run(entry: Entry, timed: bool, given: dict | None, answer: Path) -> None:
+    """Writes what is known after each step: what kills the process costs the rest only."""
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, most))
+    facts: dict = {}
+
+    def note(key: str, value: dict) -> None:
+        facts[key] = value
+        answer.write_text(json.dumps(facts))
+
+    note("reference", given or reference(entry))
+    params = facts["reference"].get("params", 0)
+    timed = timed and params <= LARGEST_TIMED
+    real = entry.on_cpu or timed
+    if real and params > LARGEST_REAL:
+        return note("complete", {"skipped": f"{params} parameters"})
+    try:
+        model, args, kwargs = live(entry, real)
+    except Exception as error:
+        return note("complete", {"not built": steps.one_line(error)})
+    note("built", {"on": "cpu" if real else "meta"})
+    note("tmeter", timed_call(lambda: by_tmeter(model, args, kwargs)))
+    if timed:
+        for name, tool in TOOLS.items():
+            with torch.no_grad():
+                note(name, timed_call(lambda: {"macs": tool(model, args, kwargs)}))
+    note("complete", {"timed": timed})
