@@ -91,7 +91,6 @@ void check_options(const StartedPlugin& plugin, const Offers& o) {
   }
 }
 
-<<<<<<< HEAD
 /// Their keys are paths; names that users give take the place of "*".
 void check_option_tables(const StartedPlugin& plugin, const Offers& o) {
   Check check(plugin, "option");
@@ -103,12 +102,6 @@ void check_option_tables(const StartedPlugin& plugin, const Offers& o) {
   }
 }
 
-std::string key_of(tmeter_str metric, tmeter_str what, int32_t priority) {
-  return str(metric) + " " + str(what) + " " + std::to_string(priority);
-}
-
-=======
->>>>>>> main
 void check_handlers(const StartedPlugin& plugin, const Offers& o) {
   Check check(plugin, "handler of");
   for (const auto& h : o.op_handlers) {
