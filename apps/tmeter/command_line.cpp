@@ -62,7 +62,7 @@ struct Options {
         "give up after 60, 500ms, 2min (default: never; code in a TorchScript file: 60)")(
         "max-memory", text("SIZE"), "memory (default: half the machine's, at most 8GiB)")(
         "config", text("FILE"), "read options from a TOML file")("quiet,q", "errors only")(
-        "verbose,v", "say what is being done, and in reports what each figure counts")("version", "print the version")("help,h",
+        "verbose,v", "say what is being done; reports explain each figure")("version", "print the version")("help,h",
                                                                                "print this text");
   }
   po::options_description visible() const {
