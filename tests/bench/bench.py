@@ -18,7 +18,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from build_time import kept_section
 from measure import Case, empty_process, measure
 from weights import weights_section
 
@@ -234,6 +233,13 @@ def parse_options() -> argparse.Namespace:
     return options
 
 
+def kept_sections(old: Path, page: str) -> str:
+    """What the old page has and the new one has not: other programs measured it."""
+    sections = re.split(r"^(?=## )", old.read_text() if old.exists() else "", flags=re.MULTILINE)[1:]
+    kept = [s.rstrip("\n") + "\n" for s in sections if s.splitlines()[0] not in page.splitlines()]
+    return "".join("\n" + section for section in kept)
+
+
 def main() -> None:
     options = parse_options()
     with tempfile.TemporaryDirectory() as scratch:
@@ -250,8 +256,7 @@ def main() -> None:
     print(page)
     if options.output:
         options.output.parent.mkdir(parents=True, exist_ok=True)
-        building = kept_section(options.output)
-        options.output.write_text(page + ("\n" + building if building else ""))
+        options.output.write_text(page + kept_sections(options.output, page))
 
 
 if __name__ == "__main__":

@@ -119,6 +119,36 @@ class Html(CliTest):
         self.assertNotIn("img", page.tags)
         self.assertEqual(sorted(page.blocks["tensors"]["name"]), sorted(names))
 
+    def test_every_kind_of_value(self):
+        """The document that goes through every writer (tests/unit/reports), as saved; signs as in web/src/data/cell.ts."""
+        saved = SOURCE / "tests/unit/reports/golden/report.json"
+        page, document = self.page("show", saved), json.loads(saved.read_text())
+        self.assertEqual(sorted(set(page.tags)), ["body", "div", "head", "html", "meta", "noscript", "script", "style", "title"])
+        kinds = set()
+
+        def raw(row, metric):
+            for status, sign in (("unknown", "?"), ("unavailable", "-"), ("in_module", "^"), ("zero_by_rule", "0")):
+                if metric in row.get(status, []):
+                    return sign
+            if metric in row.get("infinite", {}):
+                return row["infinite"][metric]
+            if metric not in row["values"]:
+                return None
+            value = row["values"][metric]
+            if value is None:
+                return "nan"
+            return f"i{value}" if isinstance(value, int) and abs(value) > 2 ** 53 else value
+        metrics = [m["id"] for m in page.blocks["summary"]["metrics"]]
+        for block, rows in (("module-figures", "modules"), ("operator-figures", "nodes"), ("tensor-figures", "tensors")):
+            columns = {metrics[c["metric"]]: c["cells"] for c in page.blocks[block]}
+            for i, row in enumerate(document[rows]):
+                for metric in metrics:
+                    wanted = raw(row, metric)
+                    self.assertEqual(columns[metric][i] if metric in columns else None, wanted, (block, i, metric))
+                    kinds.add(wanted if isinstance(wanted, str) else type(wanted).__name__)
+        self.assertGreaterEqual(kinds, {"?", "-", "0", "inf", "nan", "i9007199254740993", "int", "float", "NoneType"})
+        self.assertEqual(page.blocks["modules"]["name"], [m["name"] for m in document["modules"]])
+
     def test_a_file_is_small(self):
         self.page(RESNET, "--plugins=all")
         self.assertLess(self.size, 1_500_000)

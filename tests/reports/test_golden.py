@@ -10,7 +10,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from support import SOURCE  # noqa: E402
+from support import SOURCE, tmeter  # noqa: E402
 
 GOLDEN = SOURCE / "tests/unit/reports/golden"
 XSD = SOURCE / "docs/schema/tmeter-report-1.xsd"
@@ -207,6 +207,23 @@ class FullText(unittest.TestCase):
             self.assertIn(word, text)
         self.assertEqual([c for c in text if ord(c) < 32 and c != "\n"], [])
         self.assertNotIn("\u202e", text)
+
+
+class FvcoreJson(unittest.TestCase):
+    """Made of the saved document: the plugin is nothing but its writer."""
+
+    def test_figures_are_those_of_the_document(self):
+        document = json.loads(read("report.json"))
+        done = tmeter("show", GOLDEN / "report.json", "--report", "fvcore-json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        counts = json.loads(done.stdout)
+        for metric in ("macs", "bytes", "energy", "params"):
+            wanted = {m["path"]: m["values"].get(metric) for m in document["modules"]}
+            wanted[""] = document["totals"][metric]  # as in fvcore the whole model
+            self.assertEqual(counts[metric]["total"], document["totals"][metric])
+            self.assertEqual(counts[metric]["by_module"], wanted, metric)
+        self.assertEqual(counts["macs"]["by_operator"], {"conv2d": int(BEYOND_DOUBLE)})
+        self.assertEqual(counts["unsupported_ops"], {"acme::fused": 1})
 
 
 if __name__ == "__main__":

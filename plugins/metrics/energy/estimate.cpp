@@ -1,97 +1,28 @@
 #include "estimate.hpp"
 
-#include <algorithm>
-#include <tmeter/cpp/node_class.hpp>
-
 namespace energy {
-namespace {
 
+using machine::Family;
+using machine::Machine;
 using tmeter::Call;
-using tmeter::Node;
-using tmeter::OpClass;
-using tmeter::Value;
-
-/// The call of the moment is the only way to the profile.
-Lookup lookup_in(const Call& call) {
-  return [&call](const std::string& key) -> std::optional<double> {
-    double value = 0;
-    if (!call.hardware_number(key, value)) return std::nullopt;
-    return value;
-  };
-}
-
-/// What a profile says of itself, for messages.
-std::string quoted(std::string_view name) {
-  return std::string("hardware profile '").append(name).append("'");
-}
-
-bool takes_part_in_arithmetic(DType type) {
-  return type.kind() == DTypeClass::kFloat || type.kind() == DTypeClass::kComplex ||
-         type.kind() == DTypeClass::kQuantized;
-}
-
-/// Visits tensor arguments in order, also inside lists, until `f` returns true.
-template <class F>
-bool any_tensor_argument(const Node& node, F f) {
-  for (size_t i = 0; i < node.arg_count(); ++i) {
-    const auto value = node.arg(i);
-    if (value.is_tensor() && f(value)) return true;
-    for (size_t k = 0; k < value.size(); ++k) {
-      if (value[k].is_tensor() && f(value[k])) return true;
-    }
-  }
-  return false;
-}
-
-/// The type the arithmetic is done in: that of the first floating, complex or quantized argument
-/// (activations come before weights and scales in every schema); else of the first tensor argument;
-/// else of the result.
-DType arithmetic_type(const Node& node) {
-  DType found;
-  any_tensor_argument(node, [&found](const Value& v) {
-    const bool better = takes_part_in_arithmetic(v.dtype());
-    if (better || !found.known()) found = v.dtype();
-    return better;
-  });
-  if (!found.known() && node.result_count() > 0) found = node.result(0).dtype();
-  return found;
-}
-
-bool multiplies(OpClass kind) {
-  return kind == OpClass::kConvolution || kind == OpClass::kMatmul || kind == OpClass::kAttention ||
-         kind == OpClass::kRecurrent;
-}
-
-/// As a plugin says of its own operators, else by the name. What is known by neither and multiplies
-/// and adds is taken for a matrix product.
-OpClass class_of(const Node& node, double macs, const Call& call) {
-  const auto kind = tmeter::op_class(node, call);
-  return kind == OpClass::kOther && macs > 0 ? OpClass::kMatmul : kind;
-}
-
-}  // namespace
 
 void Estimator::start(const Call& call) {
-  const auto lookup = lookup_in(call);
-  *this = Estimator();
-  profile_name_ = call.hardware_name();
+  machine_.start(call);
+  scope_ = {};
   const auto no = [this](std::string_view what) {
-    return quoted(profile_name_) + " has no " + std::string(what);
+    return machine_.quoted_name() + " has no " + std::string(what);
   };
-  scope_.compute = Profile::has(lookup, Family::kEnergyMac);
+  scope_.compute = Machine::has(call, Family::kEnergyMac);
   if (!scope_.compute) scope_.missing_compute = no("energy per MAC (energy.mac.*)");
 
-  const auto per_byte = lookup("energy.dram");
+  const auto per_byte = Machine::number(call, "energy.dram");
   scope_.memory = per_byte.has_value();
   per_byte_ = per_byte.value_or(0);
   if (!per_byte) scope_.missing_memory = no("energy per byte (energy.dram)");
 
-  const auto power = lookup("power.static");
+  const auto power = Machine::number(call, "power.static");
   power_ = power.value_or(0);
-  bandwidth_ = lookup("peak.dram");
-  has_peak_mac_ = Profile::has(lookup, Family::kPeakMac);
-  has_peak_op_ = Profile::has(lookup, Family::kPeakOp);
-  scope_.standing = power && (has_peak_mac_ || bandwidth_);
+  scope_.standing = power && (machine_.has_peak_mac() || machine_.has_bandwidth());
   if (!power) {
     scope_.missing_standing = no("static power (power.static)");
   } else if (!scope_.standing) {
@@ -99,127 +30,27 @@ void Estimator::start(const Call& call) {
   }
 }
 
-void Estimator::warn_once(const Call& call, const std::string& message) {
-  if (warned_.insert(message).second) call.warn(message);
-}
-
-std::optional<Work> Estimator::work_of(const Node& node, const Call& call) {
-  const auto amount = [&](std::string_view metric) -> std::optional<double> {
-    const auto cell = call.read(metric, node);
-    if (cell.empty()) return 0.0;  // the metric does not apply here
-    return cell.known() ? std::optional<double>(cell.real()) : std::nullopt;
-  };
-  const auto macs = amount("macs"), ops = amount("other_flops");
-  const auto read = amount("read_bytes"), written = amount("written_bytes");
-  if (!macs || !ops || !read || !written) {
-    warn_once(call, "energy leaves out " + std::string(node.op()) + ": its " +
-                        (!macs || !ops ? "arithmetic" : "memory traffic") + " is unknown");
-    return std::nullopt;
-  }
-  return Work{*macs, *ops, *read + *written, class_of(node, *macs, call), arithmetic_type(node)};
-}
-
-/// What is still counted at an operator inside a module call; what is not is 0 here.
-std::optional<Estimator::Amounts> Estimator::amounts_inside(const Node& node,
-                                                            const Call& call) const {
-  constexpr std::array<std::string_view, 4> kMetrics{"macs", "other_flops", "read_bytes",
-                                                     "written_bytes"};
-  Amounts out{};
-  for (size_t i = 0; i < kMetrics.size(); ++i) {
-    const auto cell = call.read(kMetrics[i], node);
-    if (!cell.known() && !cell.empty() && !cell.in_module()) return std::nullopt;
-    out[std::min<size_t>(i, 2)] += cell.real();
-  }
-  return out;
-}
-
-std::optional<std::vector<Work>> Estimator::work_of(const tmeter::ModuleCall& m, const Call& call,
-                                                    bool& partial) {
-  const auto macs = call.read("macs", m), ops = call.read("other_flops", m);
-  const auto read = call.read("read_bytes", m), written = call.read("written_bytes", m);
-  for (const auto& cell : {macs, ops, read, written}) {
-    if (!cell.known() && !cell.empty()) return std::nullopt;
-    partial = partial || cell.partial();
-  }
-  std::vector<Work> parts;
-  Work rest{macs.real(), ops.real(), read.real() + written.real(), OpClass::kOther, DType()};
-  for (const auto& node : m.nodes()) {
-    const auto kind = tmeter::op_class(node, call);
-    const auto type = arithmetic_type(node);
-    // What is given as a whole is taken for work of the first operator that multiplies.
-    if (!rest.type.known() || (!multiplies(rest.kind) && multiplies(kind)))
-      rest.kind = kind, rest.type = type;
-    const auto amounts = amounts_inside(node, call);
-    if (!amounts) continue;  // what is known of it stays in the rest
-    parts.push_back(
-        {(*amounts)[0], (*amounts)[1], (*amounts)[2], class_of(node, (*amounts)[0], call), type});
-    rest.macs -= (*amounts)[0], rest.ops -= (*amounts)[1], rest.bytes -= (*amounts)[2];
-  }
-  if (rest.kind == OpClass::kOther && rest.macs > 0) rest.kind = OpClass::kMatmul;  // as class_of
-  parts.push_back(rest);
-  return parts;
-}
-
-std::optional<double> Estimator::figure(const Lookup& lookup, Family family, const Work& work,
-                                        const Call& call) {
-  const auto found = profile_.figure(lookup, family, work.kind, work.type);
-  const auto type = std::string(work.type.name());
-  if (!found) {
-    warn_once(call, quoted(profile_name_) + " has no figures for " + type +
-                        " nor for a wider type: the energy of such operators is unavailable");
-    return std::nullopt;
-  }
-  if (!same_arithmetic(work.type, found->type)) {
-    warn_once(call, quoted(profile_name_) + " lacks figures for " + type + "; those for " +
-                        std::string(found->type.name()) + " are used");
-  }
-  return found->value;
-}
-
-std::optional<double> Estimator::time_of(const Lookup& lookup, const Work& work, const Call& call) {
-  Rates rates;
-  rates.byte = bandwidth_;
-  const auto class_key = std::string("efficiency.").append(tmeter::name_of(work.kind));
-  rates.efficiency = lookup(class_key).value_or(1.0);
-  if (work.macs > 0 && has_peak_mac_) {
-    rates.mac = figure(lookup, Family::kPeakMac, work, call);
-    if (!rates.mac) return std::nullopt;
-  }
-  if (work.ops > 0 && has_peak_op_) {
-    rates.op = figure(lookup, Family::kPeakOp, work, call);
-    if (!rates.op) return std::nullopt;
-  }
-  return roofline_time(work, rates);
-}
-
-std::optional<double> Estimator::compute_of(const Lookup& lookup, const Work& work,
-                                            const Call& call) {
+std::optional<double> Estimator::compute_of(const Work& work, const Call& call) {
   std::optional<double> mac, op;
-  if (work.macs > 0) mac = figure(lookup, Family::kEnergyMac, work, call);
-  if (work.ops > 0) op = figure(lookup, Family::kEnergyOp, work, call);
+  if (work.macs > 0) mac = machine_.figure(Family::kEnergyMac, work, call);
+  if (work.ops > 0) op = machine_.figure(Family::kEnergyOp, work, call);
   return compute_energy(work, mac, op);
 }
 
 Terms Estimator::terms_of(std::span<const Work> parts, const Call& call) {
-  const auto lookup = lookup_in(call);
-  const auto add = [](std::optional<double>& sum, std::optional<double> part) {
-    sum = sum && part ? std::optional(*sum + *part) : std::nullopt;
-  };
   Terms terms;
-  std::optional<double> seconds = 0;
   Work traffic;
   if (scope_.compute) terms.compute = 0;
   for (const auto& work : parts) {
-    if (scope_.compute) add(terms.compute, compute_of(lookup, work, call));
-    Work arithmetic = work;
-    arithmetic.bytes = 0;
-    if (scope_.standing) add(seconds, time_of(lookup, arithmetic, call));
     traffic.bytes += work.bytes;
+    if (!terms.compute) continue;
+    const auto part = compute_of(work, call);
+    terms.compute = part ? std::optional(*terms.compute + *part) : std::nullopt;
   }
   if (scope_.memory) terms.memory = memory_energy(traffic, per_byte_);
-  if (!scope_.standing || !seconds) return terms;
-  const auto moving = time_of(lookup, traffic, call);
-  if (moving) terms.standing = static_energy(std::max(*seconds, *moving), power_);
+  if (!scope_.standing) return terms;
+  const auto times = machine_.times_of(parts, call);
+  if (times) terms.standing = static_energy(times->longer(), power_);
   return terms;
 }
 

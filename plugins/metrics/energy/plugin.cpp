@@ -74,7 +74,7 @@ Cell energy_of(Estimator& estimator, const Column& column, std::span<const energ
 Cell evaluate(Estimator& estimator, const Column& column, const tmeter::Node& node,
               const tmeter::Call& call) {
   if (!in_scope(column, estimator.scope())) return Cell::unavailable();
-  const auto work = estimator.work_of(node, call);
+  const auto work = estimator.machine().work_of(node, call);
   return work ? energy_of(estimator, column, {&*work, 1}, call) : Cell::unsupported();
 }
 
@@ -82,7 +82,7 @@ Cell evaluate(Estimator& estimator, const Column& column, const tmeter::ModuleCa
               const tmeter::Call& call) {
   if (!in_scope(column, estimator.scope())) return Cell::unavailable();
   bool partial = false;
-  const auto parts = estimator.work_of(m, call, partial);
+  const auto parts = estimator.machine().work_of(m, call, partial);
   if (!parts) return Cell::unsupported();
   const auto value = energy_of(estimator, column, *parts, call);
   return partial && value.known() ? value.as_partial() : value;

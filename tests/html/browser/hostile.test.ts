@@ -1,9 +1,10 @@
 // Names are chosen by whoever made the model; the page must not care.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { Modules, Summary, Tensors } from "page/data/raw";
-import { becomes, eventually, hashOf, makeReport, openTab, path, resnet, rewritten, withPage } from "./browser";
+import { becomes, eventually, hashOf, makeReport, openTab, path, resnet, rewritten, source, withPage } from "./browser";
 
 const evil = "</script><img src=x onerror=\"document.title='owned'\">";
 const million = "m".repeat(1_000_000);
@@ -38,6 +39,23 @@ test("markup, controls and marks that turn text around are only text", () => {
     assert.match(await page.title(), /tmeter$/);
     const name = await page.locator(".details .long-name").innerText();
     assert.ok(!/[\u0000-\u0009\u202e]/.test(name), name);
+  });
+});
+
+test("the document that holds every kind of value is shown, view by view", () => {
+  const file = makeReport("every", "show", join(source, "tests/unit/reports/golden/report.json"));
+  return withPage(file, {}, async ({ page }) => {
+    const cards = page.locator(".cards");
+    await eventually(async () => assert.match(await cards.innerText(), /≥9\.01 P\s+lower bound/));
+    await page.getByRole("button", { name: "Expand all" }).click();
+    const shown = async () => (await page.locator(".grid-row .number").allInnerTexts()).join(" ");
+    await eventually(async () => assert.match(await shown(), /≥9\.01.*\?.*n\/a/s));
+    for (const tab of await page.getByRole("tab").all()) {
+      await tab.click();
+      await becomes(() => tab.getAttribute("aria-selected"), "true");
+      await page.locator("#view > *").first().waitFor();
+      assert.equal(await page.locator("img, .failure").count(), 0);
+    }
   });
 });
 

@@ -6,8 +6,8 @@
 
 namespace {
 
-using energy::Family;
-using energy::Work;
+using machine::Family;
+using machine::Work;
 using tmeter::DType;
 using tmeter::OpClass;
 
@@ -16,15 +16,15 @@ const DType kFloat32(TMETER_DTYPE_FLOAT32), kFloat16(TMETER_DTYPE_FLOAT16),
     kInt64(TMETER_DTYPE_INT64), kBool(TMETER_DTYPE_BOOL), kQuint8(TMETER_DTYPE_QUINT8),
     kComplex64(TMETER_DTYPE_COMPLEX64);
 
-energy::Lookup profile_of(std::map<std::string, double> figures) {
+machine::Lookup profile_of(std::map<std::string, double> figures) {
   return [figures = std::move(figures)](const std::string& key) -> std::optional<double> {
     const auto at = figures.find(key);
     return at == figures.end() ? std::nullopt : std::optional<double>(at->second);
   };
 }
 
-std::optional<energy::Figure> find(const energy::Lookup& lookup, OpClass kind, DType type) {
-  energy::Profile profile;
+std::optional<machine::Figure> find(const machine::Lookup& lookup, OpClass kind, DType type) {
+  machine::Profile profile;
   return profile.figure(lookup, Family::kEnergyMac, kind, type);
 }
 
@@ -63,26 +63,26 @@ TEST(EnergyModel, AFigureNobodyNeedsMayBeMissing) {
 TEST(EnergyModel, TimeIsThatOfTheSlowerRoof) {
   // A100, half-precision linear layer on one row: 4096 * 4096 MACs at 156e12/s = 107.5 ns, its
   // weights of 33,554,432 B at 1555e9 B/s = 21.578 us: memory-bound.
-  const energy::Rates a100{156e12, 9.75e12, 1555e9, 1};
+  const machine::Rates a100{156e12, 9.75e12, 1555e9, 1};
   const Work row{16'777'216, 0, 33'554'432, OpClass::kMatmul, kFloat16};
-  EXPECT_NEAR(energy::roofline_time(row, a100), 33'554'432 / 1555e9, 1e-15);
+  EXPECT_NEAR(machine::roofline_time(row, a100), 33'554'432 / 1555e9, 1e-15);
   // The same layer on 4096 rows: 68,719,476,736 MACs at 156e12/s = 440.51 us; 3 * 33,554,432 B take
   // 64.7 us: compute-bound.
   const Work batch{68'719'476'736, 0, 100'663'296, OpClass::kMatmul, kFloat16};
-  EXPECT_NEAR(energy::roofline_time(batch, a100), 440.5095e-6, 1e-10);
+  EXPECT_NEAR(machine::roofline_time(batch, a100), 440.5095e-6, 1e-10);
 }
 
 TEST(EnergyModel, EfficiencyStretchesArithmeticTimeAndNotMemoryTime) {
   // 100 MACs at 100/s at half efficiency = 2 s; 30 B at 10 B/s = 3 s.
-  const energy::Rates rates{100.0, 100.0, 10.0, 0.5};
-  EXPECT_DOUBLE_EQ(energy::roofline_time({100, 0, 0, OpClass::kMatmul, kFloat32}, rates), 2);
-  EXPECT_DOUBLE_EQ(energy::roofline_time({100, 0, 30, OpClass::kMatmul, kFloat32}, rates), 3);
+  const machine::Rates rates{100.0, 100.0, 10.0, 0.5};
+  EXPECT_DOUBLE_EQ(machine::roofline_time({100, 0, 0, OpClass::kMatmul, kFloat32}, rates), 2);
+  EXPECT_DOUBLE_EQ(machine::roofline_time({100, 0, 30, OpClass::kMatmul, kFloat32}, rates), 3);
 }
 
 TEST(EnergyModel, MacsAndOtherOperationsTakeTheirTimeOneAfterTheOther) {
   // 10 MACs at 10/s + 6 operations at 3/s = 3 s.
-  const energy::Rates rates{10.0, 3.0, std::nullopt, 1};
-  EXPECT_DOUBLE_EQ(energy::roofline_time({10, 6, 1e9, OpClass::kMatmul, kFloat32}, rates), 3);
+  const machine::Rates rates{10.0, 3.0, std::nullopt, 1};
+  EXPECT_DOUBLE_EQ(machine::roofline_time({10, 6, 1e9, OpClass::kMatmul, kFloat32}, rates), 3);
 }
 
 TEST(EnergyModel, StaticEnergyIsPowerTimesTime) {
@@ -113,7 +113,7 @@ TEST(EnergyFigures, AMissingFloatTakesTheNearestAtLeastAsWide) {
   const auto found = find(lookup, OpClass::kMatmul, kBfloat16);
   EXPECT_DOUBLE_EQ(found->value, 1.5);
   EXPECT_EQ(found->type, kFloat16);
-  EXPECT_FALSE(energy::same_arithmetic(kBfloat16, found->type));
+  EXPECT_FALSE(machine::same_arithmetic(kBfloat16, found->type));
 }
 
 TEST(EnergyFigures, AWiderTypeNeverTakesANarrowerFigure) {
@@ -127,7 +127,7 @@ TEST(EnergyFigures, QuantizedAndBooleanValuesAreComputedAsInt8) {
   for (const auto type : {kInt8, kQuint8, kBool}) {
     const auto found = find(lookup, OpClass::kMatmul, type);
     EXPECT_DOUBLE_EQ(found->value, 0.23);
-    EXPECT_TRUE(energy::same_arithmetic(type, found->type));
+    EXPECT_TRUE(machine::same_arithmetic(type, found->type));
   }
 }
 
@@ -144,8 +144,8 @@ TEST(EnergyFigures, ComplexArithmeticHasNoStandIn) {
 
 TEST(EnergyFigures, AFamilyIsThereWhenOneTypeHasAFigure) {
   const auto lookup = profile_of({{"energy.mac.bfloat16", 1}, {"power.static", 54}});
-  EXPECT_TRUE(energy::Profile::has(lookup, Family::kEnergyMac));
-  EXPECT_FALSE(energy::Profile::has(lookup, Family::kPeakMac));
+  EXPECT_TRUE(machine::Profile::has(lookup, Family::kEnergyMac));
+  EXPECT_FALSE(machine::Profile::has(lookup, Family::kPeakMac));
 }
 
 }  // namespace

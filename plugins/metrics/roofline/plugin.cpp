@@ -1,0 +1,202 @@
+// roofline: how long each operator takes on a machine at the least, and what holds it up: arithmetic,
+// memory, or the overhead of being called. Nothing is run.
+//
+// The figures are those of the hardware profile of the run (docs/hardware-profiles.md), the formulas
+// machine/figures.hpp's.
+#include <memory>
+
+#include "machine.hpp"
+
+namespace {
+
+using machine::Work;
+using tmeter::Call;
+using tmeter::Cell;
+
+/// What one operator, or one module call that a plugin answers as a whole, comes to.
+struct Point {
+  double flops = 0, bytes = 0;
+  std::optional<machine::Times> times;  // empty: the profile has no rate for the element type
+  double overhead = 0;                  // s
+
+  bool nothing() const { return flops == 0 && bytes == 0; }
+  double seconds() const { return times->longer() + overhead; }
+};
+
+Cell intensity(const Point& p) { return p.bytes > 0 ? Cell(p.flops / p.bytes) : Cell(); }
+Cell traffic(const Point& p) { return Cell(static_cast<int64_t>(p.bytes)); }
+Cell predicted(const Point& p) { return Cell(p.seconds()); }
+Cell arithmetic(const Point& p) { return Cell(p.times->arithmetic); }
+Cell moving(const Point& p) { return Cell(p.times->memory); }
+Cell called(const Point& p) { return Cell(p.overhead); }
+Cell held_by_memory(const Point& p) {
+  const bool yes = p.times->memory > p.times->arithmetic && p.times->memory >= p.overhead;
+  return Cell(yes ? 1.0 : 0.0);
+}
+Cell held_by_calls(const Point& p) { return Cell(p.overhead > p.times->longer() ? 1.0 : 0.0); }
+
+struct Column {
+  tmeter::MetricSpec spec;
+  Cell (*value)(const Point&);
+  bool needs_machine;  // peak rates in the profile
+};
+
+constexpr std::string_view kRoofline =
+    "roofline: max((MACs / peak.mac + other operations / peak.op) / efficiency, bytes read and "
+    "written / peak.dram) + overhead.operator, operator by operator; a lower bound, for caches and "
+    "fusion are not in it";
+
+const std::array<Column, 8> kColumns{{
+    {{.id = "predicted_time",
+      .title = "predicted time",
+      .unit = "s",
+      .unit_kind = TMETER_UNIT_SECOND,
+      .convention = kRoofline},
+     predicted,
+     true},
+    {{.id = "arithmetic_intensity",
+      .title = "intensity",
+      .unit = "FLOP/B",
+      .unit_kind = TMETER_UNIT_OTHER,
+      .aggregation = TMETER_AGGREGATE_WEIGHTED_MEAN,
+      .better = TMETER_BETTER_HIGHER,
+      .convention = "(2 × MACs + other operations) / (bytes read + bytes written); of a module: "
+                    "all its operations over all its bytes",
+      .weight = "traffic_bytes"},
+     intensity,
+     false},
+    {{.id = "memory_bound",
+      .title = "memory-bound",
+      .unit_kind = TMETER_UNIT_RATIO,
+      .aggregation = TMETER_AGGREGATE_WEIGHTED_MEAN,
+      .convention = "share of the predicted time in operators that wait for memory: their bytes / "
+                    "peak.dram take longer than their arithmetic and than overhead.operator",
+      .weight = "predicted_time"},
+     held_by_memory,
+     true},
+    {{.id = "overhead_bound",
+      .title = "overhead-bound",
+      .unit_kind = TMETER_UNIT_RATIO,
+      .aggregation = TMETER_AGGREGATE_WEIGHTED_MEAN,
+      .flags = TMETER_METRIC_DETAIL,
+      .convention = "share of the predicted time in operators whose overhead.operator is longer "
+                    "than their arithmetic and their memory traffic",
+      .weight = "predicted_time"},
+     held_by_calls,
+     true},
+    {{.id = "traffic_bytes",
+      .title = "traffic",
+      .unit = "B",
+      .unit_kind = TMETER_UNIT_BYTE,
+      .flags = TMETER_METRIC_DETAIL,
+      .convention = "bytes read + bytes written, as the plugin memory counts them"},
+     traffic,
+     false},
+    {{.id = "arithmetic_time",
+      .title = "T arithmetic",
+      .unit = "s",
+      .unit_kind = TMETER_UNIT_SECOND,
+      .flags = TMETER_METRIC_DETAIL,
+      .convention = "(MACs / peak.mac + other operations / peak.op) / efficiency"},
+     arithmetic,
+     true},
+    {{.id = "memory_time",
+      .title = "T memory",
+      .unit = "s",
+      .unit_kind = TMETER_UNIT_SECOND,
+      .flags = TMETER_METRIC_DETAIL,
+      .convention = "(bytes read + bytes written) / peak.dram"},
+     moving,
+     true},
+    {{.id = "overhead_time",
+      .title = "T overhead",
+      .unit = "s",
+      .unit_kind = TMETER_UNIT_SECOND,
+      .flags = TMETER_METRIC_DETAIL,
+      .convention = "overhead.operator of the hardware profile, once per operator call; 0 when it "
+                    "has none"},
+     called,
+     true},
+}};
+
+class Roofline {
+ public:
+  void start(Call& call);
+
+  Cell at(const Column& column, const tmeter::Node& node, const Call& call) {
+    if (column.needs_machine && !missing_.empty()) return Cell::unavailable();
+    const auto work = machine_.work_of(node, call);
+    return work ? value(column, {&*work, 1}, 1, call) : Cell::unsupported();
+  }
+  Cell at(const Column& column, const tmeter::ModuleCall& m, const Call& call) {
+    if (column.needs_machine && !missing_.empty()) return Cell::unavailable();
+    bool partial = false;
+    const auto parts = machine_.work_of(m, call, partial);
+    if (!parts) return Cell::unsupported();
+    const auto cell = value(column, *parts, static_cast<double>(parts->size()), call);
+    return partial && cell.known() ? cell.as_partial() : cell;
+  }
+
+ private:
+  Cell value(const Column& column, std::span<const Work> parts, double calls, const Call& call);
+
+  machine::Machine machine_{"predicted time"};
+  std::string missing_;  // a sentence; empty: the profile can tell times
+  double overhead_ = 0;
+};
+
+void Roofline::start(Call& call) {
+  machine_.start(call);
+  overhead_ = machine::Machine::number(call, "overhead.operator").value_or(0);
+  missing_.clear();
+  if (!machine_.has_peak_mac() || !machine_.has_bandwidth())
+    missing_ = machine_.quoted_name() + " has no peak rates (peak.mac.*, peak.dram)";
+  const auto profile = std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
+  for (const auto& column : kColumns) {
+    if (!column.needs_machine) continue;
+    if (missing_.empty()) {
+      call.set_provenance(column.spec.id, TMETER_PROVENANCE_ESTIMATED,
+                          "roofline on hardware profile " + profile);
+    } else {
+      call.set_provenance(column.spec.id, TMETER_PROVENANCE_UNAVAILABLE, missing_);
+    }
+  }
+}
+
+Cell Roofline::value(const Column& column, std::span<const Work> parts, double calls,
+                     const Call& call) {
+  Point point;
+  for (const auto& work : parts) {
+    point.flops += 2 * work.macs + work.ops;
+    point.bytes += work.bytes;
+  }
+  if (point.nothing()) return Cell::zero_by_rule();  // a view: nobody waits for it
+  if (!column.needs_machine) return column.value(point);
+  point.times = machine_.times_of(parts, call);
+  point.overhead = calls * overhead_;
+  return point.times ? column.value(point) : Cell::unavailable();
+}
+
+void register_all(tmeter::Registrar& r) {
+  const auto roofline = std::make_shared<Roofline>();
+  r.configure([roofline](Call& call) { roofline->start(call); });
+  for (const auto& column : kColumns) {
+    r.metric(column.spec);
+    r.op("*").handle(column.spec.id, [roofline, &column](const tmeter::Node& node, Call& call) {
+      return roofline->at(column, node, call);
+    });
+    const auto of_call = [roofline, &column](const tmeter::Graph&, const tmeter::ModuleCall& m,
+                                             Call& call) { return roofline->at(column, m, call); };
+    r.module_type("*", column.spec.id, of_call, 0, "macs other_flops read_bytes written_bytes");
+  }
+}
+
+}  // namespace
+
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.roofline",
+                       .version = "1.0.0",
+                       .description = "Arithmetic intensity, and the least time on a hardware profile",
+                       .needs = "params flops memory",
+                   }),
+                   [](tmeter::Registrar& r) { register_all(r); })
