@@ -4,7 +4,7 @@
 build_packages=(
   build-essential cmake ninja-build ccache git ca-certificates python3 unzip
   libboost1.81-dev libboost-program-options1.81-dev libtomlplusplus-dev libsimdjson-dev
-  nlohmann-json3-dev libfmt-dev zlib1g-dev libseccomp-dev libhwy-dev libeigen3-dev libgtest-dev python3-jsonschema
+  nlohmann-json3-dev libfmt-dev zlib1g-dev libseccomp-dev libhwy-dev libeigen3-dev libutf8proc-dev libgtest-dev python3-jsonschema
 )
 
 # For testing alone: the browser in which the html report is looked at (124 MB), and parsers of other

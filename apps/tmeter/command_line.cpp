@@ -62,7 +62,7 @@ struct Options {
         "give up after 60, 500ms, 2min (default: never; code in a TorchScript file: 60)")(
         "max-memory", text("SIZE"), "memory (default: half the machine's, at most 8GiB)")(
         "config", text("FILE"), "read options from a TOML file")("quiet,q", "errors only")(
-        "verbose,v", "say what is being done")("version", "print the version")("help,h",
+        "verbose,v", "say what is being done; reports explain each figure")("version", "print the version")("help,h",
                                                                                "print this text");
   }
   po::options_description visible() const {
@@ -196,6 +196,7 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
   for (const char* flag : {"raw", "repr", "no-fold"}) {
     if (map.count(flag)) out.view[flag] = "1";
   }
+  if (map.count("verbose") && !map.count("quiet")) out.view["verbose"] = "1";
   if (map.count("color")) {
     const auto when = one_of("color", map["color"].as<std::string>(), {"auto", "always", "never"});
     out.color = when == "always"  ? core::ColorMode::kAlways

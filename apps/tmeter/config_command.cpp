@@ -1,8 +1,10 @@
 // `tmeter config`: the complete default configuration as TOML, made from what the plugins declare.
+#include <optional>
 #include <sstream>
 
 #include "apps/tmeter/commands.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/config/hardware.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/interfaces.hpp"
@@ -16,17 +18,58 @@ using namespace core;
 std::string toml_value(const tmeter_option_desc& o) {
   const bool bare =
       o.type == TMETER_OPTION_INT || o.type == TMETER_OPTION_FLOAT || o.type == TMETER_OPTION_BOOL;
-  return bare ? str(o.default_value) : "\"" + str(o.default_value) + "\"";
+  if (bare) return str(o.default_value);
+  std::string out = "\"";
+  for (const char c : view(o.default_value)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+/// Lines of a readable length.
+void print_comment(const std::string& text, std::ostream& out) {
+  constexpr size_t kWidth = 100;
+  size_t column = 0;
+  for (const auto& word : split(text, " ")) {
+    const bool fits = column > 0 && column + 1 + word.size() <= kWidth;
+    if (column > 0 && !fits) out << "\n";
+    out << (fits ? " " : "# ") << word;
+    column = (fits ? column + 1 : 2) + word.size();
+  }
+  out << "\n";
+}
+
+void print_option(const tmeter_option_desc& o, std::string_view key, std::ostream& out) {
+  print_comment(str(o.text) + (o.choices.len ? " (" + str(o.choices) + ")" : ""), out);
+  out << key << " = " << toml_value(o) << "\n";
+}
+
+/// Of "column.*.style" the table "column.default" is printed.
+void print_tables(const std::vector<tmeter_option_desc>& options, const std::string& prefix,
+                  std::ostream& out) {
+  std::optional<std::string> last;
+  for (const auto& o : options) {
+    auto path = str(o.key);
+    const auto star = path.find('*');
+    const auto any = path.substr(0, star);
+    if (star != path.npos) path.replace(star, 1, "default");
+    const auto dot = path.rfind('.');
+    const auto table = dot == path.npos ? std::string() : "." + path.substr(0, dot);
+    if (table != last) out << "\n[" << prefix << table << "]\n";
+    if (table != last && star != path.npos)
+      out << "# for all; [" << prefix << "." << any << "NAME] is for one alone\n";
+    last = table;
+    print_option(o, std::string_view(path).substr(dot + 1), out);
+  }
 }
 
 void print_plugin(const Plugin& p, std::ostream& out) {
   const auto& options = p.offers().options;
-  if (options.empty()) return;
-  out << "\n[plugin." << p.manifest.name << "]\n";
-  for (const auto& o : options) {
-    out << "# " << str(o.text) << (o.choices.len ? " (" + str(o.choices) + ")" : "") << "\n"
-        << str(o.key) << " = " << toml_value(o) << "\n";
-  }
+  const auto prefix = "plugin." + p.manifest.name;
+  if (!options.empty()) out << "\n[" << prefix << "]\n";
+  for (const auto& o : options) print_option(o, view(o.key), out);
+  print_tables(p.offers().option_tables, prefix, out);
 }
 
 Ending print_configuration(Worker& worker) {

@@ -116,7 +116,8 @@ SavedReport report_of_model(Session& session, const std::string& path,
   activity().stage = Stage::kAnalysing;
   append_unique(names, handlers_wanted(registry, *model.graph));
   put_in_order(names);
-  const auto plugins = registry.open_with_needs(names);
+  auto plugins = registry.open_with_needs(names);
+  put_in_order(plugins);
   report.graph = model.graph.get();
   const TensorBytes tensors(source.file);
   Engine engine(*model.graph, plugins, log, &hardware);

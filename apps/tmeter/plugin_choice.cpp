@@ -1,6 +1,7 @@
 #include "apps/tmeter/plugin_choice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace tmeter::app {
@@ -9,6 +10,17 @@ using namespace core;
 
 const std::vector<std::string> kDefaultPlugins{"org.tmeter.params", "org.tmeter.flops",
                                                "org.tmeter.memory"};
+
+/// Own plugins whose metrics are columns, most asked for first.
+constexpr std::array<std::string_view, 9> kImportance{
+    "org.tmeter.params",       "org.tmeter.flops",       "org.tmeter.memory",
+    "org.tmeter.energy",       "org.tmeter.activations", "org.tmeter.language-model",
+    "org.tmeter.architecture", "org.tmeter.param-stats", "org.tmeter.quantization-advice"};
+
+auto place_of(const std::string& id) {
+  const auto rank = std::find(kImportance.begin(), kImportance.end(), id) - kImportance.begin();
+  return std::pair<ptrdiff_t, const std::string&>(rank, id);
+}
 
 bool is_removal(const std::string& name) { return name.starts_with("-"); }
 
@@ -38,11 +50,13 @@ std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<st
 }
 
 void put_in_order(std::vector<std::string>& ids) {
-  const auto rank = [](const std::string& id) {
-    return std::find(kDefaultPlugins.begin(), kDefaultPlugins.end(), id) - kDefaultPlugins.begin();
-  };
-  std::sort(ids.begin(), ids.end(), [&](const std::string& a, const std::string& b) {
-    return std::pair(rank(a), a) < std::pair(rank(b), b);
+  std::sort(ids.begin(), ids.end(),
+            [](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
+}
+
+void put_in_order(std::vector<Plugin*>& plugins) {
+  std::sort(plugins.begin(), plugins.end(), [](const auto* a, const auto* b) {
+    return place_of(a->manifest.id) < place_of(b->manifest.id);
   });
 }
 

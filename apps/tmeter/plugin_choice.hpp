@@ -12,9 +12,11 @@ namespace tmeter::app {
 std::vector<std::string> chosen_plugins(core::Registry& registry,
                                         const std::vector<std::string>& asked);
 
-/// The order of columns, and of everything else that plugins add, does not depend on the order in
-/// which they are named: the default set first, the others by id.
+/// The order of columns, and of everything else that plugins add, is that of what most readers ask
+/// first, and does not depend on the order in which plugins are named or need each other: what a
+/// model holds, what it computes, what that takes, what is in the weights, then strangers by id.
 void put_in_order(std::vector<std::string>& ids);
+void put_in_order(std::vector<core::Plugin*>& plugins);
 
 /// Plugins nobody named that handle an operator or module of this model: an in-house layer is
 /// counted once its plugin lies in a plugin folder. Their ids.

@@ -63,8 +63,10 @@ void print_tables(const Offers& offers, const std::string& name, std::ostream& o
   }
   for (const auto& a : offers.tensor_analyses)
     out << "  " << view(a.name) << "  of the numbers in tensors, on several threads\n";
-  if (!offers.options.empty()) out << "options:\n";
-  for (const auto& o : offers.options) {
+  auto options = offers.options;
+  options.insert(options.end(), offers.option_tables.begin(), offers.option_tables.end());
+  if (!options.empty()) out << "options:\n";
+  for (const auto& o : options) {
     out << "  --set " << name << "." << view(o.key) << "=" << view(o.default_value) << "  ("
         << values_of(o) << ")\n      " << view(o.text) << "\n";
   }

@@ -1,5 +1,6 @@
 #include "core/config/settings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <sstream>
 
@@ -8,6 +9,13 @@
 
 namespace tmeter::core {
 namespace {
+
+constexpr size_t kReadableOrigin = 120;
+
+size_t characters(std::string_view text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
 
 std::string scalar_text(const std::string& path, const toml::node& node) {
   if (const auto s = node.value_exact<std::string>()) return *s;
@@ -44,6 +52,42 @@ std::vector<std::string> hash_list(const std::string& path, const toml::node& no
   return list;
 }
 
+/// A list of scalars as one text.
+std::string list_text(const std::string& path, const toml::array& list) {
+  std::string out;
+  for (auto item = list.begin(); item != list.end(); ++item)
+    out += (item == list.begin() ? "" : ", ") + scalar_text(path, *item);
+  return out;
+}
+
+Setting setting_of(const std::string& path, const toml::node& node) {
+  const auto& begin = node.source().begin;
+  const auto& end = node.source().end;
+  Setting s{node.is_array() ? list_text(path, *node.as_array()) : scalar_text(path, node),
+            path + ":" + std::to_string(begin.line) + ":" + std::to_string(begin.column),
+            node.is_array()};
+  // Quotes and nothing else around it: no escapes, not of three quotes.
+  if (node.is_string() && begin.line == end.line &&
+      end.column - begin.column == characters(s.value) + 2) {
+    s.file = path;
+    s.line = begin.line;
+    s.column = begin.column + 1;
+  }
+  return s;
+}
+
+/// `prefix`: of the keys, "column.macs.".
+void read_options(const std::string& path, const toml::table& table, const std::string& prefix,
+                  std::map<std::string, Setting>& out) {
+  for (const auto& [key, value] : table) {
+    const auto name = prefix + std::string(key.str());
+    if (const auto* inner = value.as_table())
+      read_options(path, *inner, name + ".", out);
+    else
+      out[name] = setting_of(path, value);
+  }
+}
+
 void read_plugin_tables(const std::string& path, const toml::node& node, Settings& settings) {
   const auto* plugins = node.as_table();
   if (!plugins)
@@ -51,16 +95,19 @@ void read_plugin_tables(const std::string& path, const toml::node& node, Setting
   for (const auto& [name, table] : *plugins) {
     if (!table.is_table())
       toml_error(ErrorKind::kUsage, path, table.source(), "[plugin.NAME] tables are expected");
-    for (const auto& [key, value] : *table.as_table()) {
-      const auto where = value.source().begin;
-      settings.options[std::string(name.str())][std::string(key.str())] = {
-          scalar_text(path, value),
-          path + ":" + std::to_string(where.line) + ":" + std::to_string(where.column)};
-    }
+    read_options(path, *table.as_table(), {}, settings.options[std::string(name.str())]);
   }
 }
 
 }  // namespace
+
+std::string Setting::place(size_t offset) const {
+  const auto before = characters(std::string_view(value).substr(0, offset));
+  if (line > 0)
+    return file + ":" + std::to_string(line) + ":" + std::to_string(column + before);
+  const auto from = origin.size() > kReadableOrigin ? origin.substr(0, kReadableOrigin) + "…" : origin;
+  return before ? from + ", character " + std::to_string(before + 1) : from;
+}
 
 Settings read_settings(const std::string& path) {
   Settings s;

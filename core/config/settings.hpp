@@ -1,6 +1,7 @@
 // What the user configured: the command line over a configuration file. Plugin options are kept as
 // text here; the plugin host checks them against what the plugin declares.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,7 +11,14 @@ namespace tmeter::core {
 
 struct Setting {
   std::string value;
-  std::string origin;  // "--set flops.convention=torch" or "tmeter.toml:3:1"
+  std::string origin{};  // "--set flops.convention=torch" or "tmeter.toml:3:1"
+  bool list = false;  // its items joined by ", "
+  // Of a text that stands in a file as it is (without escapes, on one line): its first character.
+  std::string file{};
+  uint32_t line = 0, column = 0;  // 0: not such a text
+
+  /// Where byte `offset` of the value is: "tmeter.toml:3:14", "tmeter.toml:3:1, character 5".
+  std::string place(size_t offset) const;
 };
 
 struct Settings {
@@ -21,7 +29,7 @@ struct Settings {
   /// SHA-256 of the libraries that may be used beside tmeter's own; not set: any.
   std::optional<std::vector<std::string>> allowed_plugins;
   std::string hardware;  // name or file; empty: the default profile
-  /// [plugin name or id][option key]
+  /// [plugin name or id][option key]; of tables in a plugin's table the keys are joined by '.'.
   std::map<std::string, std::map<std::string, Setting>> options;
 };
 

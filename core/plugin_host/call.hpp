@@ -96,6 +96,7 @@ struct CallFrame {
 struct tmeter_call {
   std::string plugin_id;
   const tmeter::core::ResolvedOptions* options = nullptr;
+  const std::vector<tmeter::core::GivenOption>* given = nullptr;  // options of tables
   tmeter::core::RunContext run;
   tmeter::core::Registry* registry = nullptr;  // whose plugins have shape rules, once open
   tmeter::core::CallFrame frame;

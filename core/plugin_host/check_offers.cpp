@@ -91,6 +91,17 @@ void check_options(const StartedPlugin& plugin, const Offers& o) {
   }
 }
 
+/// Their keys are paths; names that users give take the place of "*".
+void check_option_tables(const StartedPlugin& plugin, const Offers& o) {
+  Check check(plugin, "option");
+  const auto letters = words_of("_-.*");
+  for (const auto& x : o.option_tables) {
+    check.named(x.key, letters);
+    check.within(x.type, TMETER_OPTION_CHOICE, "type");
+    check.lines({x.default_value, x.choices, x.text});
+  }
+}
+
 void check_handlers(const StartedPlugin& plugin, const Offers& o) {
   Check check(plugin, "handler of");
   for (const auto& h : o.op_handlers) {
@@ -188,6 +199,7 @@ void check_offers(const StartedPlugin& plugin, const Offers& offers) {
   check_info(plugin);
   check_metrics(plugin, offers);
   check_options(plugin, offers);
+  check_option_tables(plugin, offers);
   check_handlers(plugin, offers);
   check_analyses(plugin, offers);
   check_models(plugin, offers);

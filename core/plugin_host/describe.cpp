@@ -49,6 +49,7 @@ Manifest describe(const StartedPlugin& plugin, const Offers& offers) {
   describe_handlers(offers, m);
   for (const auto& x : offers.shape_rules) m.shape_rules.push_back(str(x.schema));
   for (const auto& x : offers.options) m.options.push_back(str(x.key));
+  for (const auto& x : offers.option_tables) m.options.push_back(str(x.key));
   for (const auto& x : offers.loaders) m.loaders.push_back(describe_loader(x));
   for (const auto& x : offers.propagators) m.propagators.push_back(str(x.name));
   for (const auto& x : offers.writers)

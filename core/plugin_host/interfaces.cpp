@@ -1,5 +1,7 @@
 #include "core/plugin_host/interfaces.hpp"
 
+#include <tmeter/abi/draft/option_tables.h>
+
 #include <map>
 #include <string_view>
 
@@ -33,6 +35,7 @@ void add_plugin_host_interfaces() {
   add_interface(TMETER_HOST_BUILDER, builder_interface());
   add_interface(TMETER_HOST_SOURCE, source_interface());
   add_interface(TMETER_HOST_REQUEST, request_interface());
+  add_interface(TMETER_HOST_OPTION_TABLES, option_tables_interface());
   add_interface(TMETER_HOST_SHAPE_RULES, shape_rules_interface());
 }
 

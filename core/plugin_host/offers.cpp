@@ -1,5 +1,7 @@
 #include "core/plugin_host/offers.hpp"
 
+#include <tmeter/abi/draft/option_tables.h>
+
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/call.hpp"
@@ -44,6 +46,8 @@ Offers read_offers(const StartedPlugin& p) {
                        TMETER_SIZE_1_0(tmeter_metric_desc), o.metrics);
   read<tmeter_options>(p, TMETER_CAP_OPTIONS, TMETER_SIZE_1_0(tmeter_options),
                        TMETER_SIZE_1_0(tmeter_option_desc), o.options);
+  read<tmeter_option_tables>(p, TMETER_CAP_OPTION_TABLES, sizeof(tmeter_option_tables),
+                             TMETER_SIZE_1_0(tmeter_option_desc), o.option_tables);
   read<tmeter_op_classes>(p, TMETER_CAP_OP_CLASS, TMETER_SIZE_1_0(tmeter_op_classes),
                           TMETER_SIZE_1_0(tmeter_op_class), o.op_classes);
   read<tmeter_op_handlers>(p, TMETER_CAP_OP_HANDLER, TMETER_SIZE_1_0(tmeter_op_handlers),

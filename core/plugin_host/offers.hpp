@@ -13,6 +13,7 @@ namespace tmeter::core {
 struct Offers {
   std::vector<tmeter_metric_desc> metrics;
   std::vector<tmeter_option_desc> options;
+  std::vector<tmeter_option_desc> option_tables;  // draft/option_tables.h
   std::vector<tmeter_op_class> op_classes;
   std::vector<tmeter_op_handler> op_handlers;
   std::vector<tmeter_module_handler> module_handlers;

@@ -1,7 +1,10 @@
 #include "core/plugin_host/options.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -60,11 +63,59 @@ std::string parse_value(const tmeter_option_desc& d, const std::string& text, Op
   return "";
 }
 
+/// What "column.*.style" is for the path "column.macs.stlye": "column.macs.style".
+std::string meant(std::string_view pattern, const std::string& path) {
+  const auto parts = split(std::string(pattern), "."), names = split(path, ".");
+  std::string out;
+  for (size_t i = 0; i < parts.size(); ++i)
+    out += (i ? "." : "") + (parts[i] == "*" && i < names.size() ? names[i] : parts[i]);
+  return out;
+}
+
+bool is_name(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return (c < 0x80 && std::isalnum(c)) || c == '_' || c == '-';
+  });
+}
+
+/// The index of what declares `path`: itself, or a pattern.
+std::optional<uint32_t> find_declared(std::span<const tmeter_option_desc> declared,
+                                      const std::string& path) {
+  const auto names = split(path, ".");
+  const bool wild = std::all_of(names.begin(), names.end(), is_name);
+  std::optional<uint32_t> found;
+  for (uint32_t i = 0; i < declared.size(); ++i) {
+    if (view(declared[i].key) == path) return i;
+    if (!found && wild && meant(view(declared[i].key), path) == path) found = i;
+  }
+  return found;
+}
+
 }  // namespace
+
+GivenOptions take_tables(std::span<const tmeter_option_desc> declared,
+                         const std::map<std::string, Setting>& given) {
+  GivenOptions out;
+  for (const auto& [path, setting] : given) {
+    const auto index = find_declared(declared, path);
+    if (!index) {
+      out.flat[path] = setting;
+      continue;
+    }
+    OptionValue value;
+    const auto& d = declared[*index];
+    auto why = parse_value(d, setting.value, value);
+    if (setting.list && view(d.choices) != "list") why = "one value is expected, not a list";
+    if (!why.empty()) throw Error(ErrorKind::kUsage, setting.place(0) + ": " + why);
+    out.of_tables.push_back({path, *index, std::move(value), setting});
+  }
+  return out;
+}
 
 ResolvedOptions resolve_options(const std::string& plugin,
                                 std::span<const tmeter_option_desc> declared,
-                                const std::map<std::string, Setting>& given) {
+                                const std::map<std::string, Setting>& given,
+                                std::span<const tmeter_option_desc> tables) {
   ResolvedOptions out;
   std::vector<std::string> keys;
   for (const auto& d : declared) {
@@ -79,13 +130,16 @@ ResolvedOptions resolve_options(const std::string& plugin,
                   "plugin " + plugin + ": the default of option '" + key + "' is invalid: " + why);
     }
     if (!why.empty()) throw Error(ErrorKind::kUsage, it->second.origin + ": " + why);
+    if (it != given.end() && it->second.list)
+      throw Error(ErrorKind::kUsage, it->second.origin + ": one value is expected, not a list");
     out[key] = value;
   }
   for (const auto& [key, setting] : given) {
     if (out.contains(key)) continue;
+    for (const auto& d : tables) keys.push_back(meant(view(d.key), key));
     throw Error(
         ErrorKind::kUsage,
-        setting.origin + ": plugin '" + plugin + "' has no option '" + key + "'" +
+        setting.place(0) + ": plugin '" + plugin + "' has no option '" + key + "'" +
             did_you_mean(key, keys) +
             (keys.empty() ? "; it has none" : ". `tmeter plugin info " + plugin + "` lists them."));
   }

@@ -22,10 +22,29 @@ struct OptionValue {
 
 using ResolvedOptions = std::map<std::string, OptionValue, std::less<>>;
 
+/// An option of a table (abi/draft/option_tables.h) that the user gave.
+struct GivenOption {
+  std::string path;
+  uint32_t declared = 0;  // index
+  OptionValue value;
+  Setting setting;
+};
+
+struct GivenOptions {
+  std::map<std::string, Setting> flat;  // for resolve_options
+  std::vector<GivenOption> of_tables;   // by path
+};
+
+/// What of `given` is declared in tables, checked as resolve_options does; the rest stays flat.
+/// Throws Error(kUsage).
+GivenOptions take_tables(std::span<const tmeter_option_desc> declared,
+                         const std::map<std::string, Setting>& given);
+
 /// Defaults overlaid by `given`. Throws Error(kUsage) naming the setting, what is wrong, and the
-/// nearest known key or the allowed values; Error(kPlugin) when a declared default is invalid.
+/// nearest known key (of `tables`, too, which are not resolved here) or the allowed values; Error(kPlugin) when a declared default is invalid.
 ResolvedOptions resolve_options(const std::string& plugin,
                                 std::span<const tmeter_option_desc> declared,
-                                const std::map<std::string, Setting>& given);
+                                const std::map<std::string, Setting>& given,
+                                std::span<const tmeter_option_desc> tables = {});
 
 }  // namespace tmeter::core

@@ -90,6 +90,7 @@ Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, Cal
   }
   for (const auto& file : settings.plugin_files) add_file(file, true);
   for (const auto& folder : plugin_folders(settings)) scan(folder);
+  assign_options();
   check_setting_names();
   leave_out();
 }
@@ -242,9 +243,27 @@ void Registry::add(std::unique_ptr<Plugin> plugin) {
   plugins_.push_back(std::move(plugin));
 }
 
+/// "text.table" and "width" are the option "table.width" of plugin "text"; so are "text" and
+/// "table.width". Names of plugins have dots, too: the longest that there is counts.
+void Registry::assign_options() {
+  for (const auto& [plugin, options] : settings_.options) {
+    for (const auto& [key, setting] : options) {
+      const auto path = plugin + "." + key;
+      auto dot = plugin.size();
+      for (auto at = path.rfind('.'); at != 0 && at != path.npos; at = path.rfind('.', at - 1)) {
+        if (find_plugin(plugins_, plugin)) break;
+        if (!find_plugin(plugins_, path.substr(0, at))) continue;
+        dot = at;
+        break;
+      }
+      options_[path.substr(0, dot)][path.substr(dot + 1)] = setting;
+    }
+  }
+}
+
 /// A setting for a plugin that does not exist is a slip that would otherwise pass silently.
 void Registry::check_setting_names() const {
-  for (const auto& [plugin, options] : settings_.options) {
+  for (const auto& [plugin, options] : options_) {
     if (options.empty() || find_plugin(plugins_, plugin)) continue;
     throw Error(ErrorKind::kUsage, options.begin()->second.origin + ": there is no plugin '" +
                                        plugin + "'" + did_you_mean(plugin, names()));
@@ -320,11 +339,15 @@ void Registry::open(Plugin& p) {
   });
   std::map<std::string, Setting> given;
   for (const auto& name : {p.manifest.id, p.manifest.name}) {
-    if (const auto it = settings_.options.find(name); it != settings_.options.end()) {
+    if (const auto it = options_.find(name); it != options_.end()) {
       for (const auto& [key, setting] : it->second) given[key] = setting;
     }
   }
-  p.options = resolve_options(p.manifest.name, p.offered.options, given);
+  auto taken = take_tables(p.offered.option_tables, given);
+  p.options =
+      resolve_options(p.manifest.name, p.offered.options, taken.flat, p.offered.option_tables);
+  p.given = std::move(taken.of_tables);
+  p.call.given = &p.given;
 }
 
 /// Throws PluginError: it is the plugin's defect, or what the user left out.

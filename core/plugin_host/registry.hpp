@@ -25,6 +25,7 @@ struct Plugin {
   bool described = true;  // false: it could not be, and is known by its file's name
   std::shared_ptr<const StartedPlugin> started;  // once open
   ResolvedOptions options;
+  std::vector<GivenOption> given;  // of its tables
   tmeter_call call;
   /// Why it is not called any more: it ended or stalled an earlier attempt. Empty: it works.
   std::string failure;
@@ -71,6 +72,7 @@ class Registry {
   void require_allowed(const std::string& library) const;
   void add(std::unique_ptr<Plugin> plugin);
   void add_unopened(std::unique_ptr<Plugin> plugin, bool given);
+  void assign_options();
   void check_setting_names() const;
   static void require_described(const Plugin& plugin);
   void require_known_metrics(const Plugin& plugin) const;
@@ -83,6 +85,7 @@ class Registry {
   const Excluded* exclusion(const Plugin& plugin) const;
 
   const Settings& settings_;
+  decltype(Settings::options) options_;  // by plugins that are there
   std::vector<Excluded> excluded_;
   CallLog* log_;
   PluginList plugins_;

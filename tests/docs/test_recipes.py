@@ -167,15 +167,6 @@ class Page(unittest.TestCase):
 
 class OtherTools(unittest.TestCase):
     """docs/from-other-tools.md"""
-    # The keys of torchmeter 0.1.0's default configuration (torchmeter/config.py, DEFAULT_CFG), and "all" of its cheat sheet.
-    TORCHMETER = {
-        "render_interval": "", "tree_fold_repeat": "", "combine": "horizon_gap",
-        "tree_repeat_block_args": "title title_align subtitle subtitle_align style highlight box border_style width height padding expand",
-        "tree_levels_args": "default all 0", "tree_levels_args.*": "label style guide_style highlight hide_root expanded",
-        "table_column_args": "style justify vertical overflow no_warp",
-        "table_display_args": "style highlight width min_width expand padding collapse_padding pad_edge leading title title_style title_justify "
-                              "caption caption_style caption_justify show_header header_style show_footer footer_style show_lines row_styles "
-                              "show_edge box safe_box border_style"}
 
     @classmethod
     def setUpClass(cls):
@@ -199,15 +190,6 @@ class OtherTools(unittest.TestCase):
             if name in theirs:
                 self.assertEqual(f"{theirs[name]:,}", there.split(" ")[0], name)
             self.assertEqual(bool(why), here != there.split(" ")[0] and name != "torchvision", name)
-
-    def test_each_key_of_torchmeter_has_a_row(self):
-        told = set()
-        for key, *_ in self.rows("key"):
-            names = re.findall(r"`([^`]+)`", key)
-            stem = names[0].rpartition(".")[0]
-            told |= {stem + name if name.startswith(".") else name for name in names}
-        wanted = {f"{group}.{key}" if key else group for group, keys in self.TORCHMETER.items() for key in (keys.split() or [""])}
-        self.assertEqual(told, wanted)
 
     def test_what_it_names_is_there(self):
         """Options, columns and plugins of the commands and cells."""

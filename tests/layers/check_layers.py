@@ -34,6 +34,7 @@ ONLY_IN = {
     "toml++": ["core/config"],
     "seccomp.h": ["core/process"],
     "simdjson": ["plugins/loaders", "core/saved"],
+    "utf8proc.h": ["plugins/reports/text"],
     "hwy/": ["plugins/metrics/param_stats", "plugins/advice/quantization"],
     "Eigen/": ["plugins/metrics/param_stats"],
     "torch/": ["plugins/torch_backend"],

@@ -9,8 +9,12 @@ from shards import assert_same_figures, cut
 import tmeter
 from tmeter import fleet
 
-ray = pytest.importorskip("ray")
-from ray.cluster_utils import Cluster  # noqa: E402
+try:
+    import ray
+    from ray.cluster_utils import Cluster
+except ImportError:
+    ray = None
+pytestmark = pytest.mark.skipif(ray is None, reason="Ray is not installed")
 
 FIXTURES = Path(os.environ["FIXTURES"])
 STATS = "params,memory,flops,param-stats"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../common/columns.hpp"
+#include "labels.hpp"
 
 namespace text_report {
 namespace {
@@ -11,6 +12,13 @@ using tmeter::Metric;
 using tmeter::Report;
 
 bool is_share(const Metric& m) { return m.aggregation() == TMETER_AGGREGATE_SUM; }
+
+/// Of weights that are not in the file nothing is known.
+bool has_tensor_figures(const Report& report, const Metric& m) {
+  for (const auto& t : report.graph().tensors())
+    if (!report.cell(m, t).empty()) return true;
+  return false;
+}
 
 std::vector<Metric> wanted_metrics(const Report& report, const View& view) {
   std::vector<Metric> wanted;
@@ -59,7 +67,7 @@ void choose_sort(const Report& report, const View& view, Columns& columns) {
 
 }  // namespace
 
-Columns choose_columns(const Report& report, const View& view) {
+Columns choose_columns(const Report& report, const View& view, const Look& look) {
   Columns columns;
   for (const auto& id : view.columns.value_or(std::vector<std::string>{}))
     if (reports::is_fact(id)) columns.facts_of_modules.push_back(id);
@@ -69,6 +77,7 @@ Columns choose_columns(const Report& report, const View& view) {
   for (const auto& m : wanted_metrics(report, view)) {
     if (m.axis() == TMETER_AXIS_MODEL && report.total(m).empty()) continue;  // nothing to say here
     const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
+    if (!none && !view.columns && m.of_tensors() && !has_tensor_figures(report, m)) continue;
     auto& list = none                            ? columns.unavailable
                  : m.of_tensors()                ? columns.of_tensors
                  : m.axis() == TMETER_AXIS_MODEL ? columns.facts
@@ -77,6 +86,7 @@ Columns choose_columns(const Report& report, const View& view) {
   }
   if (!view.sort.empty()) choose_sort(report, view, columns);
   columns.bar = choose_bar(columns);
+  columns.cells = metrics_of_labels(report, look, columns.shown);
   return columns;
 }
 

@@ -5,6 +5,7 @@
 #include <tmeter/cpp/report.hpp>
 #include <vector>
 
+#include "look.hpp"
 #include "view.hpp"
 
 namespace text_report {
@@ -12,6 +13,7 @@ namespace text_report {
 struct Columns {
   std::vector<std::string> facts_of_modules;  // "kernel_size": columns of words, before the figures
   std::vector<tmeter::Metric> shown;          // columns, in the order of the report or of --columns
+  std::vector<tmeter::Metric> cells;          // `shown`, then what only labels tell
   std::vector<tmeter::Metric> of_tensors;     // columns of the table of tensors
   std::vector<tmeter::Metric> facts;          // of the model as a whole: shown below the table
   std::vector<tmeter::Metric> unavailable;    // asked for, but this machine or file cannot tell
@@ -21,6 +23,6 @@ struct Columns {
 };
 
 /// Throws tmeter::Error(TMETER_BAD_USAGE) for an id in --columns or --sort that the report lacks.
-Columns choose_columns(const tmeter::Report& report, const View& view);
+Columns choose_columns(const tmeter::Report& report, const View& view, const Look& look);
 
 }  // namespace text_report

@@ -35,7 +35,10 @@ std::vector<Text> flow(const Text& text, size_t width, size_t indent) {
       fresh = true;
     }
     Text& line = lines.back();
-    if (!fresh) line.add(" ");
+    if (!fresh) {
+      const auto& style = word.pieces().front().style;
+      line.add(" ", line.pieces().back().style == style ? style : Style::kPlain);
+    }
     line.append(width ? word.cut(width - std::min(width, line.width())) : word);
     fresh = false;
   }

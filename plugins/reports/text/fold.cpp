@@ -36,12 +36,16 @@ Branch run_of(const std::vector<Branch>& items, size_t at, size_t window, size_t
              "",
              {},
              {}};
-  for (size_t c = 0; c < columns.shown.size(); ++c) {
-    Accumulator sum(columns.shown[c].aggregation());
+  for (size_t c = 0; c < columns.cells.size(); ++c) {
+    Accumulator sum(columns.cells[c].aggregation());
     for (size_t i = at; i < end; ++i) sum.add(items[i].cells[c]);
     run.cells.push_back(sum.result());
   }
+  run.run = true;
+  run.times = times;
+  run.window = window;
   std::copy_n(items.begin() + static_cast<ptrdiff_t>(at), window, std::back_inserter(run.children));
+  for (auto& item : run.children) item.times = times, item.window = window;
   return run;
 }
 

@@ -164,11 +164,14 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   lines.gap();
   lines.put(finding_lines(report, width));
   lines.gap();
-  for (const auto& note : metric_notes(with_figures(report, columns, omissions))) lines.put(note);
+  const auto notes = metric_notes(report, with_figures(report, columns, omissions), view.all_notes);
+  if (!view.no_notes)
+    for (const auto& note : notes.lines) lines.put(note);
   lines.put(tie_note(report.graph()));
   for (const auto& note : tree.legend) lines.put(Text(note));
   for (const auto& warning : report.warnings())
     lines.put(Text("warning: ", Style::kWarning).add(warning));
+  if (notes.hidden && !view.no_notes) lines.put(Text("-v says what each figure counts", Style::kQuiet));
   return lines.take();
 }
 

@@ -26,7 +26,7 @@ class Groups {
   explicit Groups(const Columns& columns) : columns_(columns) {}
   Group& operator[](std::string_view name) {
     const auto [it, fresh] = index_.try_emplace(std::string(name), groups_.size());
-    if (fresh) groups_.push_back({std::string(name), 0, reports::empty_sums(columns_.shown), {}});
+    if (fresh) groups_.push_back({std::string(name), 0, reports::empty_sums(columns_.cells), {}});
     return groups_[it->second];
   }
   std::vector<Group>& all() { return groups_; }
@@ -39,14 +39,14 @@ class Groups {
 
 Branch total_branch(const Report& report, const Columns& columns) {
   Branch root{"", std::string(model_name(report)), "", "", {}, {}};
-  for (const auto& metric : columns.shown) root.cells.push_back(report.total(metric));
+  for (const auto& metric : columns.cells) root.cells.push_back(report.total(metric));
   return root;
 }
 
 Tree make_tree(const Report& report, const Columns& columns, const View& view, Groups& groups) {
   Tree tree;
   tree.deepest = 2;
-  tree.depth = std::min<size_t>(view.depth.value_or(1), 2);
+  tree.depth = std::min<size_t>(view.depth ? *view.depth : std::min<size_t>(1, view.deepest.value_or(1)), 2);
   std::vector<Branch> branches;
   for (auto& group : groups.all()) {
     tree.hidden += tree.depth < 2 ? group.count : 0;
@@ -95,10 +95,10 @@ Tree operator_tree(const Report& report, const Columns& columns, const View& vie
   for (const auto& node : report.graph().nodes()) {
     auto& group = groups[node.op()];
     ++group.count;
-    reports::add_node(report, columns.shown, node, group.sums);
+    reports::add_node(report, columns.cells, node, group.sums);
     if (!wants_members(view)) continue;
-    Sums own = reports::empty_sums(columns.shown);
-    reports::add_node(report, columns.shown, node, own);
+    Sums own = reports::empty_sums(columns.cells);
+    reports::add_node(report, columns.cells, node, own);
     const auto path = path_of(node.call());
     const auto shape = node.result_count() ? describe(node.result(0)) : std::string();
     group.members.push_back(
@@ -111,22 +111,23 @@ Tree operator_tree(const Report& report, const Columns& columns, const View& vie
     if (!wants_members(view)) return;
     group.members.push_back({"", std::string(path_of(call)), "", "", cells_of(given), {}});
   };
-  reports::for_each_answer(report, columns.shown, add_answer);
+  reports::for_each_answer(report, columns.cells, add_answer);
   return make_tree(report, columns, view, groups);
 }
 
 Tree type_tree(const Report& report, const Columns& columns, const View& view) {
   Groups groups(columns);
   const auto ids = tmeter::module_ids(report.graph());
-  const auto own = reports::own_figures(report, columns.shown);
+  const auto own = reports::own_figures(report, columns.cells);
   for (const auto& m : report.graph().modules()) {
     auto& group = groups[m.qualified_type()];
     ++group.count;
-    for (size_t c = 0; c < columns.shown.size(); ++c) group.sums[c].add(own[m.index()][c].result());
+    for (size_t c = 0; c < columns.cells.size(); ++c) group.sums[c].add(own[m.index()][c].result());
     if (!wants_members(view)) continue;
     const auto path = m.index() == 0 ? std::string_view("(root)") : m.path();
     group.members.push_back(
         {ids[m.index()], std::string(path), "", "", cells_of(own[m.index()]), {}});
+    group.members.back().module = m.index();
   }
   shorten_names(groups.all());
   return make_tree(report, columns, view, groups);

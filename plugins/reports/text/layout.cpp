@@ -4,137 +4,15 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <map>
 
+#include "slots.hpp"
 #include "utf8.hpp"
+#include "wrap.hpp"
 
 namespace text_report {
 namespace {
 
-constexpr size_t kGap = 2;
-constexpr size_t kBarWidth = 10;
-constexpr size_t kPercentWidth = 6;  // "16.3 %", "<0.1 %"
-// Below these, names and types say little: columns give way first.
-constexpr size_t kLegibleName = 20, kLegibleType = 10;
-constexpr size_t kShortestName = 8;
-
-struct ColumnWidth {
-  size_t number = 0, unit = 0, whole = 0;
-  bool shown = true;
-};
-
-struct Widths {
-  size_t id = 0, name = 0, type = 0, share = 0;
-  bool bars = true;
-  std::vector<ColumnWidth> columns;
-
-  size_t total() const {
-    size_t sum = 0;
-    const auto add = [&sum](size_t w) { sum += w ? w + (sum ? kGap : 0) : 0; };
-    add(id), add(name), add(type);
-    for (const auto& c : columns)
-      if (c.shown) add(c.whole);
-    add(share);
-    return sum;
-  }
-};
-
-ColumnWidth measure_column(const Table& table, size_t c) {
-  ColumnWidth w;
-  for (const auto& row : table.rows) {
-    w.number = std::max(w.number, display_width(row.figures[c].number));
-    w.unit = std::max(w.unit, display_width(row.figures[c].unit));
-  }
-  const size_t figures = w.number + (w.unit ? 1 + w.unit : 0);
-  w.whole = std::max(figures, display_width(table.columns[c].title));
-  return w;
-}
-
-Widths measure(const Table& table) {
-  Widths w;
-  for (const auto& row : table.rows) {
-    w.id = std::max(w.id, display_width(row.id));
-    w.name = std::max(w.name, row.name.width());
-    w.type = std::max(w.type, display_width(row.type));
-  }
-  for (size_t c = 0; c < table.columns.size(); ++c) w.columns.push_back(measure_column(table, c));
-  if (!table.share_title.empty())
-    w.share = std::max(kPercentWidth + 1 + kBarWidth, display_width(table.share_title));
-  return w;
-}
-
-// The last column of the group that has most of them left, so that every plugin keeps one.
-size_t column_to_drop(const Table& table, const Widths& w) {
-  std::map<std::string, size_t> left;
-  for (size_t c = 0; c < w.columns.size(); ++c)
-    if (w.columns[c].shown) ++left[table.columns[c].group];
-  size_t best = 0, most = 0;
-  for (size_t c = 0; c < w.columns.size(); ++c) {
-    const auto& column = table.columns[c];
-    if (!w.columns[c].shown || column.primary || left[column.group] < most) continue;
-    most = left[column.group];
-    best = c;
-  }
-  return best;
-}
-
-size_t short_share_width(const Table& table) {
-  return std::max(kPercentWidth, display_width(table.short_share_title));
-}
-
-void fit(const Table& table, Widths& w, size_t width) {
-  const Widths full = w;
-  const auto excess = [&] { return w.total() > width ? w.total() - width : 0; };
-  const auto shrink = [&](size_t& part, size_t least) {
-    part = std::max(std::min(part, least), part - std::min(part, excess()));
-  };
-  if (excess() && w.share) w.bars = false, w.share = short_share_width(table);
-  if (excess()) w.share = 0;
-  shrink(w.type, kLegibleType);
-  shrink(w.name, kLegibleName);
-  size_t shown = w.columns.size();
-  while (excess() && shown-- > 1) w.columns[column_to_drop(table, w)].shown = false;
-  shrink(w.type, 0);
-  shrink(w.name, kShortestName);
-  // A dropped column leaves room: types need little of it.
-  const auto grow = [&](size_t& part, size_t wanted) {
-    const size_t spare = width > w.total() ? width - w.total() : 0;
-    if (part) part = std::min(wanted, part + spare);
-  };
-  grow(w.type, full.type);
-  grow(w.name, full.name);
-}
-
-// Keeps track of where the next column begins.
-class Line {
- public:
-  Text& column(size_t width) {
-    if (end_) end_ += kGap;
-    text_.pad_to(end_);
-    end_ += width;
-    return text_;
-  }
-  /// Text at the right edge of a column.
-  void right(size_t width, const Text& content) {
-    Text& line = column(width);
-    line.pad_to(end_ - std::min(width, content.width()));
-    line.append(content);
-  }
-  const Text& text() const { return text_; }
-
- private:
-  Text text_;
-  size_t end_ = 0;
-};
-
-Text figure_text(const Figure& figure, const ColumnWidth& w, bool strong) {
-  Text text;
-  text.pad_to(w.number - display_width(figure.number));
-  text.add(figure.number, strong && figure.style == Style::kPlain ? Style::kStrong : figure.style);
-  if (w.unit == 0) return text;
-  const size_t end = w.number + 1 + w.unit;
-  return text.add(" ").add(figure.unit, Style::kQuiet).pad_to(end);
-}
+using Kind = Slot::Kind;
 
 std::string percent(double share) {
   if (share <= 0) return "0 %";
@@ -152,44 +30,263 @@ Text share_text(double share, bool bars) {
   return bars ? text.add(" ").add(bar(share, kBarWidth), Style::kBar) : text;
 }
 
-Text title_line(const Table& table, const Widths& w) {
-  Line line;
-  for (const size_t part : {w.id, w.name, w.type})
-    if (part) line.column(part);
-  for (size_t c = 0; c < w.columns.size(); ++c)
-    if (w.columns[c].shown)
-      line.right(w.columns[c].whole, Text(table.columns[c].title, Style::kQuiet));
-  if (w.share && w.bars) line.column(w.share).add(table.share_title, Style::kQuiet);
-  if (w.share && !w.bars) line.right(w.share, Text(table.short_share_title, Style::kQuiet));
-  return line.text();
+/// With its unit below those of other rows, unless the user wants it at another side.
+Text figure_text(const Figure& figure, const Slot& slot, bool strong) {
+  const bool lined_up = slot.look.justify == Justify::kAuto &&
+                        slot.width >= slot.number + (slot.unit ? 1 + slot.unit : 0);
+  Text text;
+  if (lined_up) text.pad_to(slot.number - display_width(figure.number));
+  text.add(figure.number, strong && figure.style == Style::kPlain ? Style::kStrong : figure.style);
+  if (slot.unit == 0 || (!lined_up && figure.unit.empty())) return text;
+  text.add(" ").add(figure.unit, Style::kQuiet);
+  return lined_up ? text.pad_to(slot.number + 1 + slot.unit) : text;
 }
 
-Text row_line(const Table::Row& row, const Widths& w) {
-  Line line;
-  if (w.id) line.column(w.id).add(row.id, Style::kQuiet);
-  if (w.name) line.column(w.name).append(row.name.cut(w.name));
-  if (w.type) line.column(w.type).add(cut_end(printable(row.type), w.type), Style::kType);
-  for (size_t c = 0; c < w.columns.size(); ++c)
-    if (w.columns[c].shown)
-      line.right(w.columns[c].whole, figure_text(row.figures[c], w.columns[c], row.strong));
-  if (w.share && row.share && w.bars) line.column(w.share).append(share_text(*row.share, true));
-  if (w.share && row.share && !w.bars) line.right(w.share, share_text(*row.share, false));
-  return line.text();
+Justify side_of(const Slot& slot, bool bars) {
+  if (slot.look.justify != Justify::kAuto) return slot.look.justify;
+  const bool right = slot.kind == Kind::kFigure || (slot.kind == Kind::kShare && !bars);
+  return right ? Justify::kRight : Justify::kLeft;
 }
+
+/// The content of a slot in one row: mostly one line.
+struct SlotCell {
+  Text text;
+  std::vector<Text> more{};
+  size_t lines() const { return text.empty() && more.empty() ? 0 : 1 + more.size(); }
+  const Text& line(size_t i) const { return i == 0 ? text : more[i - 1]; }
+};
+
+class TableDrawer {
+ public:
+  TableDrawer(const Table& table, const Look& look, const Slots& slots)
+      : table_(table), look_(look), own_(look.table), slots_(slots) {
+    border_ = over(own_.style, own_.border, look.theme);
+    for (const auto& s : slots.all) boxed_ = boxed_ || (&s >= &slots.all[slots.split] && visible(s));
+  }
+
+  std::vector<Text> run() {
+    around(table_.title, own_.title_justify);
+    edge(&Box::top);
+    if (own_.show_header && !table_.columns.empty()) {
+      cells_line(header(), own_.header, &Box::head);
+      edge(&Box::head_row, true);
+    }
+    size_t counted = 0;
+    for (size_t i = 0; i < table_.rows.size(); ++i) {
+      const auto& row = table_.rows[i];
+      if (i > 0) between(row);
+      cells_line(cells_of(row), row_style(row.frame ? counted : counted++), &Box::mid);
+    }
+    if (own_.show_footer && table_.total) {
+      edge(&Box::foot_row, true);
+      cells_line(cells_of(*table_.total), own_.footer, &Box::foot);
+    }
+    edge(&Box::bottom);
+    around(table_.caption, own_.caption_justify);
+    return std::move(lines_);
+  }
+
+ private:
+  static bool visible(const Slot& s) { return s.shown && s.width > 0; }
+
+  Style row_style(size_t i) const {
+    return own_.rows.empty() ? Style{} : own_.rows[i % own_.rows.size()];
+  }
+
+  const std::string& title_of(const Slot& s) const {
+    static const std::string nothing;
+    if (!s.look.title.empty()) return s.look.title;
+    if (s.kind == Kind::kFigure) return table_.columns[s.column].title;
+    if (s.kind == Kind::kShare) return slots_.bars ? table_.share_title : table_.short_share_title;
+    return nothing;
+  }
+
+  std::vector<SlotCell> header() const {
+    std::vector<SlotCell> cells(slots_.all.size());
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const auto& s = slots_.all[i];
+      if (visible(s)) fit(Text(title_of(s), s.look.header), s, cells[i]);
+    }
+    return cells;
+  }
+
+  std::vector<SlotCell> cells_of(const Table::Row& row) const {
+    std::vector<SlotCell> cells(slots_.all.size());
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const auto& s = slots_.all[i];
+      if (visible(s)) put(row, s, cells[i]);
+    }
+    return cells;
+  }
+
+  void put(const Table::Row& row, const Slot& s, SlotCell& cell) const {
+    switch (s.kind) {
+      case Kind::kId:
+        return fit(Text(row.id, s.look.style), s, cell);
+      case Kind::kType:
+        return fit(Text(row.type, s.look.style), s, cell);
+      case Kind::kName:
+        fit(row.name, s, cell);
+        for (const auto& more : row.more) cell.more.push_back(more);
+        return;
+      case Kind::kShare:
+        if (row.share) fit(share_text(*row.share, slots_.bars), s, cell);
+        return;
+      case Kind::kFigure:
+        if (!row.frame) fit(figure_text(row.figures[s.column], s, row.strong), s, cell);
+    }
+  }
+
+  void fit(Text text, const Slot& s, SlotCell& cell) const {
+    if (text.width() <= s.width) {
+      cell.text = std::move(text);
+      return;
+    }
+    auto parts = fitted(text, s.width, s.look.overflow, s.look.no_wrap);
+    cell.text = std::move(parts.front());
+    parts.erase(parts.begin());
+    cell.more = std::move(parts);
+  }
+
+  Text styled(const Text& text, const Slot& s, const Style& row) const {
+    const bool words = s.kind == Kind::kId || s.kind == Kind::kType;
+    auto base = words ? row : over(row, s.look.style, look_.theme);
+    if (row.plain() && (words || s.look.style.plain()))
+      return own_.highlight ? highlighted(text, look_.theme) : text;
+    return (own_.highlight ? highlighted(text, look_.theme) : text).on(base, look_.theme);
+  }
+
+  /// Rows of the box's kind `chars`; nothing is put into its middle where there is no box.
+  void cells_line(const std::vector<SlotCell>& cells, const Style& row, BoxLine Box::*chars) {
+    const auto base = row.plain() ? own_.style : over(own_.style, row, look_.theme);
+    size_t height = 1;
+    for (const auto& cell : cells) height = std::max(height, cell.lines());
+    const auto& pad = own_.padding;
+    const auto all = height + pad.top + pad.bottom;
+    for (size_t i = 0; i < all; ++i) {
+      Text line;
+      size_t divider = 0;
+      for (size_t c = 0; c < cells.size(); ++c) {
+        const auto& s = slots_.all[c];
+        if (!visible(s)) continue;
+        if (own_.box && c >= slots_.split) dividers_before(s.begin, divider, chars, base, line);
+        const auto lines = cells[c].lines();
+        const auto spare = height - lines;
+        const auto skip = pad.top + (s.look.vertical == Vertical::kTop      ? 0
+                                     : s.look.vertical == Vertical::kMiddle ? spare / 2
+                                                                            : spare);
+        if (i < skip || i >= skip + lines) continue;
+        const auto& text = cells[c].line(i - skip);
+        const auto spaces = s.width - std::min(s.width, text.width());
+        const auto side = side_of(s, slots_.bars);
+        const auto before = side == Justify::kRight    ? spaces
+                            : side == Justify::kCenter ? spaces / 2
+                                                       : 0;
+        line.pad_to(s.begin + before, base).append(styled(text, s, base));
+      }
+      if (own_.box) dividers_before(slots_.end + 1, divider, chars, base, line);
+      lines_.push_back(std::move(line));
+    }
+  }
+
+  /// The vertical lines of the box left of column `at`.
+  void dividers_before(size_t at, size_t& next, BoxLine Box::*chars, const Style& base, Text& line) const {
+    if (!boxed_) return;
+    const auto& c = own_.box->*chars;
+    // 0: the left edge, then those between columns, at last the right edge.
+    const auto count = slots_.dividers.size() + 2;
+    for (; next < count; ++next) {
+      const bool left = next == 0, right = next + 1 == count;
+      const auto x = left ? slots_.box_begin : right ? slots_.end - 1 : slots_.dividers[next - 1];
+      if (x >= at) return;
+      if ((left || right) && !own_.show_edge) continue;
+      line.pad_to(x, base).add(left ? c.left : right ? c.right : c.divider, border_);
+    }
+  }
+
+  /// A horizontal line of the box; `inner`: there also without the outer lines.
+  void edge(BoxLine Box::*chars, bool inner = false, const Text& beside = {}) {
+    if (!own_.box || !boxed_ || (!inner && !own_.show_edge)) return;
+    const auto& c = own_.box->*chars;
+    Text line = beside;
+    line.pad_to(slots_.box_begin);
+    size_t next = 0;
+    std::string text;
+    for (size_t x = slots_.box_begin; x < slots_.end; ++x) {
+      const bool left = own_.show_edge && x == slots_.box_begin,
+                 right = own_.show_edge && x + 1 == slots_.end;
+      const bool divider = next < slots_.dividers.size() && slots_.dividers[next] == x;
+      next += divider;
+      text += left ? c.left : right ? c.right : divider ? c.divider : c.fill;
+    }
+    lines_.push_back(std::move(line.add(text, border_)));
+  }
+
+  /// What separates a row from the one before.
+  void between(const Table::Row& row) {
+    if (own_.leading == 0 && !own_.show_lines) return;
+    Text beside;
+    if (const auto* name = slots_.find(Kind::kName); name && visible(*name) && !row.above.empty())
+      beside.pad_to(name->begin).append(row.above.cut(name->width));
+    for (size_t i = 0; i < own_.leading; ++i) {
+      std::vector<SlotCell> cells(slots_.all.size());
+      for (size_t c = 0; c < cells.size(); ++c)
+        if (slots_.all[c].kind == Kind::kName) cells[c].text = row.above.cut(slots_.all[c].width);
+      cells_line_without_padding(cells);
+    }
+    if (own_.leading > 0 || row.frame) return;
+    if (own_.box && boxed_)
+      edge(&Box::row, true, slots_.split > 0 ? beside : Text());
+    else
+      lines_.push_back(beside);
+  }
+
+  void cells_line_without_padding(const std::vector<SlotCell>& cells) {
+    Text line;
+    size_t divider = 0;
+    for (size_t c = 0; c < cells.size(); ++c) {
+      const auto& s = slots_.all[c];
+      if (!visible(s)) continue;
+      if (own_.box && c >= slots_.split) dividers_before(s.begin, divider, &Box::mid, own_.style, line);
+      if (!cells[c].text.empty()) line.pad_to(s.begin, own_.style).append(cells[c].text);
+    }
+    if (own_.box) dividers_before(slots_.end + 1, divider, &Box::mid, own_.style, line);
+    lines_.push_back(std::move(line));
+  }
+
+  void around(const Text& text, Justify side) {
+    if (text.empty()) return;
+    for (const auto& line : wrap(text, slots_.end)) lines_.push_back(aligned(line, slots_.end, side));
+  }
+
+  const Table& table_;
+  const Look& look_;
+  const TableLook& own_;
+  const Slots& slots_;
+  Style border_;
+  bool boxed_ = false;  // there is something in the box
+  std::vector<Text> lines_;
+};
 
 }  // namespace
 
-DrawnTable draw(const Table& table, size_t width) {
-  Widths w = measure(table);
-  if (width) fit(table, w, width);
+DrawnTable draw(const Table& wanted, size_t width, const Look& look) {
   DrawnTable drawn;
-  const auto keep = [&](const Text& line) {
-    drawn.lines.push_back(width ? line.cut(width) : line);
-  };
-  if (!table.columns.empty()) keep(title_line(table, w));
-  for (const auto& row : table.rows) keep(row_line(row, w));
-  for (size_t c = 0; c < w.columns.size(); ++c)
-    if (!w.columns[c].shown) drawn.left_out.push_back(c);
+  auto slots = arrange(wanted, look.table, look, width);
+  const auto* name = slots.find(Kind::kName);
+  size_t natural = 0;
+  if (name)
+    for (const auto& row : wanted.rows) natural = std::max(natural, row.name.width());
+  const bool refit = name && wanted.refit_names && (name->width < natural || look.repeat.expand);
+  Table table;
+  if (refit) {
+    table = wanted;
+    table.refit_names(table.rows, name->width);
+  }
+  auto lines = TableDrawer(refit ? table : wanted, look, slots).run();
+  for (auto& line : lines) drawn.lines.push_back(width ? line.cut(width) : std::move(line));
+  for (const auto& s : slots.all)
+    if (s.kind == Kind::kFigure && !s.shown && s.look.show != Show::kNever) drawn.left_out.push_back(s.column);
   return drawn;
 }
 

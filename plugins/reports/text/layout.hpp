@@ -1,11 +1,12 @@
 // A table into lines of text: no report, no graph, no host, so that the look can be tested by
 // itself. Widths are in terminal columns; 0 means no limit.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "style.hpp"
+#include "look.hpp"
 
 namespace text_report {
 
@@ -20,6 +21,7 @@ struct Table {
     std::string title;
     std::string group;     // when room is short, the largest group loses a column first
     bool primary = false;  // stays until the end
+    std::string name{};    // in the configuration: "macs"
   };
   struct Row {
     std::string id;
@@ -28,11 +30,18 @@ struct Table {
     std::vector<Figure> figures;  // one per column
     std::optional<double> share;  // 0 … 1, drawn as a bar
     bool strong = false;
+    std::vector<Text> more{};  // further lines of the name
+    Text above{};              // of a line between this row and the one before, where the name is
+    bool frame = false;        // a part of a box: no row of its own
   };
   std::string share_title;        // "share of MACs"; empty: no shares
   std::string short_share_title;  // "of MACs", when there is no room for bars
   std::vector<Column> columns;
   std::vector<Row> rows;
+  Text title, caption;
+  std::optional<Row> total{};  // for a footer
+  /// Writes `name`, `more` and `above` of all rows anew, at most so wide; may be empty.
+  std::function<void(std::vector<Row>&, size_t width)> refit_names;
 };
 
 struct DrawnTable {
@@ -41,8 +50,8 @@ struct DrawnTable {
 };
 
 /// No line is wider than `width`. What gives way, in this order: bars, shares, the room for types
-/// and names down to a legible width, columns, types and names.
-DrawnTable draw(const Table& table, size_t width);
+/// and names down to a legible width, columns that may be wrapped or cut, columns, types and names.
+DrawnTable draw(const Table& table, size_t width, const Look& look = Look::make());
 
 /// A bar of at most `width` columns in eighths; at least a sliver for any share above 0.
 std::string bar(double share, size_t width);

@@ -120,7 +120,8 @@ class Builder {
              std::string(repr_ ? report_.module_text(m) : m.type()),
              {},
              {}};
-    for (const auto& metric : columns_.shown)
+    b.module = m.index();
+    for (const auto& metric : columns_.cells)
       b.cells.push_back(reports::module_figure(report_, metric, m));
     for (const auto& key : columns_.facts_of_modules) b.facts.emplace_back(report_.fact(m, key));
     for (size_t i = 0; levels > 0 && i < m.child_count(); ++i)
@@ -151,11 +152,12 @@ Tree module_tree(const Report& report, const Columns& columns, const View& view)
   const Builder builder(report, columns, facts, view);
   Tree tree;
   tree.deepest = per_level.empty() ? 0 : per_level.size() - 1;
-  tree.depth = std::min(view.depth.value_or(per_level.size() > 1 ? 1 : 0), tree.deepest);
+  const auto most = std::min(tree.deepest, view.deepest.value_or(tree.deepest));
+  tree.depth = std::min(view.depth ? *view.depth : std::min<size_t>(1, most), tree.deepest);
   if (report.graph().modules().size() > 0) {
     const auto root = report.graph().root();
     tree.root = builder.branch(root, tree.depth);
-    while (!view.depth && tree.depth < tree.deepest && fits_screen(per_level, tree.depth + 1)) {
+    while (!view.depth && tree.depth < most && fits_screen(per_level, tree.depth + 1)) {
       auto deeper = builder.branch(root, tree.depth + 1);
       if (count_rows(deeper) > kRowsAtOnce + 1) break;
       tree.root = std::move(deeper);

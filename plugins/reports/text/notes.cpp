@@ -31,6 +31,18 @@ std::string convention_note(const Metric& metric) {
   return std::string(text.substr(0, text.find(';')));
 }
 
+// Whether the convention is one of several: it begins with the value of an option of this run, as
+// "torch: 1 MAC = 2 FLOPs" with flops.convention=torch. What is always the same is known to who has
+// read it once.
+bool is_a_choice(const tmeter::Report& report, const Metric& metric) {
+  const auto text = metric.convention();
+  const auto colon = text.find(':');
+  if (colon == text.npos) return false;
+  for (const auto& [key, value] : report.config())
+    if (value == text.substr(0, colon)) return true;
+  return false;
+}
+
 // Notes in order of first appearance, each with the titles of the metrics it is true of.
 class Notes {
  public:
@@ -69,10 +81,16 @@ Text tie_note(const tmeter::Graph& graph) {
   return line;
 }
 
-std::vector<Text> metric_notes(const Columns& columns) {
+MetricNotes metric_notes(const tmeter::Report& report, const Columns& columns, bool all) {
   Notes conventions, provenance;
+  bool hidden = false;
   for (const auto* list : {&columns.shown, &columns.of_tensors, &columns.facts})
-    for (const auto& m : *list) conventions.add(m, convention_note(m), Style::kQuiet);
+    for (const auto& m : *list) {
+      if (all || is_a_choice(report, m))
+        conventions.add(m, convention_note(m), Style::kQuiet);
+      else
+        hidden = true;
+    }
   for (const auto* list :
        {&columns.shown, &columns.of_tensors, &columns.facts, &columns.unavailable})
     for (const auto& m : *list) {
@@ -81,7 +99,7 @@ std::vector<Text> metric_notes(const Columns& columns) {
     }
   auto lines = conventions.lines();
   for (auto& line : provenance.lines()) lines.push_back(std::move(line));
-  return lines;
+  return {std::move(lines), hidden};
 }
 
 }  // namespace text_report

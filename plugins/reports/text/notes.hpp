@@ -9,9 +9,14 @@
 
 namespace text_report {
 
-/// "FLOPs: torch convention (1 MAC = 2)", "energy: estimated by …". Metrics that say the same
-/// share a line.
-std::vector<Text> metric_notes(const Columns& columns);
+struct MetricNotes {
+  std::vector<Text> lines;
+  bool hidden;  // there are others
+};
+
+/// "FLOPs: torch: 1 MAC = 2 FLOPs", "energy: estimated by …". Metrics that say the same share a
+/// line. Unless `all`, what a metric always counts is left out.
+MetricNotes metric_notes(const tmeter::Report& report, const Columns& columns, bool all);
 
 /// "† tied, counted once: lm_head.weight = embed.weight"; empty when nothing is tied.
 Text tie_note(const tmeter::Graph& graph);

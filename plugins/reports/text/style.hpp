@@ -1,15 +1,18 @@
 // Styled text: pieces with a meaning, turned into ANSI colours only at the very end.
 //
-// The 16 basic colours alone are used, so that the user's own palette decides how they look on a
-// dark or a light ground.
+// By itself the report uses the 16 basic colours alone, so that the user's own palette decides how they
+// look on a dark or a light ground. A configuration may ask for any other.
 #pragma once
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace text_report {
 
-enum class Style {
+/// What a piece is; the theme says how that looks.
+enum class Role : uint8_t {
   kPlain,
   kStrong,  // the model, totals
   kQuiet,   // ids, tree lines, units, zeros, explanations
@@ -17,7 +20,53 @@ enum class Style {
   kBar,
   kGood,
   kWarning,  // unknown figures, warnings
+  kNumber,   // with highlight: numbers, quoted texts, words such as True
+  kQuoted,
+  kWord,
 };
+inline constexpr size_t kRoles = 10;
+
+/// A colour: none, the terminal's own, one of a palette of 256, or red, green, blue.
+struct Color {
+  enum class Kind : uint8_t { kNone, kOwn, kPalette, kRgb } kind = Kind::kNone;
+  std::array<uint8_t, 3> value{};
+  bool operator==(const Color&) const = default;
+};
+
+/// Attributes of ECMA-48, as bits.
+enum Attribute : uint8_t {
+  kBold = 1,
+  kDim = 2,
+  kItalic = 4,
+  kUnderline = 8,
+  kBlink = 16,
+  kReverse = 32,
+  kStrike = 64,
+};
+
+struct Style {
+  Role role = Role::kPlain;
+  uint8_t on = 0, off = 0;  // Attribute bits that are set, and that are taken back
+  Color front{}, back{};
+  bool operator==(const Style&) const = default;
+  bool plain() const { return *this == Style{}; }
+
+  static const Style kPlain, kStrong, kQuiet, kType, kBar, kGood, kWarning;
+};
+inline constexpr Style Style::kPlain{};
+inline constexpr Style Style::kStrong{Role::kStrong};
+inline constexpr Style Style::kQuiet{Role::kQuiet};
+inline constexpr Style Style::kType{Role::kType};
+inline constexpr Style Style::kBar{Role::kBar};
+inline constexpr Style Style::kGood{Role::kGood};
+inline constexpr Style Style::kWarning{Role::kWarning};
+
+/// How roles look; none of these has a role itself.
+using Theme = std::array<Style, kRoles>;
+const Theme& default_theme();
+
+/// `top` on a ground of `base`. Roles become what they look like.
+Style over(Style base, Style top, const Theme& theme);
 
 struct Piece {
   std::string text;  // printable
@@ -35,20 +84,33 @@ class Text {
   Text& add(std::string_view text, Style style = Style::kPlain);
   Text& append(const Text& other);
   /// Spaces up to `width` columns.
-  Text& pad_to(size_t width);
+  Text& pad_to(size_t width, Style style = Style::kPlain);
 
   const std::vector<Piece>& pieces() const { return pieces_; }
   bool empty() const { return pieces_.empty(); }
   size_t width() const { return width_; }
   /// The first `width` columns; "…" at the end when something is cut.
   Text cut(size_t width) const;
+  /// The first `width` columns.
+  Text crop(size_t width) const;
+  /// The same on a ground of `base`.
+  Text on(Style base, const Theme& theme) const;
 
  private:
+  void add_safe(std::string text, size_t width, Style style);
   std::vector<Piece> pieces_;
   size_t width_ = 0;
 };
 
-/// Without trailing spaces, with a line end.
-std::string render(const Text& line, bool color);
+/// What the output can show.
+struct Rendering {
+  bool color = false;
+  bool ascii = false;  // every other character becomes one that is ASCII, of the same width
+  const Theme* theme = &default_theme();
+};
+
+/// Without trailing spaces (that nobody would see), with a line end.
+std::string render(const Text& line, const Rendering& how);
+inline std::string render(const Text& line, bool color) { return render(line, Rendering{color}); }
 
 }  // namespace text_report

@@ -1,8 +1,8 @@
 // The tree that the table shows, whatever it is a tree of: modules, operators grouped by name,
-// modules grouped by type. Built, sorted, then flattened into lines with guides. Folding of repeats
-// ("Repeat [n] times") is a step between sorting and flattening.
+// modules grouped by type. Built, repeats folded, sorted, then drawn (tree_lines.hpp).
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,9 +31,13 @@ struct Branch {
   std::string label;
   std::string note;  // "×3", "†"
   std::string type;
-  std::vector<Cell> cells;  // one per column
+  std::vector<Cell> cells;  // one for each of Columns::cells
   std::vector<Branch> children;
   std::vector<std::string> facts{};  // one per column of words; empty: none
+  size_t module = kNoModule;         // index
+  size_t times = 1, window = 1;      // of the run it is, or is a part of: 5 times 2 siblings
+  bool run = false;                  // stands for a run; its children are one repetition
+  static constexpr size_t kNoModule = SIZE_MAX;
 };
 
 struct Tree {
@@ -44,15 +48,7 @@ struct Tree {
   std::vector<std::string> legend;  // what marks in the rows mean
 };
 
-struct TreeLine {
-  const Branch* branch;
-  std::string guide;  // "│  ├─ "
-};
-
 /// Children with more of column `c` first, `levels` deep; equal ones keep their order.
 void sort_children(Branch& branch, size_t c, size_t levels);
-
-/// Pre-order. The lines point into `root`.
-std::vector<TreeLine> flatten(const Branch& root);
 
 }  // namespace text_report

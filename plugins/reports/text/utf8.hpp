@@ -14,6 +14,9 @@ using reports::printable;
 /// 0 for combining marks.
 size_t display_width(std::string_view text);
 
+/// As many whole characters as fit into `width` columns.
+std::string_view first_columns(std::string_view text, size_t width);
+
 /// At most `width` columns; what is cut is replaced by one "…" at the end (or at the start).
 std::string cut_end(std::string_view text, size_t width);
 std::string cut_start(std::string_view text, size_t width);

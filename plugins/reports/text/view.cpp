@@ -43,6 +43,7 @@ View read_view(const tmeter::Report& report) {
   view.sort = report.view("sort");
   view.fold = report.view("no-fold").empty();
   view.repr = report.view("repr") == "1";
+  view.all_notes = report.view("verbose") == "1";
   view.raw = report.view("raw") == "1";
   return view;
 }

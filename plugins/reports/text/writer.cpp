@@ -6,6 +6,7 @@
 #include "footer.hpp"
 #include "header.hpp"
 #include "tensor_table.hpp"
+#include "tree_lines.hpp"
 #include "trees.hpp"
 
 namespace text_report {
@@ -57,28 +58,56 @@ std::string fact_title(std::string key) {
 
 class TableMaker {
  public:
-  TableMaker(const Report& report, const Columns& columns, const View& view)
-      : report_(report), columns_(columns), view_(view) {}
+  TableMaker(const Report& report, const Columns& columns, const View& view, const Look& look)
+      : report_(report), columns_(columns), view_(view), look_(look) {}
 
-  Table make(const std::vector<TreeLine>& lines, const std::vector<size_t>& kept) {
+  Table make(const Tree& tree, const Labels& labels, const std::vector<size_t>& kept) {
     Table table;
     for (const auto& key : columns_.facts_of_modules)
-      table.columns.push_back({fact_title(key), "facts", false});
+      table.columns.push_back({fact_title(key), "facts", false, key});
     for (const size_t c : kept) {
       const auto& metric = columns_.shown[c];
       table.columns.push_back({column_title(metric, view_.raw), std::string(metric.plugin()),
-                               columns_.bar && c == *columns_.bar});
+                               columns_.bar && c == *columns_.bar, std::string(metric.id())});
     }
     if (draws_bars(kept)) {
       table.short_share_title = "of " + std::string(columns_.shown[*columns_.bar].title());
       table.share_title = "share " + table.short_share_title;
     }
-    for (const auto& line : lines)
-      table.rows.push_back(row(line, kept, !table.share_title.empty()));
+    const bool bars = !table.share_title.empty();
+    for (auto& line : draw_tree(tree.root, labels, look_, 0)) {
+      table.rows.push_back(line.branch ? row(*line.branch, line.branch == &tree.root, kept, bars)
+                                       : frame_row(table.columns.size()));
+      take_names(line, table.rows.back());
+    }
+    if (look_.table.show_footer) {
+      table.total = row(tree.root, true, kept, false);
+      table.total->id.clear();
+      table.total->name = Text("total", Style::kStrong);
+    }
+    table.title = labels.over_table(tree.root);
+    table.caption = labels.under_table(tree.root);
+    table.refit_names = [&tree, &labels, this](std::vector<Table::Row>& rows, size_t width) {
+      auto lines = draw_tree(tree.root, labels, look_, width, true);
+      for (size_t i = 0; i < rows.size(); ++i) take_names(lines[i], rows[i]);
+    };
     return table;
   }
 
  private:
+  static void take_names(TreeLine& line, Table::Row& row) {
+    row.name = std::move(line.name);
+    row.more = std::move(line.more);
+    row.above = std::move(line.above);
+  }
+
+  static Table::Row frame_row(size_t columns) {
+    Table::Row row;
+    row.frame = true;
+    row.figures.resize(columns);
+    return row;
+  }
+
   bool draws_bars(const std::vector<size_t>& kept) {
     if (!columns_.bar || view_.raw) return false;
     if (std::find(kept.begin(), kept.end(), *columns_.bar) == kept.end()) return false;
@@ -86,15 +115,10 @@ class TableMaker {
     return whole_ > 0;
   }
 
-  Table::Row row(const TreeLine& line, const std::vector<size_t>& kept, bool bars) const {
-    const Branch& branch = *line.branch;
-    const bool root = line.guide.empty();
+  Table::Row row(const Branch& branch, bool root, const std::vector<size_t>& kept, bool bars) const {
     Table::Row row;
     row.id = branch.id;
     row.strong = root;
-    row.name.add(line.guide, Style::kQuiet);
-    row.name.add(branch.label, root ? Style::kStrong : Style::kPlain);
-    if (!branch.note.empty()) row.name.add(" ").add(branch.note, Style::kQuiet);
     row.type = branch.type;
     row.figures.resize(columns_.facts_of_modules.size());
     for (size_t i = 0; i < branch.facts.size(); ++i) row.figures[i].number = branch.facts[i];
@@ -110,6 +134,7 @@ class TableMaker {
   const Report& report_;
   const Columns& columns_;
   const View& view_;
+  const Look& look_;
   double whole_ = 0;  // what bars are a share of
 };
 
@@ -120,13 +145,15 @@ struct Shown {
   Omissions omissions;
 };
 
-Shown show_tree(const Report& report, const Columns& columns, const View& view, size_t terminal) {
+Shown show_tree(const Report& report, const Columns& columns, const View& view, const Look& look,
+                size_t terminal) {
   Shown out{{}, make_tree(report, columns, view), {{}, {}, terminal}};
   const auto kept = worth_showing(report, out.tree, columns, view);
   const bool bare = kept.empty() && columns.facts_of_modules.empty();
   if (bare && has_tensor_table(report, columns, view)) return {{}, {}, {{}, {}, terminal}};
-  const auto tree_lines = flatten(out.tree.root);
-  auto table = draw(TableMaker(report, columns, view).make(tree_lines, kept), terminal);
+  const Labels labels(report, columns, look, view, out.tree.depth);
+  TableMaker maker(report, columns, view, look);
+  auto table = draw(maker.make(out.tree, labels, kept), terminal, look);
   out.lines = std::move(table.lines);
   const size_t words = columns.facts_of_modules.size();
   for (const size_t c : table.left_out)
@@ -136,9 +163,10 @@ Shown show_tree(const Report& report, const Columns& columns, const View& view, 
   return out;
 }
 
-Shown show_sweep(const Report& report, const Columns& columns, const View& view, size_t terminal) {
+Shown show_sweep(const Report& report, const Columns& columns, const View& view, const Look& look,
+                 size_t terminal) {
   const auto metrics = sweep_metrics(columns, view);
-  auto table = draw(sweep_table(report, metrics, view.raw), terminal);
+  auto table = draw(sweep_table(report, metrics, view.raw), terminal, look);
   Shown out{std::move(table.lines), {}, {{}, {}, terminal}};
   const size_t symbols = report.sweep().symbols.len;
   for (const size_t c : table.left_out)
@@ -152,11 +180,11 @@ struct ShownTensors {
 };
 
 ShownTensors show_tensors(const Report& report, const Columns& columns, const View& view,
-                          size_t terminal) {
+                          const Look& look, size_t terminal) {
   ShownTensors out;
   if (!has_tensor_table(report, columns, view)) return out;
   const auto made = tensor_table(report, columns, view);
-  auto drawn = draw(made.table, terminal);
+  auto drawn = draw(made.table, terminal, look);
   out.lines = std::move(drawn.lines);
   if (made.hidden > 0) {
     out.lines.push_back(
@@ -167,25 +195,47 @@ ShownTensors show_tensors(const Report& report, const Columns& columns, const Vi
   return out;
 }
 
+/// What the configuration says of the view, where the command line says nothing.
+void apply(const Look& look, View& view) {
+  view.fold = view.fold && look.fold;
+  view.all_notes = view.all_notes || look.notes == NoteChoice::kAll;
+  view.no_notes = !view.all_notes && look.notes == NoteChoice::kNone;
+  if (!view.depth) view.deepest = look.depth();
+}
+
+/// [plugin.text.column.mcas]
+void refuse_unknown_columns(const Report& report, const Look& look) {
+  std::vector<std::string_view> names{"default",     "id",         "name",        "type",
+                                      "share",       "elements",   "histogram",   "kernel_size",
+                                      "input_size",  "output_size"};
+  for (const auto& m : report.metrics()) names.push_back(m.id());
+  for (const auto& [name, given] : look.named_columns()) {
+    if (std::find(names.begin(), names.end(), name) != names.end() || look.is_metric(name)) continue;
+    look.fail(given, 0, "there is no column '" + name + "'" + meant(name, names));
+  }
+}
+
 }  // namespace
 
-void write(const Report& report, tmeter::Output& out) {
-  const View view = read_view(report);
-  const Columns columns = choose_columns(report, view);
+void write(const Report& report, tmeter::Output& out, const Look& look) {
+  View view = read_view(report);
+  apply(look, view);
+  const Columns columns = choose_columns(report, view, look);
+  refuse_unknown_columns(report, look);
   const auto terminal = static_cast<size_t>(std::max(0, out.columns()));
   const size_t text_width = terminal ? std::min(terminal, kTextWidth) : kTextWidth;
   const bool tree = view.by != By::kTensor;
-  auto shown = has_sweep(report) ? show_sweep(report, columns, view, terminal)
-               : tree            ? show_tree(report, columns, view, terminal)
+  auto shown = has_sweep(report) ? show_sweep(report, columns, view, look, terminal)
+               : tree            ? show_tree(report, columns, view, look, terminal)
                                  : Shown{{}, {}, {{}, {}, terminal}};
-  const auto tensors = show_tensors(report, columns, view, terminal);
+  const auto tensors = show_tensors(report, columns, view, look, terminal);
   auto& no_room = shown.omissions.no_room;
   no_room.insert(no_room.end(), tensors.no_room.begin(), tensors.no_room.end());
 
-  const bool color = out.color();
+  const Rendering how{out.color(), look.ascii, &look.theme};
   std::string text;
   const auto add = [&](const std::vector<Text>& lines) {
-    for (const auto& line : lines) text += render(line, color);
+    for (const auto& line : lines) text += render(line, how);
   };
   add(header(report, text_width));
   text += '\n';

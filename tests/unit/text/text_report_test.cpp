@@ -182,8 +182,19 @@ TEST_F(TextReport, TotalsAreExact) {
 }
 
 TEST_F(TextReport, ConventionsAndProvenanceAreSaid) {
+  EXPECT_NE(write().find("\nenergy: estimated by a model on profile x\n"), std::string::npos);
+  r.views["verbose"] = "1";
   EXPECT_NE(write().find("\nparams: stored once\n"), std::string::npos);
   EXPECT_NE(write().find("\nenergy: estimated by a model on profile x\n"), std::string::npos);
+  EXPECT_EQ(write().find("-v says"), std::string::npos);
+}
+
+TEST_F(TextReport, WhatAFigureAlwaysCountsIsToldOnRequestAloneAndWhatWasChosenAlways) {
+  r.metrics[macs].convention = "fvcore: 1 MAC = 1; more of it";
+  r.config = {{"f.convention", "fvcore"}};
+  EXPECT_EQ(write().find("params: stored once"), std::string::npos);
+  EXPECT_NE(write().find("\nMACs: fvcore: 1 MAC = 1\n"), std::string::npos);
+  EXPECT_NE(write().find("\n-v says what each figure counts\n"), std::string::npos);
 }
 
 TEST_F(TextReport, AMetricThatIsUnavailableSaysWhyInsteadOfShowingAColumn) {

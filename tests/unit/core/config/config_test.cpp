@@ -1,5 +1,6 @@
 // Settings, plugin options, manifests and hardware profiles: files a user writes, with their places
 // in error messages.
+#include <array>
 #include <fstream>
 
 #include "core/config/hardware.hpp"
@@ -77,6 +78,47 @@ TEST(Options, WrongValuesNameTheSettingAndWhatIsAllowed) {
                [&] { resolve_options("flops", kOptions, given("limit", "1.5")); });
   expect_error(ErrorKind::kUsage, {"no option 'limits'", "did you mean 'limit'"},
                [&] { resolve_options("flops", kOptions, given("limits", "1")); });
+}
+
+TEST(Settings, TablesOfAPluginAreOptionsWithDots) {
+  const auto s = read_settings(file_with("t.toml",
+                                         "[plugin.text.column.macs]\nstyle = \"größer\"\n"
+                                         "pad = [0, 1]\n[plugin.text]\nx = '''ab'''\ny = \"\\t\"\n"));
+  const auto& text = s.options.at("text");
+  const auto& style = text.at("column.macs.style");
+  EXPECT_EQ(style.value, "größer");
+  // Characters, not bytes: ö and ß are two each.
+  EXPECT_TRUE(style.place(0).ends_with("t.toml:2:10")) << style.place(0);
+  EXPECT_TRUE(style.place(6).ends_with("t.toml:2:14")) << style.place(6);
+  EXPECT_EQ(text.at("column.macs.pad").value, "0, 1");
+  EXPECT_TRUE(text.at("column.macs.pad").list);
+  // Where characters of the value do not stand one by one, their number is told.
+  EXPECT_TRUE(text.at("x").place(1).ends_with("t.toml:5:5, character 2")) << text.at("x").place(1);
+  EXPECT_TRUE(text.at("y").place(0).ends_with("t.toml:6:5")) << text.at("y").place(0);
+}
+
+TEST(OptionTables, NamesThatOnlyTheUserKnowsTakeThePlaceOfTheStar) {
+  const std::array<tmeter_option_desc, 3> declared{
+      {{sizeof(tmeter_option_desc), TMETER_OPTION_INT, abi("column.*.width"), abi("0"), {}, {}, 0, 9},
+       {sizeof(tmeter_option_desc), TMETER_OPTION_TEXT, abi("column.id.width"), {}, {}, {}, 1, 0},
+       {sizeof(tmeter_option_desc), TMETER_OPTION_TEXT, abi("pad"), {}, abi("list"), {}, 1, 0}}};
+  const auto taken = take_tables(declared, {{"column.macs.width", {"7", "a"}},
+                                            {"column.id.width", {"wide", "b"}},
+                                            {"pad", {"0, 1", "c", true}},
+                                            {"column.a b.width", {"7", "d"}},
+                                            {"column.x.y.width", {"7", "e"}},
+                                            {"flat", {"1", "f"}}});
+  ASSERT_EQ(taken.of_tables.size(), 3u);
+  EXPECT_EQ(taken.of_tables[0].declared, 1u);  // what is said of exactly this goes first
+  EXPECT_EQ(taken.of_tables[1].declared, 0u);
+  EXPECT_EQ(taken.of_tables[1].value.i, 7);
+  EXPECT_EQ(taken.flat.size(), 3u);
+  expect_error(ErrorKind::kUsage, {"here", "0 … 9"},
+               [&] { take_tables(declared, {{"column.macs.width", {"10", "here"}}}); });
+  expect_error(ErrorKind::kUsage, {"not a list"},
+               [&] { take_tables(declared, {{"column.macs.width", {"1", "here", true}}}); });
+  expect_error(ErrorKind::kUsage, {"'column.macs.wdith'", "did you mean 'column.macs.width'"},
+               [&] { resolve_options("text", {}, {{"column.macs.wdith", {"1", "x"}}}, declared); });
 }
 
 TEST(Manifest, SurvivesARoundTrip) {

@@ -1,0 +1,139 @@
+// How the report looks: what the configuration's tables [plugin.text.…] say, over what is built in.
+#pragma once
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+#include "boxes.hpp"
+#include "markup.hpp"
+
+namespace text_report {
+
+enum class Justify : uint8_t { kAuto, kLeft, kCenter, kRight };
+enum class Vertical : uint8_t { kTop, kMiddle, kBottom };
+enum class Overflow : uint8_t { kAuto, kFold, kCrop, kEllipsis };
+enum class Show : uint8_t { kAuto, kAlways, kNever };
+enum class NoteChoice : uint8_t { kShort, kAll, kNone };
+enum class TreePlace : uint8_t { kBeside, kInside };
+
+struct Padding {
+  size_t top = 0, right = 1, bottom = 0, left = 1;
+};
+
+/// A template and which of the given options it is from.
+struct Written {
+  Template text;
+  size_t given = std::numeric_limits<size_t>::max();
+};
+
+struct ColumnLook {
+  std::string title;  // empty: the metric's
+  Style style, header;
+  Justify justify = Justify::kAuto;
+  Vertical vertical = Vertical::kTop;
+  Overflow overflow = Overflow::kAuto;
+  bool no_wrap = false;
+  size_t width = 0;
+  Show show = Show::kAuto;
+};
+
+struct LevelLook {
+  Written label;
+  Style style, guide;
+  bool highlight = false, hide_root = false, expanded = true;
+};
+
+struct RepeatLook {
+  Written title, subtitle, footer;
+  Justify title_align = Justify::kCenter, subtitle_align = Justify::kCenter;
+  Style style, border;
+  bool highlight = false, expand = false;
+  const Box* box = nullptr;
+  size_t width = 0, height = 0;
+  Padding padding;
+};
+
+struct TableLook {
+  TreePlace tree = TreePlace::kBeside;
+  size_t gap = 2;
+  const Box* box = nullptr;
+  Style style, border, header, footer;
+  std::vector<Style> rows;  // taken in turn
+  Written title, caption;
+  Style title_style, caption_style;
+  Justify title_justify = Justify::kCenter, caption_justify = Justify::kCenter;
+  bool highlight = false, expand = false, collapse_padding = false, pad_edge = true;
+  bool show_header = true, show_footer = false, show_lines = false, show_edge = true;
+  size_t width = 0, min_width = 0, leading = 0;
+  Padding padding;
+};
+
+/// An option of a table, given by the user or built in.
+struct GivenText {
+  std::string path, text;
+};
+
+/// Fields that were said, of a level or a column.
+struct LevelSettings {
+  std::optional<Written> label;
+  std::optional<Style> style, guide;
+  std::optional<bool> highlight, hide_root, expanded;
+};
+struct ColumnSettings {
+  std::optional<std::string> title;
+  std::optional<Style> style, header;
+  std::optional<Justify> justify;
+  std::optional<Vertical> vertical;
+  std::optional<Overflow> overflow;
+  std::optional<bool> no_wrap;
+  std::optional<size_t> width;
+  std::optional<Show> show;
+};
+
+class Look {
+ public:
+  /// Tells what is wrong at a byte of the option `given`; does not return.
+  using Fail = std::function<void(size_t given, size_t at, const std::string& what)>;
+  using IsMetric = std::function<bool(std::string_view id)>;
+
+  /// Without `given`: as built in. Mistakes in texts go to `fail`.
+  static Look make(const std::vector<GivenText>& given = {}, Fail fail = {}, IsMetric known = {});
+
+  bool ascii = false, fold = true;
+  NoteChoice notes = NoteChoice::kShort;
+  Theme theme = default_theme();
+  RepeatLook repeat;
+  TableLook table;
+
+  LevelLook level(size_t depth) const;
+  /// Those of the tree (id, name, type) do not take after "default".
+  ColumnLook column(std::string_view name) const;
+  /// How many levels below the root `expanded` lets see.
+  std::optional<size_t> depth() const;
+  /// All levels that are told apart, and the others as one: for who reads every label.
+  std::vector<const Written*> labels() const;
+
+  [[noreturn]] void fail(size_t given, size_t at, const std::string& what) const;
+  bool is_metric(std::string_view id) const { return known_ && known_(id); }
+  /// Names of columns that the user has said something of, and where.
+  const std::map<std::string, size_t, std::less<>>& named_columns() const { return named_; }
+
+  std::map<std::string, LevelSettings, std::less<>> levels;    // "default", "all", "0", …
+  std::map<std::string, ColumnSettings, std::less<>> columns;  // "default", "macs", …
+
+ private:
+  void set(const GivenText& option, size_t given);
+  Fail fail_;
+  IsMetric known_;
+  std::map<std::string, size_t, std::less<>> named_;
+  ColumnSettings built_in_;  // of columns that say nothing
+};
+
+/// What `tmeter config` prints: the options of the tables, with what is built in.
+std::vector<tmeter::OptionSpec> option_tables();
+
+}  // namespace text_report

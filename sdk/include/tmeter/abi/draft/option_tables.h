@@ -1,0 +1,61 @@
+/*
+ * DRAFT: may change or vanish; not part of ABI 1.0 (docs/abi.md, rule 5).
+ *
+ * Capability "tmeter.option-tables/1": options in tables of a configuration file, some of which have names that
+ * only the user knows (a level of a tree, a column):
+ *
+ *   [plugin.text.column.macs]        the option "column.macs.style", declared as "column.*.style"
+ *   style = "green"                  on the command line: --set text.column.macs.style=green
+ *
+ * Beside "tmeter.options/1", and checked likewise: a path that nobody declared, a wrong type, a value out of
+ * range are told with the file's line and column. What only the plugin can judge it refuses itself
+ * (`fail_at`), and the host says where that stands.
+ */
+#ifndef TMETER_ABI_DRAFT_OPTION_TABLES_H
+#define TMETER_ABI_DRAFT_OPTION_TABLES_H
+#include "../options.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TMETER_CAP_OPTION_TABLES "tmeter.option-tables/1"
+#define TMETER_HOST_OPTION_TABLES "tmeter.host.option-tables/1"
+
+/* What the capability gives. A key is a path of names, joined by '.'; the name "*" stands for any the user gives:
+ * letters, digits, '_' and '-'. A path without it goes before one with it. A TEXT whose `choices` is
+ * "list" may be a list in the configuration file, too: it arrives as a text, its items joined by ", ". */
+typedef struct tmeter_option_tables {
+  uint32_t struct_size;
+  uint32_t count;
+  const tmeter_option_desc *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
+} tmeter_option_tables;
+
+/* An option the user gave. */
+typedef struct tmeter_given_option { /* growable; the host fills it. Texts live until `deinit`. */
+  uint32_t struct_size;
+  uint32_t declared; /* index of what declares it */
+  tmeter_str path;   /* "column.macs.style" */
+  tmeter_str text;   /* as the user wrote it */
+  int64_t i;         /* of an INT; of a BOOL 1 or 0 */
+  double f;          /* of a FLOAT or INT */
+} tmeter_given_option;
+
+/* The host's half: what was given to the plugin of this call. */
+typedef struct tmeter_option_tables_api { /* all [any] */
+  uint32_t struct_size;
+  uint32_t reserved;
+  size_t(TMETER_ABI *count)(tmeter_call *); /* those given; the rest is as declared */
+  /* Ordered by path. */
+  tmeter_status(TMETER_ABI *at)(tmeter_call *, size_t, tmeter_given_option *out);
+  /* Sets the error text of this call: `message`, after the place of byte `offset` of the option's text
+   * ("tmeter.toml:3:14: "). Return TMETER_BAD_USAGE afterwards. */
+  void(TMETER_ABI *fail_at)(tmeter_call *, size_t index, size_t offset, tmeter_str message);
+  /* Non-zero when a plugin that is installed has a metric of this id, whether it takes part or not. */
+  int32_t(TMETER_ABI *is_metric)(tmeter_call *, tmeter_str id);
+} tmeter_option_tables_api;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
