@@ -59,10 +59,13 @@ function MetricCard({ report, metric, index, app }: CardProps) {
     : <div class="card" tabIndex={0} role="group" aria-label={metric.title} data-tip={tip}>{content}</div>;
 }
 
-/** All digits, where they are not what the card says anyway. */
+const fits = 18;  // characters in a card
+
+/** All digits, where they are not what the card says anyway; rather without a unit than cut. */
 function exactNote(metric: Metric): string {
   const text = exact(metric.total, metric);
-  return /\d,\d/.test(text) ? text : metric.unit;
+  if (!/\d,\d/.test(text)) return metric.unit;
+  return text.length > fits ? text.split(" ")[0]! : text;
 }
 
 function Trust({ report, app }: { report: Report; app: App | undefined }) {

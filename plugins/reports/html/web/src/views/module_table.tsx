@@ -116,7 +116,7 @@ function nameColumns(tree: ModuleTree, flat: boolean): Column[] {
       text: (row) => (isRun(row) ? runText(tree, row) : tree.path(row) || tree.type(0)),
     },
     {
-      key: "type", title: "Type", width: "8.5rem",
+      key: "type", title: "Type", width: "minmax(8.5rem, 0.3fr)",
       cell: (row) => (isRun(row) ? null : (
         <span class="type" title={shortened(tree.text(row), 300)}>
           <i class="dot" style={{ background: typeColor(tree, row) }} /><span>{shortened(tree.type(row), 60)}</span>
