@@ -40,6 +40,23 @@ class Formats(CliTest):
         for f, path in files.items():
             self.assertGreater(path.stat().st_size, 50, f)
 
+    def formats_of_this_build(self):
+        """html needs Node.js to be built."""
+        return [*FORMATS, *(["html"] if "html" in tmeter("plugin", "list").stdout else [])]
+
+    def test_a_full_disk_is_told_by_every_format_and_the_others_do_not_appear(self):
+        beside = self.folder / "beside.json"
+        pruned = FIXTURES / "pruned/before.pt2", FIXTURES / "pruned/after.pt2"
+        # github has something to say only of what does not hold.
+        runs = [((MODELS / "tied.pt2", "--assert", "macs<1"), f) for f in self.formats_of_this_build()]
+        runs += [(("diff", *pruned), f) for f in ("text", "json", "markdown", "html")]
+        for what, f in runs:
+            with self.subTest(run=what[0], format=f):
+                done = tmeter(*what, "--report", f"{f}=/dev/full", "--report", f"json={beside}")
+                self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
+                self.assertIn("/dev/full cannot be written completely: No space left on device", done.stderr)
+                self.assertFalse(beside.exists())
+
     def test_csv_and_json_agree(self):
         rows = list(csv.DictReader(io.StringIO(self.written(RESNET, "--report", "csv"), newline="")))
         modules = report(RESNET)["modules"]
