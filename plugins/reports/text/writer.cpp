@@ -237,7 +237,9 @@ void write(const Report& report, tmeter::Output& out, const Look& look) {
   const Rendering how{out.color(), look.ascii, &look.theme};
   std::string text;
   const auto add = [&](const std::vector<Text>& lines) {
-    for (const auto& line : lines) text += render(line, how);
+    // What has an indent of its own may not fit a terminal of a few columns.
+    for (const auto& line : lines)
+      text += render(terminal && line.width() > terminal ? line.cut(terminal) : line, how);
   };
   add(header(report, text_width));
   text += '\n';
