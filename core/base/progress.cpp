@@ -57,6 +57,16 @@ std::string progress_text(uint64_t done, uint64_t total, std::string_view unit, 
   return text;
 }
 
+double Pace::seconds(uint64_t done, uint64_t total, std::string_view unit, Clock::time_point now) {
+  if (start_ == Clock::time_point{} || unit != unit_ || total != total_ || done < done_) {
+    unit_ = unit;
+    total_ = total;
+    start_ = now;
+  }
+  done_ = done;
+  return std::chrono::duration<double>(now - start_).count();
+}
+
 Progress::Progress(bool wanted)
     : shown_(wanted && isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
 
@@ -64,11 +74,11 @@ void Progress::update(uint64_t done, uint64_t total, std::string_view unit) {
   if (!shown_) return;
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
+  const double seconds = pace_.seconds(done, total, unit, now);
   if (now - start_ < kPatience || now - last_ < kInterval) return;
   last_ = now;
   visible_ = true;
-  const auto text =
-      progress_text(done, total, unit, std::chrono::duration<double>(now - start_).count());
+  const auto text = progress_text(done, total, unit, seconds);
   std::fprintf(stderr, "\r\033[K%s", text.c_str());
   std::fflush(stderr);
 }

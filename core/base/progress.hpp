@@ -9,6 +9,19 @@
 
 namespace tmeter::core {
 
+/// Since when a piece of work is going on. Another unit, another total or less done than before is another
+/// piece: the reading of a graph begins after its file has been unpacked, and weights come after it.
+class Pace {
+ public:
+  using Clock = std::chrono::steady_clock;
+  double seconds(uint64_t done, uint64_t total, std::string_view unit, Clock::time_point now);
+
+ private:
+  std::string unit_;
+  uint64_t done_ = 0, total_ = 0;
+  Clock::time_point start_{};
+};
+
 class Progress {
  public:
   /// `wanted`: false with --quiet. Writes to standard error.
@@ -27,9 +40,10 @@ class Progress {
   std::mutex mutex_;
   bool shown_, visible_ = false;
   Clock::time_point start_, last_;
+  Pace pace_;
 };
 
-/// "1.31 of 2.60 GB, 5.12 GB/s, 1 s left"; `seconds` since the start.
+/// "1.31 of 2.60 GB, 5.12 GB/s, 1 s left"; `seconds` since the start of the work.
 std::string progress_text(uint64_t done, uint64_t total, std::string_view unit, double seconds);
 
 }  // namespace tmeter::core

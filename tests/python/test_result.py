@@ -4,6 +4,7 @@ import concurrent.futures
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pandas
@@ -237,6 +238,30 @@ def test_loggers_leave_out_what_is_no_number(result, partial, tmp_path):
         loggers.log_mlflow(result)
     with pytest.raises(tmeter.UsageError, match="pip install wandb"):
         loggers.log_wandb(result)
+
+
+def test_loggers_hand_over_numbers_and_the_page(result, partial, monkeypatch):
+    """Stand-ins with the calls of mlflow 3 and wandb 0.2x that are used."""
+    from types import SimpleNamespace
+
+    from tmeter import loggers
+
+    logged, pages = {}, []
+    mlflow = SimpleNamespace(
+        log_metrics=logged.update, log_artifact=lambda path: pages.append(Path(path).read_text())
+    )
+    monkeypatch.setitem(sys.modules, "mlflow", mlflow)
+    loggers.log_mlflow(result)
+    assert logged["tmeter/params"] == 25_557_032 and "<!doctype html>" in pages[0].lower()
+
+    run = SimpleNamespace(summary={}, log=pages.append)
+    html = lambda text, inject: ("page", text, inject)  # noqa: E731
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(run=None, Html=html))
+    with pytest.raises(tmeter.UsageError, match="wandb.init"):
+        loggers.log_wandb(result)
+    loggers.log_wandb(partial, run, prefix="m/")
+    assert run.summary["m/macs_lower_bound"] > 0 and "m/macs" not in run.summary
+    assert pages[1]["m/report"][0] == "page" and pages[1]["m/report"][2] is False
 
 
 def test_frames_are_frames(result):

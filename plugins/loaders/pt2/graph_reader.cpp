@@ -5,7 +5,7 @@
 namespace pt2 {
 namespace {
 
-constexpr size_t kNodesBetweenChecks = 4096;  // for a user who wants to stop
+constexpr size_t kNodesBetweenChecks = 4096;  // for a user who wants to stop, or to see how far it is
 
 struct NamedArgument {
   std::string_view name;
@@ -42,9 +42,12 @@ const Target& GraphReader::target_of(std::string_view text) {
 }
 
 void GraphReader::read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call) {
-  for (size_t i = 0; i < nodes.size(); ++i)
+  const bool outermost = depth_ == 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (outermost && i % kNodesBetweenChecks == 0) building_.notes.progress(i, nodes.size());
     within([&] { return node_place(i, nodes[i].target); },
            [&] { read_node(nodes[i], scope, call); });
+  }
 }
 
 void GraphReader::read_node(const NodeView& node, Scope& scope, tmeter_id call) {

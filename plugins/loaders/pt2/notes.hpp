@@ -17,6 +17,7 @@ class Notes {
   }
   void info(const std::string& text) { call_.info(text); }
   bool cancelled() const { return call_.cancelled(); }
+  void progress(uint64_t done, uint64_t total) const { call_.progress(done, total, "nodes"); }
 
   void finish() {
     for (const auto& [kind, count] : counts_)

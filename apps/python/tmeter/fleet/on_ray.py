@@ -34,7 +34,7 @@ class OnRay:
             raise UsageError(
                 "engine='ray' needs Ray: pip install 'tmeter[fleet]'; engine='local' does without"
             ) from error
-        self._ray = ray
+        self._ray: Any = ray
         self._own = not ray.is_initialized()
         if self._own:
             ray.init(address=address, log_to_driver=False, include_dashboard=False)

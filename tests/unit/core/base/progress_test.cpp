@@ -18,5 +18,18 @@ TEST(Progress, InventsNoRateAndNoTotal) {
   EXPECT_EQ(progress_text(500, 0, "B", 0), "500 B");
 }
 
+TEST(Progress, EachPieceOfWorkHasItsOwnRate) {
+  Pace pace;
+  const auto at = [](int second) { return Pace::Clock::time_point{} + std::chrono::seconds(1000 + second); };
+  EXPECT_EQ(pace.seconds(0, 100, "nodes", at(0)), 0);
+  EXPECT_EQ(pace.seconds(50, 100, "nodes", at(2)), 2);
+  EXPECT_EQ(pace.seconds(100, 100, "nodes", at(4)), 4);
+  EXPECT_EQ(pace.seconds(0, 100, "nodes", at(5)), 0) << "read once more";
+  EXPECT_EQ(pace.seconds(10, 100, "nodes", at(8)), 3);
+  EXPECT_EQ(pace.seconds(10, 100, "B", at(9)), 0);
+  EXPECT_EQ(pace.seconds(20, 100, "B", at(10)), 1);
+  EXPECT_EQ(pace.seconds(20, 400, "B", at(11)), 0);
+}
+
 }  // namespace
 }  // namespace tmeter::core

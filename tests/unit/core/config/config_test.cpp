@@ -142,7 +142,7 @@ TEST(Manifest, SurvivesARoundTrip) {
   m.loaders = {{"x", "X file", {{"zip:*/x !zip:*/y", 40}}}};
   m.writers = {{"w", "txt", "text/plain"}};
   m.abi_minor = 3;
-  m.made_from = {123, 456, "abc"};
+  m.made_from = {123, 456, "abc", "def"};
   const auto back = read_manifest(file_with("m.toml", write_manifest(m)));
   EXPECT_EQ(back.id, m.id);
   EXPECT_EQ(back.needs, m.needs);
@@ -151,6 +151,7 @@ TEST(Manifest, SurvivesARoundTrip) {
   EXPECT_EQ(back.writers[0].name, "w");
   EXPECT_EQ(back.made_from.size, 123u);
   EXPECT_EQ(back.made_from.mtime, 456);
+  EXPECT_EQ(back.made_from.build_id, "def");
   EXPECT_EQ(back.made_from.sha256, "abc");
   EXPECT_TRUE(same_offer(m, back));
 }
