@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "core/base/sha256.hpp"
+#include "core/config/build_id.hpp"
 
 namespace tmeter::core {
 
@@ -16,13 +17,15 @@ FileStamp stamp_of(const std::string& file) {
 
 LibraryIdentity identity_of(const std::string& library) {
   const auto stamp = stamp_of(library);
-  return {stamp.size, stamp.mtime, sha256_of_file(library)};
+  return {stamp.size, stamp.mtime, sha256_of_file(library), build_id_of(library)};
 }
 
 bool is_still(const LibraryIdentity& identity, const std::string& library) {
   const auto now = stamp_of(library);
   if (now.size == 0 || now.size != identity.size) return false;
-  return now.mtime == identity.mtime || sha256_of_file(library) == identity.sha256;
+  if (now.mtime == identity.mtime) return true;
+  if (!identity.build_id.empty()) return build_id_of(library) == identity.build_id;
+  return sha256_of_file(library) == identity.sha256;
 }
 
 bool anybody_may_write(const std::string& path) {

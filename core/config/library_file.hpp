@@ -19,12 +19,13 @@ struct LibraryIdentity {
   uint64_t size = 0;   // bytes
   int64_t mtime = 0;   // ns since 1970
   std::string sha256;  // hexadecimal
+  std::string build_id;  // the linker's, hexadecimal; empty when it wrote none
 };
 
 LibraryIdentity identity_of(const std::string& library);
 
 /// Whether it is still that file: by size and time of the last change, or, where only the time
-/// differs as after copying, by what is in it.
+/// differs as after copying or `pip install`, by the build ID; by the hash where there is none.
 bool is_still(const LibraryIdentity& identity, const std::string& library);
 
 /// Whether everybody on this machine may change the file or folder: then it is no one's to trust.

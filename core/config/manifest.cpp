@@ -84,7 +84,7 @@ Manifest read_manifest(const std::string& path) {
   m.abi_minor = number<uint32_t>(doc, "abi_minor");
   if (const auto* library = doc["library"].as_table()) {
     m.made_from = {number<uint64_t>(*library, "size"), number<int64_t>(*library, "mtime"),
-                   text(*library, "sha256")};
+                   text(*library, "sha256"), text(*library, "build_id")};
   }
   for (const auto* l : tables(doc, "loader")) {
     LoaderManifest loader{text(*l, "name"), text(*l, "title"), {}};
@@ -119,7 +119,8 @@ std::string write_manifest(const Manifest& m) {
   if (!m.when_missing.empty()) doc.insert("when_missing", m.when_missing);
   doc.insert("library", toml::table{{"size", static_cast<int64_t>(m.made_from.size)},
                                     {"mtime", m.made_from.mtime},
-                                    {"sha256", m.made_from.sha256}});
+                                    {"sha256", m.made_from.sha256},
+                                    {"build_id", m.made_from.build_id}});
   toml::array loaders, writers;
   for (const auto& l : m.loaders) {
     toml::array matches;

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Another number where what `pass` writes changes.
-constexpr std::string_view kHeader = "tmeter plugin index 1\n";
+constexpr std::string_view kHeader = "tmeter plugin index 2\n";
 constexpr uintmax_t kLongest = 8 << 20;
 constexpr std::string_view kManifestSuffix = ".tmeter.toml";
 
@@ -90,7 +90,7 @@ void pass(auto& io, Indexed auto& entry) {
   io(entry.made_from.size), io(entry.made_from.mtime);
   auto& m = entry.manifest;
   for (auto* text : {&m.id, &m.name, &m.version, &m.description, &m.unavailable, &m.rights,
-                     &m.when_missing, &m.made_from.sha256})
+                     &m.when_missing, &m.made_from.sha256, &m.made_from.build_id})
     io(*text);
   for (auto* texts : {&m.needs, &m.metrics, &m.options, &m.handles, &m.shape_rules,
                       &m.propagators, &m.library_folders})

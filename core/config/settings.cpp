@@ -103,9 +103,9 @@ void read_plugin_tables(const std::string& path, const toml::node& node, Setting
 
 std::string Setting::place(size_t offset) const {
   const auto before = characters(std::string_view(value).substr(0, offset));
-  if (line > 0)
-    return file + ":" + std::to_string(line) + ":" + std::to_string(column + before);
-  const auto from = origin.size() > kReadableOrigin ? origin.substr(0, kReadableOrigin) + "…" : origin;
+  if (line > 0) return file + ":" + std::to_string(line) + ":" + std::to_string(column + before);
+  const auto from =
+      origin.size() > kReadableOrigin ? origin.substr(0, kReadableOrigin) + "…" : origin;
   return before ? from + ", character " + std::to_string(before + 1) : from;
 }
 

@@ -12,7 +12,7 @@ namespace tmeter::core {
 struct Setting {
   std::string value;
   std::string origin{};  // "--set flops.convention=torch" or "tmeter.toml:3:1"
-  bool list = false;  // its items joined by ", "
+  bool list = false;     // its items joined by ", "
   // Of a text that stands in a file as it is (without escapes, on one line): its first character.
   std::string file{};
   uint32_t line = 0, column = 0;  // 0: not such a text

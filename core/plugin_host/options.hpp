@@ -41,7 +41,8 @@ GivenOptions take_tables(std::span<const tmeter_option_desc> declared,
                          const std::map<std::string, Setting>& given);
 
 /// Defaults overlaid by `given`. Throws Error(kUsage) naming the setting, what is wrong, and the
-/// nearest known key (of `tables`, too, which are not resolved here) or the allowed values; Error(kPlugin) when a declared default is invalid.
+/// nearest known key (of `tables`, too, which are not resolved here) or the allowed values;
+/// Error(kPlugin) when a declared default is invalid.
 ResolvedOptions resolve_options(const std::string& plugin,
                                 std::span<const tmeter_option_desc> declared,
                                 const std::map<std::string, Setting>& given,

@@ -21,7 +21,8 @@ SAMPLE = re.compile(r"(<!-- sample: tmeter ([^|\n]*?)(?: \| (\d+) lines)? -->\n\
 # What is another at every run.
 TIMES = ((re.compile(r'(analysis-seconds|time)="[0-9.e-]+"'), r'\1="0.01"'),
          (re.compile(r'("analysis_seconds":)[0-9.e-]+'), r"\g<1>0.01"),
-         (re.compile(r"(The analysis itself took|analysed in) [0-9.]+ \w+"), r"\1 10.00 ms"))
+         (re.compile(r"The analysis itself took [0-9.]+ \w+"), "The analysis itself took 10.00 ms"),
+         (re.compile(r" +analysed in [0-9.]+ \w+"), f"{' ' * 44}analysed in 10.00 ms"))  # at the right edge
 
 
 def output(arguments, lines):

@@ -3,6 +3,8 @@ import hashlib
 import json
 import os
 import pathlib
+import re
+import subprocess
 import tempfile
 
 from support import FIXTURES, MODELS, CliTest, build_plugin, main, report, tmeter
@@ -449,11 +451,22 @@ class Folders(NamedTest):
         self.assertIn("seven_b", {m["id"] for m in document["metrics"]})
 
     def test_a_manifest_outlives_a_copy_of_its_library(self):
+        """By the build ID, which is what readelf says; by the hash where the linker wrote none."""
         plugin = self.named("com.acme.seven", metric="seven")
+        manifest = self.manifest_of(plugin)
+        written = re.search(r"Build ID: ([0-9a-f]+)", subprocess.run(["readelf", "-n", plugin], capture_output=True, text=True).stdout)
+        self.assertIn(f"build_id = '{written[1]}'", manifest.read_text())
+        for change in (lambda text: re.sub(r"sha256 = '[^']*'", "sha256 = ''", text), lambda text: re.sub(r"build_id = '[^']*'\n?", "", text)):
+            self.manifest_of(plugin)
+            manifest.write_text(change(manifest.read_text()))
+            os.utime(plugin, (1, 1))
+            done = tmeter("plugin", "list", "--plugin-path", self.folder, env={"LD_DEBUG": "files"})
+            self.assertIn("seven", done.stdout)
+            self.assertNotIn("com.acme.seven.tmeter", "".join(l for l in done.stderr.splitlines() if "calling init" in l))
         self.manifest_of(plugin)
-        os.utime(plugin, (1, 1))
-        done = tmeter("plugin", "list", "--plugin-path", self.folder, env={"LD_DEBUG": "files"})
-        self.assertNotIn("com.acme.seven.tmeter", "".join(l for l in done.stderr.splitlines() if "calling init" in l))
+        manifest.write_text(re.sub(r"build_id = '[^']*'", "build_id = '00'", manifest.read_text()).replace("'seven'", "'eight'"))
+        os.utime(plugin, (2, 2))
+        self.assertIn('"seven"', self.run_in_folder("--plugins=flops,seven").stdout)
 
     def test_a_manifest_of_another_schema_is_not_believed(self):
         plugin = self.named("com.acme.seven", metric="seven")

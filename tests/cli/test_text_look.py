@@ -60,7 +60,7 @@ class Terminals(CliTest):
         for name, look in LOOKS.items():
             path = self.file("look.toml", look)
             for columns in (1, 20, 60, 100, 200):
-                for model in (RESNET, MODELS / "bert_like.pt2"):
+                for model in (RESNET, MODELS / "dynamic_mlp.pt2"):
                     with self.subTest(look=name, columns=columns, model=model.name):
                         status, text = on_terminal(columns, model, "--config", path)
                         self.assertEqual(status, 0, text)

@@ -26,13 +26,12 @@ def model():
 def test_thop_s_example(model):
     from tmeter.compat.thop import clever_format, profile
 
-    macs, params = profile(model, inputs=(torch.randn(1, 3, 224, 224),))
+    macs, params, layers = profile(model, inputs=(torch.randn(1, 3, 224, 224),), ret_layer_info=True)
     assert (macs, params) == (RECORDED["thop"], 25_557_032)
     assert isinstance(macs, float)
     # As thop's README prints ResNet-50.
     assert clever_format([macs, params], "%.3f") == ("4.134G", "25.557M")
     assert clever_format(12) == "12.00B"
-    *_, layers = profile(model, inputs=(torch.randn(1, 3, 224, 224),), ret_layer_info=True)
     ops, params, children = layers["layer1"][2]["0"]
     assert params == 75_008 and set(children) >= {"conv1", "bn1", "downsample"}
 
@@ -44,12 +43,9 @@ def test_ptflops_s_example(model):
     macs, params = get_model_complexity_info(
         model, (3, 224, 224), as_strings=True, print_per_layer_stat=True, ost=said
     )
-    assert params == "25.56 M" and macs.endswith(" GMac")
+    assert params == "25.56 M"
     assert "layer1" in said.getvalue()
-    macs, _ = get_model_complexity_info(
-        model, (3, 224, 224), as_strings=False, print_per_layer_stat=False
-    )
-    assert macs in (RECORDED["ptflops"], RECORDED["ptflops_modules"])
+    assert macs == f"{RECORDED['ptflops_modules'] / 1e9:.2f} GMac"
     info = get_model_complexity_info(
         nn.Bilinear(2, 3, 4),
         (1,),

@@ -198,6 +198,25 @@ def test_columns_and_files(model, tmp_path):
     assert "classifier" in said.getvalue() and "summary" in said.getvalue()
 
 
+def test_a_full_disk_leaves_no_file(model, tmp_path, monkeypatch):
+    target = tmp_path / "params.csv"
+    target.write_text("as it was")
+
+    def full(self, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(tmeter.UsageError, match="params.csv cannot be written: No space left"):
+        model.profile("param", show=False, save_to=str(target))
+    assert [p.name for p in tmp_path.iterdir()] == ["params.csv"] and target.read_text() == "as it was"
+
+
+def test_a_folder_gets_a_file_of_the_model_s_name(model, tmp_path):
+    with redirect_stdout(io.StringIO()):
+        model.profile("mem", show=False, save_to=str(tmp_path / "new"), save_format="csv")
+    assert [p.name for p in (tmp_path / "new").iterdir()] == ["ExampleNet_mem.csv"]
+
+
 WRONG = [
     (dict(pick_cols=["Nope"]), ValueError, "no column 'Nope'"),
     (dict(pick_cols="MACs"), TypeError, "pick_cols"),
@@ -207,6 +226,7 @@ WRONG = [
     (dict(newcol_name="n", newcol_func=lambda a, b: []), TypeError, "one argument"),
     (dict(save_to="x.pdf"), ValueError, "csv or xlsx"),
     (dict(save_to="/nowhere/x.csv"), tmeter.UsageError, "cannot be written"),
+    (dict(save_to="/etc/passwd/x.csv"), tmeter.UsageError, "x.csv cannot be written"),
     (dict(save_to=3), TypeError, "save_to"),
 ]
 

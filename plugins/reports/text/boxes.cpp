@@ -107,7 +107,9 @@ constexpr std::array<Box, 19> kBoxes{{
 }};
 // clang-format on
 
-char plain(char c) { return c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char plain(char c) {
+  return c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 }  // namespace
 

@@ -70,7 +70,8 @@ Table sweep_table(const Report& report, const std::vector<Metric>& metrics, bool
   for (size_t i = 0; i < sweep.symbols.len; ++i)
     table.columns.push_back({title_of(symbol(report, sweep.symbols.ptr[i])), "", true});
   for (const auto& m : metrics)
-    table.columns.push_back({column_title(m, raw), std::string(m.plugin()), false, std::string(m.id())});
+    table.columns.push_back(
+        {column_title(m, raw), std::string(m.plugin()), false, std::string(m.id())});
   for (size_t p = 0; p < sweep.point_count; ++p) {
     Table::Row row;
     const auto point = report.sweep_point(p);

@@ -76,8 +76,9 @@ constexpr std::array<Name, 235> kNames{{
 }  // namespace
 
 std::optional<uint8_t> color_number(std::string_view name) {
-  const auto it = std::lower_bound(kNames.begin(), kNames.end(), name,
-                                   [](const Name& n, std::string_view wanted) { return n.name < wanted; });
+  const auto it =
+      std::lower_bound(kNames.begin(), kNames.end(), name,
+                       [](const Name& n, std::string_view wanted) { return n.name < wanted; });
   if (it == kNames.end() || it->name != name) return std::nullopt;
   return it->number;
 }

@@ -46,7 +46,8 @@ Branch total_branch(const Report& report, const Columns& columns) {
 Tree make_tree(const Report& report, const Columns& columns, const View& view, Groups& groups) {
   Tree tree;
   tree.deepest = 2;
-  tree.depth = std::min<size_t>(view.depth ? *view.depth : std::min<size_t>(1, view.deepest.value_or(1)), 2);
+  tree.depth =
+      std::min<size_t>(view.depth ? *view.depth : std::min<size_t>(1, view.deepest.value_or(1)), 2);
   std::vector<Branch> branches;
   for (auto& group : groups.all()) {
     tree.hidden += tree.depth < 2 ? group.count : 0;

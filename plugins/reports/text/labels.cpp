@@ -34,7 +34,8 @@ std::string last_id(const Subject& s) {
   if (dash == std::string::npos || !s.branch.run) return s.branch.id;
   const auto first = s.branch.id.substr(0, dash);
   const auto dot = first.rfind('.');
-  return (dot == std::string::npos ? "" : first.substr(0, dot + 1)) + s.branch.id.substr(dash + std::string_view("–").size());
+  return (dot == std::string::npos ? "" : first.substr(0, dot + 1)) +
+         s.branch.id.substr(dash + std::string_view("–").size());
 }
 size_t children(const Subject& s) {
   return s.module ? s.module.child_count() : s.branch.children.size();
@@ -56,8 +57,11 @@ constexpr std::array<Placeholder, 25> kPlaceholders{{
        return s.branch.type.empty() && s.module ? std::string(s.module.type()) : s.branch.type;
      }},
     {"full_type",
-     [](const Subject& s) { return s.module ? std::string(s.module.qualified_type()) : std::string(); }},
-    {"path", [](const Subject& s) { return s.module ? std::string(s.module.path()) : std::string(); }},
+     [](const Subject& s) {
+       return s.module ? std::string(s.module.qualified_type()) : std::string();
+     }},
+    {"path",
+     [](const Subject& s) { return s.module ? std::string(s.module.path()) : std::string(); }},
     {"text", [](const Subject& s) { return fact(s, "text"); }},
     {"module_repr", [](const Subject& s) { return fact(s, "text"); }},
     {"operation", [](const Subject& s) { return fact(s, "text"); }},
@@ -140,7 +144,8 @@ void Labels::resolve(Written& written) const {
       for (const auto& p : kPlaceholders) names.push_back(p.name);
       for (const auto& m : report_.metrics()) names.push_back(m.id());
       look_.fail(written.given, part.at,
-                 "there is no placeholder <" + reports::readable(part.text) + ">" + meant(part.text, names));
+                 "there is no placeholder <" + reports::readable(part.text) + ">" +
+                     meant(part.text, names));
     }
   }
 }

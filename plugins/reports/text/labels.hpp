@@ -17,12 +17,16 @@ class Labels {
   Labels(const tmeter::Report& report, const Columns& columns, const Look& look, const View& view,
          size_t tree_depth);
 
-  const LevelLook& level(size_t depth) const { return levels_[std::min(depth, levels_.size() - 1)]; }
+  const LevelLook& level(size_t depth) const {
+    return levels_[std::min(depth, levels_.size() - 1)];
+  }
   /// What is written in the tree for `branch`.
   Text of(const Branch& branch, size_t depth) const;
   /// Of a run.
   Text title(const Branch& run, size_t depth) const { return repeat(repeat_.title, run, depth); }
-  Text subtitle(const Branch& run, size_t depth) const { return repeat(repeat_.subtitle, run, depth); }
+  Text subtitle(const Branch& run, size_t depth) const {
+    return repeat(repeat_.subtitle, run, depth);
+  }
   Text footer(const Branch& run, size_t depth) const { return repeat(repeat_.footer, run, depth); }
   /// Of the table; `root`: the model.
   Text over_table(const Branch& root) const;
@@ -31,7 +35,8 @@ class Labels {
  private:
   void resolve(Written& written) const;
   Text repeat(const Written& text, const Branch& run, size_t depth) const;
-  Text expanded(const Written& text, const Branch& branch, size_t depth, Style base, bool highlight) const;
+  Text expanded(const Written& text, const Branch& branch, size_t depth, Style base,
+                bool highlight) const;
   std::string value(const Template::Part& part, const Branch& branch, size_t depth) const;
   std::string metric(size_t index, const Branch& branch) const;
 

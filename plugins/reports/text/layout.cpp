@@ -61,7 +61,8 @@ class TableDrawer {
   TableDrawer(const Table& table, const Look& look, const Slots& slots)
       : table_(table), look_(look), own_(look.table), slots_(slots) {
     border_ = over(own_.style, own_.border, look.theme);
-    for (const auto& s : slots.all) boxed_ = boxed_ || (&s >= &slots.all[slots.split] && visible(s));
+    for (const auto& s : slots.all)
+      boxed_ = boxed_ || (&s >= &slots.all[slots.split] && visible(s));
   }
 
   std::vector<Text> run() {
@@ -130,7 +131,11 @@ class TableDrawer {
         for (const auto& more : row.more) cell.more.push_back(more);
         return;
       case Kind::kShare:
-        if (row.share) fit(share_text(*row.share, slots_.bars), s, cell);
+        // Bars begin below each other whatever side they are at.
+        if (row.share)
+          fit(share_text(*row.share, slots_.bars)
+                  .pad_to(slots_.bars ? std::min(s.width, kPercentWidth + 1 + kBarWidth) : 0),
+              s, cell);
         return;
       case Kind::kFigure:
         if (!row.frame) fit(figure_text(row.figures[s.column], s, row.strong), s, cell);
@@ -190,7 +195,8 @@ class TableDrawer {
   }
 
   /// The vertical lines of the box left of column `at`.
-  void dividers_before(size_t at, size_t& next, BoxLine Box::*chars, const Style& base, Text& line) const {
+  void dividers_before(size_t at, size_t& next, BoxLine Box::*chars, const Style& base,
+                       Text& line) const {
     if (!boxed_) return;
     const auto& c = own_.box->*chars;
     // 0: the left edge, then those between columns, at last the right edge.
@@ -247,7 +253,8 @@ class TableDrawer {
     for (size_t c = 0; c < cells.size(); ++c) {
       const auto& s = slots_.all[c];
       if (!visible(s)) continue;
-      if (own_.box && c >= slots_.split) dividers_before(s.begin, divider, &Box::mid, own_.style, line);
+      if (own_.box && c >= slots_.split)
+        dividers_before(s.begin, divider, &Box::mid, own_.style, line);
       if (!cells[c].text.empty()) line.pad_to(s.begin, own_.style).append(cells[c].text);
     }
     if (own_.box) dividers_before(slots_.end + 1, divider, &Box::mid, own_.style, line);
@@ -256,7 +263,8 @@ class TableDrawer {
 
   void around(const Text& text, Justify side) {
     if (text.empty()) return;
-    for (const auto& line : wrap(text, slots_.end)) lines_.push_back(aligned(line, slots_.end, side));
+    for (const auto& line : wrap(text, slots_.end))
+      lines_.push_back(aligned(line, slots_.end, side));
   }
 
   const Table& table_;
@@ -286,7 +294,8 @@ DrawnTable draw(const Table& wanted, size_t width, const Look& look) {
   auto lines = TableDrawer(refit ? table : wanted, look, slots).run();
   for (auto& line : lines) drawn.lines.push_back(width ? line.cut(width) : std::move(line));
   for (const auto& s : slots.all)
-    if (s.kind == Kind::kFigure && !s.shown && s.look.show != Show::kNever) drawn.left_out.push_back(s.column);
+    if (s.kind == Kind::kFigure && !s.shown && s.look.show != Show::kNever)
+      drawn.left_out.push_back(s.column);
   return drawn;
 }
 

@@ -30,8 +30,8 @@ std::string_view middle(std::string_view path) {
 bool is_level(std::string_view name) {
   constexpr size_t kDigits = 6;
   return name == "default" || name == "all" ||
-         (name.size() <= kDigits && std::all_of(name.begin(), name.end(),
-                                                [](char c) { return c >= '0' && c <= '9'; }));
+         (name.size() <= kDigits &&
+          std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }));
 }
 
 const Option* find_option(std::string_view path, std::string_view& name) {
@@ -53,7 +53,8 @@ const Option* find_option(std::string_view path, std::string_view& name) {
 
 /// The first that says something, of most particular to most general.
 template <class Settings, class T, class Out>
-void take(std::initializer_list<const Settings*> from, std::optional<T> Settings::*member, Out& out) {
+void take(std::initializer_list<const Settings*> from, std::optional<T> Settings::*member,
+          Out& out) {
   for (const auto* s : from) {
     if (!s || !(s->*member)) continue;
     out = *(s->*member);
@@ -74,9 +75,11 @@ void Look::set(const GivenText& option, size_t given) {
   const auto* o = find_option(option.path, name);
   if (!o) throw Mistake{0, "there is no option '" + option.path + "'"};
   if (option.path.starts_with("level.") && !is_level(name))
-    throw Mistake{0, "there is no level '" + std::string(name) + "': default, all, or a number from 0"};
-  const auto canonical = name.empty() || name[0] < '0' || name[0] > '9' ? std::string(name)
-                                                                        : std::to_string(std::stoul(std::string(name)));
+    throw Mistake{
+        0, "there is no level '" + std::string(name) + "': default, all, or a number from 0"};
+  const auto canonical = name.empty() || name[0] < '0' || name[0] > '9'
+                             ? std::string(name)
+                             : std::to_string(std::stoul(std::string(name)));
   if (option.path.starts_with("level.")) name = canonical;
   if (option.path.starts_with("column.") && given != kBuiltIn) named_.emplace(name, given);
   o->set({*this, name, given}, option.text);
@@ -92,7 +95,8 @@ Look Look::make(const std::vector<GivenText>& given, Fail fail, IsMetric known) 
       if (o.spec.key.starts_with("theme.") != theme) continue;
       const auto key = o.spec.key;
       const bool any = key.find('*') != key.npos;
-      o.set({look, any ? std::string_view("default") : middle(key), kBuiltIn}, o.spec.default_value);
+      o.set({look, any ? std::string_view("default") : middle(key), kBuiltIn},
+            o.spec.default_value);
     }
     look.built_in_ = look.columns["default"];
     for (size_t i = 0; i < given.size(); ++i) {

@@ -19,8 +19,8 @@ class Parser {
 
   Template run() {
     if (text_.size() > kLongest)
-      throw Mistake{0, "a template has at most " + std::to_string(kLongest) + " bytes, this one has " +
-                           std::to_string(text_.size())};
+      throw Mistake{0, "a template has at most " + std::to_string(kLongest) +
+                           " bytes, this one has " + std::to_string(text_.size())};
     while (at_ < text_.size()) step();
     put();
     return std::move(out_);

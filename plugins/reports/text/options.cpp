@@ -1,7 +1,7 @@
 #include "options.hpp"
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "utf8.hpp"
@@ -13,7 +13,8 @@ constexpr int kText = TMETER_OPTION_TEXT, kInt = TMETER_OPTION_INT, kBool = TMET
               kChoice = TMETER_OPTION_CHOICE;
 constexpr double kWidest = 10'000, kMostLines = 100;
 
-// --- texts into values; the host has checked whole numbers, truth values and choices -------------------
+// --- texts into values; the host has checked whole numbers, truth values and choices
+// -------------------
 
 bool truth(std::string_view text) {
   return text == "true" || text == "1" || text == "yes" || text == "on";
@@ -49,7 +50,9 @@ Padding padding(std::string_view text) {
   if (n.size() == 1) return {n[0], n[0], n[0], n[0]};
   if (n.size() == 2) return {n[0], n[1], n[0], n[1]};
   if (n.size() == 4) return {n[0], n[1], n[2], n[3]};
-  throw Mistake{0, "padding is one number, two (top and bottom, left and right) or four (top, right, bottom, left)"};
+  throw Mistake{0,
+                "padding is one number, two (top and bottom, left and right) or four (top, right, "
+                "bottom, left)"};
 }
 
 const Box* box(std::string_view text) {
@@ -61,7 +64,8 @@ const Box* box(std::string_view text) {
                        "; there are " + names};
 }
 
-// --- where they go --------------------------------------------------------------------------------------
+// --- where they go
+// --------------------------------------------------------------------------------------
 
 using Target = const OptionTarget&;
 using Sv = std::string_view;
@@ -83,31 +87,44 @@ void set_role(Target t, Sv text) {
 const auto kOptions = std::to_array<Option>({
     {{"fold", kBool, "true", "draw identical siblings once"},
      [](Target t, Sv x) { t.look.fold = truth(x); }},
-    {{"notes", kChoice, "short", "below the table: what may differ from run to run, all (as with -v), nothing",
+    {{"notes", kChoice, "short",
+      "below the table: what may differ from run to run, all (as with -v), nothing",
       "short all none"},
-     [](Target t, Sv x) { t.look.notes = one_of<NoteChoice>(x, {"short", "all", "none"}); }},
-    {{"ascii", kBool, "false", "nothing but ASCII"}, [](Target t, Sv x) { t.look.ascii = truth(x); }},
+     [](Target t, Sv x) {
+       t.look.notes = one_of<NoteChoice>(x, {"short", "all", "none"});
+     }},
+    {{"ascii", kBool, "false", "nothing but ASCII"},
+     [](Target t, Sv x) { t.look.ascii = truth(x); }},
 
     // The theme first: templates are read with it.
     {{"theme.strong", kText, "bold",
-      "the model, totals. Styles: bold dim italic underline blink reverse strike, 'not bold', a colour (green, "
-      "gray35, #8090a0, rgb(1,2,3), color(17), default), 'on' a colour, a name of this table, none"},
+      "the model, totals. Styles: bold dim italic underline blink reverse strike, 'not bold', a "
+      "colour (green, "
+      "gray35, #8090a0, rgb(1,2,3), color(17), default), 'on' a colour, a name of this table, "
+      "none"},
      set_role<Role::kStrong>},
-    {{"theme.quiet", kText, "dim", "ids, lines of the tree, units, zeros, explanations"}, set_role<Role::kQuiet>},
+    {{"theme.quiet", kText, "dim", "ids, lines of the tree, units, zeros, explanations"},
+     set_role<Role::kQuiet>},
     {{"theme.type", kText, "cyan", "types of modules"}, set_role<Role::kType>},
     {{"theme.bar", kText, "blue", "bars and histograms"}, set_role<Role::kBar>},
     {{"theme.good", kText, "green", "advice, bounds that hold"}, set_role<Role::kGood>},
     {{"theme.warning", kText, "yellow", "unknown figures, warnings"}, set_role<Role::kWarning>},
-    {{"theme.number", kText, "bold cyan", "where highlight is on: numbers"}, set_role<Role::kNumber>},
-    {{"theme.quoted", kText, "green", "where highlight is on: quoted texts"}, set_role<Role::kQuoted>},
-    {{"theme.word", kText, "italic", "where highlight is on: True, False, None"}, set_role<Role::kWord>},
+    {{"theme.number", kText, "bold cyan", "where highlight is on: numbers"},
+     set_role<Role::kNumber>},
+    {{"theme.quoted", kText, "green", "where highlight is on: quoted texts"},
+     set_role<Role::kQuoted>},
+    {{"theme.word", kText, "italic", "where highlight is on: True, False, None"},
+     set_role<Role::kWord>},
 
     {{"level.*.label", kText, "<name>[quiet]<marks>[/]",
-      "a row of the tree. [STYLE]…[/] is a style, \\\\[ a bracket; <id> <name> <marks> (×n †) <type> <full_type> <path> "
-      "<text> (as PyTorch prints it) <kernel_size> <input_size> <output_size> <calls> <children> <parent> <is_leaf> "
+      "a row of the tree. [STYLE]…[/] is a style, \\\\[ a bracket; <id> <name> <marks> (×n †) "
+      "<type> <full_type> <path> "
+      "<text> (as PyTorch prints it) <kernel_size> <input_size> <output_size> <calls> <children> "
+      "<parent> <is_leaf> "
       "<level> <repeat_time> <repeat_winsz> <share>, and every metric by its id, as <macs>"},
      [](Target t, Sv x) { level(t).label = written(t, x); }},
-    {{"level.*.style", kText, "none", "of the label"}, [](Target t, Sv x) { level(t).style = parse_style(x); }},
+    {{"level.*.style", kText, "none", "of the label"},
+     [](Target t, Sv x) { level(t).style = parse_style(x); }},
     {{"level.*.guide-style", kText, "quiet", "of the lines to the level below"},
      [](Target t, Sv x) { level(t).guide = parse_style(x); }},
     {{"level.*.highlight", kBool, "false", "numbers and quoted texts in colour"},
@@ -116,11 +133,13 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) { level(t).hide_root = truth(x); }},
     {{"level.*.expanded", kBool, "true", "show what is below; --depth goes before"},
      [](Target t, Sv x) { level(t).expanded = truth(x); }},
-    {{"level.0.label", kText, "[strong]<name>[/][quiet]<marks>[/]", "the model; likewise for any level, 'all' for all"},
+    {{"level.0.label", kText, "[strong]<name>[/][quiet]<marks>[/]",
+      "the model; likewise for any level, 'all' for all"},
      [](Target t, Sv x) { level(t).label = written(t, x); }},
 
     {{"repeat.title", kText, "repeat <repeat_time> ×",
-      "above what repeats. Also <first> and <last>, the ids at both ends, and <repeat_winsz>, the siblings of one "
+      "above what repeats. Also <first> and <last>, the ids at both ends, and <repeat_winsz>, the "
+      "siblings of one "
       "repetition"},
      [](Target t, Sv x) { t.look.repeat.title = written(t, x); }},
     {{"repeat.title-align", kChoice, "center", "in the box", "left center right"},
@@ -136,7 +155,8 @@ const auto kOptions = std::to_array<Option>({
     {{"repeat.highlight", kBool, "false", "numbers and quoted texts in colour"},
      [](Target t, Sv x) { t.look.repeat.highlight = truth(x); }},
     {{"repeat.box", kText, "none",
-      "none; or rounded, square, heavy, heavy-edge, double, double-edge, ascii, ascii2, horizontals, minimal, simple, "
+      "none; or rounded, square, heavy, heavy-edge, double, double-edge, ascii, ascii2, "
+      "horizontals, minimal, simple, "
       "markdown …"},
      [](Target t, Sv x) { t.look.repeat.box = box(x); }},
     {{"repeat.border-style", kText, "quiet", "of the box"},
@@ -145,32 +165,43 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) { t.look.repeat.width = number(x); }},
     {{"repeat.height", kInt, "0", "lines of the box at least", {}, 0, kMostLines},
      [](Target t, Sv x) { t.look.repeat.height = number(x); }},
-    {{"repeat.padding", kText, "0, 1", "inside the box: lines, columns; or top, right, bottom, left", "list"},
+    {{"repeat.padding", kText, "0, 1",
+      "inside the box: lines, columns; or top, right, bottom, left", "list"},
      [](Target t, Sv x) { t.look.repeat.padding = padding(x); }},
     {{"repeat.expand", kBool, "false", "as wide as the tree"},
      [](Target t, Sv x) { t.look.repeat.expand = truth(x); }},
 
     {{"column.*.title", kText, "",
-      "above the column; empty: the metric's. Columns of figures take after 'default'; id, name and type of the tree do not"},
+      "above the column; empty: the metric's. Columns of figures take after 'default'; id, name "
+      "and type of the tree do not"},
      [](Target t, Sv x) { column(t).title = Sv(x); }},
-    {{"column.*.style", kText, "none", "of its figures"}, [](Target t, Sv x) { column(t).style = parse_style(x); }},
+    {{"column.*.style", kText, "none", "of its figures"},
+     [](Target t, Sv x) { column(t).style = parse_style(x); }},
     {{"column.*.header-style", kText, "quiet", "of its title"},
      [](Target t, Sv x) { column(t).header = parse_style(x); }},
-    {{"column.*.justify", kChoice, "auto", "auto: figures to the right with their units below each other", kSides},
+    {{"column.*.justify", kChoice, "auto",
+      "auto: figures to the right with their units below each other", kSides},
      [](Target t, Sv x) { column(t).justify = justify(x); }},
     {{"column.*.vertical", kChoice, "top", "in a row of several lines", "top middle bottom"},
-     [](Target t, Sv x) { column(t).vertical = one_of<Vertical>(x, {"top", "middle", "bottom"}); }},
+     [](Target t, Sv x) {
+       column(t).vertical = one_of<Vertical>(x, {"top", "middle", "bottom"});
+     }},
     {{"column.*.overflow", kChoice, "auto",
-      "what does not fit; auto: names end in …, figures are never cut: their column is left out, and said to be",
+      "what does not fit; auto: names end in …, figures are never cut: their column is left out, "
+      "and said to be",
       "auto fold crop ellipsis"},
-     [](Target t, Sv x) { column(t).overflow = one_of<Overflow>(x, {"auto", "fold", "crop", "ellipsis"}); }},
+     [](Target t, Sv x) {
+       column(t).overflow = one_of<Overflow>(x, {"auto", "fold", "crop", "ellipsis"});
+     }},
     {{"column.*.no-wrap", kBool, "false", "one line, whatever overflow says"},
      [](Target t, Sv x) { column(t).no_wrap = truth(x); }},
     {{"column.*.width", kInt, "0", "columns of the terminal; 0: as its content", {}, 0, kWidest},
      [](Target t, Sv x) { column(t).width = number(x); }},
-    {{"column.*.show", kChoice, "auto", "auto: <id> and <type> in labels take the place of these columns",
-      "auto always never"},
-     [](Target t, Sv x) { column(t).show = one_of<Show>(x, {"auto", "always", "never"}); }},
+    {{"column.*.show", kChoice, "auto",
+      "auto: <id> and <type> in labels take the place of these columns", "auto always never"},
+     [](Target t, Sv x) {
+       column(t).show = one_of<Show>(x, {"auto", "always", "never"});
+     }},
     {{"column.id.style", kText, "quiet", "the columns of the tree are id, name and type"},
      [](Target t, Sv x) { column(t).style = parse_style(x); }},
     {{"column.type.style", kText, "type", "of its words"},
@@ -188,14 +219,18 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) { t.look.table.caption_style = parse_style(x); }},
     {{"table.caption-justify", kChoice, "center", "of the caption", "left center right"},
      [](Target t, Sv x) { t.look.table.caption_justify = justify(x); }},
-    {{"table.style", kText, "none", "of the table"}, [](Target t, Sv x) { t.look.table.style = parse_style(x); }},
+    {{"table.style", kText, "none", "of the table"},
+     [](Target t, Sv x) { t.look.table.style = parse_style(x); }},
     {{"table.highlight", kBool, "false", "numbers and quoted texts in colour"},
      [](Target t, Sv x) { t.look.table.highlight = truth(x); }},
-    {{"table.box", kText, "none", "as of repeats"}, [](Target t, Sv x) { t.look.table.box = box(x); }},
+    {{"table.box", kText, "none", "as of repeats"},
+     [](Target t, Sv x) { t.look.table.box = box(x); }},
     {{"table.border-style", kText, "quiet", "of the box"},
      [](Target t, Sv x) { t.look.table.border = parse_style(x); }},
     {{"table.tree", kChoice, "beside", "the tree is beside the box, or in it", "beside inside"},
-     [](Target t, Sv x) { t.look.table.tree = one_of<TreePlace>(x, {"beside", "inside"}); }},
+     [](Target t, Sv x) {
+       t.look.table.tree = one_of<TreePlace>(x, {"beside", "inside"});
+     }},
     {{"table.gap", kInt, "2", "columns between the tree and what is beside it", {}, 0, kMostLines},
      [](Target t, Sv x) { t.look.table.gap = number(x); }},
     {{"table.width", kInt, "0", "of it all; 0: as it needs, at most the terminal", {}, 0, kWidest},
@@ -204,7 +239,8 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) { t.look.table.min_width = number(x); }},
     {{"table.expand", kBool, "false", "as wide as the terminal"},
      [](Target t, Sv x) { t.look.table.expand = truth(x); }},
-    {{"table.padding", kText, "0, 1", "of a cell: lines, columns; or top, right, bottom, left", "list"},
+    {{"table.padding", kText, "0, 1", "of a cell: lines, columns; or top, right, bottom, left",
+      "list"},
      [](Target t, Sv x) { t.look.table.padding = padding(x); }},
     {{"table.collapse-padding", kBool, "false", "between two cells only the wider one"},
      [](Target t, Sv x) { t.look.table.collapse_padding = truth(x); }},

@@ -14,8 +14,7 @@ text_report::Look read_look(const tmeter::Call& call) {
     given.push_back({std::string(tmeter::to_view(o.path)), std::string(tmeter::to_view(o.text))});
   }
   return text_report::Look::make(
-      given,
-      [options](size_t i, size_t at, const std::string& what) { options.fail(i, at, what); },
+      given, [options](size_t i, size_t at, const std::string& what) { options.fail(i, at, what); },
       [options](std::string_view id) { return options.is_metric(id); });
 }
 

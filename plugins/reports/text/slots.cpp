@@ -48,13 +48,17 @@ void add_names(const Table& table, const Look& look, Slots& out) {
   type.look = look.column("type");
   const auto& root = look.level(0).label.text;
   const auto label = look.level(1).label.text;
-  const auto said = [&](std::initializer_list<std::string_view> names) { return label.names(names) || root.names(names); };
+  const auto said = [&](std::initializer_list<std::string_view> names) {
+    return label.names(names) || root.names(names);
+  };
   const auto wanted = [](const Slot& s, bool in_label) {
-    return s.width > 0 && (s.look.show == Show::kAlways || (s.look.show == Show::kAuto && !in_label));
+    return s.width > 0 &&
+           (s.look.show == Show::kAlways || (s.look.show == Show::kAuto && !in_label));
   };
   if (wanted(id, said({"id", "node_id"}))) out.all.push_back(id);
   if (wanted(name, false)) out.all.push_back(name);
-  if (wanted(type, said({"type", "full_type", "text", "module_repr", "operation"}))) out.all.push_back(type);
+  if (wanted(type, said({"type", "full_type", "text", "module_repr", "operation"})))
+    out.all.push_back(type);
 }
 
 Slots measure(const Table& table, const Look& look) {
@@ -157,9 +161,9 @@ class Fitter {
     return slots_.end > width_ ? slots_.end - width_ : 0;
   }
   size_t count() const {
-    return static_cast<size_t>(std::count_if(slots_.all.begin(), slots_.all.end(), [](const Slot& s) {
-      return s.kind == Kind::kFigure && s.shown;
-    }));
+    return static_cast<size_t>(
+        std::count_if(slots_.all.begin(), slots_.all.end(),
+                      [](const Slot& s) { return s.kind == Kind::kFigure && s.shown; }));
   }
   void shrink(Slot& slot, size_t least) {
     if (slot.look.width) return;
@@ -188,7 +192,8 @@ class Fitter {
       Slot* widest = nullptr;
       for (auto& s : slots_.all) {
         if (s.kind != Kind::kFigure || !s.shown || s.look.overflow == Overflow::kAuto) continue;
-        if (s.look.width || s.width <= kShortestCell || (widest && s.width <= widest->width)) continue;
+        if (s.look.width || s.width <= kShortestCell || (widest && s.width <= widest->width))
+          continue;
         widest = &s;
       }
       if (!widest) return;
@@ -226,13 +231,15 @@ void stretch(Slots& slots, const TableLook& look, size_t width) {
 }  // namespace
 
 Slot* Slots::find(Slot::Kind kind) {
-  const auto it = std::find_if(all.begin(), all.end(), [&](const Slot& s) { return s.kind == kind; });
+  const auto it =
+      std::find_if(all.begin(), all.end(), [&](const Slot& s) { return s.kind == kind; });
   return it == all.end() ? nullptr : &*it;
 }
 
 size_t left_pad(const Slots& slots, size_t slot, const TableLook& look) {
   bool first = true;
-  for (size_t i = slots.split; i < slot; ++i) first = first && !(slots.all[i].shown && slots.all[i].width);
+  for (size_t i = slots.split; i < slot; ++i)
+    first = first && !(slots.all[i].shown && slots.all[i].width);
   if (first) return look.box && look.pad_edge ? look.padding.left : 0;
   if (!look.collapse_padding) return look.padding.left;
   return look.padding.left - std::min(look.padding.left, look.padding.right);

@@ -21,9 +21,9 @@ struct Slot {
 };
 
 struct Slots {
-  std::vector<Slot> all;  // id, name, type, figures, share: those there are
-  bool bars = true;       // shares have them
-  size_t split = 0;       // slots from here on are in the box
+  std::vector<Slot> all;         // id, name, type, figures, share: those there are
+  bool bars = true;              // shares have them
+  size_t split = 0;              // slots from here on are in the box
   std::vector<size_t> dividers;  // where the box has its vertical lines, without the outer ones
   size_t box_begin = 0, end = 0;
 

@@ -147,14 +147,14 @@ Text Text::cut(size_t width) const {
 Text Text::crop(size_t width) const {
   if (width_ <= width) return *this;
   Text out;
-  for (const auto& piece : pieces_) out.add(first_columns(piece.text, width - out.width()), piece.style);
+  for (const auto& piece : pieces_)
+    out.add(first_columns(piece.text, width - out.width()), piece.style);
   return out;
 }
 
 Text Text::on(Style base, const Theme& theme) const {
   Text out;
-  for (const auto& piece : pieces_)
-    out.add_safe(piece.text, 0, over(base, piece.style, theme));
+  for (const auto& piece : pieces_) out.add_safe(piece.text, 0, over(base, piece.style, theme));
   out.width_ = width_;
   return out;
 }
@@ -171,7 +171,8 @@ std::string render(const Text& line, const Rendering& how) {
   Codes codes(*how.theme);
   std::string out;
   for (size_t i = 0; i < shown; ++i) {
-    const auto text = std::string_view(pieces[i].text).substr(0, i + 1 < shown ? std::string::npos : last);
+    const auto text =
+        std::string_view(pieces[i].text).substr(0, i + 1 < shown ? std::string::npos : last);
     static const std::string nothing;
     const auto& code = how.color ? codes.of(pieces[i].style) : nothing;
     if (!code.empty()) out.append("\x1b[").append(code).append("m");

@@ -1,7 +1,7 @@
 // Styled text: pieces with a meaning, turned into ANSI colours only at the very end.
 //
-// By itself the report uses the 16 basic colours alone, so that the user's own palette decides how they
-// look on a dark or a light ground. A configuration may ask for any other.
+// By itself the report uses the 16 basic colours alone, so that the user's own palette decides how
+// they look on a dark or a light ground. A configuration may ask for any other.
 #pragma once
 #include <array>
 #include <cstdint>

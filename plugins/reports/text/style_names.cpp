@@ -99,8 +99,8 @@ std::optional<Color> parse_color(std::string_view word) {
   for (const auto& a : kAttributes)
     if (a.name.size() > 1) words.push_back(a.name);
   for (const auto& r : kRoleNames) words.push_back(r.name);
-  throw Mistake{at, "there is no style or colour '" + reports::readable(word) + "'" +
-                        meant(word, words)};
+  throw Mistake{
+      at, "there is no style or colour '" + reports::readable(word) + "'" + meant(word, words)};
 }
 
 // The word that begins at `at`, spaces before it skipped: "rgb(1, 2, 3)" is one.
@@ -141,7 +141,9 @@ Style parse_style(std::string_view text) {
     }
     at += written.size();
   }
-  if (back || take_back) throw Mistake{text.size(), back ? "a colour is missing after 'on'" : "an attribute is missing after 'not'"};
+  if (back || take_back)
+    throw Mistake{text.size(),
+                  back ? "a colour is missing after 'on'" : "an attribute is missing after 'not'"};
   return style;
 }
 

@@ -15,9 +15,10 @@ struct Mistake {
   std::string what;
 };
 
-/// Words separated by spaces: attributes (bold or b, dim or d, italic or i, underline or u, blink, reverse
-/// or r, strike or s), each also after "not"; a colour, one more after "on": a name, "#rrggbb",
-/// "rgb(1,2,3)", "color(17)", "default"; roles of the theme (quiet, type, …); "none". Throws Mistake.
+/// Words separated by spaces: attributes (bold or b, dim or d, italic or i, underline or u, blink,
+/// reverse or r, strike or s), each also after "not"; a colour, one more after "on": a name,
+/// "#rrggbb", "rgb(1,2,3)", "color(17)", "default"; roles of the theme (quiet, type, …); "none".
+/// Throws Mistake.
 Style parse_style(std::string_view text);
 
 /// Styles separated by commas (those inside brackets aside). Throws Mistake.

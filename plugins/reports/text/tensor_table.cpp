@@ -127,8 +127,10 @@ TensorTable tensor_table(const Report& report, const Columns& columns, const Vie
   auto& table = out.table;
   table.columns.push_back({"elements", "elements", true, "elements"});
   for (const auto& m : columns.of_tensors)
-    table.columns.push_back({column_title(m, view.raw), std::string(m.plugin()), false, std::string(m.id())});
-  if (rows.has_histograms()) table.columns.push_back({"min … max", "histogram", false, "histogram"});
+    table.columns.push_back(
+        {column_title(m, view.raw), std::string(m.plugin()), false, std::string(m.id())});
+  if (rows.has_histograms())
+    table.columns.push_back({"min … max", "histogram", false, "histogram"});
 
   const auto tensors = ordered(report, columns);
   const bool all = view.by == By::kTensor || tensors.size() <= kRowsShown + 1;

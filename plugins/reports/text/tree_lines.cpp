@@ -13,9 +13,14 @@ constexpr std::string_view kBranch = "├─ ", kLast = "└─ ", kOn = "│  "
 class Frame {
  public:
   Frame(const RepeatLook& look, const Theme& theme, size_t inside)
-      : look_(look), theme_(theme), inside_(inside), border_(over(look.style, look.border, theme)) {}
+      : look_(look),
+        theme_(theme),
+        inside_(inside),
+        border_(over(look.style, look.border, theme)) {}
 
-  static size_t chrome(const RepeatLook& look) { return 2 + look.padding.left + look.padding.right; }
+  static size_t chrome(const RepeatLook& look) {
+    return 2 + look.padding.left + look.padding.right;
+  }
   static size_t least(const Text& title) { return title.empty() ? 0 : title.width() + 4; }
 
   Text top(const Text& title) const { return edge(look_.box->top, title, look_.title_align); }
@@ -144,15 +149,16 @@ class TreeDrawer {
     const auto chrome = Frame::chrome(look);
     const auto less = [](size_t a, size_t b) { return a - std::min(a, b); };
     size_t room = limit ? std::max<size_t>(1, less(less(limit, first.width()), chrome)) : 0;
-    if (look.width) room = std::max<size_t>(1, std::min(room ? room : SIZE_MAX, less(look.width, chrome)));
+    if (look.width)
+      room = std::max<size_t>(1, std::min(room ? room : SIZE_MAX, less(look.width, chrome)));
     std::vector<TreeLine> inner;
     for (const auto& item : run.children) node(item, depth, {}, {}, {}, room, inner);
     const auto title = labels_.title(run, depth), subtitle = labels_.subtitle(run, depth),
                footer = labels_.footer(run, depth);
 
     const auto pads = chrome - 2;
-    size_t inside = std::max({widest(inner) + pads, footer.width() + pads, Frame::least(title),
-                              Frame::least(subtitle)});
+    size_t inside = std::max(
+        {widest(inner) + pads, footer.width() + pads, Frame::least(title), Frame::least(subtitle)});
     if (look.width) inside = less(look.width, 2);
     if (look.expand && fill_ && !look.width) inside = std::max(inside, room + pads);
     if (room) inside = std::min(inside, room + pads);
@@ -167,7 +173,8 @@ class TreeDrawer {
       if (gaps_) line.above = Text(next).append(frame.line(line.above));
       out.push_back(std::move(line));
     }
-    const auto rows = inner.size() + (footer.empty() ? 0 : 2) + look.padding.top + look.padding.bottom;
+    const auto rows =
+        inner.size() + (footer.empty() ? 0 : 2) + look.padding.top + look.padding.bottom;
     for (auto i = rows + 2; i < look.height; ++i) bar(frame.line({}));
     if (!footer.empty()) bar(frame.rule()), bar(frame.line(footer));
     for (size_t i = 0; i < look.padding.bottom; ++i) bar(frame.line({}));

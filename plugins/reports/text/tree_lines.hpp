@@ -13,8 +13,9 @@ struct TreeLine {
   Text above{};              // guides of a line between this one and the one before
 };
 
-/// Pre-order. The lines point into `root`; there are as many whatever the width. None is wider than `limit`
-/// (0: as wide as they are) as long as there is room for guides and boxes; `fill`: boxes may grow to it.
+/// Pre-order. The lines point into `root`; there are as many whatever the width. None is wider than
+/// `limit` (0: as wide as they are) as long as there is room for guides and boxes; `fill`: boxes
+/// may grow to it.
 std::vector<TreeLine> draw_tree(const Branch& root, const Labels& labels, const Look& look,
                                 size_t limit, bool fill = false);
 

@@ -17,9 +17,10 @@ struct View {
   std::string sort;                                 // metric id; empty: as in the model
   bool fold = true;                                 // draw identical siblings once
   bool repr = false;                                // modules as PyTorch prints them
-  bool all_notes = false;  // of what every figure counts, not of what may differ from run to run alone
-  bool no_notes = false;                            // none of these
-  bool raw = false;                                 // plain numbers: no scaling, no abbreviation
+  bool all_notes =
+      false;  // of what every figure counts, not of what may differ from run to run alone
+  bool no_notes = false;  // none of these
+  bool raw = false;       // plain numbers: no scaling, no abbreviation
 };
 
 /// Throws tmeter::Error(TMETER_BAD_USAGE) naming the option and what it accepts.

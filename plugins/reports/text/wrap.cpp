@@ -13,7 +13,8 @@ class Wrapper {
  public:
   explicit Wrapper(size_t width) : width_(width) {}
 
-  /// A word, or the spaces between two: these wait for the next word, and are gone at the end of a line.
+  /// A word, or the spaces between two: these wait for the next word, and are gone at the end of a
+  /// line.
   void add(std::string_view word, const Style& style) {
     if (word.front() == ' ') {
       spaces_.add(word, style);
@@ -71,7 +72,9 @@ std::vector<Text> fitted(const Text& text, size_t width, Overflow overflow, bool
 
 Text aligned(const Text& text, size_t width, Justify justify) {
   const auto spare = width - std::min(width, text.width());
-  const auto before = justify == Justify::kRight ? spare : justify == Justify::kCenter ? spare / 2 : 0;
+  const auto before = justify == Justify::kRight    ? spare
+                      : justify == Justify::kCenter ? spare / 2
+                                                    : 0;
   return before ? Text().pad_to(before).append(text) : text;
 }
 

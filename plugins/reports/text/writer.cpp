@@ -115,7 +115,8 @@ class TableMaker {
     return whole_ > 0;
   }
 
-  Table::Row row(const Branch& branch, bool root, const std::vector<size_t>& kept, bool bars) const {
+  Table::Row row(const Branch& branch, bool root, const std::vector<size_t>& kept,
+                 bool bars) const {
     Table::Row row;
     row.id = branch.id;
     row.strong = root;
@@ -205,12 +206,13 @@ void apply(const Look& look, View& view) {
 
 /// [plugin.text.column.mcas]
 void refuse_unknown_columns(const Report& report, const Look& look) {
-  std::vector<std::string_view> names{"default",     "id",         "name",        "type",
-                                      "share",       "elements",   "histogram",   "kernel_size",
-                                      "input_size",  "output_size"};
+  std::vector<std::string_view> names{"default",    "id",         "name",      "type",
+                                      "share",      "elements",   "histogram", "kernel_size",
+                                      "input_size", "output_size"};
   for (const auto& m : report.metrics()) names.push_back(m.id());
   for (const auto& [name, given] : look.named_columns()) {
-    if (std::find(names.begin(), names.end(), name) != names.end() || look.is_metric(name)) continue;
+    if (std::find(names.begin(), names.end(), name) != names.end() || look.is_metric(name))
+      continue;
     look.fail(given, 0, "there is no column '" + name + "'" + meant(name, names));
   }
 }
@@ -235,7 +237,9 @@ void write(const Report& report, tmeter::Output& out, const Look& look) {
   const Rendering how{out.color(), look.ascii, &look.theme};
   std::string text;
   const auto add = [&](const std::vector<Text>& lines) {
-    for (const auto& line : lines) text += render(line, how);
+    // What has an indent of its own may not fit a terminal of a few columns.
+    for (const auto& line : lines)
+      text += render(terminal && line.width() > terminal ? line.cut(terminal) : line, how);
   };
   add(header(report, text_width));
   text += '\n';

@@ -26,7 +26,8 @@ std::vector<std::string> texts(const std::vector<Text>& lines) {
 Table small() {
   Table table;
   table.columns = {{"params", "p", false, "params"}, {"MACs", "f", true, "macs"}};
-  const auto row = [](const char* id, const char* name, const char* type, std::vector<Figure> figures) {
+  const auto row = [](const char* id, const char* name, const char* type,
+                      std::vector<Figure> figures) {
     return Table::Row{id, Text(name), type, std::move(figures), {}, false};
   };
   table.rows = {row("0", "Net", "", {{"25.56", "M"}, {"4.09", "G"}}),
@@ -56,7 +57,8 @@ TEST(Options, AreDeclaredOnceAndWithWhatTheyAre) {
   }
   for (const auto& o : all_options()) {
     if (o.spec.key.find('*') != o.spec.key.npos) continue;
-    EXPECT_EQ(wrong({{std::string(o.spec.key), std::string(o.spec.default_value)}}), "") << o.spec.key;
+    EXPECT_EQ(wrong({{std::string(o.spec.key), std::string(o.spec.default_value)}}), "")
+        << o.spec.key;
   }
 }
 
@@ -65,7 +67,9 @@ TEST(Options, WhatIsSaidOfOneGoesBeforeWhatIsSaidOfAll) {
                                 {"level.2.label", "two"},
                                 {"column.default.width", "7"},
                                 {"column.macs.width", "9"}});
-  const auto label = [](const Look& l, size_t depth) { return l.level(depth).label.text.parts.at(0).text; };
+  const auto label = [](const Look& l, size_t depth) {
+    return l.level(depth).label.text.parts.at(0).text;
+  };
   EXPECT_EQ(label(look, 1), "d");
   EXPECT_EQ(label(look, 2), "two");
   EXPECT_EQ(label(look, 0), "name");  // the built-in label of the model, as torchmeter has one
@@ -81,13 +85,17 @@ TEST(Options, ExpandedLimitsTheDepth) {
   EXPECT_EQ(Look::make().depth(), std::nullopt);
   EXPECT_EQ(Look::make({{"level.3.expanded", "false"}, {"level.1.expanded", "false"}}).depth(), 1U);
   EXPECT_EQ(Look::make({{"level.default.expanded", "false"}}).depth(), 0U);
-  EXPECT_EQ(Look::make({{"level.default.expanded", "false"}, {"level.0.expanded", "true"}}).depth(), 1U);
+  EXPECT_EQ(Look::make({{"level.default.expanded", "false"}, {"level.0.expanded", "true"}}).depth(),
+            1U);
 }
 
 TEST(Options, MistakesAreTold) {
-  EXPECT_EQ(wrong({{"level.one.label", "x"}}), "there is no level 'one': default, all, or a number from 0");
-  EXPECT_EQ(wrong({{"level.1234567.label", "x"}}), "there is no level '1234567': default, all, or a number from 0");
-  EXPECT_EQ(wrong({{"table.box", "roundd"}}).substr(0, 56), "there is no box 'roundd' (did you mean 'rounded'?); ther");
+  EXPECT_EQ(wrong({{"level.one.label", "x"}}),
+            "there is no level 'one': default, all, or a number from 0");
+  EXPECT_EQ(wrong({{"level.1234567.label", "x"}}),
+            "there is no level '1234567': default, all, or a number from 0");
+  EXPECT_EQ(wrong({{"table.box", "roundd"}}).substr(0, 56),
+            "there is no box 'roundd' (did you mean 'rounded'?); ther");
   for (const char* text : {"", "x", "1,", "1,2,3", "-1", "101", "1,2,3,4,5", "1 2"})
     EXPECT_NE(wrong({{"table.padding", text}}), "") << text;
   EXPECT_EQ(wrong({{"table.row-styles", "none, rgb(1, 2, 3), dim"}}), "");
@@ -109,18 +117,36 @@ TEST(Tables, TheTreeIsBesideTheBoxOrInIt) {
 }
 
 TEST(Tables, ColumnsHaveTitlesSidesAndWidths) {
-  EXPECT_EQ(lines({{"column.macs.title", "products"}})[0], "                      params  products");
+  EXPECT_EQ(lines({{"column.macs.title", "products"}})[0],
+            "                      params  products");
   EXPECT_EQ(lines({{"column.macs.justify", "left"}})[3], "2  └─ fc     Linear    128    0");
   EXPECT_EQ(lines({{"column.macs.justify", "center"}})[3], "2  └─ fc     Linear    128       0");
   EXPECT_EQ(lines({{"column.macs.width", "12"}})[2], "1  ├─ conv1  Conv2d   9.41 K      118.01 M");
   EXPECT_EQ(lines({{"column.macs.show", "never"}})[0], "                      params");
-  EXPECT_EQ(lines({{"column.id.show", "never"}, {"column.type.show", "never"}})[2], "├─ conv1   9.41 K  118.01 M");
+  EXPECT_EQ(lines({{"column.id.show", "never"}, {"column.type.show", "never"}})[2],
+            "├─ conv1   9.41 K  118.01 M");
+}
+
+TEST(Tables, BarsBeginBelowEachOtherWhateverTheirSide) {
+  auto table = small();
+  table.share_title = "share of MACs";
+  table.rows[1].share = 1;
+  table.rows[2].share = 0.25;
+  for (const char* side : {"left", "center", "right"}) {
+    const auto drawn =
+        texts(draw(table, 0, Look::make({{"column.default.justify", side}, {"table.width", "90"}}))
+                  .lines);
+    EXPECT_EQ(Text(drawn[2].substr(0, drawn[2].find("█"))).width(),
+              Text(drawn[3].substr(0, drawn[3].find("█"))).width())
+        << side;
+  }
 }
 
 TEST(Tables, WhatDoesNotFitIsWrappedOrCutAsAsked) {
   const GivenText narrow{"column.macs.width", "5"};
   EXPECT_EQ(lines({narrow})[2], "1  ├─ conv1  Conv2d   9.41 K  118.…");
-  EXPECT_EQ(lines({narrow, {"column.macs.overflow", "crop"}})[2], "1  ├─ conv1  Conv2d   9.41 K  118.0");
+  EXPECT_EQ(lines({narrow, {"column.macs.overflow", "crop"}})[2],
+            "1  ├─ conv1  Conv2d   9.41 K  118.0");
   const auto fold = lines({narrow, {"column.macs.overflow", "fold"}});
   EXPECT_EQ(fold[1], "0  Net               25.56 M   4.09");
   EXPECT_EQ(fold[2], "                                  G");
@@ -134,12 +160,14 @@ TEST(Tables, WhatDoesNotFitIsWrappedOrCutAsAsked) {
             "1  ├─ conv1  Conv2d   9.41 K  118.0");
   // A column that may be wrapped stays where another would be left out.
   EXPECT_EQ(draw(small(), 34, Look::make()).left_out.size(), 1U);
-  EXPECT_TRUE(draw(small(), 34, Look::make({{"column.default.overflow", "fold"}})).left_out.empty());
+  EXPECT_TRUE(
+      draw(small(), 34, Look::make({{"column.default.overflow", "fold"}})).left_out.empty());
 }
 
 TEST(Tables, GrowToTheWidthThatIsAskedFor) {
-  for (const auto& given : std::vector<std::vector<GivenText>>{{{"table.width", "60"}, {"table.box", "rounded"}},
-                                                               {{"table.min-width", "60"}, {"table.box", "square"}}})
+  for (const auto& given :
+       std::vector<std::vector<GivenText>>{{{"table.width", "60"}, {"table.box", "rounded"}},
+                                           {{"table.min-width", "60"}, {"table.box", "square"}}})
     for (const auto& line : texts(draw(small(), 0, Look::make(given)).lines))
       if (line.ends_with("│")) {
         EXPECT_EQ(Text(line).width(), 60U) << line;
@@ -181,7 +209,8 @@ TEST(Tables, NoLineIsEverWiderThanTheTerminalWhateverIsAskedFor) {
   for (const auto& given : looks) {
     const auto look = Look::make(given);
     for (size_t width = 1; width < 120; ++width)
-      for (const auto& line : draw(table, width, look).lines) ASSERT_LE(line.width(), width) << given[0].path;
+      for (const auto& line : draw(table, width, look).lines)
+        ASSERT_LE(line.width(), width) << given[0].path;
   }
 }
 
@@ -189,7 +218,8 @@ TEST(Wrapping, BreaksAtSpacesElseAnywhere) {
   EXPECT_EQ(texts(wrap(Text("one two three"), 7)), (std::vector<std::string>{"one two", "three"}));
   EXPECT_EQ(texts(wrap(Text("abcdefgh"), 3)), (std::vector<std::string>{"abc", "def", "gh"}));
   EXPECT_EQ(texts(wrap(Text("卷积层"), 3)), (std::vector<std::string>{"卷", "积", "层"}));
-  EXPECT_EQ(texts(wrap(Text("卷积"), 1)), (std::vector<std::string>{"卷", "积"}));  // cannot be narrower
+  EXPECT_EQ(texts(wrap(Text("卷积"), 1)),
+            (std::vector<std::string>{"卷", "积"}));  // cannot be narrower
   EXPECT_EQ(texts(wrap(Text(""), 1)).size(), 1U);
 }
 

@@ -24,8 +24,8 @@ std::string mistake(std::string_view style) {
 
 std::string put(std::string_view text, const std::string& value = "V") {
   const auto t = parse_template(text);
-  const auto line = expand(
-      t, [&](const auto& part, Text& out) { out.add(part.text + "=" + value, part.style); });
+  const auto line =
+      expand(t, [&](const auto& part, Text& out) { out.add(part.text + "=" + value, part.style); });
   auto out = render(line, true);
   out.pop_back();
   return out;
@@ -62,22 +62,24 @@ TEST(Styles, MistakesNameTheirPlaceAndTheNearestWord) {
   EXPECT_EQ(mistake("b gren"), "2 there is no style or colour 'gren' (did you mean 'green'?)");
   EXPECT_EQ(mistake("green on"), "8 a colour is missing after 'on'");
   EXPECT_EQ(mistake("not"), "3 an attribute is missing after 'not'");
-  for (const char* text : {"on bold", "not red", "#12", "#12345z", "rgb(1,2)", "rgb(1,2,300)", "rgb(1,2,3",
-                           "color(256)", "color()", "on on red", "not not bold", "rgb(,,)"})
+  for (const char* text :
+       {"on bold", "not red", "#12", "#12345z", "rgb(1,2)", "rgb(1,2,300)", "rgb(1,2,3",
+        "color(256)", "color()", "on on red", "not not bold", "rgb(,,)"})
     EXPECT_NE(mistake(text), "") << text;
 }
 
 TEST(Styles, AnInnerStyleIsOnTheGroundOfTheOuter) {
   const auto& theme = default_theme();
-  EXPECT_EQ(shown(over(parse_style("green on red"), parse_style("b"), theme)), "\x1b[1;32;41mx\x1b[0m");
-  EXPECT_EQ(shown(over(parse_style("b green"), parse_style("not bold blue"), theme)), "\x1b[34mx\x1b[0m");
+  EXPECT_EQ(shown(over(parse_style("green on red"), parse_style("b"), theme)),
+            "\x1b[1;32;41mx\x1b[0m");
+  EXPECT_EQ(shown(over(parse_style("b green"), parse_style("not bold blue"), theme)),
+            "\x1b[34mx\x1b[0m");
   EXPECT_EQ(shown(over(parse_style("green"), Style::kType, theme)), "\x1b[36mx\x1b[0m");
   EXPECT_EQ(shown(over(parse_style("green"), Style::kQuiet, theme)), "\x1b[2;32mx\x1b[0m");
 }
 
 TEST(Templates, TagsNestAndEnd) {
-  EXPECT_EQ(put("a[b]b[green]c[/]d[/]e"),
-            "a\x1b[1mb\x1b[0m\x1b[1;32mc\x1b[0m\x1b[1md\x1b[0me");
+  EXPECT_EQ(put("a[b]b[green]c[/]d[/]e"), "a\x1b[1mb\x1b[0m\x1b[1;32mc\x1b[0m\x1b[1md\x1b[0me");
   EXPECT_EQ(put("[b][green]x[/b]y"), "\x1b[1;32mx\x1b[0my");
   EXPECT_EQ(put("[green]to the end"), "\x1b[32mto the end\x1b[0m");
   EXPECT_EQ(put("[b gray35](<node_id>)[/]"), "\x1b[1;38;5;240m(node_id=V)\x1b[0m");
@@ -97,16 +99,20 @@ TEST(Templates, WhatTakesThePlaceOfAPlaceholderIsText) {
 
 TEST(Templates, MistakesNameTheirPlace) {
   EXPECT_EQ(wrong("x [b gren]y"), "5 there is no style or colour 'gren' (did you mean 'green'?)");
-  EXPECT_EQ(wrong("x[b green"), "1 this tag has no ']'; a '[' that is meant as it stands is written \\[");
-  EXPECT_EQ(wrong("[b [i]x"), "0 this tag has no ']'; a '[' that is meant as it stands is written \\[");
-  EXPECT_EQ(wrong("ab<name"), "2 this placeholder has no '>'; a '<' that is meant as it stands is written \\<");
+  EXPECT_EQ(wrong("x[b green"),
+            "1 this tag has no ']'; a '[' that is meant as it stands is written \\[");
+  EXPECT_EQ(wrong("[b [i]x"),
+            "0 this tag has no ']'; a '[' that is meant as it stands is written \\[");
+  EXPECT_EQ(wrong("ab<name"),
+            "2 this placeholder has no '>'; a '<' that is meant as it stands is written \\<");
   EXPECT_EQ(wrong("[/]"), "0 [/] ends nothing that was begun");
   EXPECT_EQ(wrong("[b]x[/i]"), "4 [/i] ends nothing that was begun");
   EXPECT_EQ(wrong("<na me>"), "0 'na me' is no name of a placeholder");
 }
 
 TEST(Templates, HostileOnesAreReadInNoTime) {
-  EXPECT_EQ(wrong(std::string(1 << 20, 'x')), "0 a template has at most 10000 bytes, this one has 1048576");
+  EXPECT_EQ(wrong(std::string(1 << 20, 'x')),
+            "0 a template has at most 10000 bytes, this one has 1048576");
   std::string deep;
   for (int i = 0; i < 3'000; ++i) deep += "[b]";
   EXPECT_EQ(put(deep + "x"), "\x1b[1mx\x1b[0m");
@@ -119,7 +125,8 @@ TEST(Templates, HostileOnesAreReadInNoTime) {
 }
 
 TEST(Highlighting, FindsNumbersQuotedTextsAndWords) {
-  const auto line = render(highlighted(Text("conv1 3.5 12. 'a' None Nonesuch"), default_theme()), true);
+  const auto line =
+      render(highlighted(Text("conv1 3.5 12. 'a' None Nonesuch"), default_theme()), true);
   EXPECT_EQ(line,
             "conv1 \x1b[1;36m3.5\x1b[0m \x1b[1;36m12\x1b[0m. \x1b[32m'a'\x1b[0m \x1b[3mNone\x1b[0m "
             "Nonesuch\n");

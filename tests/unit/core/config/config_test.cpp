@@ -81,9 +81,10 @@ TEST(Options, WrongValuesNameTheSettingAndWhatIsAllowed) {
 }
 
 TEST(Settings, TablesOfAPluginAreOptionsWithDots) {
-  const auto s = read_settings(file_with("t.toml",
-                                         "[plugin.text.column.macs]\nstyle = \"größer\"\n"
-                                         "pad = [0, 1]\n[plugin.text]\nx = '''ab'''\ny = \"\\t\"\n"));
+  const auto s =
+      read_settings(file_with("t.toml",
+                              "[plugin.text.column.macs]\nstyle = \"größer\"\n"
+                              "pad = [0, 1]\n[plugin.text]\nx = '''ab'''\ny = \"\\t\"\n"));
   const auto& text = s.options.at("text");
   const auto& style = text.at("column.macs.style");
   EXPECT_EQ(style.value, "größer");
@@ -99,7 +100,14 @@ TEST(Settings, TablesOfAPluginAreOptionsWithDots) {
 
 TEST(OptionTables, NamesThatOnlyTheUserKnowsTakeThePlaceOfTheStar) {
   const std::array<tmeter_option_desc, 3> declared{
-      {{sizeof(tmeter_option_desc), TMETER_OPTION_INT, abi("column.*.width"), abi("0"), {}, {}, 0, 9},
+      {{sizeof(tmeter_option_desc),
+        TMETER_OPTION_INT,
+        abi("column.*.width"),
+        abi("0"),
+        {},
+        {},
+        0,
+        9},
        {sizeof(tmeter_option_desc), TMETER_OPTION_TEXT, abi("column.id.width"), {}, {}, {}, 1, 0},
        {sizeof(tmeter_option_desc), TMETER_OPTION_TEXT, abi("pad"), {}, abi("list"), {}, 1, 0}}};
   const auto taken = take_tables(declared, {{"column.macs.width", {"7", "a"}},
@@ -113,12 +121,15 @@ TEST(OptionTables, NamesThatOnlyTheUserKnowsTakeThePlaceOfTheStar) {
   EXPECT_EQ(taken.of_tables[1].declared, 0u);
   EXPECT_EQ(taken.of_tables[1].value.i, 7);
   EXPECT_EQ(taken.flat.size(), 3u);
-  expect_error(ErrorKind::kUsage, {"here", "0 … 9"},
-               [&] { take_tables(declared, {{"column.macs.width", {"10", "here"}}}); });
-  expect_error(ErrorKind::kUsage, {"not a list"},
-               [&] { take_tables(declared, {{"column.macs.width", {"1", "here", true}}}); });
-  expect_error(ErrorKind::kUsage, {"'column.macs.wdith'", "did you mean 'column.macs.width'"},
-               [&] { resolve_options("text", {}, {{"column.macs.wdith", {"1", "x"}}}, declared); });
+  expect_error(ErrorKind::kUsage, {"here", "0 … 9"}, [&] {
+    take_tables(declared, {{"column.macs.width", {"10", "here"}}});
+  });
+  expect_error(ErrorKind::kUsage, {"not a list"}, [&] {
+    take_tables(declared, {{"column.macs.width", {"1", "here", true}}});
+  });
+  expect_error(ErrorKind::kUsage, {"'column.macs.wdith'", "did you mean 'column.macs.width'"}, [&] {
+    resolve_options("text", {}, {{"column.macs.wdith", {"1", "x"}}}, declared);
+  });
 }
 
 TEST(Manifest, SurvivesARoundTrip) {
@@ -131,7 +142,7 @@ TEST(Manifest, SurvivesARoundTrip) {
   m.loaders = {{"x", "X file", {{"zip:*/x !zip:*/y", 40}}}};
   m.writers = {{"w", "txt", "text/plain"}};
   m.abi_minor = 3;
-  m.made_from = {123, 456, "abc"};
+  m.made_from = {123, 456, "abc", "def"};
   const auto back = read_manifest(file_with("m.toml", write_manifest(m)));
   EXPECT_EQ(back.id, m.id);
   EXPECT_EQ(back.needs, m.needs);
@@ -140,6 +151,7 @@ TEST(Manifest, SurvivesARoundTrip) {
   EXPECT_EQ(back.writers[0].name, "w");
   EXPECT_EQ(back.made_from.size, 123u);
   EXPECT_EQ(back.made_from.mtime, 456);
+  EXPECT_EQ(back.made_from.build_id, "def");
   EXPECT_EQ(back.made_from.sha256, "abc");
   EXPECT_TRUE(same_offer(m, back));
 }

@@ -30,7 +30,7 @@ IndexedManifest full_entry() {
   m.when_missing = "pip install torch";
   m.schema = 7;
   m.abi_minor = 3;
-  m.made_from = {~uint64_t{0}, -5, "cafe"};
+  m.made_from = {~uint64_t{0}, -5, "cafe", "beef"};
   return {{123, 456}, m};
 }
 
@@ -51,6 +51,7 @@ TEST(ManifestIndex, WhatIsWrittenIsRead) {
   EXPECT_EQ(m.made_from.size, ~uint64_t{0});
   EXPECT_EQ(m.made_from.mtime, -5);
   EXPECT_EQ(m.made_from.sha256, "cafe");
+  EXPECT_EQ(m.made_from.build_id, "beef");
 }
 
 TEST(ManifestIndex, CutAnywhereItIsDamaged) {
@@ -65,13 +66,13 @@ TEST(ManifestIndex, CutAnywhereItIsDamaged) {
 }
 
 TEST(ManifestIndex, NumbersThatLieAreDamage) {
-  const std::string header = "tmeter plugin index 1\n";
+  const std::string header = "tmeter plugin index 2\n";
   for (const auto* body : {"99999999999999999999:x", "18446744073709551615:x", "-1:x", "5:x", ":x",
                            "1x:", "1", "1:a1:2:1:i1:n0:0:0:0:0:0:888888888888:"}) {
     expect_error(ErrorKind::kPlugin, {"damaged"}, [&] { parse_index(header + body); });
   }
   expect_error(ErrorKind::kPlugin, {"not one of this version"},
-               [] { parse_index("tmeter plugin index 2\n"); });
+               [] { parse_index("tmeter plugin index 3\n"); });
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import io
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,27 +124,36 @@ def save(frame: Any, wanted: Columns, stem: str) -> Path | None:
     if wanted.save_to is None:
         return None
     path = Path(wanted.save_to)
+    part = path.with_name(f"{path.name}.part-{os.getpid()}")
     kind = (wanted.save_format or path.suffix).lstrip(".").lower()
     if kind not in _FORMATS:
         raise ValueError(f"save_to {wanted.save_to!r}: csv or xlsx is expected; save_format says which")
-    if path.is_dir() or not path.suffix:
-        path.mkdir(parents=True, exist_ok=True)
-        path = path / f"{stem}.{kind}"
-    elif wanted.save_format:
-        path = path.with_suffix("." + kind)
+    made = _file_of(_flat(frame), kind)
     try:
-        _write(_flat(frame), path, kind)
+        if path.is_dir() or not path.suffix:
+            path.mkdir(parents=True, exist_ok=True)
+            path = path / f"{stem}.{kind}"
+        elif wanted.save_format:
+            path = path.with_suffix("." + kind)
+        part = path.with_name(f"{path.name}.part-{os.getpid()}")
+        part.write_bytes(made)
+        part.replace(path)  # under its name only when it is whole
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
     return path
 
 
-def _write(frame: Any, path: Path, kind: str) -> None:
+def _file_of(frame: Any, kind: str) -> bytes:
     if kind == "csv":
-        frame.write_csv(path)
-    else:
-        need("xlsxwriter", "an xlsx file")
-        frame.write_excel(path, autofit=True)
+        text: str = frame.write_csv()
+        return text.encode()
+    need("xlsxwriter", "an xlsx file")
+    made = io.BytesIO()
+    frame.write_excel(made, autofit=True)
+    return made.getvalue()
 
 
 def _flat(frame: Any) -> Any:
