@@ -105,9 +105,9 @@ void require_minor(const std::string& path, uint32_t minor) {
                    std::to_string(TMETER_ABI_MINOR) + "; use a newer tmeter");
 }
 
-PluginLibrary open_library(const std::string& path) {
+PluginLibrary open_library(const std::string& path, bool known) {
   require_file(path);
-  require_entry_symbol(path);
+  if (!known) require_entry_symbol(path);
   try {
     namespace dll = boost::dll;
     auto& library =

@@ -18,7 +18,9 @@ struct PluginLibrary {
 /// Throws Error(kPlugin): there is no such file, it cannot be read or is no library, lacks the
 /// entry symbol, cannot be opened (with the loader's reason), needs a newer ABI than ours, or its
 /// entry is malformed.
-PluginLibrary open_library(const std::string& path);
+/// `known`: a manifest made from this very file says that it is a plugin, so its table of symbols
+/// need not be read before its constructors run.
+PluginLibrary open_library(const std::string& path, bool known);
 
 /// Throws Error(kPlugin) when the plugin needs a newer minor of the ABI than ours.
 void require_minor(const std::string& path, uint32_t minor);

@@ -182,6 +182,7 @@ void Registry::add_file(const std::string& library, bool must_work, const Manife
     auto manifest = manifest_of(plugin->library, index);
     if (manifest) {
       plugin->manifest = std::move(*manifest);
+      plugin->known = true;
       require_minor(plugin->library, plugin->manifest.abi_minor);
     } else {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
@@ -299,7 +300,7 @@ Plugin& Registry::get(std::string_view name) {
 
 void Registry::start(Plugin& p) const {
   if (p.is_open()) return;
-  p.started = start_plugin(p.library, log_);
+  p.started = start_plugin(p.library, log_, p.known);
   if (!p.failure.empty()) p.started->spare_end();
   p.offered = read_offers(*p.started);
   check_offers(*p.started, p.offered);

@@ -23,6 +23,7 @@ struct Plugin {
   Manifest manifest;
   std::string library;    // path; empty when only a manifest is there
   bool described = true;  // false: it could not be, and is known by its file's name
+  bool known = false;     // a manifest made from this very library describes it
   std::shared_ptr<const StartedPlugin> started;  // once open
   ResolvedOptions options;
   std::vector<GivenOption> given;  // of its tables

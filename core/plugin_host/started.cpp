@@ -51,16 +51,17 @@ StartedPlugin::~StartedPlugin() {
   if (!spared_) give_up(id(), "while it was ended", [&] { entry().deinit(entry().user); });
 }
 
-std::shared_ptr<const StartedPlugin> start_plugin(const std::string& path, CallLog* log) {
-  const auto library = open_library(path);
-  const auto [known, added] = started_plugins().try_emplace(library.address);
+std::shared_ptr<const StartedPlugin> start_plugin(const std::string& path, CallLog* log,
+                                                  bool known) {
+  const auto library = open_library(path, known);
+  const auto [at, added] = started_plugins().try_emplace(library.address);
   if (!added) {
-    if (auto plugin = known->second.lock()) return plugin;
+    if (auto plugin = at->second.lock()) return plugin;
     throw Error(ErrorKind::kPlugin, "plugin " + path + " could not be started before");
   }
   start(path, library, log);
   auto plugin = std::make_shared<const StartedPlugin>(library);
-  known->second = plugin;
+  at->second = plugin;
   return plugin;
 }
 
