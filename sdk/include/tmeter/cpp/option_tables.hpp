@@ -21,7 +21,7 @@ class GivenOptions {
   /// What is wrong with the option, at a byte of its text.
   [[noreturn]] void fail(size_t i, size_t offset, std::string_view message) const {
     api().fail_at(h_, i, offset, to_abi(message));
-    throw Reported(TMETER_BAD_USAGE);
+    detail::raise(Reported(TMETER_BAD_USAGE));
   }
   bool is_metric(std::string_view id) const { return api().is_metric(h_, to_abi(id)) != 0; }
 
