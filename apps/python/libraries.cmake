@@ -1,0 +1,63 @@
+# The C++ libraries of libraries.txt for `pip install .`: those of the system, and what it lacks from
+# Debian's archive, without root, into a folder of their own that is kept.
+
+# found ← whether the compiler or linker would find `what`, a header or lib:NAME.
+function(tmeter_has what found)
+  if(what MATCHES "^lib:(.*)")
+    find_library(path NAMES "${CMAKE_MATCH_1}" NO_CACHE)
+  else()
+    find_path(path NAMES "${what}" NO_CACHE)
+  endif()
+  if(path)
+    set(${found} TRUE PARENT_SCOPE)
+  else()
+    set(${found} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Sets `missing` and `packages`: what is not there, and what has all of it.
+macro(tmeter_missing_libraries)
+  set(missing "")
+  set(packages "")
+  file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/libraries.txt" lines REGEX "^[^#]")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^([^ ]+) +([^ ]+)$" matched "${line}")
+    list(APPEND packages "${CMAKE_MATCH_2}")
+    set(what "${CMAKE_MATCH_1}")
+    tmeter_has("${what}" found)
+    if(NOT found)
+      list(APPEND missing "${what}")
+    endif()
+  endforeach()
+endmacro()
+
+tmeter_missing_libraries()
+if(missing)
+  list(JOIN missing ", " named)
+  list(JOIN packages " " debian)
+  string(REGEX REPLACE "\\|[^ ]+" "" debian "${debian}")
+  set(advice "tmeter's C++ libraries are not all here: ${named} cannot be found. As root: apt-get install ${debian} \
+(Debian 12; elsewhere the packages that have these files), then pip install again")
+  if(NOT TMETER_FETCH)
+    message(FATAL_ERROR "${advice}.")
+  endif()
+  # A folder for each set of what is missing, of each release: apt leaves out what is installed.
+  string(SHA256 set "${missing};${packages};${CMAKE_LIBRARY_ARCHITECTURE}")
+  string(SUBSTRING "${set}" 0 12 set)
+  cmake_host_system_information(RESULT release QUERY DISTRIB_INFO)
+  set(TMETER_LIBRARIES "${cache}/tmeter/debian-${release_VERSION_ID}-${set}")
+  message(STATUS "Missing: ${named}. Fetching them from Debian's archive into ${TMETER_LIBRARIES}")
+  execute_process(COMMAND "${CMAKE_CURRENT_LIST_DIR}/fetch_debian" "${TMETER_LIBRARIES}" ${packages}
+    RESULT_VARIABLE status ERROR_VARIABLE said)
+  if(NOT status EQUAL 0)
+    string(STRIP "${said}" said)
+    message(FATAL_ERROR "${advice}. They could not be fetched for this build: ${said}")
+  endif()
+  list(APPEND CMAKE_PREFIX_PATH "${TMETER_LIBRARIES}/usr")
+  tmeter_missing_libraries()
+  if(missing)
+    message(FATAL_ERROR "${advice}. Debian's packages in ${TMETER_LIBRARIES} do not have: ${missing}.")
+  endif()
+  # The installed program gets copies of the shared ones (complete.cmake).
+  set(TMETER_LIBRARY_FOLDER "${TMETER_LIBRARIES}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+endif()
