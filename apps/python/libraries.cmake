@@ -58,6 +58,9 @@ if(missing)
   if(missing)
     message(FATAL_ERROR "${advice}. Debian's packages in ${TMETER_LIBRARIES} do not have: ${missing}.")
   endif()
-  # The installed program gets copies of the shared ones (complete.cmake).
+  # Programs of the build tree find the shared ones where installed programs have copies (complete.cmake).
   set(TMETER_LIBRARY_FOLDER "${TMETER_LIBRARIES}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+  file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/lib/tmeter")
+  file(REMOVE "${CMAKE_BINARY_DIR}/lib/tmeter/libs")
+  file(CREATE_LINK "${TMETER_LIBRARY_FOLDER}" "${CMAKE_BINARY_DIR}/lib/tmeter/libs" SYMBOLIC)
 endif()
