@@ -6,6 +6,15 @@ using machine::Family;
 using machine::Machine;
 using tmeter::Call;
 
+std::optional<double> Scope::total(const Terms& terms) const {
+  const auto lacks = [](bool wanted, const auto& term) { return wanted && !term; };
+  if (!compute || lacks(compute, terms.compute) || lacks(memory, terms.memory) ||
+      lacks(standing, terms.standing)) {
+    return std::nullopt;
+  }
+  return *terms.compute + terms.memory.value_or(0) + terms.standing.value_or(0);
+}
+
 void Estimator::start(const Call& call) {
   machine_.start(call);
   scope_ = {};
@@ -50,7 +59,9 @@ Terms Estimator::terms_of(std::span<const Work> parts, const Call& call) {
   if (scope_.memory) terms.memory = memory_energy(traffic, per_byte_);
   if (!scope_.standing) return terms;
   const auto times = machine_.times_of(parts, call);
-  if (times) terms.standing = static_energy(times->longer(), power_);
+  if (!times) return terms;
+  terms.seconds = times->longer();
+  terms.standing = static_energy(*terms.seconds, power_);
   return terms;
 }
 

@@ -8,15 +8,18 @@
 
 namespace energy {
 
-/// The three terms of one operator. Empty: this profile has no figure for this operator.
+/// The three terms of one operator, in joules, and the time of the last one. Empty: this profile has
+/// no figure for this operator.
 struct Terms {
-  std::optional<double> compute, memory, standing;
+  std::optional<double> compute, memory, standing, seconds;
 };
 
 /// Which terms a profile can give at all, and what to say about it.
 struct Scope {
   bool compute = false, memory = false, standing = false;
   std::string missing_compute, missing_memory, missing_standing;  // sentences; empty when present
+  /// The terms there are, added up; empty when one of them is missing for this operator.
+  std::optional<double> total(const Terms& terms) const;
 };
 
 class Estimator {
