@@ -1,5 +1,7 @@
 #include "estimate.hpp"
 
+#include <algorithm>
+
 namespace energy {
 
 using machine::Family;
@@ -9,6 +11,7 @@ using tmeter::Call;
 void Estimator::start(const Call& call) {
   machine_.start(call);
   scope_ = {};
+  nodes_.forget();
   const auto no = [this](std::string_view what) {
     return machine_.quoted_name() + " has no " + std::string(what);
   };
@@ -52,6 +55,21 @@ Terms Estimator::terms_of(std::span<const Work> parts, const Call& call) {
   const auto times = machine_.times_of(parts, call);
   if (times) terms.standing = static_energy(times->longer(), power_);
   return terms;
+}
+
+Estimate Estimator::of(std::span<const Work> parts, const Call& call) {
+  const bool nothing = std::all_of(parts.begin(), parts.end(), [](const Work& w) {
+    return w.macs == 0 && w.ops == 0 && w.bytes == 0;
+  });
+  if (nothing) return {Estimate::Kind::kNothing, {}};
+  return {Estimate::Kind::kTerms, terms_of(parts, call)};
+}
+
+Estimate Estimator::of(const tmeter::Node& node, const Call& call) {
+  return nodes_.of(node, [&]() -> Estimate {
+    const auto work = machine_.work_of(node, call);
+    return work ? of({&*work, 1}, call) : Estimate{};
+  });
 }
 
 }  // namespace energy

@@ -5,12 +5,20 @@
 
 #include "machine.hpp"
 #include "model.hpp"
+#include "per_node.hpp"
 
 namespace energy {
 
 /// The three terms of one operator. Empty: this profile has no figure for this operator.
 struct Terms {
   std::optional<double> compute, memory, standing;
+};
+
+/// What one operator takes, or that it does nothing, or that what it does is unknown.
+struct Estimate {
+  enum class Kind : uint8_t { kUnknown, kNothing, kTerms };
+  Kind kind = Kind::kUnknown;
+  Terms terms;
 };
 
 /// Which terms a profile can give at all, and what to say about it.
@@ -26,15 +34,18 @@ class Estimator {
   const Scope& scope() const { return scope_; }
   machine::Machine& machine() { return machine_; }
 
+  Estimate of(const tmeter::Node& node, const tmeter::Call& call);
   /// Of all parts together, which run as one.
-  Terms terms_of(std::span<const Work> parts, const tmeter::Call& call);
+  Estimate of(std::span<const Work> parts, const tmeter::Call& call);
 
  private:
+  Terms terms_of(std::span<const Work> parts, const tmeter::Call& call);
   std::optional<double> compute_of(const Work& work, const tmeter::Call& call);
 
   machine::Machine machine_{"energy"};
   Scope scope_;
   double per_byte_ = 0, power_ = 0;
+  machine::PerNode<Estimate> nodes_;
 };
 
 }  // namespace energy

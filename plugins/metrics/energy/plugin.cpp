@@ -3,7 +3,6 @@
 // Never a measurement: provenance names model and profile, and what the profile cannot say is left
 // out by name. The formulas are in model.hpp, the profiles in hardware/, both are described in
 // docs/hardware-profiles.md.
-#include <algorithm>
 #include <memory>
 
 #include "estimate.hpp"
@@ -60,22 +59,17 @@ bool in_scope(const Column& column, const energy::Scope& scope) {
   return scope.compute;
 }
 
-Cell energy_of(Estimator& estimator, const Column& column, std::span<const energy::Work> parts,
-               const tmeter::Call& call) {
-  const bool nothing = std::all_of(parts.begin(), parts.end(), [](const energy::Work& w) {
-    return w.macs == 0 && w.ops == 0 && w.bytes == 0;
-  });
-  if (nothing) return Cell::zero_by_rule();
-  const auto terms = estimator.terms_of(parts, call);
-  const auto value = column.term ? terms.*column.term : total_of(terms, estimator.scope());
+Cell energy_of(const Estimator& estimator, const Column& column, const energy::Estimate& of) {
+  if (of.kind == energy::Estimate::Kind::kUnknown) return Cell::unsupported();
+  if (of.kind == energy::Estimate::Kind::kNothing) return Cell::zero_by_rule();
+  const auto value = column.term ? of.terms.*column.term : total_of(of.terms, estimator.scope());
   return value ? Cell(*value) : Cell::unavailable();
 }
 
 Cell evaluate(Estimator& estimator, const Column& column, const tmeter::Node& node,
               const tmeter::Call& call) {
   if (!in_scope(column, estimator.scope())) return Cell::unavailable();
-  const auto work = estimator.machine().work_of(node, call);
-  return work ? energy_of(estimator, column, {&*work, 1}, call) : Cell::unsupported();
+  return energy_of(estimator, column, estimator.of(node, call));
 }
 
 Cell evaluate(Estimator& estimator, const Column& column, const tmeter::ModuleCall& m,
@@ -84,7 +78,7 @@ Cell evaluate(Estimator& estimator, const Column& column, const tmeter::ModuleCa
   bool partial = false;
   const auto parts = estimator.machine().work_of(m, call, partial);
   if (!parts) return Cell::unsupported();
-  const auto value = energy_of(estimator, column, *parts, call);
+  const auto value = energy_of(estimator, column, estimator.of(*parts, call));
   return partial && value.known() ? value.as_partial() : value;
 }
 
