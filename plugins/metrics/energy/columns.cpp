@@ -34,25 +34,22 @@ constexpr std::string_view kCarbon =
     "energy × carbon intensity of the grid (--set energy.region=DE or energy.co2=G_PER_KWH); "
     "electricity alone, without making the machine, cooling and power supplies";
 
-std::optional<double> total(const Point& p) { return p.total; }
-std::optional<double> compute(const Point& p) { return p.terms.compute; }
-std::optional<double> memory(const Point& p) { return p.terms.memory; }
-std::optional<double> standing(const Point& p) { return p.terms.standing; }
-std::optional<double> seconds(const Point& p) { return p.terms.seconds; }
-std::optional<double> low(const Point& p) {
-  return p.band ? std::optional(p.band->low) : std::nullopt;
-}
-std::optional<double> high(const Point& p) {
-  return p.band ? std::optional(p.band->high) : std::nullopt;
-}
 std::optional<double> quotient(std::optional<double> a, std::optional<double> b) {
   return a && b && *b > 0 ? std::optional(*a / *b) : std::nullopt;
 }
-std::optional<double> power(const Point& p) { return quotient(p.total, p.terms.seconds); }
-std::optional<double> per_joule(const Point& p) { return quotient(p.flops, p.total); }
-std::optional<double> carbon(const Point& p) {
-  return p.total && p.grams_per_kwh ? std::optional(grams_of(*p.total, *p.grams_per_kwh))
-                                    : std::nullopt;
+
+using Value = std::optional<double>;
+Value total(const Estimate& e, const Grid&) { return e.total; }
+Value compute(const Estimate& e, const Grid&) { return e.terms.compute; }
+Value memory(const Estimate& e, const Grid&) { return e.terms.memory; }
+Value standing(const Estimate& e, const Grid&) { return e.terms.standing; }
+Value seconds(const Estimate& e, const Grid&) { return e.terms.seconds; }
+Value low(const Estimate& e, const Grid&) { return e.band ? Value(e.band->low) : Value(); }
+Value high(const Estimate& e, const Grid&) { return e.band ? Value(e.band->high) : Value(); }
+Value power(const Estimate& e, const Grid&) { return quotient(e.total, e.terms.seconds); }
+Value per_joule(const Estimate& e, const Grid&) { return quotient(e.flops, e.total); }
+Value carbon(const Estimate& e, const Grid& grid) {
+  return e.total && grid.grams_per_kwh ? Value(grams_of(*e.total, *grid.grams_per_kwh)) : Value();
 }
 
 std::string no_compute(const Scope& s, const Grid&) { return s.missing_compute; }

@@ -5,7 +5,6 @@
 #include <tmeter/cpp/plugin.hpp>
 
 #include "estimate.hpp"
-#include "tables.hpp"
 
 namespace energy {
 
@@ -15,18 +14,9 @@ struct Grid {
   std::string words;                    // "344 g/kWh (Germany, 2024: …)"; else what to do
 };
 
-/// All there is to say of one operator, or of a module call that is answered as a whole.
-struct Point {
-  Terms terms;
-  std::optional<double> total;  // J
-  std::optional<Band> band;
-  double flops = 0;
-  std::optional<double> grams_per_kwh;
-};
-
 struct Column {
   tmeter::MetricSpec spec;
-  std::optional<double> (*value)(const Point&);
+  std::optional<double> (*value)(const Estimate&, const Grid&);
   /// Why the run has no such figure at all; empty when it has.
   std::string (*missing)(const Scope&, const Grid&);
   bool by_tables;  // from the published tables, else from the profile of the run

@@ -18,6 +18,7 @@ std::optional<double> Scope::total(const Terms& terms) const {
 void Estimator::start(const Call& call) {
   machine_.start(call);
   scope_ = {};
+  nodes_.forget();
   const auto no = [this](std::string_view what) {
     return machine_.quoted_name() + " has no " + std::string(what);
   };
@@ -63,6 +64,26 @@ Terms Estimator::terms_of(std::span<const Work> parts, const Call& call) {
   terms.seconds = times->longer();
   terms.standing = static_energy(*terms.seconds, power_);
   return terms;
+}
+
+Estimate Estimator::of(std::span<const Work> parts, const Call& call) {
+  Estimate estimate{Estimate::Kind::kNothing, {}, {}, {}, 0};
+  for (const auto& w : parts) {
+    if (w.macs != 0 || w.ops != 0 || w.bytes != 0) estimate.kind = Estimate::Kind::kTerms;
+    estimate.flops += 2 * w.macs + w.ops;
+  }
+  if (estimate.kind == Estimate::Kind::kNothing) return estimate;
+  estimate.terms = terms_of(parts, call);
+  estimate.total = scope_.total(estimate.terms);
+  estimate.band = tables_.band(parts);
+  return estimate;
+}
+
+Estimate Estimator::of(const tmeter::Node& node, const Call& call) {
+  return nodes_.of(node, [&]() -> Estimate {
+    const auto work = machine_.work_of(node, call);
+    return work ? of({&*work, 1}, call) : Estimate{};
+  });
 }
 
 }  // namespace energy

@@ -42,14 +42,13 @@ class Energy {
   void say_carbon(const Call& call) const;
 
  private:
-  Cell value(const Column& column, std::span<const energy::Work> parts, const Call& call);
+  Cell value(const Column& column, const energy::Estimate& estimate) const;
   bool in_scope(const Column& column) const {
     return column.missing(estimator_.scope(), grid_).empty();
   }
   void say_provenance(const Column& column, const std::string& profile, const Call& call) const;
 
   energy::Estimator estimator_;
-  energy::PublishedTables tables_;
   Grid grid_;
 };
 
@@ -91,29 +90,17 @@ void Energy::start(Call& call) {
   for (const auto& column : energy::columns()) say_provenance(column, profile, call);
 }
 
-Cell Energy::value(const Column& column, std::span<const energy::Work> parts, const Call& call) {
-  energy::Point point;
-  bool nothing = true;
-  for (const auto& w : parts) {
-    nothing = nothing && w.macs == 0 && w.ops == 0 && w.bytes == 0;
-    point.flops += 2 * w.macs + w.ops;
-  }
-  if (nothing) return column.is_sum ? Cell::zero_by_rule() : Cell();
-  if (column.by_tables) {
-    point.band = tables_.band(parts);
-  } else {
-    point.terms = estimator_.terms_of(parts, call);
-    point.total = estimator_.scope().total(point.terms);
-  }
-  point.grams_per_kwh = grid_.grams_per_kwh;
-  const auto value = column.value(point);
+Cell Energy::value(const Column& column, const energy::Estimate& estimate) const {
+  using Kind = energy::Estimate::Kind;
+  if (estimate.kind == Kind::kUnknown) return Cell::unsupported();
+  if (estimate.kind == Kind::kNothing) return column.is_sum ? Cell::zero_by_rule() : Cell();
+  const auto value = column.value(estimate, grid_);
   return value ? Cell(*value) : Cell::unavailable();
 }
 
 Cell Energy::at(const Column& column, const tmeter::Node& node, Call& call) {
   if (!in_scope(column)) return Cell::unavailable();
-  const auto work = estimator_.machine().work_of(node, call);
-  return work ? value(column, {&*work, 1}, call) : Cell::unsupported();
+  return value(column, estimator_.of(node, call));
 }
 
 Cell Energy::at(const Column& column, const tmeter::ModuleCall& m, Call& call) {
@@ -121,7 +108,7 @@ Cell Energy::at(const Column& column, const tmeter::ModuleCall& m, Call& call) {
   bool partial = false;
   const auto parts = estimator_.machine().work_of(m, call, partial);
   if (!parts) return Cell::unsupported();
-  const auto cell = value(column, *parts, call);
+  const auto cell = value(column, estimator_.of(*parts, call));
   return partial && cell.known() ? cell.as_partial() : cell;
 }
 
