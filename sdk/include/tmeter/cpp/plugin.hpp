@@ -155,6 +155,11 @@ class Registrar {
                         to_abi(media_type), &Registrar::call_writer, &stored});
   }
 
+  /// Another capability, a draft's say: its table, which lives for ever.
+  void offer(std::string_view capability, const void* table) {
+    offered_.push_back({capability, table});
+  }
+
   // --- what the host asks for (detail) -----------------------------------------------------
   static Registrar& instance() {
     static Registrar registrar;
@@ -309,6 +314,7 @@ class Registrar {
   std::vector<tmeter_loader> loaders_;
   std::vector<tmeter_propagator> propagators_;
   std::vector<tmeter_writer> writers_;
+  std::vector<std::pair<std::string_view, const void*>> offered_;
 };
 
 inline const void* Registrar::capability(std::string_view id) {
@@ -325,6 +331,8 @@ inline const void* Registrar::capability(std::string_view id) {
   if (id == TMETER_CAP_PROPAGATOR) return table<tmeter_propagators, &Registrar::propagators_>();
   if (id == TMETER_CAP_REPORT_WRITER) return table<tmeter_writers, &Registrar::writers_>();
   if (id == TMETER_CAP_METRICS) return table<tmeter_metrics, &Registrar::metrics_>();
+  for (const auto& [offered, given] : offered_)
+    if (offered == id) return given;
   return nullptr;
 }
 
