@@ -5,6 +5,7 @@
 
 #include "apps/tmeter/commands.hpp"
 #include "core/base/error.hpp"
+#include "core/process/parent.hpp"
 #include "core/process/terminal.hpp"
 
 namespace {
@@ -25,6 +26,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using tmeter::core::ErrorKind;
+  tmeter::core::end_with_parent();
   tmeter::core::Terminal terminal(false);
   try {
     return run(argc, argv);

@@ -55,8 +55,23 @@ class Runs(CliTest):
         self.assertGreaterEqual(totals["diary_operators"], 4)
         self.assertEqual(totals["diary_memory"], 2)   # in two rounds
         self.assertEqual(totals["diary_threads"], 1)  # one on three threads
-        self.assertEqual(totals["diary_bytes"], 2 * 3 * 64)
+        self.assertEqual(totals["diary_bytes"], 2 * (1100 + 1200 + 1300))
         self.assertEqual(totals["diary_seen"], 3)
+
+    def test_memory_is_what_the_allocator_tells(self):
+        """Operator i takes 100 (i + 1) B for its result and 1000 B meanwhile; the result before goes after it.
+        The input is 5 × 8 B = 40 B. Levels: 40, 140 (+ 1000), 140 + 200 (+ 1000), less 100, 240 + 300 (+ 1000), less 200."""
+        document = self.document()
+        values = [node["values"] for node in document["nodes"]]
+        self.assertEqual([v["measured_peak_bytes"] for v in values], [1140, 1340, 1540])
+        self.assertEqual([v["allocated_bytes"] for v in values], [1100, 1200, 1300])
+        self.assertEqual([v["freed_bytes"] for v in values], [1000, 1100, 1200])
+        self.assertEqual([v["workspace_bytes"] for v in values], [1000, 1000, 1000])
+        totals = document["totals"]
+        self.assertEqual((totals["measured_peak_bytes"], totals["allocated_bytes"], totals["freed_bytes"]), (1540, 3600, 3300))
+        told = [f for f in document["findings"] if f["rule"] == "peak-differs"]
+        self.assertEqual(len(told), 1)
+        self.assertIn("250.0 % more", told[0]["text"])  # the graph alone tells 440 B: 1540 / 440 = 3.5
 
     def test_samples_are_taken_while_runs_go_on(self):
         self.assertEqual(self.document("--run-for", "1s", clockwork="slow")["totals"]["diary_sampled"], 1)
