@@ -1,6 +1,7 @@
 // `tmeter [options] MODEL`: file → graph → metrics → report.
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/measured_hardware.hpp"
 #include "apps/tmeter/model_report.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "core/analysis/assertion.hpp"
@@ -11,12 +12,20 @@ namespace tmeter::app {
 namespace {
 using namespace core;
 
+/// What the worker reads.
+std::vector<std::string> files_of(const CommandLine& line) {
+  std::vector<std::string> files{line.model};
+  for (const auto& [name, path] : line.runs.inputs) files.push_back(path);
+  files.insert(files.end(), line.runs.libraries.begin(), line.runs.libraries.end());
+  return files;
+}
+
 /// Everything between the command line and the reports. Runs in the worker.
 Ending analyse(Session& session, const std::vector<ReportTarget>& targets,
                Session::Clock::time_point start) {
   const auto& line = session.line();
-  const auto names = chosen_plugins(session.registry(), line.settings.plugins);
-  session.begin(targets, {line.model}, names);
+  const auto names = chosen_plugins(session.registry(), line.settings.plugins, line.running);
+  session.begin(targets, files_of(line), names);
   auto analysed = report_of_model(session, line.model, names, start);
   for (const auto& a : session.assertions())
     analysed.report.assertions.push_back(evaluate(a, *analysed.graph, analysed.report.results));
@@ -28,11 +37,14 @@ Ending analyse(Session& session, const std::vector<ReportTarget>& targets,
 }  // namespace
 
 int analyse_command(const Arguments& arguments) {
-  const auto start = Session::Clock::now();
-  const auto line = parse_command_line(arguments);
+  auto start = Session::Clock::now();
+  auto line = parse_command_line(arguments);
   if (line.help) return Terminal::output(help_text()), 0;
   if (line.version) return Terminal::output("tmeter " TMETER_VERSION "\n"), 0;
   const auto targets = report_targets(line, {line.model});
+  const auto before = Session::Clock::now();
+  measure_if_auto(line.settings, line.verbosity < 0);
+  start += Session::Clock::now() - before;  // no part of the analysis
   return run_supervised(line, targets,
                         [&](Session& session) { return analyse(session, targets, start); });
 }

@@ -3,6 +3,7 @@
 
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/measured_hardware.hpp"
 #include "apps/tmeter/model_report.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "apps/tmeter/saved_file.hpp"
@@ -59,7 +60,7 @@ SavedReport report_of(Session& session, const std::string& path,
 /// Runs in the worker.
 Ending diff(Session& session, std::vector<ReportTarget> targets) {
   const auto& line = session.line();
-  const auto plugins = chosen_plugins(session.registry(), line.settings.plugins);
+  const auto plugins = chosen_plugins(session.registry(), line.settings.plugins, line.running);
   choose_diff_writers(session.registry(), targets);
   session.begin(targets, {line.other, line.model}, plugins);
   if (is_saved(line.other) && is_saved(line.model)) refuse_what_needs_a_model(line);
@@ -80,9 +81,10 @@ Ending diff(Session& session, std::vector<ReportTarget> targets) {
 }  // namespace
 
 int diff_command(const Arguments& arguments) {
-  const auto line = parse_command_line(arguments, Command::kDiff);
+  auto line = parse_command_line(arguments, Command::kDiff);
   if (line.help) return Terminal::output(help_text()), 0;
   const auto targets = report_targets(line, {line.other, line.model});
+  measure_if_auto(line.settings, line.verbosity < 0);
   return run_supervised(line, targets, [&](Session& session) { return diff(session, targets); });
 }
 

@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/model_loading.hpp"
 #include "core/process/activity.hpp"
 
 namespace tmeter::app {
@@ -44,6 +45,7 @@ void Session::tell_problems() {
 void Session::enter_sandbox(const std::vector<std::string>& files,
                             const std::vector<std::string>& plugins) {
   auto rights = run_rights(line_.settings, files, registry_);
+  add_rights_of_runs(rights, line_.running, line_.runs.device);
   for (const auto* p : declared_rights(registry_, plugins, targets_)) {
     if (!add_rights(rights, p->manifest.rights)) {
       throw Error(ErrorKind::kPlugin,
@@ -82,7 +84,16 @@ void Session::write(const Report& report) {
   require_unchanged("while reports were written");
 }
 
+void Session::stopped(const ModelRuns& runs) {
+  if (runs.stopped().empty()) return;
+  const auto kind = runs.interrupted() ? ErrorKind::kInterrupted : ErrorKind::kRun;
+  const auto message = about_model(Error(ErrorKind::kRun, std::string(runs.stopped())), line_.model);
+  stopped_ = {static_cast<int>(kind),
+              message.what() + std::string("; the report has what was known until then"), true, {}};
+}
+
 Ending Session::ending() const {
+  if (stopped_) return *stopped_;
   const bool complete = failures_.empty();
   return {complete ? 0 : static_cast<int>(ErrorKind::kPlugin), "", true, {}};
 }

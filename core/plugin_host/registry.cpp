@@ -79,6 +79,9 @@ std::vector<std::string> plugin_folders(const Settings& settings) {
 
 std::string data_folder() { return (install_prefix() / "share/tmeter").string(); }
 std::string library_folder() { return (install_prefix() / "lib/tmeter/libs").string(); }
+std::string own_program(const std::string& name) {
+  return (install_prefix() / "lib/tmeter/programs" / name).string();
+}
 
 Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, CallLog* log)
     : settings_(settings), excluded_(std::move(excluded)), log_(log) {
@@ -325,7 +328,8 @@ void Registry::open(Plugin& p) {
   p.call.registry = this;
   Rights declared;
   add_rights(declared, p.manifest.rights);
-  p.call.keeps_threads = declared.threads || !p.manifest.propagators.empty();
+  p.call.keeps_threads = declared.threads || !p.manifest.propagators.empty() ||
+                         !p.manifest.executors.empty();
   if (could_not_be_opened(p)) return;
   open_carefully(p.manifest.id, Opening::kWanted, [&] {
     try {

@@ -23,7 +23,7 @@ MODEL = MODELS / "dynamic_mlp.pt2"
 BY_TYPE = {"energy.mac": "J", "energy.op": "J", "peak.mac": "MAC/s", "peak.op": "op/s"}
 BY_CLASS = {"efficiency": "ratio"}
 SINGLE = {"energy.dram": "J/B", "power.static": "W", "peak.dram": "B/s", "overhead.operator": "s",
-          "capacity.dram": "B", "cache.l2": "B", "cache.l3": "B", "link.bandwidth": "B/s", "power.tdp": "W"}
+          "capacity.dram": "B", "cache.l1": "B", "cache.l2": "B", "cache.l3": "B", "link.bandwidth": "B/s", "power.tdp": "W"}
 TYPES = {"float64", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8", "int16", "int32", "int64"}
 CLASSES = {"convolution", "matmul", "attention", "recurrent", "embedding", "normalization", "softmax", "pooling", "activation",
            "elementwise", "reduction", "interpolation", "gather", "sort", "creation", "random", "copy", "other"}
@@ -172,6 +172,17 @@ class Shipped(unittest.TestCase):
                 best = max((v for k, v in found.items() if k.startswith("peak.mac.")), default=None)
                 if best:
                     self.assertTrue(1 < best / found["peak.dram"] < 1000)
+
+    def test_the_tables_compiled_into_energy_are_these(self):
+        source = (FOLDER.parent / "tables.cpp").read_text()
+        names = dict(re.findall(r'\{"([a-z0-9-]+)", (k[A-Z]\w+)\}', source))
+        self.assertEqual(set(names), {n for n, p in PROFILES.items() if any(k.startswith("energy.") for k in leaves(p))})
+        for name, constant in names.items():
+            body = re.search(rf"{constant}\[\] = \{{\n(.*?)\n\}};", source, re.S)[1]
+            compiled = {key: float(value) for key, value in re.findall(r'\{"([a-z0-9_.]+)", ([0-9.e+-]+)\}', body)}
+            used = {k: leaf["value"] for k, leaf in leaves(PROFILES[name]).items()
+                    if k.startswith(("energy.", "peak.", "efficiency.")) or k == "power.static"}
+            self.assertEqual(compiled, used, name)
 
     def test_the_page_lists_them_and_every_key(self):
         page = DOCUMENTED.read_text()

@@ -6,12 +6,14 @@
 #include "machine.hpp"
 #include "model.hpp"
 #include "per_node.hpp"
+#include "tables.hpp"
 
 namespace energy {
 
-/// The three terms of one operator. Empty: this profile has no figure for this operator.
+/// The three terms of one operator, in joules, and the time of the last one. Empty: this profile has
+/// no figure for this operator.
 struct Terms {
-  std::optional<double> compute, memory, standing;
+  std::optional<double> compute, memory, standing, seconds;
 };
 
 /// What one operator takes, or that it does nothing, or that what it does is unknown.
@@ -19,12 +21,17 @@ struct Estimate {
   enum class Kind : uint8_t { kUnknown, kNothing, kTerms };
   Kind kind = Kind::kUnknown;
   Terms terms;
+  std::optional<double> total;  // J; empty when a term that the profile has is missing here
+  std::optional<Band> band;
+  double flops = 0;
 };
 
 /// Which terms a profile can give at all, and what to say about it.
 struct Scope {
   bool compute = false, memory = false, standing = false;
   std::string missing_compute, missing_memory, missing_standing;  // sentences; empty when present
+  /// The terms there are, added up; empty when one of them is missing for this operator.
+  std::optional<double> total(const Terms& terms) const;
 };
 
 class Estimator {
@@ -44,6 +51,7 @@ class Estimator {
 
   machine::Machine machine_{"energy"};
   Scope scope_;
+  PublishedTables tables_;
   double per_byte_ = 0, power_ = 0;
   machine::PerNode<Estimate> nodes_;
 };
