@@ -36,6 +36,7 @@ class GraphReader {
   using Inline = bool (GraphReader::*)(const NodeView&, Scope&, tmeter_id);
   bool inline_higher_order(std::string_view name, const NodeView&, Scope&, tmeter_id);
   bool inline_once(const NodeView&, Scope&, tmeter_id);
+  void cannot_be_run(std::string_view op, const NodeView&);
   bool inline_cond(const NodeView&, Scope&, tmeter_id);
   bool inline_while(const NodeView&, Scope&, tmeter_id);
   bool inline_functionalized(const NodeView&, Scope&, tmeter_id);

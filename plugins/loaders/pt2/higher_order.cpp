@@ -97,6 +97,13 @@ void GraphReader::warn_hidden(std::string_view op, const NodeView& node) {
                              operators(hidden) + " in a way tmeter does not follow: not counted");
 }
 
+/// The nodes of the graph, one after the other, are not what the model does: for who would run it.
+void GraphReader::cannot_be_run(std::string_view op, const NodeView& node) {
+  building_.graph.property("control-flow",
+                           std::string(op) + at_line(node.trace) +
+                               " goes where its data leads, and this graph has one way alone");
+}
+
 bool GraphReader::fits(json::object graph, size_t operands, size_t results) const {
   return array_member(graph, "inputs").size() == operands &&
          array_member(graph, "outputs").size() == results;
@@ -172,6 +179,7 @@ bool GraphReader::inline_cond(const NodeView& node, Scope& scope, tmeter_id call
                                          operators(node_count(other)) + ") is not; " +
                                          (known ? "that is the one the recorded sizes lead to"
                                                 : "which of them runs depends on data"));
+  if (!known) cannot_be_run("torch.cond", node);
   bind_results(node, run_inner(inner, ids, call), scope);
   return true;
 }
@@ -189,6 +197,7 @@ bool GraphReader::inline_while(const NodeView& node, Scope& scope, tmeter_id cal
                                     operators(node_count(condition)) + ") and its body (" +
                                     operators(node_count(body)) +
                                     ") are counted once; how often they run depends on data");
+  cannot_be_run("torch.while_loop", node);
   run_inner(condition, ids, call);
   bind_results(node, run_inner(body, ids, call), scope);
   return true;
