@@ -7,7 +7,7 @@ namespace {
 at::Tensor gated_mlp(const at::Tensor& x, const at::Tensor& w_in, const at::Tensor& w_out) {
   TORCH_CHECK(x.size(0) != 7, "acme::gated_mlp does not take 7 samples");
   const auto parts = at::matmul(x, w_in.t()).chunk(2, -1);
-  return at::matmul(parts[0].sigmoid() * parts[1], w_out.t());
+  return at::matmul(parts[0].sigmoid().mul(parts[1]), w_out.t());
 }
 
 }  // namespace

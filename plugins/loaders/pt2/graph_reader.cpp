@@ -43,6 +43,8 @@ const Target& GraphReader::target_of(std::string_view text) {
 
 void GraphReader::read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call) {
   const bool outermost = depth_ == 0;
+  for (const auto& node : nodes)
+    branches_ = branches_ || node.target.starts_with("torch.ops.higher_order.");
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (outermost && i % kNodesBetweenChecks == 0) building_.notes.progress(i, nodes.size());
     within([&] { return node_place(i, nodes[i].target); },
@@ -84,6 +86,8 @@ void GraphReader::emit_node(const Target& target, const NodeView& node, Scope& s
   for (const json::element output : node.outputs) results_.push_back(result(output, scope));
   const auto id = building_.graph.node(target.op, target.overload, call, args_, results_,
                                        source_location(node.trace));
+  if (branches_) note_places(emitted_);
+  ++emitted_;
   if (const auto name = first_name(node.outputs); depth_ == 0 && !name.empty())
     building_.graph.node_name(id, name);  // names in sub-graphs are others' names outside
 }

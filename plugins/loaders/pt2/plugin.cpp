@@ -97,7 +97,11 @@ struct Load {
              modules.read_stacks(nodes);
              build_tensors(signature, nodes, scope);
              build_inputs(signature, given, building, scope, arguments);
-             GraphReader(building, modules, arguments).read(nodes, scope, modules.root_call());
+             GraphReader reader(building, modules, arguments);
+             for (const auto& input : signature.inputs)
+               if (input.kind == InputSpec::Kind::kUser && !input.name.empty())
+                 reader.input(scope.use(input.name));
+             reader.read(nodes, scope, modules.root_call());
              for (const auto output : signature.outputs)
                graph.output(arguments.value(output, scope));
            });

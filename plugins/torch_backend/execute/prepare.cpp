@@ -24,12 +24,6 @@ void open_libraries(const tmeter_run_request& request) {
   }
 }
 
-/// Part of a graph that stands for something else than its operators one after the other.
-void refuse_control_flow(const Graph& graph) {
-  const auto text = graph.property("control-flow");
-  if (!text.empty()) throw Error(TMETER_CANNOT_RUN, std::string(text));
-}
-
 void interop_once() {
   static const bool done = [] {
     at::set_num_interop_threads(1);
@@ -59,7 +53,6 @@ std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request&
                                    ExecutorCall& call) {
   if (graph.nodes().size() == 0)
     throw Error(TMETER_CANNOT_RUN, "the file holds weights alone: there is nothing to run");
-  refuse_control_flow(graph);
   const auto device = open_device(to_view(request.device));
   interop_once();
   at::set_num_threads(1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "execute/regions.hpp"
 #include "execute/written.hpp"
 #include "load/messages.hpp"
 #include "propagate/arguments.hpp"
@@ -54,7 +55,8 @@ Role role_of(const Node& node) {
 
 class Maker {
  public:
-  explicit Maker(const ProgramSource& source) : source_(source) {}
+  explicit Maker(const ProgramSource& source)
+      : source_(source), regions_(regions_of(source.graph)), dynamic_(!regions_.empty()) {}
 
   Program run() {
     for (const auto& value : input_tensors(source_.graph)) {
@@ -62,7 +64,11 @@ class Maker {
     }
     find_operators();
     written_ = written_tensors(source_.graph, operators_);
-    for (const auto& node : source_.graph.nodes()) add(node);
+    for (const auto& node : source_.graph.nodes()) {
+      at_boundaries(node.index());
+      add(node);
+    }
+    at_boundaries(source_.graph.nodes().size());
     for (const auto& value : source_.graph.outputs()) {
       program_.outputs.push_back(operand(value, c10::AnyType::get(), 0));
     }
@@ -129,7 +135,103 @@ class Maker {
     program_.steps.push_back(std::move(step));
   }
 
+  // Control flow. A loop becomes
+  //     carried slots ← first values
+  //   test:
+  //     … condition …
+  //     leave unless it holds
+  //     … body …
+  //     carried slots ← results
+  //     back to test
+  //   left:
+  //     results ← carried slots
+  // Its nodes name the first values; inside it these are the carried slots.
+
+  struct OpenLoop {
+    const Region* region;
+    uint32_t test;           // its step
+    size_t leave = SIZE_MAX;  // its step, once it is there
+    std::vector<Operand> carried;
+    std::vector<uint32_t> outside;  // the slots of the first values
+  };
+
+  /// What ends before node `i`, decides there or begins there.
+  void at_boundaries(size_t i) {
+    for (;;) {
+      if (!open_.empty() && open_.back().leave != SIZE_MAX && open_.back().region->end == i) {
+        close_loop();
+      } else if (!open_.empty() && open_.back().leave == SIZE_MAX && open_.back().region->body == i) {
+        open_.back().leave = program_.steps.size();
+        control(Step::Kind::kLeave, *open_.back().region, {slot_operand(open_.back().region->condition)});
+      } else if (next_region_ < regions_.size() && regions_[next_region_].begin == i) {
+        const auto& region = regions_[next_region_++];
+        region.is_loop ? open_loop(region) : require(region);
+      } else {
+        return;
+      }
+    }
+  }
+
+  Step& control(Step::Kind kind, const Region& region, std::vector<Operand> operands,
+                std::vector<Result> results = {}) {
+    Step step;
+    step.kind = kind;
+    step.place = region.place;
+    step.operands = std::move(operands);
+    step.results = std::move(results);
+    return program_.steps.emplace_back(std::move(step));
+  }
+
+  Operand slot_operand(const Value& value) const {
+    const auto it = slot_of_.find(value.handle());
+    if (it == slot_of_.end())
+      throw Error(TMETER_CANNOT_RUN, "control flow of the graph uses a value that nothing makes");
+    return {.kind = Operand::Kind::kSlot, .slot = it->second};
+  }
+
+  void require(const Region& region) {
+    control(Step::Kind::kRequire, region, {slot_operand(region.condition)}).taken = region.taken;
+  }
+
+  void open_loop(const Region& region) {
+    OpenLoop loop{&region, 0, SIZE_MAX, {}, {}};
+    std::vector<Operand> first;
+    std::vector<Result> into;
+    for (const auto& value : region.carried) {
+      first.push_back(slot_operand(value));
+      loop.outside.push_back(first.back().slot);
+      loop.carried.push_back({.kind = Operand::Kind::kSlot, .slot = slots_});
+      into.push_back({.slot = slots_++});
+    }
+    for (size_t i = 0; i < region.carried.size(); ++i)
+      slot_of_[region.carried[i].handle()] = loop.carried[i].slot;
+    control(Step::Kind::kMove, region, std::move(first), std::move(into));
+    loop.test = static_cast<uint32_t>(program_.steps.size());
+    open_.push_back(std::move(loop));
+  }
+
+  void close_loop() {
+    const auto loop = std::move(open_.back());
+    open_.pop_back();
+    const auto& region = *loop.region;
+    std::vector<Operand> next;
+    std::vector<Result> carried, results;
+    for (size_t i = 0; i < region.results.size(); ++i) {
+      next.push_back(slot_operand(region.results[i]));
+      carried.push_back({.slot = loop.carried[i].slot});
+      results.push_back({.slot = next.back().slot});
+    }
+    control(Step::Kind::kMove, region, std::move(next), std::move(carried));
+    control(Step::Kind::kGoBack, region, {}).to = loop.test;
+    program_.steps[loop.leave].to = static_cast<uint32_t>(program_.steps.size());
+    loops_.push_back({loop.test, program_.steps.size() - 1});
+    control(Step::Kind::kMove, region, loop.carried, std::move(results));
+    for (size_t i = 0; i < region.carried.size(); ++i)
+      slot_of_[region.carried[i].handle()] = loop.outside[i];
+  }
+
   void add_number_operands(const Node& node, Step& step) {
+    step.kind = Step::Kind::kNumber;
     step.compute = arithmetic_on_sizes(node.op(), node.arg_count());
     for (size_t i = 0; i < node.arg_count(); ++i) {
       const auto value = node.arg(i);
@@ -248,8 +350,13 @@ class Maker {
 
   /// What a step makes and nobody uses goes at once; outputs and inputs stay until the end.
   void find_last_uses() {
-    std::vector<size_t> last(slots_, SIZE_MAX);
+    std::vector<size_t> first(slots_, SIZE_MAX), last(slots_, SIZE_MAX);
     std::vector<bool> kept(slots_, false);
+    const auto make = [&](uint32_t slot, size_t at) {
+      if (slot == Result::kNoSlot) return;
+      first[slot] = std::min(first[slot], at);
+      last[slot] = at;
+    };
     const std::function<void(const Operand&, size_t)> use = [&](const Operand& o, size_t at) {
       if (o.kind == Operand::Kind::kSlot || o.kind == Operand::Kind::kTensorOfNumber)
         at == SIZE_MAX ? void(kept[o.slot] = true) : void(last[o.slot] = at);
@@ -257,28 +364,36 @@ class Maker {
     };
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       for (const auto& r : program_.steps[i].results) {
-        if (r.slot != Result::kNoSlot) last[r.slot] = i;
-        for (const auto slot : r.items) {
-          if (slot != Result::kNoSlot) last[slot] = i;
-        }
+        make(r.slot, i);
+        for (const auto slot : r.items) make(slot, i);
       }
       for (const auto& o : program_.steps[i].operands) use(o, i);
     }
     for (const auto& o : program_.outputs) use(o, SIZE_MAX);
     for (const auto slot : program_.inputs) kept[slot] = true;
+    // What was made before a loop is needed until its last round has ended. Inner loops come first.
+    for (const auto& [begin, end] : loops_) {
+      for (uint32_t s = 0; s < slots_; ++s) {
+        if (first[s] < begin && last[s] != SIZE_MAX && last[s] >= begin && last[s] <= end) last[s] = end + 1;
+      }
+    }
     for (uint32_t s = 0; s < slots_; ++s) {
       if (!kept[s] && last[s] != SIZE_MAX) program_.steps[last[s]].last_uses.push_back(s);
     }
   }
 
   const ProgramSource& source_;
+  std::vector<Region> regions_;
+  bool dynamic_;  // some sizes are known only when it runs
+  size_t next_region_ = 0;
+  std::vector<OpenLoop> open_;
+  std::vector<std::pair<size_t, size_t>> loops_;  // their first and last step
   Program program_;
   Environment environment_;  // parameters, buffers and constants
   std::vector<std::optional<c10::OperatorHandle>> operators_;  // by node
   std::unordered_set<const tmeter_tensor*> written_;
   std::unordered_map<const tmeter_value*, uint32_t> slot_of_;
   uint32_t slots_ = 0;
-  bool dynamic_ = false;  // some sizes are known only when it runs
 };
 
 void collect_tensors(const Value& value, std::vector<Value>& out) {

@@ -33,13 +33,24 @@ struct Result {
 using Compute = c10::IValue (*)(const std::vector<c10::IValue>& operands);
 
 struct Step {
-  std::optional<c10::OperatorHandle> op;  // else `compute`
+  enum class Kind : uint8_t {
+    kOperator,
+    kNumber,   // `compute`
+    kRequire,  // the operand must be `taken`, or the graph has not the way that data leads to
+    kMove,     // operands into results, all at once
+    kLeave,    // go on at step `to` unless the operand is true
+    kGoBack    // to step `to`
+  };
+  Kind kind = Kind::kOperator;
+  bool taken = true;
+  uint32_t to = 0;
+  std::optional<c10::OperatorHandle> op;
   Compute compute = nullptr;
   const tmeter_node* node = nullptr;
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::vector<uint32_t> last_uses;  // slots that nothing after this step needs
-  std::string place;                // "aten::conv2d of layer1.0", for messages
+  std::string place;                // "aten::conv2d of layer1.0", "torch.cond at net.py:3"
 };
 
 struct Program {

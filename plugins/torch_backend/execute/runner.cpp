@@ -115,23 +115,15 @@ void Runner::run(int32_t run, int32_t threads, ExecutorCall& call) {
 }
 
 void Runner::all_steps(Telling& telling) {
-  const bool told = tells_operators(telling.event.run);
-  for (const auto& s : program_.steps) {
+  for (size_t i = 0; i < program_.steps.size();) {
+    const auto& s = program_.steps[i];
     telling.call.at(s.place);
     if (telling.call.cancelled()) throw Error(TMETER_CANCELLED, "cancelled");
-    if (!told) {
-      step(s);
-    } else if (telling.on_cpu) {
-      telling.tell(TMETER_EVENT_OP_BEGIN, now_ns(), s.node);
-      step(s);
-      const auto end = now_ns();
-      telling.tell_memory(s.node);
-      telling.tell(TMETER_EVENT_OP_END, end, s.node);
+    if (s.kind > Step::Kind::kNumber) {
+      i = control(s, i);
     } else {
-      const auto begin = clock_.mark();
-      step(s);
-      telling.marked.push_back({begin, clock_.mark(), s.node});
-      telling.tell_memory(s.node);
+      tell_step(s, telling);
+      ++i;
     }
     for (const auto slot : s.last_uses) slots_[slot] = {};
     telling.tell_memory(nullptr);
@@ -139,6 +131,54 @@ void Runner::all_steps(Telling& telling) {
       throw Error(TMETER_CANNOT_RUN, s.place + " takes more memory than is allowed: " +
                                          mib(telling.memory->used()) + " of " + mib(memory_limit_));
   }
+}
+
+void Runner::tell_step(const Step& s, Telling& telling) {
+  if (!tells_operators(telling.event.run)) return step(s);
+  if (telling.on_cpu) {
+    telling.tell(TMETER_EVENT_OP_BEGIN, now_ns(), s.node);
+    step(s);
+    const auto end = now_ns();
+    telling.tell_memory(s.node);
+    telling.tell(TMETER_EVENT_OP_END, end, s.node);
+  } else {
+    const auto begin = clock_.mark();
+    step(s);
+    telling.marked.push_back({begin, clock_.mark(), s.node});
+    telling.tell_memory(s.node);
+  }
+}
+
+namespace {
+
+bool is_true(const IValue& value) {
+  return value.isTensor() ? value.toTensor().item().toBool() : value.toScalar().toBool();
+}
+
+}  // namespace
+
+/// The step to go on with.
+size_t Runner::control(const Step& step, size_t at) try {
+  switch (step.kind) {
+    case Step::Kind::kRequire:
+      if (is_true(value_of(step.operands[0])) == step.taken) break;
+      throw Error(TMETER_CANNOT_RUN,
+                  step.place + ": the " + (step.taken ? "true" : "false") +
+                      " branch is the one that the graph has, and these inputs lead to the other; "
+                      "give others with --input-file or --seed");
+    case Step::Kind::kMove:
+      stack_.clear();
+      for (const auto& operand : step.operands) push(operand);
+      bind(step);
+      break;
+    case Step::Kind::kLeave:
+      return is_true(value_of(step.operands[0])) ? at + 1 : step.to;
+    default:
+      return step.to;
+  }
+  return at + 1;
+} catch (const std::exception&) {
+  rethrow(step);
 }
 
 void Runner::step(const Step& step) try {
@@ -150,7 +190,7 @@ void Runner::step(const Step& step) try {
     auto number = step.compute(stack_);
     stack_.assign(1, std::move(number));
   }
-  bind(step, 0);
+  bind(step);
 } catch (const std::exception&) {
   rethrow(step);
 }
@@ -182,10 +222,10 @@ IValue Runner::value_of(const Operand& operand) const {
   return list;
 }
 
-void Runner::bind(const Step& step, size_t first) {
-  for (size_t i = 0; i < step.results.size() && first + i < stack_.size(); ++i) {
+void Runner::bind(const Step& step) {
+  for (size_t i = 0; i < step.results.size() && i < stack_.size(); ++i) {
     const auto& result = step.results[i];
-    auto& value = stack_[first + i];
+    auto& value = stack_[i];
     if (result.slot != Result::kNoSlot) {
       slots_[result.slot] = std::move(value);
     } else if (!result.items.empty()) {

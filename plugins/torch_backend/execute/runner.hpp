@@ -22,10 +22,12 @@ class Runner final : public Execution {
 
   void use_threads(int32_t threads);
   void all_steps(Telling& telling);
+  void tell_step(const Step& step, Telling& telling);
   void step(const Step& step);
+  size_t control(const Step& step, size_t at);
   void push(const Operand& operand);
   c10::IValue value_of(const Operand& operand) const;
-  void bind(const Step& step, size_t first);
+  void bind(const Step& step);
   [[noreturn]] void rethrow(const Step& step) const;
 
   Program program_;
