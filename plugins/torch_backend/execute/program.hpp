@@ -26,7 +26,7 @@ struct Operand {
 struct Result {
   static constexpr uint32_t kNoSlot = ~uint32_t{0};
   uint32_t slot = kNoSlot;
-  std::vector<uint32_t> items;
+  std::vector<uint32_t> items{};
 };
 
 /// Arithmetic on sizes that only a run knows; operators of the .pt2 format that LibTorch lacks.
