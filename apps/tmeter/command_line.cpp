@@ -27,8 +27,8 @@ po::typed_value<std::string>* text(const char* name) {
 }
 
 struct Options {
-  po::options_description what{"What to compute", 96}, input{"The model", 96}, show{"Reports", 96},
-      other{"Other", 96};
+  po::options_description what{"What to compute", 96}, input{"The model", 96}, run{"Running the model", 96},
+      show{"Reports", 96}, other{"Other", 96};
   Options() {
     what.add_options()(
         "plugins,p", list("A,B,..."),
@@ -39,6 +39,14 @@ struct Options {
         "threads", text("N"), "threads that read weights (default: one for each core)")(
         "assert", list("EXPR"),
         "fail with status 3 unless it holds, as in 'macs<=5G' or 'coverage==100%'");
+    run.add_options()("inference", "run the model and measure: time of operators, modules and the "
+                                   "whole, throughput, memory")(
+        "profile", "--inference with counters, use of threads, and the system's load")(
+        "device", text("NAME"), "cpu (default), cuda or cuda:1")(
+        "input-file", list("[NAME=]FILE"), "values of an input: .npy, .safetensors or .pt")(
+        "op-library", list("FILE"), "library with operators that LibTorch lacks")(
+        "seed", text("N"), "of inputs and weights that are made up (default: 0)")(
+        "run-for", text("TIME"), "time for all runs together, as in 30s (default: 10s)");
     input.add_options()(
         "input,i", list("[NAME=]SHAPE[:DTYPE]"),
         "an input, as in 8x3x224x224, ids=1x128:i64 or [3x800x800,3x600x800]; once per "
@@ -67,7 +75,7 @@ struct Options {
   }
   po::options_description visible() const {
     po::options_description all;
-    all.add(what).add(input).add(show).add(other);
+    all.add(what).add(input).add(run).add(show).add(other);
     return all;
   }
 };
@@ -181,6 +189,49 @@ void fill_settings(const po::variables_map& map, core::Settings& s) {
   if (map.count("hardware")) s.hardware = map["hardware"].as<std::string>();
 }
 
+/// What only says how to run is a mistake where nothing is run.
+void require_run(const po::variables_map& map) {
+  for (const char* option : {"device", "input-file", "op-library", "seed", "run-for"}) {
+    if (map.count(option))
+      throw Error(ErrorKind::kUsage, "--" + std::string(option) + " goes with --inference");
+  }
+}
+
+/// "x=input.npy", "input.npy"; a path may have '=' behind a '/'.
+std::pair<std::string, std::string> parse_input_file(const std::string& text) {
+  const auto equals = text.find('=');
+  const bool named = equals != text.npos && text.find('/') > equals;
+  const auto path = named ? text.substr(equals + 1) : text;
+  if (path.empty() || (named && equals == 0))
+    throw Error(ErrorKind::kUsage,
+                "--input-file " + text + ": [NAME=]FILE is expected, as in x=image.npy");
+  return {named ? text.substr(0, equals) : std::string(), path};
+}
+
+uint64_t parse_seed(const std::string& text) {
+  uint64_t seed = 0;
+  const auto* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, seed);
+  if (parsed.ec != std::errc() || parsed.ptr != end)
+    throw Error(ErrorKind::kUsage, "--seed " + text + ": a whole number is expected");
+  return seed;
+}
+
+void fill_runs(const po::variables_map& map, CommandLine& out) {
+  if (map.count("inference")) out.running = Running::kInference;
+  if (map.count("profile")) out.running = Running::kProfile;
+  if (out.running == Running::kNo) return require_run(map);
+  auto& runs = out.runs;
+  runs.threads = out.threads;
+  runs.memory = out.limits.memory;
+  if (map.count("device")) runs.device = map["device"].as<std::string>();
+  if (map.count("seed")) runs.seed = parse_seed(map["seed"].as<std::string>());
+  if (map.count("run-for"))
+    runs.seconds = core::parse_seconds("--run-for", map["run-for"].as<std::string>());
+  for (const auto& t : texts(map, "input-file")) runs.inputs.push_back(parse_input_file(t));
+  runs.libraries = texts(map, "op-library");
+}
+
 void fill_view(const po::variables_map& map, CommandLine& out) {
   for (const char* key : {"by", "depth", "columns", "sort"}) {
     if (map.count(key)) out.view[key] = map[key].as<std::string>();
@@ -225,7 +276,8 @@ std::string command_text(const Arguments& arguments) {
 
 /// The first option given that changes figures.
 std::string model_option(const po::variables_map& map) {
-  for (const char* option : {"plugins", "input", "bind", "sweep", "trust", "hardware", "threads"})
+  for (const char* option : {"plugins", "input", "bind", "sweep", "trust", "hardware", "threads",
+                             "inference", "profile"})
     if (map.count(option)) return "--" + std::string(option);
   return {};
 }
@@ -282,6 +334,7 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   out.threads =
       map.count("threads") ? parse_threads(map["threads"].as<std::string>()) : core_count();
   out.limits = parse_limits(map);
+  fill_runs(map, out);
   for (const auto& t : texts(map, "input")) {
     for (auto& request : parse_input_spec(t)) out.inputs.push_back(std::move(request));
   }

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/plugin_choice.hpp"
 #include "core/config/settings.hpp"
+#include "core/execution/executor.hpp"
 #include "core/plugin_host/source.hpp"
 #include "core/process/limits.hpp"
 #include "core/report/writing.hpp"
@@ -30,6 +32,8 @@ struct CommandLine {
   std::vector<core::SweepAxis> sweep;
   std::vector<std::string> assertions;
   std::map<std::string, std::string, std::less<>> view;
+  Running running = Running::kNo;
+  core::RunWishes runs;
   std::string needs_model;  // an option that was given and is of no use without a model
   core::ColorMode color = core::ColorMode::kAuto;
 };

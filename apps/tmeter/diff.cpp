@@ -59,7 +59,7 @@ SavedReport report_of(Session& session, const std::string& path,
 /// Runs in the worker.
 Ending diff(Session& session, std::vector<ReportTarget> targets) {
   const auto& line = session.line();
-  const auto plugins = chosen_plugins(session.registry(), line.settings.plugins);
+  const auto plugins = chosen_plugins(session.registry(), line.settings.plugins, line.running);
   choose_diff_writers(session.registry(), targets);
   session.begin(targets, {line.other, line.model}, plugins);
   if (is_saved(line.other) && is_saved(line.model)) refuse_what_needs_a_model(line);

@@ -1,6 +1,7 @@
 #include "apps/tmeter/model_report.hpp"
 
 #include <filesystem>
+#include <optional>
 
 #include "apps/tmeter/by_size.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
@@ -59,9 +60,12 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
 void require_operators(const CommandLine& line, const std::string& path, const Graph& graph) {
   if (graph.property("content") != "weights") return;
   const bool by_operator = line.view.contains("by") && line.view.at("by") == "operator";
-  if (line.inputs.empty() && !by_operator) return;
+  const bool running = line.running != Running::kNo;
+  if (line.inputs.empty() && !by_operator && !running) return;
   throw Error(ErrorKind::kUsage,
-              (by_operator ? "--by operator" : "--input " + line.inputs.front().text) +
+              (by_operator ? "--by operator"
+               : running   ? "--inference"
+                           : "--input " + line.inputs.front().text) +
                   std::string(": ") + printable(path) +
                   " holds weights only; a .pt2 or TorchScript file has inputs and operators");
 }
@@ -71,6 +75,15 @@ void require_model(const tmeter_source& source) {
   const auto path = printable(source.file.path());
   throw Error(ErrorKind::kModel, path + ": this is a saved report; `tmeter show " + path +
                                      "` writes it in any format");
+}
+
+/// What is to be known of measurements, and whether they came to their end.
+void add_measuring(Report& report, Session& session, const ModelRuns& runs) {
+  for (const auto& [key, text] : runs.facts()) report.tell_run_fact(key, text);
+  if (runs.stopped().empty()) return;
+  report.tell_run_fact("stopped", runs.stopped());
+  report.warnings.push_back("the runs of the model ended early: " + std::string(runs.stopped()));
+  session.stopped(runs);
 }
 
 void add_run_facts(Report& report, Session& session, const std::vector<Plugin*>& plugins,
@@ -122,6 +135,9 @@ SavedReport report_of_model(Session& session, const std::string& path,
   const TensorBytes tensors(source.file);
   Engine engine(*model.graph, plugins, log, &hardware);
   engine.read_tensors(tensors, line.threads);
+  std::optional<ModelRuns> runs;
+  if (line.running != Running::kNo)
+    engine.run_model(runs.emplace(registry, tensors, line.runs, log));
   try {
     report.results = engine.run();
     add_sizes(report, line, *model.graph, plugins, hardware);
@@ -135,6 +151,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   report.warnings = log.warnings();
   fill_report(report, line, model, plugins, hardware, source.file);
   add_run_facts(report, session, plugins, start);
+  if (runs) add_measuring(report, session, *runs);
   out.graph = std::move(model.graph);
   return out;
 }

@@ -43,6 +43,7 @@ class Counting final : public Outlet {
   void progress(uint64_t, uint64_t, std::string_view) override {}
   void progress_ended() override {}
   void runs_file(std::string_view) override {}
+  void runs_model(std::string_view) override {}
   void report(size_t, std::string_view bytes) override { bytes_ += bytes.size(); }
   size_t bytes() const { return bytes_; }
 

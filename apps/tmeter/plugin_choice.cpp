@@ -4,6 +4,8 @@
 #include <array>
 #include <set>
 
+#include "core/base/error.hpp"
+
 namespace tmeter::app {
 namespace {
 using namespace core;
@@ -11,9 +13,15 @@ using namespace core;
 const std::vector<std::string> kDefaultPlugins{"org.tmeter.params", "org.tmeter.flops",
                                                "org.tmeter.memory"};
 
+/// What measures a run; the last two look closely.
+const std::vector<std::string> kMeasuring{"org.tmeter.latency", "org.tmeter.allocations",
+                                          "org.tmeter.profile", "org.tmeter.system"};
+constexpr size_t kOfInference = 2;
+
 /// Own plugins whose metrics are columns, most asked for first.
-constexpr std::array<std::string_view, 9> kImportance{
+constexpr std::array<std::string_view, 11> kImportance{
     "org.tmeter.params",       "org.tmeter.flops",       "org.tmeter.memory",
+    "org.tmeter.latency",      "org.tmeter.allocations",
     "org.tmeter.energy",       "org.tmeter.activations", "org.tmeter.language-model",
     "org.tmeter.architecture", "org.tmeter.param-stats", "org.tmeter.quantization-advice"};
 
@@ -22,13 +30,24 @@ auto place_of(const std::string& id) {
   return std::pair<ptrdiff_t, const std::string&>(rank, id);
 }
 
+/// Without a run it has nothing to say.
+bool only_measures(const Manifest& m) {
+  return !m.measured.empty() && m.measured.size() == m.metrics.size();
+}
+
 bool is_removal(const std::string& name) { return name.starts_with("-"); }
 
 }  // namespace
 
-std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<std::string>& asked) {
+std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<std::string>& asked,
+                                        Running running) {
   std::vector<std::string> ids;
-  const auto add = [&](std::string_view name) { ids.push_back(registry.get(name).manifest.id); };
+  const auto add = [&](std::string_view name) {
+    const auto& m = registry.get(name).manifest;
+    if (running == Running::kNo && only_measures(m))
+      throw Error(ErrorKind::kUsage, "plugin '" + m.name + "' measures runs of the model: add --inference");
+    ids.push_back(m.id);
+  };
   const auto is_there = [&](const std::string& id) {
     const auto& all = registry.plugins();
     return std::any_of(all.begin(), all.end(), [&](const auto& p) { return p->manifest.id == id; });
@@ -42,8 +61,15 @@ std::vector<std::string> chosen_plugins(Registry& registry, const std::vector<st
     if (is_removal(name)) continue;  // the registry has seen to it
     if (name != "all") add(name);
     for (const auto& p : registry.plugins()) {
-      if (name == "all" && !p->manifest.metrics.empty()) ids.push_back(p->manifest.id);
+      const bool idle = running == Running::kNo && only_measures(p->manifest);
+      if (name == "all" && !p->manifest.metrics.empty() && !idle) ids.push_back(p->manifest.id);
     }
+  }
+  const size_t measuring = running == Running::kNo          ? 0
+                           : running == Running::kInference ? kOfInference
+                                                            : kMeasuring.size();
+  for (size_t i = 0; i < measuring; ++i) {
+    if (is_there(kMeasuring[i])) append_unique(ids, {kMeasuring[i]});
   }
   append_unique(ids, registry.given_files());
   return ids;

@@ -8,9 +8,13 @@
 
 namespace tmeter::app {
 
-/// The ids of --plugins: the default set, "all", without those left out; and of --plugin.
+/// Whether the model is run, and how closely that is looked at.
+enum class Running { kNo, kInference, kProfile };
+
+/// The ids of --plugins: the default set, "all", without those left out; of --plugin; and of what
+/// measures runs. Throws Error(kUsage) for one that only measures where nothing is run.
 std::vector<std::string> chosen_plugins(core::Registry& registry,
-                                        const std::vector<std::string>& asked);
+                                        const std::vector<std::string>& asked, Running running);
 
 /// The order of columns, and of everything else that plugins add, is that of what most readers ask
 /// first, and does not depend on the order in which plugins are named or need each other: what a

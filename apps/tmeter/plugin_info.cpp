@@ -40,6 +40,8 @@ void print_manifest(const Manifest& m, std::ostream& out) {
   print_list(out, "needs", joined(m.needs));
   for (const auto& l : m.loaders) out << "reads: " << l.title << "\n";
   if (!m.propagators.empty()) out << "works out: sizes for other inputs\n";
+  if (!m.executors.empty()) out << "runs: models, by " << joined(m.executors) << "\n";
+  if (!m.measured.empty()) out << "measures: while a model runs (--inference)\n";
   for (const auto& w : m.writers)
     out << "writes: --report " << w.name << "  (." << w.extension << ", " << w.media_type << ")\n";
   print_list(out, "handles", joined(m.handles));

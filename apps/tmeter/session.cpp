@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/model_loading.hpp"
 #include "core/process/activity.hpp"
 
 namespace tmeter::app {
@@ -82,7 +83,16 @@ void Session::write(const Report& report) {
   require_unchanged("while reports were written");
 }
 
+void Session::stopped(const ModelRuns& runs) {
+  if (runs.stopped().empty()) return;
+  const auto kind = runs.interrupted() ? ErrorKind::kInterrupted : ErrorKind::kRun;
+  const auto message = about_model(Error(ErrorKind::kRun, std::string(runs.stopped())), line_.model);
+  stopped_ = {static_cast<int>(kind),
+              message.what() + std::string("; the report has what was known until then"), true, {}};
+}
+
 Ending Session::ending() const {
+  if (stopped_) return *stopped_;
   const bool complete = failures_.empty();
   return {complete ? 0 : static_cast<int>(ErrorKind::kPlugin), "", true, {}};
 }

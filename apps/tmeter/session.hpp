@@ -3,11 +3,13 @@
 #pragma once
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/tmeter/command_line.hpp"
 #include "core/analysis/assertion.hpp"
+#include "core/execution/model_runs.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/process/supervisor.hpp"
 #include "core/process/surroundings.hpp"
@@ -48,6 +50,9 @@ class Session {
   /// Of these and the writers' plugins, in words, those that do not take part because they failed.
   const std::vector<std::string>& note_failures(const std::vector<core::Plugin*>& plugins);
 
+  /// The model's runs ended early: so does this run, once its reports are written.
+  void stopped(const core::ModelRuns& runs);
+
   void write(const core::Report& report);
   /// How a run ends whose reports are written.
   core::Ending ending() const;
@@ -68,6 +73,7 @@ class Session {
   std::vector<core::ReportTarget> targets_;
   std::vector<std::string> sandbox_;
   std::vector<std::string> failures_;  // in words
+  std::optional<core::Ending> stopped_;
 };
 
 /// The reports of a command line, which do not go onto any of the files that are read.

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/analysis/axes.hpp"
 #include "core/analysis/columns.hpp"
 #include "core/analysis/coverage.hpp"
 #include "core/analysis/engine_calls.hpp"
@@ -76,6 +77,11 @@ void Engine::collect_passes() {
       tensor_uses_.push_back({p, &a});
       for (const auto& id : split(str(a.produced), " "))
         if (const auto i = column_index(id); i != kNone) progress_[i].streamed = true;
+    }
+    for (const auto& o : p->offers().observers) {
+      observer_uses_.push_back({p, &o});
+      for (const auto& id : split(str(o.produced), " "))
+        if (const auto i = column_index(id); i != kNone) progress_[i].observed = true;
     }
     for (const auto& a : p->offers().analyses) {
       passes_.push_back({p, &a, split(str(a.required), " "), split(str(a.produced), " ")});
@@ -272,6 +278,32 @@ void Engine::stream_tensors() {
   mark_unreadable(stream);
 }
 
+void Engine::observe_runs() {
+  if (!runs_) return;
+  observing_ = true;
+  runs_->run(graph_, observer_uses_);
+  observing_ = false;
+  for (const auto& use : observer_uses_) mark_unmeasured(*use.observer);
+}
+
+/// What an observer does not tell of is not known: a sum over it is a lower bound.
+void Engine::mark_unmeasured(const tmeter_observer& observer) {
+  for (const auto& id : split(str(observer.produced), " ")) {
+    auto& c = column_at(id);
+    auto& cells = c.cells[static_cast<size_t>(c.axis)];
+    cells.resize(axis_size(graph_, c.axis));
+    for (auto& cell : cells)
+      if (cell.kind == TMETER_NUMBER_NONE) cell = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
+  }
+}
+
+/// Columns of what a run would have shown.
+void Engine::drop_unmeasured() {
+  if (runs_) return;
+  size_t i = 0;
+  std::erase_if(results_.columns, [&](const Column&) { return progress_[i++].observed; });
+}
+
 void Engine::note_override(const Column& c, const Plugin& by, const Plugin* of,
                            std::string_view op) {
   if (of) overrides_[{by.manifest.id, c.id, of->manifest.id}].insert(op);
@@ -296,6 +328,7 @@ void Engine::tell_overrides() {
 Results Engine::run() {
   configure();
   stream_tensors();
+  observe_runs();
   for (size_t i = 0; i < results_.columns.size(); ++i) require(i);
   for (auto& pass : passes_) run_pass(pass);
   if (graph_.property("content") == "weights") {
@@ -305,6 +338,7 @@ Results Engine::run() {
   }
   tell_overrides();
   mark_worked_out(graph_, results_);
+  drop_unmeasured();
   drop_repeated(results_.findings);
   most_severe_first(results_.findings);
   return std::move(results_);
@@ -315,7 +349,7 @@ void Engine::forget_nodes() {
   for (size_t i = 0; i < results_.columns.size(); ++i) {
     auto& c = results_.columns[i];
     auto& progress = progress_[i];
-    if (c.failed || progress.streamed) continue;
+    if (c.failed || progress.streamed || progress.observed) continue;
     for (auto& cells : c.cells) std::fill(cells.begin(), cells.end(), tmeter_number{});
     std::fill(progress.nodes.begin(), progress.nodes.end(), Stage::kWaiting);
     progress.calls.clear();

@@ -1,6 +1,6 @@
 // The engine: runs the metrics of the chosen plugins over a graph.
 //
-// Order: configure → numbers inside tensors, streamed → every metric, each when it is first needed:
+// Order: configure → numbers inside tensors, streamed → runs of the model, observed → every metric, each when it is first needed:
 // its module handlers, then its node handlers or the analyses that produce it, then its roll-ups →
 // coverage. Whatever reads a metric gets what it will be in the end, so the order of plugins does
 // not matter; what needs itself is an error. One engine serves one run; it is used from one thread.
@@ -14,6 +14,7 @@
 #include "core/analysis/handlers.hpp"
 #include "core/analysis/results.hpp"
 #include "core/analysis/tensor_stream.hpp"
+#include "core/execution/model_runs.hpp"
 
 namespace tmeter::core {
 
@@ -30,6 +31,14 @@ class Engine final : private ResultsAccess {
   void read_tensors(const TensorBytes& tensors, unsigned threads) {
     context_.tensors = &tensors;
     threads_ = threads;
+    for (auto* p : plugins_) p->call.run = context_;
+  }
+
+  /// Makes `run` run the model for the plugins that observe it. Without, what they would measure is no
+  /// part of the results.
+  void run_model(ModelRuns& runs) {
+    context_.runs = &runs;
+    runs_ = &runs;
     for (auto* p : plugins_) p->call.run = context_;
   }
 
@@ -59,7 +68,8 @@ class Engine final : private ResultsAccess {
     std::vector<Answer> calls;   // empty: none is answered
     std::vector<size_t> passes;  // that produce it
     bool streamed = false;       // produced by an analysis of tensors
-    bool is_produced() const { return streamed || !passes.empty(); }
+    bool observed = false;       // produced by an observer of real runs
+    bool is_produced() const { return streamed || observed || !passes.empty(); }
   };
   /// What is being worked on, to tell circles: a metric, or an analysis.
   struct Step {
@@ -112,6 +122,9 @@ class Engine final : private ResultsAccess {
   bool reads_own_inside(size_t column, const Node& node) const;
 
   void stream_tensors();
+  void observe_runs();
+  void mark_unmeasured(const tmeter_observer& observer);
+  void drop_unmeasured();
   void mark_unreadable(const TensorStream& stream);
   void note_override(const Column& column, const Plugin& by, const Plugin* of, std::string_view op);
   void tell_overrides();
@@ -151,11 +164,13 @@ class Engine final : private ResultsAccess {
   Results results_;
   std::vector<Pass> passes_;
   std::vector<TensorUse> tensor_uses_;
+  std::vector<ObserverUse> observer_uses_;
+  ModelRuns* runs_ = nullptr;
   unsigned threads_ = 1;
   std::vector<Progress> progress_;  // per column
   std::vector<Frame> frames_;
   std::vector<Step> at_work_;
-  bool configured_ = false, streaming_ = false;
+  bool configured_ = false, streaming_ = false, observing_ = false;
   /// By whom, of which metric, in place of whom → operators and module types.
   std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string_view>>
       overrides_;

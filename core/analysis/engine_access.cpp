@@ -51,7 +51,7 @@ bool Engine::is_emitting(size_t column) const {
 
 bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) {
   const size_t i = column_index(metric);
-  if (i == kNone) return false;
+  if (i == kNone || (progress_[i].observed && !runs_)) return false;
   auto& c = results_.columns[i];
   if (!configured_)
     throw Error(ErrorKind::kPlugin,
@@ -59,6 +59,9 @@ bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_nu
   if (streaming_ && progress_[i].streamed)
     throw Error(ErrorKind::kPlugin,
                 "metric '" + c.id + "' has no figures before all tensors have been read");
+  if (observing_ && progress_[i].observed)
+    throw Error(ErrorKind::kPlugin,
+                "metric '" + c.id + "' has no figures before the model has been run");
   out = {};
   if (axis < 0 || index >= axis_size(graph_, axis)) return true;
   const bool of_nodes = is_node_metric(c) && !progress_[i].is_produced();

@@ -26,5 +26,6 @@ Interrupt::~Interrupt() {
 }
 
 bool Interrupt::requested() { return asked; }
+void Interrupt::answered() { asked = false; }
 
 }  // namespace tmeter::core

@@ -15,6 +15,8 @@ class Interrupt {
 
   /// True once the user has asked to stop. Any thread; false when no Interrupt lives.
   static bool requested();
+  /// What was asked is done: the work that is left may go on to its end.
+  static void answered();
 
  private:
   struct sigaction before_ {};

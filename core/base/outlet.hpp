@@ -24,6 +24,9 @@ class Outlet {
   /// From now on code runs as the file says, by `engine` ("LibTorch"): a time limit counts. Empty:
   /// no longer.
   virtual void runs_file(std::string_view engine) = 0;
+  /// From now on the model itself runs, by `engine`, as the user wants it: only --timeout counts, and
+  /// Ctrl-C leaves time to write what was measured. Empty: no longer.
+  virtual void runs_model(std::string_view engine) = 0;
 
   /// Appends to what becomes the target's content once the whole run has succeeded.
   virtual void report(size_t target, std::string_view bytes) = 0;

@@ -57,7 +57,8 @@ toml::array to_array(const std::vector<std::string>& items) {
 bool same_offer(const Manifest& a, const Manifest& b) {
   const auto offer = [](const Manifest& m) {
     return std::tie(m.id, m.name, m.version, m.needs, m.metrics, m.options, m.handles,
-                    m.shape_rules, m.loaders, m.propagators, m.writers, m.rights, m.abi_minor);
+                    m.shape_rules, m.loaders, m.propagators, m.writers, m.executors,
+                    m.measured, m.rights, m.abi_minor);
   };
   return offer(a) == offer(b);
 }
@@ -77,6 +78,8 @@ Manifest read_manifest(const std::string& path) {
   m.handles = texts(doc, "handles");
   m.propagators = texts(doc, "propagators");
   m.shape_rules = texts(doc, "shape_rules");
+  m.executors = texts(doc, "executors");
+  m.measured = texts(doc, "measured");
   m.rights = text(doc, "rights");
   m.library_folders = texts(doc, "library_folders");
   m.when_missing = text(doc, "when_missing");
@@ -114,6 +117,8 @@ std::string write_manifest(const Manifest& m) {
   if (!m.handles.empty()) doc.insert("handles", to_array(m.handles));
   if (!m.propagators.empty()) doc.insert("propagators", to_array(m.propagators));
   if (!m.shape_rules.empty()) doc.insert("shape_rules", to_array(m.shape_rules));
+  if (!m.executors.empty()) doc.insert("executors", to_array(m.executors));
+  if (!m.measured.empty()) doc.insert("measured", to_array(m.measured));
   if (!m.rights.empty()) doc.insert("rights", m.rights);
   if (!m.library_folders.empty()) doc.insert("library_folders", to_array(m.library_folders));
   if (!m.when_missing.empty()) doc.insert("when_missing", m.when_missing);

@@ -41,6 +41,8 @@ struct Manifest {
   std::vector<LoaderManifest> loaders;
   std::vector<std::string> propagators;
   std::vector<WriterManifest> writers;
+  std::vector<std::string> executors;  // what runs models: "LibTorch"
+  std::vector<std::string> measured;   // ids of metrics that only a run of the model gives
   std::string
       rights;  // what it does beyond computing: "network", "files", … (abi/entry.h)
   /// Folders of the libraries it is linked to that are not the system's: they may be read.

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Another number where what `pass` writes changes.
-constexpr std::string_view kHeader = "tmeter plugin index 2\n";
+constexpr std::string_view kHeader = "tmeter plugin index 3\n";
 constexpr uintmax_t kLongest = 8 << 20;
 constexpr std::string_view kManifestSuffix = ".tmeter.toml";
 
@@ -93,7 +93,8 @@ void pass(auto& io, Indexed auto& entry) {
                      &m.when_missing, &m.made_from.sha256, &m.made_from.build_id})
     io(*text);
   for (auto* texts : {&m.needs, &m.metrics, &m.options, &m.handles, &m.shape_rules,
-                      &m.propagators, &m.library_folders})
+                      &m.propagators, &m.executors, &m.measured,
+                      &m.library_folders})
     io(*texts);
   io(m.loaders), io(m.writers);
   io(m.schema), io(m.abi_minor), io(m.made_from.size), io(m.made_from.mtime);

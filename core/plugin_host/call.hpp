@@ -24,6 +24,7 @@ namespace tmeter::core {
 
 class Graph;
 class Registry;
+class RunsAccess;
 struct Node;
 
 /// Where a handler's or analysis' numbers go to and come from; core/analysis implements it.
@@ -75,6 +76,7 @@ struct RunContext {
   const HardwareSource* hardware = nullptr;
   const TensorBytes* tensors = nullptr;  // null: numbers inside tensors are not read
   const Graph* graph = nullptr;          // null: there is none yet
+  RunsAccess* runs = nullptr;            // null: the model is not being run
 };
 
 }  // namespace tmeter::core

@@ -183,6 +183,23 @@ void check_models(const StartedPlugin& plugin, const Offers& o) {
   }
 }
 
+void check_runs(const StartedPlugin& plugin, const Offers& o) {
+  Check executors(plugin, "executor");
+  for (const auto& e : o.executors) {
+    executors.name(view(e.name));
+    executors.has(e.prepare, "prepare"), executors.has(e.run, "run");
+    executors.has(e.release, "release");
+    executors.lines({e.name});
+  }
+  Check observers(plugin, "observer");
+  for (const auto& x : o.observers) {
+    observers.name(view(x.name));
+    observers.has(x.begin, "begin"), observers.has(x.event, "event"), observers.has(x.end, "end");
+    observers.lines({x.name});
+    require_own(observers, o, x.produced);
+  }
+}
+
 void check_writers(const StartedPlugin& plugin, const Offers& o) {
   Check check(plugin, "report writer");
   const auto letters = words_of("-_");
@@ -203,6 +220,7 @@ void check_offers(const StartedPlugin& plugin, const Offers& offers) {
   check_handlers(plugin, offers);
   check_analyses(plugin, offers);
   check_models(plugin, offers);
+  check_runs(plugin, offers);
   check_writers(plugin, offers);
 }
 

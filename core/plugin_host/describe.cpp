@@ -52,6 +52,10 @@ Manifest describe(const StartedPlugin& plugin, const Offers& offers) {
   for (const auto& x : offers.option_tables) m.options.push_back(str(x.key));
   for (const auto& x : offers.loaders) m.loaders.push_back(describe_loader(x));
   for (const auto& x : offers.propagators) m.propagators.push_back(str(x.name));
+  for (const auto& x : offers.executors) m.executors.push_back(str(x.name));
+  for (const auto& x : offers.observers) {
+    for (auto& id : split(str(x.produced), " ")) m.measured.push_back(std::move(id));
+  }
   for (const auto& x : offers.writers)
     m.writers.push_back({str(x.name), str(x.extension), str(x.media_type)});
   return m;

@@ -1,5 +1,6 @@
 #include "core/plugin_host/interfaces.hpp"
 
+#include <tmeter/abi/draft/executor.h>
 #include <tmeter/abi/draft/option_tables.h>
 
 #include <map>
@@ -36,6 +37,8 @@ void add_plugin_host_interfaces() {
   add_interface(TMETER_HOST_SOURCE, source_interface());
   add_interface(TMETER_HOST_REQUEST, request_interface());
   add_interface(TMETER_HOST_OPTION_TABLES, option_tables_interface());
+  add_interface(TMETER_HOST_RUNS, runs_interface());
+  add_interface(TMETER_HOST_EVENTS, events_interface());
   add_interface(TMETER_HOST_SHAPE_RULES, shape_rules_interface());
 }
 

@@ -28,6 +28,8 @@ const tmeter_builder_api* builder_interface();
 const tmeter_source_api* source_interface();
 const tmeter_request_api* request_interface();
 const void* option_tables_interface();  // tmeter_option_tables_api
+const void* runs_interface();           // tmeter_runs_api
+const void* events_interface();         // tmeter_events_api
 const tmeter_shape_rules_api* shape_rules_interface();
 
 }  // namespace tmeter::core

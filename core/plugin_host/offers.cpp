@@ -68,6 +68,10 @@ Offers read_offers(const StartedPlugin& p) {
                            TMETER_SIZE_1_0(tmeter_propagator), o.propagators);
   read<tmeter_writers>(p, TMETER_CAP_REPORT_WRITER, TMETER_SIZE_1_0(tmeter_writers),
                        TMETER_SIZE_1_0(tmeter_writer), o.writers);
+  read<tmeter_executors>(p, TMETER_CAP_EXECUTOR, sizeof(tmeter_executors),
+                         sizeof(tmeter_executor), o.executors);
+  read<tmeter_observers>(p, TMETER_CAP_OBSERVER, sizeof(tmeter_observers),
+                         sizeof(tmeter_observer), o.observers);
   return o;
 }
 

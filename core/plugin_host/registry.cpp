@@ -325,7 +325,8 @@ void Registry::open(Plugin& p) {
   p.call.registry = this;
   Rights declared;
   add_rights(declared, p.manifest.rights);
-  p.call.keeps_threads = declared.threads || !p.manifest.propagators.empty();
+  p.call.keeps_threads = declared.threads || !p.manifest.propagators.empty() ||
+                         !p.manifest.executors.empty();
   if (could_not_be_opened(p)) return;
   open_carefully(p.manifest.id, Opening::kWanted, [&] {
     try {

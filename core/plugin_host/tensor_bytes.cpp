@@ -109,6 +109,16 @@ std::string_view TensorBytes::view(const Tensor& t, int64_t first, int64_t count
   return {out, size};
 }
 
+std::string_view TensorBytes::raw(const Tensor& t) const {
+  if (element_bytes(t.dtype) == 0 || t.numel == 0 || t.storage_bytes == 0 || t.file_offset < 0)
+    return {};
+  int64_t last = 0;
+  for (size_t i = 0; i < t.dims.size(); ++i) last += t.strides[i] * (t.dims[i] - 1);
+  const int64_t bytes = element_bytes(t.dtype);
+  return file_of(t).bytes().substr(to_size(t.file_offset + t.storage_offset * bytes),
+                                   to_size((last + 1) * bytes));
+}
+
 void TensorBytes::expect(const Tensor& t, int64_t first, int64_t count) const {
   if (count == 0 || !is_contiguous(t)) return;
   const int64_t bytes = element_bytes(t.dtype);

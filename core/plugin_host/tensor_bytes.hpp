@@ -48,6 +48,10 @@ class TensorBytes {
   std::string_view view(const Tensor& tensor, int64_t first, int64_t count,
                         ElementBuffer& buffer) const;
 
+  /// Its storage in the file from its first element to the last that its strides reach; empty when
+  /// that is not in the file.
+  std::string_view raw(const Tensor& tensor) const;
+
   /// Hints for the pages of these elements, where they lie together: soon to be read; no longer
   /// needed.
   void expect(const Tensor& tensor, int64_t first, int64_t count) const;

@@ -60,7 +60,7 @@ bool FrameReader::hand_over(const std::function<void(const Frame&)>& handle) {
   while (pending_.size() - at >= sizeof(Header)) {
     Header header;
     std::memcpy(&header, pending_.data() + at, sizeof header);
-    if (header.kind < 1 || header.kind > static_cast<uint32_t>(FrameKind::kFinished) ||
+    if (header.kind < 1 || header.kind > static_cast<uint32_t>(FrameKind::kRunsModel) ||
         header.size > kMaxText) {
       broken_ = true;
       return false;

@@ -20,6 +20,7 @@ enum class FrameKind : uint32_t {
   kRunsFile = 5,  ///< text: what runs code as the file says; empty: no longer
   kOffender = 6,  ///< before kFinished. numbers: opened, asked for; text: plugin, NUL, reason
   kFinished = 7,  ///< numbers: exit status, reports stand; text: the message, may be empty
+  kRunsModel = 8,  ///< text: what runs the model as the user wants it; empty: no longer
 };
 
 struct Frame {

@@ -30,6 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kMemoryInterval = std::chrono::milliseconds(50);
 constexpr auto kGrace = std::chrono::seconds(1);  // after Ctrl-C
+constexpr auto kGraceOfRuns = std::chrono::seconds(10);  // what was measured is written
 constexpr double kSecondTry = 1;                  // seconds, when the first one took all the time
 constexpr size_t kMostAttempts = 8;
 
@@ -86,9 +87,10 @@ class Attempt {
     end_worker();
     terminal_.clear_progress();
     if (failure_) throw Error(*failure_);
-    if (interrupted_) {
+    const bool kept = interrupted_ && ending_ && ending_->status == kInterruptedStatus;
+    if (interrupted_ && !(kept && ending_->reports_stand)) {
       const bool told = ending_ && !ending_->message.empty();
-      return {130, told ? ending_->message : kInterruptedWords, false, {}};
+      return {kInterruptedStatus, told ? ending_->message : kInterruptedWords, false, {}};
     }
     if (!ending_) return judge(activity(), {ended_by_, wait_status_, limit_, job_.subject});
     if (ending_->status == 0 || ending_->reports_stand) outputs.commit();
@@ -96,6 +98,7 @@ class Attempt {
   }
 
  private:
+  static constexpr int kInterruptedStatus = static_cast<int>(ErrorKind::kInterrupted);
   static constexpr const char* kInterruptedWords = "interrupted; nothing written";
 
   void start(const Work& work, const std::vector<Excluded>& excluded, bool watchful) {
@@ -165,6 +168,10 @@ class Attempt {
         running_file_ = !f.text.empty();
         running_since_ = Clock::now();
         break;
+      case FrameKind::kRunsModel:
+        // What was measured before Ctrl-C is worth its report.
+        grace_ = kGraceOfRuns;
+        break;
       case FrameKind::kReport:
         outputs_->write(f.numbers[0], f.text);
         break;
@@ -188,7 +195,7 @@ class Attempt {
   void on_signal() {
     if (!signals_.take()) return;
     if (interrupted_) deadline_ = Clock::now();
-    if (!interrupted_) deadline_ = std::min(deadline_, Clock::now() + kGrace);
+    if (!interrupted_) deadline_ = std::min(deadline_, Clock::now() + grace_);
     interrupted_ = true;
     kill(worker_, SIGINT);
   }
@@ -254,6 +261,7 @@ class Attempt {
   std::optional<Error> failure_;
   EndedBy ended_by_ = EndedBy::kItself;
   std::string limit_;
+  Clock::duration grace_ = kGrace;
   bool running_file_ = false, interrupted_ = false, hung_up_ = false;
 };
 

@@ -24,6 +24,11 @@ void Worker::runs_file(std::string_view engine) {
   frames_.send(FrameKind::kRunsFile, 0, 0, engine);
 }
 
+void Worker::runs_model(std::string_view engine) {
+  activity().engine.set(engine);
+  frames_.send(FrameKind::kRunsModel, 0, 0, engine);
+}
+
 void Worker::report(size_t target, std::string_view bytes) {
   frames_.send(FrameKind::kReport, target, 0, bytes);
 }

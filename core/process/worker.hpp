@@ -37,6 +37,7 @@ class Worker final : public Outlet {
   void progress(uint64_t done, uint64_t total, std::string_view unit) override;
   void progress_ended() override;
   void runs_file(std::string_view engine) override;
+  void runs_model(std::string_view engine) override;
   void report(size_t target, std::string_view bytes) override;
 
   /// Gives up all that is not listed, for good; returns what holds, for --verbose.

@@ -50,6 +50,13 @@ struct Report {
   std::vector<std::pair<std::string, std::string>> config;   // "flops.convention" → "torch"
   std::vector<std::pair<std::string, std::string>> plugins;  // id → version
 
+  /// Of how the model was run: the property "run.KEY", and KEY in the property "runs".
+  void tell_run_fact(const std::string& key, std::string_view text) {
+    properties["run." + key] = text;
+    auto& keys = properties["runs"];
+    keys += (keys.empty() ? "" : " ") + key;
+  }
+
   const Structure& structure() const {
     if (!structure_) structure_ = std::make_unique<Structure>(*graph);
     return *structure_;

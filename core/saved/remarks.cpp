@@ -151,6 +151,10 @@ void properties(Document& document, Report& report) {
   }
   for (const char* key : {"hardware", "command"})
     if (document.has(key)) set(key, document.whole(key).text());
+  if (document.has("run")) {
+    for (const auto field : document.whole("run").members().object())
+      report.tell_run_fact(std::string(field.key), Item(field.value, field.key).text());
+  }
   set("sizes", worked_out_note(*report.graph));
   if (!document.has("timing")) return;
   if (const auto t = document.whole("timing").members().find("analysis_seconds"))

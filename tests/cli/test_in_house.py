@@ -79,7 +79,8 @@ class TheExample(WithBuilt):
         self.assertEqual(document["totals"]["macs"], ROWS * ROW)
         self.assertEqual(document["totals"]["flops"], 2 * ROWS * ROW)
         self.assertEqual(document["warnings"], [])
-        self.assertEqual(document["totals_status"], {"energy_static": "unavailable"})  # the profile has no static power
+        # the profile has no static power, and no grid is named
+        self.assertEqual(document["totals_status"], dict.fromkeys(("energy_static", "energy_time", "power", "co2"), "unavailable"))
         self.assertEqual(document["totals"]["bit_ops"], 32 * 32 * ROWS * ROW)
         modules = {m["path"]: m["values"] for m in document["modules"]}
         self.assertEqual(modules["mlp"]["macs"], ROWS * 3 * 32 * 64)

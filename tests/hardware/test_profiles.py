@@ -173,6 +173,17 @@ class Shipped(unittest.TestCase):
                 if best:
                     self.assertTrue(1 < best / found["peak.dram"] < 1000)
 
+    def test_the_tables_compiled_into_energy_are_these(self):
+        source = (FOLDER.parent / "tables.cpp").read_text()
+        names = dict(re.findall(r'\{"([a-z0-9-]+)", (k[A-Z]\w+)\}', source))
+        self.assertEqual(set(names), {n for n, p in PROFILES.items() if any(k.startswith("energy.") for k in leaves(p))})
+        for name, constant in names.items():
+            body = re.search(rf"{constant}\[\] = \{{\n(.*?)\n\}};", source, re.S)[1]
+            compiled = {key: float(value) for key, value in re.findall(r'\{"([a-z0-9_.]+)", ([0-9.e+-]+)\}', body)}
+            used = {k: leaf["value"] for k, leaf in leaves(PROFILES[name]).items()
+                    if k.startswith(("energy.", "peak.", "efficiency.")) or k == "power.static"}
+            self.assertEqual(compiled, used, name)
+
     def test_the_page_lists_them_and_every_key(self):
         page = DOCUMENTED.read_text()
         listed = set(re.findall(r"^\| `([a-z0-9-]+)` \|", page.split("## The model")[0], re.M))

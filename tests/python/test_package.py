@@ -85,6 +85,7 @@ def test_libraries_of_the_build_machine_are_brought_along():
     assert {"libsimdjson", "libhwy"} <= names
     listed = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True).stdout
     assert "not found" not in listed
+    assert "/lib/tmeter/libs/libsimdjson" in listed  # not the system's, which a user may lack
 
 
 def test_without_torch_a_torchscript_file_says_what_to_install(tmp_path):

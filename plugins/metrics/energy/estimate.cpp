@@ -6,9 +6,19 @@ using machine::Family;
 using machine::Machine;
 using tmeter::Call;
 
+std::optional<double> Scope::total(const Terms& terms) const {
+  const auto lacks = [](bool wanted, const auto& term) { return wanted && !term; };
+  if (!compute || lacks(compute, terms.compute) || lacks(memory, terms.memory) ||
+      lacks(standing, terms.standing)) {
+    return std::nullopt;
+  }
+  return *terms.compute + terms.memory.value_or(0) + terms.standing.value_or(0);
+}
+
 void Estimator::start(const Call& call) {
   machine_.start(call);
   scope_ = {};
+  nodes_.forget();
   const auto no = [this](std::string_view what) {
     return machine_.quoted_name() + " has no " + std::string(what);
   };
@@ -50,8 +60,30 @@ Terms Estimator::terms_of(std::span<const Work> parts, const Call& call) {
   if (scope_.memory) terms.memory = memory_energy(traffic, per_byte_);
   if (!scope_.standing) return terms;
   const auto times = machine_.times_of(parts, call);
-  if (times) terms.standing = static_energy(times->longer(), power_);
+  if (!times) return terms;
+  terms.seconds = times->longer();
+  terms.standing = static_energy(*terms.seconds, power_);
   return terms;
+}
+
+Estimate Estimator::of(std::span<const Work> parts, const Call& call) {
+  Estimate estimate{Estimate::Kind::kNothing, {}, {}, {}, 0};
+  for (const auto& w : parts) {
+    if (w.macs != 0 || w.ops != 0 || w.bytes != 0) estimate.kind = Estimate::Kind::kTerms;
+    estimate.flops += 2 * w.macs + w.ops;
+  }
+  if (estimate.kind == Estimate::Kind::kNothing) return estimate;
+  estimate.terms = terms_of(parts, call);
+  estimate.total = scope_.total(estimate.terms);
+  estimate.band = tables_.band(parts);
+  return estimate;
+}
+
+Estimate Estimator::of(const tmeter::Node& node, const Call& call) {
+  return nodes_.of(node, [&]() -> Estimate {
+    const auto work = machine_.work_of(node, call);
+    return work ? of({&*work, 1}, call) : Estimate{};
+  });
 }
 
 }  // namespace energy

@@ -5,18 +5,33 @@
 
 #include "machine.hpp"
 #include "model.hpp"
+#include "per_node.hpp"
+#include "tables.hpp"
 
 namespace energy {
 
-/// The three terms of one operator. Empty: this profile has no figure for this operator.
+/// The three terms of one operator, in joules, and the time of the last one. Empty: this profile has
+/// no figure for this operator.
 struct Terms {
-  std::optional<double> compute, memory, standing;
+  std::optional<double> compute, memory, standing, seconds;
+};
+
+/// What one operator takes, or that it does nothing, or that what it does is unknown.
+struct Estimate {
+  enum class Kind : uint8_t { kUnknown, kNothing, kTerms };
+  Kind kind = Kind::kUnknown;
+  Terms terms;
+  std::optional<double> total;  // J; empty when a term that the profile has is missing here
+  std::optional<Band> band;
+  double flops = 0;
 };
 
 /// Which terms a profile can give at all, and what to say about it.
 struct Scope {
   bool compute = false, memory = false, standing = false;
   std::string missing_compute, missing_memory, missing_standing;  // sentences; empty when present
+  /// The terms there are, added up; empty when one of them is missing for this operator.
+  std::optional<double> total(const Terms& terms) const;
 };
 
 class Estimator {
@@ -26,15 +41,19 @@ class Estimator {
   const Scope& scope() const { return scope_; }
   machine::Machine& machine() { return machine_; }
 
+  Estimate of(const tmeter::Node& node, const tmeter::Call& call);
   /// Of all parts together, which run as one.
-  Terms terms_of(std::span<const Work> parts, const tmeter::Call& call);
+  Estimate of(std::span<const Work> parts, const tmeter::Call& call);
 
  private:
+  Terms terms_of(std::span<const Work> parts, const tmeter::Call& call);
   std::optional<double> compute_of(const Work& work, const tmeter::Call& call);
 
   machine::Machine machine_{"energy"};
   Scope scope_;
+  PublishedTables tables_;
   double per_byte_ = 0, power_ = 0;
+  machine::PerNode<Estimate> nodes_;
 };
 
 }  // namespace energy

@@ -1,92 +1,56 @@
-// energy: an estimate of the joules one inference takes, per operator, on a hardware profile.
+// energy: an estimate of the joules one inference takes, per operator, on a hardware profile, and of
+// the grams of CO2e that the electricity stands for.
 //
 // Never a measurement: provenance names model and profile, and what the profile cannot say is left
 // out by name. The formulas are in model.hpp, the profiles in hardware/, both are described in
 // docs/hardware-profiles.md.
 #include <algorithm>
 #include <memory>
+#include <tmeter/cpp/units.hpp>
 
+#include "columns.hpp"
 #include "estimate.hpp"
+#include "grid.hpp"
 
 namespace {
 
-using energy::Estimator;
-using energy::Terms;
+using energy::Column;
+using energy::Grid;
+using tmeter::Call;
 using tmeter::Cell;
 
-constexpr std::string_view kTotal =
-    "estimate: MACs × energy per MAC + other operations × energy per operation (by operator class "
-    "and element type) + bytes read and written × energy per DRAM byte + static power × roofline "
-    "time; every byte an operator touches is charged as DRAM traffic, operators run one at a time";
-constexpr std::string_view kCompute =
-    "estimate: MACs × energy.mac + other arithmetic operations × energy.op, figures of the "
-    "hardware "
-    "profile by operator class and element type";
-constexpr std::string_view kMemory =
-    "estimate: (read_bytes + written_bytes) × energy.dram; no reuse of caches between operators";
-constexpr std::string_view kStatic =
-    "estimate: power.static × max((MACs / peak.mac + other operations / peak.op) / efficiency, "
-    "bytes / peak.dram); the time is a lower bound without launch overheads";
+constexpr std::string_view kNoRegion = "none";
 
-/// One published metric: which term it is, or the sum.
-struct Column {
-  std::string_view id, title;
-  uint32_t flags;
-  std::string_view convention;
-  std::optional<double> Terms::*term;  // null: the total
-};
+Grid grid_of(const Call& call) {
+  const auto own = call.option_float("co2");
+  if (own >= 0)
+    return {own, tmeter::general(own) + " g/kWh (--set energy.co2)"};
+  const auto* region = energy::region_of(call.option_text("region"));
+  if (!region)
+    return {{}, "no grid is named: --set energy.region=DE, or energy.co2=GRAMS_PER_KWH"};
+  return {region->grams, tmeter::general(region->grams) + " g/kWh (" + std::string(region->name) +
+                             ", " + std::to_string(region->year) + ": " +
+                             std::string(energy::kGridSource) + ")"};
+}
 
-constexpr std::array<Column, 4> kColumns{{
-    {"energy", "energy", 0, kTotal, nullptr},
-    {"energy_compute", "E compute", TMETER_METRIC_DETAIL, kCompute, &Terms::compute},
-    {"energy_memory", "E memory", TMETER_METRIC_DETAIL, kMemory, &Terms::memory},
-    {"energy_static", "E static", TMETER_METRIC_DETAIL, kStatic, &Terms::standing},
-}};
+/// Everything one run needs.
+class Energy {
+ public:
+  void start(Call& call);
+  Cell at(const Column& column, const tmeter::Node& node, Call& call);
+  Cell at(const Column& column, const tmeter::ModuleCall& m, Call& call);
+  void say_carbon(const Call& call) const;
 
-/// The terms the profile has, added up; empty when one of them is missing for this operator.
-std::optional<double> total_of(const Terms& terms, const energy::Scope& scope) {
-  const auto lacks = [](bool wanted, const auto& term) { return wanted && !term; };
-  if (!scope.compute || lacks(scope.compute, terms.compute) || lacks(scope.memory, terms.memory) ||
-      lacks(scope.standing, terms.standing)) {
-    return std::nullopt;
+ private:
+  Cell value(const Column& column, const energy::Estimate& estimate) const;
+  bool in_scope(const Column& column) const {
+    return column.missing(estimator_.scope(), grid_).empty();
   }
-  return *terms.compute + terms.memory.value_or(0) + terms.standing.value_or(0);
-}
+  void say_provenance(const Column& column, const std::string& profile, const Call& call) const;
 
-/// Whether the profile can give this column at all.
-bool in_scope(const Column& column, const energy::Scope& scope) {
-  if (column.term == &Terms::memory) return scope.memory;
-  if (column.term == &Terms::standing) return scope.standing;
-  return scope.compute;
-}
-
-Cell energy_of(Estimator& estimator, const Column& column, std::span<const energy::Work> parts,
-               const tmeter::Call& call) {
-  const bool nothing = std::all_of(parts.begin(), parts.end(), [](const energy::Work& w) {
-    return w.macs == 0 && w.ops == 0 && w.bytes == 0;
-  });
-  if (nothing) return Cell::zero_by_rule();
-  const auto terms = estimator.terms_of(parts, call);
-  const auto value = column.term ? terms.*column.term : total_of(terms, estimator.scope());
-  return value ? Cell(*value) : Cell::unavailable();
-}
-
-Cell evaluate(Estimator& estimator, const Column& column, const tmeter::Node& node,
-              const tmeter::Call& call) {
-  if (!in_scope(column, estimator.scope())) return Cell::unavailable();
-  const auto work = estimator.machine().work_of(node, call);
-  return work ? energy_of(estimator, column, {&*work, 1}, call) : Cell::unsupported();
-}
-
-Cell evaluate(Estimator& estimator, const Column& column, const tmeter::ModuleCall& m,
-              const tmeter::Call& call) {
-  if (!in_scope(column, estimator.scope())) return Cell::unavailable();
-  bool partial = false;
-  const auto parts = estimator.machine().work_of(m, call, partial);
-  if (!parts) return Cell::unsupported();
-  const auto value = energy_of(estimator, column, *parts, call);
-  return partial && value.known() ? value.as_partial() : value;
-}
+  energy::Estimator estimator_;
+  Grid grid_;
+};
 
 std::string left_out(const energy::Scope& scope) {
   std::string text;
@@ -95,55 +59,118 @@ std::string left_out(const energy::Scope& scope) {
   return text;
 }
 
-void say_provenance(const Estimator& estimator, const tmeter::Call& call) {
-  const auto& scope = estimator.scope();
+/// What stands behind the model's and the profile's name.
+std::string particulars(const Column& column, const energy::Scope& scope, const Grid& grid) {
+  if (column.spec.id == "energy") return left_out(scope);
+  if (column.spec.id == "co2") return "; " + grid.words;
+  return {};
+}
+
+void Energy::say_provenance(const Column& column, const std::string& profile,
+                            const Call& call) const {
+  const auto missing = column.missing(estimator_.scope(), grid_);
+  if (!missing.empty()) {
+    call.set_provenance(column.spec.id, TMETER_PROVENANCE_UNAVAILABLE, missing);
+  } else if (column.by_tables) {
+    call.set_provenance(column.spec.id, TMETER_PROVENANCE_ESTIMATED,
+                        "linear energy model on the published tables " +
+                            energy::published_tables());
+  } else {
+    call.set_provenance(column.spec.id, TMETER_PROVENANCE_ESTIMATED,
+                        "linear energy model on hardware profile " + profile +
+                            particulars(column, estimator_.scope(), grid_));
+  }
+}
+
+void Energy::start(Call& call) {
+  estimator_.start(call);
+  grid_ = grid_of(call);
   const auto profile =
       std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
-  const auto say = [&](std::string_view metric, const std::string& missing,
-                       const std::string& extra) {
-    if (missing.empty()) {
-      call.set_provenance(metric, TMETER_PROVENANCE_ESTIMATED,
-                          "linear energy model on hardware profile " + profile + extra);
-    } else {
-      call.set_provenance(metric, TMETER_PROVENANCE_UNAVAILABLE, missing);
-    }
-  };
-  say("energy", scope.missing_compute, left_out(scope));
-  say("energy_compute", scope.missing_compute, {});
-  say("energy_memory", scope.missing_memory, {});
-  say("energy_static", scope.missing_standing, {});
+  for (const auto& column : energy::columns()) say_provenance(column, profile, call);
+}
+
+Cell Energy::value(const Column& column, const energy::Estimate& estimate) const {
+  using Kind = energy::Estimate::Kind;
+  if (estimate.kind == Kind::kUnknown) return Cell::unsupported();
+  if (estimate.kind == Kind::kNothing) return column.is_sum ? Cell::zero_by_rule() : Cell();
+  const auto value = column.value(estimate, grid_);
+  return value ? Cell(*value) : Cell::unavailable();
+}
+
+Cell Energy::at(const Column& column, const tmeter::Node& node, Call& call) {
+  if (!in_scope(column)) return Cell::unavailable();
+  return value(column, estimator_.of(node, call));
+}
+
+Cell Energy::at(const Column& column, const tmeter::ModuleCall& m, Call& call) {
+  if (!in_scope(column)) return Cell::unavailable();
+  bool partial = false;
+  const auto parts = estimator_.machine().work_of(m, call, partial);
+  if (!parts) return Cell::unsupported();
+  const auto cell = value(column, estimator_.of(*parts, call));
+  return partial && cell.known() ? cell.as_partial() : cell;
+}
+
+std::string mass(double grams) {
+  constexpr std::array<std::pair<double, const char*>, 5> kUnits{
+      {{1e3, "kg"}, {1, "g"}, {1e-3, "mg"}, {1e-6, "ug"}, {1e-9, "ng"}}};
+  const auto at = std::find_if(kUnits.begin(), kUnits.end() - 1,
+                               [grams](const auto& unit) { return grams >= unit.first; });
+  return tmeter::general(grams / at->first, 3) + " " + at->second;
+}
+
+/// Grams are details of a report; whoever named a grid wants to read them.
+void Energy::say_carbon(const Call& call) const {
+  if (!grid_.grams_per_kwh) return;
+  const auto grams = call.read("co2", TMETER_AXIS_MODEL, 0);
+  if (!grams.known()) return;
+  tmeter::Finding finding;
+  finding.rule = "co2";
+  finding.text = std::string("one inference: ") + (grams.partial() ? "at least " : "") +
+                 mass(grams.real()) + " CO2e by the estimated energy";
+  finding.evidence = "electricity at " + grid_.words;
+  call.add(finding);
+}
+
+void register_options(tmeter::Registrar& r) {
+  static const auto kRegions = std::string(kNoRegion) + " " + energy::region_codes();
+  r.option({.key = "region",
+            .type = TMETER_OPTION_CHOICE,
+            .default_value = kNoRegion,
+            .text = "whose electricity: a country, EU or WORLD; its grams of CO2e per kWh make co2",
+            .choices = kRegions});
+  r.option({.key = "co2",
+            .type = TMETER_OPTION_FLOAT,
+            .default_value = "-1",
+            .text = "grams of CO2e per kWh of your own electricity; goes before region (-1: none)",
+            .min = -1,
+            .max = 1e6});
 }
 
 void register_all(tmeter::Registrar& r) {
-  const auto estimator = std::make_shared<Estimator>();
-  r.configure([estimator](tmeter::Call& call) {
-    estimator->start(call);
-    say_provenance(*estimator, call);
-  });
-  for (const auto& column : kColumns) {
-    r.metric({.id = column.id,
-              .title = column.title,
-              .unit = "J",
-              .unit_kind = TMETER_UNIT_JOULE,
-              .flags = column.flags,
-              .convention = column.convention});
-    r.op("*").handle(column.id, [estimator, &column](const tmeter::Node& node, tmeter::Call& call) {
-      return evaluate(*estimator, column, node, call);
+  const auto energy = std::make_shared<Energy>();
+  register_options(r);
+  r.configure([energy](Call& call) { energy->start(call); });
+  for (const auto& column : energy::columns()) {
+    r.metric(column.spec);
+    r.op("*").handle(column.spec.id, [energy, &column](const tmeter::Node& node, Call& call) {
+      return energy->at(column, node, call);
     });
-    const auto of_call = [estimator, &column](const tmeter::Graph&, const tmeter::ModuleCall& m,
-                                              tmeter::Call& call) {
-      return evaluate(*estimator, column, m, call);
-    };
-    r.module_type("*", column.id, of_call, 0, "macs other_flops read_bytes written_bytes");
+    const auto of_call = [energy, &column](const tmeter::Graph&, const tmeter::ModuleCall& m,
+                                           Call& call) { return energy->at(column, m, call); };
+    r.module_type("*", column.spec.id, of_call, 0, "macs other_flops read_bytes written_bytes");
   }
+  r.analysis("co2", "co2", "",
+             [energy](const tmeter::Graph&, Call& call) { energy->say_carbon(call); });
 }
 
 }  // namespace
 
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.energy",
-                       .version = "1.0.0",
-                       .description = "Estimated energy per inference on a hardware profile",
+                       .version = "1.1.0",
+                       .description = "Estimated energy per inference on a hardware profile, and its CO2e",
                        .needs = "params flops memory",
                    }),
                    [](tmeter::Registrar& r) { register_all(r); })

@@ -5,6 +5,8 @@
 #include <limits>
 #include <mutex>
 
+#include "counting.hpp"
+
 namespace param_stats {
 namespace {
 
@@ -80,23 +82,7 @@ void CodeTable::add_words(std::span<const uint8_t> codes) {
   while (codes.size() >= 2) {
     const size_t n = std::min(codes.size() / 2, kPiece);
     make_room(n);
-    auto* a = counters_->half[0].data();
-    auto* b = counters_->half[1].data();
-    const uint8_t* at = codes.data();
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4, at += 8) {
-      uint64_t four;
-      std::memcpy(&four, at, 8);
-      ++a[four & 0xffff];
-      ++b[(four >> 16) & 0xffff];
-      ++a[(four >> 32) & 0xffff];
-      ++b[four >> 48];
-    }
-    for (; i < n; ++i, at += 2) {
-      uint16_t one;
-      std::memcpy(&one, at, 2);
-      ++a[one];
-    }
+    count_words(codes.data(), n, counters_->half[0].data(), counters_->half[1].data());
     codes = codes.subspan(2 * n);
   }
 }

@@ -5,6 +5,7 @@
 #include "code_table.hpp"
 #include "coding.hpp"
 #include "collector.hpp"
+#include "counting.hpp"
 
 namespace param_stats {
 namespace {
@@ -61,7 +62,10 @@ class Bytes final : public Collector {
   void add(std::span<const uint8_t> elements) override {
     while (!elements.empty()) {  // in pieces that 32-bit counters hold
       const auto now = elements.first(std::min(elements.size(), size_t{1} << 30));
-      count_bytes(now.data(), now.size(), 1, counts_);
+      ByteCounters counters{};
+      count_bytes(now.data(), now.size(), counters);
+      for (const auto& part : counters)
+        for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += part[i];
       elements = elements.subspan(now.size());
     }
   }

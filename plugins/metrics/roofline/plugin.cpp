@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "machine.hpp"
+#include "per_node.hpp"
 
 namespace {
 
@@ -16,7 +17,7 @@ using tmeter::Cell;
 /// What one operator, or one module call that a plugin answers as a whole, comes to.
 struct Point {
   double flops = 0, bytes = 0;
-  std::optional<machine::Times> times;  // empty: the profile has no rate for the element type
+  std::optional<machine::Times> times;  // empty: the profile has no rate for it
   double overhead = 0;                  // s
 
   bool nothing() const { return flops == 0 && bytes == 0; }
@@ -125,28 +126,35 @@ class Roofline {
 
   Cell at(const Column& column, const tmeter::Node& node, const Call& call) {
     if (column.needs_machine && !missing_.empty()) return Cell::unavailable();
-    const auto work = machine_.work_of(node, call);
-    return work ? value(column, {&*work, 1}, 1, call) : Cell::unsupported();
+    const auto point = nodes_.of(node, [&]() -> std::optional<Point> {
+      const auto work = machine_.work_of(node, call);
+      return work ? std::optional(point_of({&*work, 1}, 1, call)) : std::nullopt;
+    });
+    return point ? value(column, *point) : Cell::unsupported();
   }
   Cell at(const Column& column, const tmeter::ModuleCall& m, const Call& call) {
     if (column.needs_machine && !missing_.empty()) return Cell::unavailable();
     bool partial = false;
     const auto parts = machine_.work_of(m, call, partial);
     if (!parts) return Cell::unsupported();
-    const auto cell = value(column, *parts, static_cast<double>(parts->size()), call);
+    const auto calls = static_cast<double>(parts->size());
+    const auto cell = value(column, point_of(*parts, calls, call));
     return partial && cell.known() ? cell.as_partial() : cell;
   }
 
  private:
-  Cell value(const Column& column, std::span<const Work> parts, double calls, const Call& call);
+  Point point_of(std::span<const Work> parts, double calls, const Call& call);
+  static Cell value(const Column& column, const Point& point);
 
   machine::Machine machine_{"predicted time"};
   std::string missing_;  // a sentence; empty: the profile can tell times
   double overhead_ = 0;
+  machine::PerNode<std::optional<Point>> nodes_;
 };
 
 void Roofline::start(Call& call) {
   machine_.start(call);
+  nodes_.forget();
   overhead_ = machine::Machine::number(call, "overhead.operator").value_or(0);
   missing_.clear();
   if (!machine_.has_peak_mac() || !machine_.has_bandwidth())
@@ -163,18 +171,21 @@ void Roofline::start(Call& call) {
   }
 }
 
-Cell Roofline::value(const Column& column, std::span<const Work> parts, double calls,
-                     const Call& call) {
+Point Roofline::point_of(std::span<const Work> parts, double calls, const Call& call) {
   Point point;
   for (const auto& work : parts) {
     point.flops += 2 * work.macs + work.ops;
     point.bytes += work.bytes;
   }
-  if (point.nothing()) return Cell::zero_by_rule();  // a view: nobody waits for it
-  if (!column.needs_machine) return column.value(point);
+  if (point.nothing() || !missing_.empty()) return point;
   point.times = machine_.times_of(parts, call);
   point.overhead = calls * overhead_;
-  return point.times ? column.value(point) : Cell::unavailable();
+  return point;
+}
+
+Cell Roofline::value(const Column& column, const Point& point) {
+  if (point.nothing()) return Cell::zero_by_rule();  // a view: nobody waits for it
+  return !column.needs_machine || point.times ? column.value(point) : Cell::unavailable();
 }
 
 void register_all(tmeter::Registrar& r) {

@@ -210,6 +210,14 @@ void plugins(Stream& stream, const tmeter::Report& report) {
   });
 }
 
+void run(Stream& stream, const tmeter::Report& report) {
+  const auto facts = report.run_facts();
+  if (facts.empty()) return;
+  Json object = Json::object();
+  for (const auto& [key, text] : facts) object.emplace(std::string(key), std::string(text));
+  stream.section("run", object);
+}
+
 Json timing(const tmeter::Report& report) {
   return {{"analysis_seconds", parsed<double>(report.property("analysis.seconds"))}};
 }

@@ -13,6 +13,8 @@ Json totals_status(const tmeter::Report& report);
 void totals_infinite(Stream& stream, const tmeter::Report& report);
 Json coverage(const tmeter::Report& report);
 Json config(const tmeter::Report& report);
+/// What is to be known of measurements: "device", "weights"; nothing when the model was not run.
+void run(Stream& stream, const tmeter::Report& report);
 Json timing(const tmeter::Report& report);
 
 void symbols(Stream& stream, const tmeter::Report& report);

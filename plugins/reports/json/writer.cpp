@@ -36,6 +36,7 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   plugins(stream, report);
   stream.section("hardware", text_or_null(report.property("hardware")));
   stream.section("command", text_or_null(report.property("command")));
+  run(stream, report);
   stream.section("timing", timing(report));
   stream.end_line(0).close('}').finish();
 }

@@ -229,6 +229,8 @@ void run(Stream& stream, const Report& report) {
     stream.element("option").attribute("key", key).attribute("value", value);
   for (const auto& [id, version] : report.plugins())
     stream.element("plugin").attribute("id", id).attribute("version", version);
+  for (const auto& [key, value] : report.run_facts())
+    stream.element("measured").attribute("key", key).attribute("value", value);
   for (const auto& text : report.warnings()) stream.element("warning").text(text);
   stream.close();
 }

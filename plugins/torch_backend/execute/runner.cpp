@@ -52,9 +52,11 @@ struct Runner::Telling {
     event.threads = threads;
   }
 
-  void tell(int32_t kind, uint64_t at, const tmeter_node* node = nullptr, int64_t bytes = 0) {
+  void tell(int32_t kind, uint64_t at, const tmeter_node* node = nullptr, int64_t bytes = 0,
+            uint64_t since = 0) {
     event.kind = kind;
     event.nanoseconds = at;
+    event.since = since;
     event.node = node;
     event.bytes = bytes;
     call.event(event);
@@ -69,7 +71,7 @@ struct Runner::Telling {
   void tell_marked() {
     for (const auto& m : marked) {
       tell(TMETER_EVENT_OP_BEGIN, clock.at(m.begin), m.node);
-      tell(TMETER_EVENT_OP_END, clock.at(m.end), m.node);
+      tell(TMETER_EVENT_OP_END, clock.at(m.end), m.node, 0, clock.at(m.begin));
     }
   }
 };
@@ -104,14 +106,15 @@ void Runner::run(int32_t run, int32_t threads, ExecutorCall& call) {
   if (run == TMETER_RUN_MEMORY || memory_limit_ > 0) telling.memory.emplace(device_, memory_limit_);
   for (size_t i = 0; i < inputs_.size(); ++i) slots_[program_.inputs[i]] = inputs_[i];
   wait_for(device_);
-  const auto begin = now_ns();
-  telling.tell(TMETER_EVENT_RUN_BEGIN, begin);
-  if (!telling.on_cpu) clock_.start(begin);
+  telling.tell(TMETER_EVENT_RUN_BEGIN, now_ns());
+  const auto since = now_ns();
+  if (!telling.on_cpu) clock_.start(since);
   all_steps(telling);
-  const auto end = telling.on_cpu ? 0 : clock_.mark();
+  if (telling.on_cpu) return telling.tell(TMETER_EVENT_RUN_END, now_ns(), nullptr, 0, since);
+  const auto end = clock_.mark();
   wait_for(device_);
   telling.tell_marked();
-  telling.tell(TMETER_EVENT_RUN_END, telling.on_cpu ? now_ns() : clock_.at(end));
+  telling.tell(TMETER_EVENT_RUN_END, clock_.at(end), nullptr, 0, since);
 }
 
 void Runner::all_steps(Telling& telling) {
@@ -137,10 +140,11 @@ void Runner::tell_step(const Step& s, Telling& telling) {
   if (!tells_operators(telling.event.run)) return step(s);
   if (telling.on_cpu) {
     telling.tell(TMETER_EVENT_OP_BEGIN, now_ns(), s.node);
+    const auto since = now_ns();
     step(s);
     const auto end = now_ns();
     telling.tell_memory(s.node);
-    telling.tell(TMETER_EVENT_OP_END, end, s.node);
+    telling.tell(TMETER_EVENT_OP_END, end, s.node, 0, since);
   } else {
     const auto begin = clock_.mark();
     step(s);

@@ -26,7 +26,7 @@ class ExecutorCall : public Call {
   void fact(std::string_view key, std::string_view text) const {
     check(detail::events_api().fact(handle(), to_abi(key), to_abi(text)));
   }
-  /// In `prepare`: where the numbers of a tensor lie, privately writable; null when they are in no file.
+  /// In `prepare`: where the numbers of a tensor lie, to be read; null when they are in no file.
   tmeter_bytes weights(const Tensor& tensor) const {
     tmeter_bytes bytes{};
     const auto status = detail::events_api().weights(handle(), tensor.handle(), &bytes);

@@ -1,5 +1,9 @@
 // Report and Output: what a report writer reads and where it writes.
 #pragma once
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "call.hpp"
 #include "units.hpp"
 
@@ -57,6 +61,17 @@ class Report {
   Graph graph() const { return Graph(api().graph(h_)); }
   std::string_view property(std::string_view key) const {
     return to_view(api().property(h_, to_abi(key)));
+  }
+  /// How the model was run: "device", "weights", …; none when it was not.
+  std::vector<std::pair<std::string_view, std::string_view>> run_facts() const {
+    std::vector<std::pair<std::string_view, std::string_view>> out;
+    auto keys = property("runs");
+    while (!keys.empty()) {
+      const auto key = keys.substr(0, keys.find(' '));
+      keys.remove_prefix(std::min(keys.size(), key.size() + 1));
+      out.emplace_back(key, property("run." + std::string(key)));
+    }
+    return out;
   }
   std::string_view view(std::string_view key) const { return to_view(api().view(h_, to_abi(key))); }
 

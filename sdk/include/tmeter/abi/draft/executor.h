@@ -4,7 +4,7 @@
  * Capability "tmeter.executor/1": runs a model's graph for real, on real weights and inputs, and tells
  * what happens. The host decides how often and who observes (observer.h):
  *
- *   prepare → state    weights (views of the mapped file, not copies), inputs, device, libraries
+ *   prepare → state    weights (the mapped file, not copies), inputs, device, libraries
  *   run(state, …) …    the whole graph once, operator by operator; results freed at their last use
  *   release(state)     for every state ever made, also after errors
  *
@@ -77,8 +77,8 @@ typedef struct tmeter_events_api { /* all [serial], in calls of executors */
    * Copied; one line. */
   tmeter_status(TMETER_ABI *fact)(tmeter_call *, tmeter_str key, tmeter_str text);
   /* In `prepare`: the memory in which a tensor's numbers lie, from its first element to the last that its
-   * strides reach: the file, mapped privately. What is written there nobody else sees. It may not be aligned
-   * to the size of an element, and lives until `release` returns. TMETER_UNAVAILABLE, without an error text,
+   * strides reach: the file, mapped to be read. What the model changes is to be copied before. It may not be
+   * aligned to the size of an element, and lives until `release` returns. TMETER_UNAVAILABLE, without an error text,
    * when the numbers are not in a file (tensor_data.h's `unavailable` says why). */
   tmeter_status(TMETER_ABI *weights)(tmeter_call *, const tmeter_tensor *, tmeter_bytes *out);
 } tmeter_events_api;

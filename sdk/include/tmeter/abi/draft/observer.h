@@ -54,6 +54,9 @@ typedef struct tmeter_event { /* growable; the host fills it */
   uint64_t nanoseconds;    /* CLOCK_MONOTONIC; of work on a GPU: its own clock, set to that one at RUN_BEGIN */
   const tmeter_node *node; /* of OP_…; of ALLOCATE and FREE, or null */
   int64_t bytes;           /* of ALLOCATE and FREE, above 0; else 0 */
+  /* Of OP_END and RUN_END: when it began, once its begin had been told of: what lies between `since` and
+   * `nanoseconds` is time of the model alone. Else 0. */
+  uint64_t since;
   int32_t run;             /* TMETER_RUN_… */
   int32_t threads;         /* of the run */
 } tmeter_event;

@@ -1,0 +1,51 @@
+// A model made ready by some plugin that can run it, and its runs.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/plugin_host/registry.hpp"
+#include "core/plugin_host/runs_access.hpp"
+
+namespace tmeter::core {
+
+/// How the user wants the model to be run.
+struct RunWishes {
+  std::string device = "cpu";
+  unsigned threads = 1;
+  uint64_t seed = 0;
+  double seconds = 10;  // that all runs together may take; each wanted kind runs once at least
+  uint64_t memory = 0;
+  std::vector<std::pair<std::string, std::string>> inputs;  // name (or empty) → file
+  std::vector<std::string> libraries;
+};
+
+/// Owns the state in the plugin; given back when it goes.
+class Executor {
+ public:
+  /// The first plugin that takes the graph. Throws Error(kRun) when none can, Error(kUsage) for
+  /// wishes that cannot be met.
+  Executor(Registry& registry, const Graph& graph, const RunWishes& wishes,
+           const RunContext& context);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  /// Throws what `invoke` throws.
+  void run(int32_t kind, unsigned threads);
+  const Plugin& plugin() const { return *plugin_; }
+  std::string_view name() const;
+
+ private:
+  bool prepare(Plugin& plugin, const Graph& graph, const RunContext& context);
+
+  std::vector<tmeter_input_file> inputs_;
+  std::vector<tmeter_str> libraries_;
+  tmeter_run_request request_{};
+  Plugin* plugin_ = nullptr;
+  tmeter_call call_;  // its own: the plugin may be an observer, too
+  const tmeter_executor* executor_ = nullptr;
+  void* state_ = nullptr;
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,288 @@
+#include "core/execution/model_runs.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "core/base/error.hpp"
+#include "core/base/interrupt.hpp"
+#include "core/base/text.hpp"
+#include "core/execution/warm_up.hpp"
+#include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/handles.hpp"
+
+namespace tmeter::core {
+namespace {
+using Clock = std::chrono::steady_clock;
+
+constexpr int32_t kMostThreads = 1024;
+constexpr uint64_t kLeastInterval = 1'000'000;  // ns
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string doing(const ObserverUse& use) {
+  return "in observer '" + str(use.observer->name) + "'";
+}
+
+/// While it lives, what crashes is the model's doing, not a plugin's.
+class RunningModel {
+ public:
+  RunningModel(Outlet* outlet, std::string_view engine) : outlet_(outlet) {
+    if (outlet_) outlet_->runs_model(engine);
+  }
+  ~RunningModel() {
+    if (outlet_) outlet_->runs_model({});
+  }
+  RunningModel(const RunningModel&) = delete;
+  RunningModel& operator=(const RunningModel&) = delete;
+
+ private:
+  Outlet* outlet_;
+};
+
+/// In between, while an observer is at work, it is not.
+class ModelPauses {
+ public:
+  ModelPauses() : engine_(activity().engine) { activity().engine.clear(); }
+  ~ModelPauses() { activity().engine = engine_; }
+  ModelPauses(const ModelPauses&) = delete;
+  ModelPauses& operator=(const ModelPauses&) = delete;
+
+ private:
+  decltype(Activity::engine) engine_;
+};
+
+}  // namespace
+
+ModelRuns::ModelRuns(Registry& registry, const TensorBytes& tensors, RunWishes wishes,
+                     CallLog& log)
+    : registry_(registry), tensors_(tensors), wishes_(std::move(wishes)), log_(log) {
+  facts_["device"] = wishes_.device;
+  facts_["threads"] = std::to_string(wishes_.threads);
+  facts_["seconds"] = std::to_string(wishes_.seconds);
+}
+
+bool ModelRuns::Watcher::wants(const Kind& kind) const {
+  return std::any_of(wanted.begin(), wanted.end(), [&](const Kind& k) { return k.is_like(kind); });
+}
+
+/// One that takes samples is not called by two threads at once.
+template <class F>
+tmeter_status ModelRuns::call(Watcher& w, std::string_view what, F&& f) {
+  std::unique_lock lock(w.mutex, std::defer_lock);
+  if (w.interval) lock.lock();
+  const ModelPauses pauses;
+  return invoke(w.use.plugin->call, what, std::forward<F>(f));
+}
+
+void ModelRuns::want(int32_t run, int32_t threads, int32_t rounds) {
+  if (!beginning_)
+    throw Error(ErrorKind::kPlugin, "which runs are wanted is said in `begin` of an observer");
+  if (run < TMETER_RUN_WHOLE || run > TMETER_RUN_MEMORY)
+    throw Error(ErrorKind::kPlugin, "runs of kind " + std::to_string(run) + " are not known");
+  if (threads < 0 || threads > kMostThreads || rounds < 0)
+    throw Error(ErrorKind::kPlugin, "runs on " + std::to_string(threads) + " threads in " +
+                                        std::to_string(rounds) + " rounds cannot be made");
+  beginning_->wanted.push_back(
+      {run, threads ? static_cast<unsigned>(threads) : wishes_.threads, rounds});
+}
+
+void ModelRuns::want_samples(uint64_t interval) {
+  if (!beginning_ || !beginning_->use.observer->sample)
+    throw Error(ErrorKind::kPlugin, "samples are wanted in `begin` of an observer that takes them");
+  beginning_->interval = std::max(interval, kLeastInterval);
+}
+
+std::string_view ModelRuns::fact(std::string_view key) const {
+  const auto it = facts_.find(key);
+  return it == facts_.end() ? std::string_view() : it->second;
+}
+
+void ModelRuns::tell_fact(std::string_view key, std::string_view text) {
+  constexpr size_t kLongest = 1000;
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+  if (key.empty() || key.find_first_not_of(kLetters) != key.npos)
+    throw Error(ErrorKind::kPlugin, "'" + printable(key) + "' is no key of a fact");
+  facts_[std::string(key)] = visible(text, kLongest);
+}
+
+/// From the executor, in the middle of a run.
+void ModelRuns::event(const tmeter_event& told) {
+  if (!running_) throw Error(ErrorKind::kPlugin, "events belong to runs of the model");
+  tmeter_event event{};
+  std::memcpy(&event, &told, std::min<size_t>(told.struct_size, sizeof event));
+  event.struct_size = sizeof event;
+  event.run = running_->run;
+  event.threads = static_cast<int32_t>(running_->threads);
+  const bool of_operator =
+      event.kind == TMETER_EVENT_OP_BEGIN || event.kind == TMETER_EVENT_OP_END;
+  if (of_operator && !event.node)
+    throw Error(ErrorKind::kPlugin, "an event of an operator has no operator");
+  if (event.kind == TMETER_EVENT_RUN_END && event.nanoseconds > event.since)
+    last_seconds_ = static_cast<double>(event.nanoseconds - event.since) * 1e-9;
+  for (auto* w : listening_) {
+    const auto* o = w->use.observer;
+    call(*w, "in an event of a run", [&](tmeter_call* c) { return o->event(c, &event, o->user); });
+  }
+}
+
+void ModelRuns::begin(const Graph& graph) {
+  for (auto& w : watchers_) {
+    beginning_ = &w;
+    const auto* o = w.use.observer;
+    invoke(w.use.plugin->call, doing(w.use),
+           [&](tmeter_call* c) { return o->begin(c, to_handle(&graph), o->user); });
+    w.sample_call.plugin_id = w.use.plugin->call.plugin_id;
+    w.sample_call.options = w.use.plugin->call.options;
+    w.sample_call.run.log = &log_;
+    w.sample_call.run.runs = this;
+  }
+  beginning_ = nullptr;
+}
+
+/// Everybody's wishes, each once.
+void ModelRuns::plan() {
+  for (const auto& w : watchers_) {
+    for (const auto& wanted : w.wanted) {
+      const auto same = std::find_if(kinds_.begin(), kinds_.end(),
+                                     [&](const Kind& k) { return k.is_like(wanted); });
+      if (same == kinds_.end()) {
+        kinds_.push_back(wanted);
+      } else {
+        const bool always = same->rounds == 0 || wanted.rounds == 0;
+        same->rounds = always ? 0 : std::max(same->rounds, wanted.rounds);
+      }
+    }
+  }
+  std::sort(kinds_.begin(), kinds_.end(), [](const Kind& a, const Kind& b) {
+    return std::pair(a.threads, a.run) < std::pair(b.threads, b.run);
+  });
+}
+
+void ModelRuns::run_once(const Kind& kind) {
+  if (Interrupt::requested()) throw Error(ErrorKind::kInterrupted, "interrupted");
+  listening_.clear();
+  for (auto& w : watchers_) {
+    if (w.wants(kind)) listening_.push_back(&w);
+  }
+  running_ = &kind;
+  const auto start = Clock::now();
+  last_seconds_ = 0;
+  executor_->run(kind.run, kind.threads);
+  if (last_seconds_ == 0) last_seconds_ = seconds_since(start);
+  running_ = nullptr;
+}
+
+void ModelRuns::warm_up() {
+  WarmUp warm_up(wishes_.seconds);
+  while (!warm_up.is_done()) {
+    run_once({TMETER_RUN_WARM_UP, wishes_.threads, 0});
+    warm_up.add(last_seconds_);
+  }
+  slow_ = warm_up.too_slow();
+  facts_["warm-up"] = std::to_string(warm_up.runs());
+}
+
+/// A model whose warm-up took all the time is run once more, by the run that tells most for its
+/// time.
+void ModelRuns::run_slow() {
+  const auto best = std::min_element(kinds_.begin(), kinds_.end(), [](const auto& a, const auto& b) {
+    const auto rank = [](const Kind& k) { return k.run == TMETER_RUN_OPERATORS ? 0 : k.run; };
+    return rank(a) < rank(b);
+  });
+  run_once(*best);
+  log_.add(TMETER_LOG_WARNING, "tmeter",
+           "one run takes longer than all were to take (--run-for): it was run once more after the "
+           "first, and not every figure is there");
+}
+
+bool ModelRuns::all_have_enough() {
+  bool all = true;
+  for (auto& w : watchers_) {
+    const auto* o = w.use.observer;
+    if (!o->enough) continue;
+    call(w, doing(w.use), [&](tmeter_call* c) -> tmeter_status {
+      const bool enough = o->enough(c, o->user) != 0;
+      all = all && enough;
+      return c->frame.error.empty() ? TMETER_OK : TMETER_INTERNAL;
+    });
+  }
+  return all;
+}
+
+void ModelRuns::run_rounds() {
+  if (kinds_.empty()) return;
+  if (slow_) return run_slow();
+  const auto start = Clock::now();
+  int round = 0;
+  do {
+    for (const auto& kind : kinds_) {
+      if (kind.rounds == 0 || round < kind.rounds) run_once(kind);
+      if (round > 0 && seconds_since(start) > wishes_.seconds) break;
+    }
+    facts_["rounds"] = std::to_string(++round);
+    if (log_.outlet()) log_.outlet()->progress(static_cast<uint64_t>(round), 0, "rounds");
+  } while (!all_have_enough() && seconds_since(start) < wishes_.seconds);
+}
+
+Sampler::Task ModelRuns::sample_task(Watcher& w) {
+  return {std::chrono::nanoseconds(w.interval), [&w] {
+            const auto* o = w.use.observer;
+            const auto now = std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
+            const std::lock_guard lock(w.mutex);
+            invoke(w.sample_call, "in a sample", [&](tmeter_call* c) {
+              return o->sample(c, static_cast<uint64_t>(now), o->user);
+            });
+          }};
+}
+
+void ModelRuns::stop(const std::string& why) {
+  running_ = nullptr;
+  stopped_ = why;
+}
+
+/// What an executor says is wrong stops the runs; what was measured until then stays.
+void ModelRuns::run_all(const Graph& graph) {
+  try {
+    executor_ = std::make_unique<Executor>(registry_, graph, wishes_,
+                                           RunContext{&log_, nullptr, nullptr, &tensors_, &graph, this});
+    std::vector<Sampler::Task> samples;
+    for (auto& w : watchers_) {
+      if (w.interval) samples.push_back(sample_task(w));
+    }
+    Sampler sampler(std::move(samples));
+    const RunningModel running(log_.outlet(), executor_->name());
+    warm_up();
+    run_rounds();
+    sampler.finish();
+  } catch (const PluginError& e) {
+    if (!executor_ || e.plugin() != executor_->plugin().manifest.id) throw;
+    stop(e.what());
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kRun && e.kind() != ErrorKind::kInterrupted) throw;
+    interrupted_ = e.kind() == ErrorKind::kInterrupted;
+    if (interrupted_) Interrupt::answered();
+    stop(e.what());
+  }
+}
+
+void ModelRuns::end(const Graph& graph) {
+  for (auto& w : watchers_) {
+    const auto* o = w.use.observer;
+    invoke(w.use.plugin->call, doing(w.use),
+           [&](tmeter_call* c) { return o->end(c, to_handle(&graph), o->user); });
+  }
+}
+
+void ModelRuns::run(const Graph& graph, const std::vector<ObserverUse>& uses) {
+  for (const auto& use : uses) watchers_.emplace_back(use);
+  begin(graph);
+  plan();
+  run_all(graph);
+  end(graph);
+  executor_.reset();
+}
+
+}  // namespace tmeter::core

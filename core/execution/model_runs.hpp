@@ -1,0 +1,95 @@
+// Runs the model for those who observe it (sdk abi/draft/observer.h): warm-up, then rounds with one
+// run of each kind that somebody wants, until all have enough or the time is up.
+#pragma once
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/execution/executor.hpp"
+#include "core/execution/sampler.hpp"
+#include "core/plugin_host/tensor_bytes.hpp"
+
+namespace tmeter::core {
+
+/// An observer of a plugin that takes part.
+struct ObserverUse {
+  Plugin* plugin;
+  const tmeter_observer* observer;
+};
+
+class ModelRuns final : public RunsAccess {
+ public:
+  ModelRuns(Registry& registry, const TensorBytes& tensors, RunWishes wishes, CallLog& log);
+
+  /// All of it, `end` of the observers included, whose calls find this object in their context.
+  /// What stops the runs early is told by `stopped`; throws PluginError for an observer's failure,
+  /// Error(kUsage) for wishes that cannot be met.
+  void run(const Graph& graph, const std::vector<ObserverUse>& uses);
+
+  /// What there is to say of the runs: "device", "weights", "rounds", …
+  const std::map<std::string, std::string, std::less<>>& facts() const { return facts_; }
+  std::string_view stopped() const override { return stopped_; }
+  /// By Ctrl-C.
+  bool interrupted() const { return interrupted_; }
+
+  // RunsAccess.
+  void want(int32_t run, int32_t threads, int32_t rounds) override;
+  void want_samples(uint64_t interval) override;
+  std::string_view fact(std::string_view key) const override;
+  void event(const tmeter_event& event) override;
+  void tell_fact(std::string_view key, std::string_view text) override;
+  std::string_view weights(const Tensor& tensor) const override { return tensors_.raw(tensor); }
+
+ private:
+  /// A kind of run, on so many threads, in so many rounds (0: in all).
+  struct Kind {
+    int32_t run = 0;
+    unsigned threads = 0;
+    int32_t rounds = 0;
+    bool is_like(const Kind& o) const { return run == o.run && threads == o.threads; }
+  };
+  struct Watcher {
+    explicit Watcher(const ObserverUse& u) : use(u) {}
+    ObserverUse use;
+    std::vector<Kind> wanted;
+    uint64_t interval = 0;  // of samples, ns; 0: none
+    tmeter_call sample_call;
+    std::mutex mutex;  // of calls, when there are samples
+    bool wants(const Kind& kind) const;
+  };
+
+  void begin(const Graph& graph);
+  void plan();
+  void run_all(const Graph& graph);
+  void warm_up();
+  void run_rounds();
+  void run_slow();
+  void run_once(const Kind& kind);
+  bool all_have_enough();
+  void end(const Graph& graph);
+  void stop(const std::string& why);
+  Sampler::Task sample_task(Watcher& watcher);
+  template <class F>
+  tmeter_status call(Watcher& watcher, std::string_view doing, F&& f);
+
+  Registry& registry_;
+  const TensorBytes& tensors_;
+  const RunWishes wishes_;
+  CallLog& log_;
+  std::map<std::string, std::string, std::less<>> facts_;
+  std::deque<Watcher> watchers_;
+  std::vector<Kind> kinds_;
+  std::unique_ptr<Executor> executor_;
+  Watcher* beginning_ = nullptr;      // in its `begin`
+  const Kind* running_ = nullptr;     // in a run
+  std::vector<Watcher*> listening_;   // to it
+  double last_seconds_ = 0;           // that the last run took
+  bool slow_ = false;
+  std::string stopped_;
+  bool interrupted_ = false;
+};
+
+}  // namespace tmeter::core

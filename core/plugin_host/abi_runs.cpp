@@ -1,0 +1,69 @@
+// tmeter.host.runs/1 and tmeter.host.events/1: what observers and executors reach.
+#include "core/base/error.hpp"
+#include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/call.hpp"
+#include "core/plugin_host/handles.hpp"
+#include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/runs_access.hpp"
+
+namespace tmeter::core {
+namespace {
+
+RunsAccess& runs_of(tmeter_call* call) {
+  if (!call->run.runs)
+    throw Error(ErrorKind::kPlugin, "the model is not being run in this kind of call");
+  return *call->run.runs;
+}
+
+template <class F>
+tmeter_status with_runs(tmeter_call* call, F&& f) {
+  return guard_callback(call, [&]() -> tmeter_status {
+    f(runs_of(call));
+    return TMETER_OK;
+  });
+}
+
+template <std::string_view (RunsAccess::*Text)() const>
+tmeter_str text_of(tmeter_call* call) {
+  return call->run.runs ? to_abi((call->run.runs->*Text)()) : tmeter_str{};
+}
+
+}  // namespace
+
+const void* runs_interface() {
+  static const tmeter_runs_api api{
+      sizeof(tmeter_runs_api), 0,
+      [](tmeter_call* call, int32_t run, int32_t threads, int32_t rounds) {
+        return with_runs(call, [&](RunsAccess& r) { r.want(run, threads, rounds); });
+      },
+      [](tmeter_call* call, uint64_t interval) {
+        return with_runs(call, [&](RunsAccess& r) { r.want_samples(interval); });
+      },
+      [](tmeter_call* call, tmeter_str key) {
+        return call->run.runs ? to_abi(call->run.runs->fact(view(key))) : tmeter_str{};
+      },
+      text_of<&RunsAccess::stopped>};
+  return &api;
+}
+
+const void* events_interface() {
+  static const tmeter_events_api api{
+      sizeof(tmeter_events_api), 0,
+      [](tmeter_call* call, const tmeter_event* event) {
+        return with_runs(call, [&](RunsAccess& r) { r.event(*event); });
+      },
+      [](tmeter_call* call, tmeter_str key, tmeter_str text) {
+        return with_runs(call, [&](RunsAccess& r) { r.tell_fact(view(key), view(text)); });
+      },
+      [](tmeter_call* call, const tmeter_tensor* tensor, tmeter_bytes* out) {
+        return guard_callback(call, [&]() -> tmeter_status {
+          const auto bytes = runs_of(call).weights(*from_handle(tensor));
+          if (bytes.empty()) return TMETER_UNAVAILABLE;
+          *out = {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
+          return TMETER_OK;
+        });
+      }};
+  return &api;
+}
+
+}  // namespace tmeter::core

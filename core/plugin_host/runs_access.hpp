@@ -1,0 +1,28 @@
+// What plugins that observe or run a model reach through their calls (sdk abi/draft/observer.h and
+// executor.h); core/execution implements it.
+#pragma once
+#include <tmeter/abi/draft/executor.h>
+
+#include <string_view>
+
+namespace tmeter::core {
+
+struct Tensor;
+
+/// Throws Error(kPlugin) for what is not allowed in this kind of call.
+class RunsAccess {
+ public:
+  virtual ~RunsAccess() = default;
+  // Of observers.
+  virtual void want(int32_t run, int32_t threads, int32_t rounds) = 0;
+  virtual void want_samples(uint64_t interval) = 0;
+  virtual std::string_view fact(std::string_view key) const = 0;
+  virtual std::string_view stopped() const = 0;
+  // Of executors.
+  virtual void event(const tmeter_event& event) = 0;
+  virtual void tell_fact(std::string_view key, std::string_view text) = 0;
+  /// Empty when the numbers are in no file.
+  virtual std::string_view weights(const Tensor& tensor) const = 0;
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,142 @@
+#include "uses.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tmeter/cpp/op_class.hpp>
+
+namespace advice {
+namespace {
+
+using tmeter::Node;
+using tmeter::OpClass;
+using tmeter::Value;
+
+template <size_t N>
+bool among(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+constexpr std::array<std::string_view, 8> kHandOn{"alias",  "detach",      "dropout", "alpha_dropout",
+                                                  "lift_fresh", "requires_grad", "feature_dropout",
+                                                  "feature_alpha_dropout"};
+constexpr std::array<std::string_view, 5> kConversions{"to", "type_as", "cpu", "cuda", "_to_copy"};
+constexpr std::array<std::string_view, 11> kReshapes{"view",    "reshape",      "_unsafe_view",
+                                                     "flatten", "unflatten",    "squeeze",
+                                                     "ravel",   "unsqueeze",    "view_as",
+                                                     "reshape_as", "_reshape_alias"};
+
+/// More views in a row than any model has: only a file made to take long has more.
+constexpr int kMostSteps = 64;
+
+Value first_tensor(const Node& node) {
+  for (size_t i = 0; i < node.arg_count(); ++i)
+    if (node.arg(i).is_tensor()) return node.arg(i);
+  return Value();
+}
+
+bool has_one_tensor(const Node& node) {
+  return node.result_count() == 1 && node.result(0).is_tensor() && first_tensor(node).is_tensor();
+}
+
+/// Sizes, checks: they look at a tensor, but not at its numbers.
+bool looks_at_sizes_alone(const Node& node) {
+  if (tmeter::op_class(node.op()) != OpClass::kControl) return false;
+  const auto name = tmeter::base_name(node.op());
+  return node.result_count() == 0 || name.starts_with("sym_") || name == "size" || name == "dim";
+}
+
+/// `x.reshape_as(other)`: of such an argument only the sizes are used.
+bool is_pattern(const Node& node, size_t arg) {
+  constexpr std::array<std::string_view, 4> kAs{"reshape_as", "view_as", "expand_as", "type_as"};
+  return node.arg_name(arg) == "other" && among(tmeter::base_name(node.op()), kAs);
+}
+
+}  // namespace
+
+bool is_idle(const Node& node) {
+  if (!has_one_tensor(node)) return false;
+  const auto name = tmeter::base_name(node.op());
+  if (among(name, kHandOn)) return !node.arg("train").as_bool();
+  return among(name, kConversions) && first_tensor(node).dtype() == node.result(0).dtype() &&
+         !node.arg("copy").as_bool() && node.arg("memory_format").is_none();
+}
+
+bool is_seen_through(const Node& node, Through through) {
+  if (is_idle(node)) return true;
+  if (through == Through::kIdle || !has_one_tensor(node)) return false;
+  if (tmeter::op_class(node.op()) != OpClass::kView) return false;
+  const auto name = tmeter::base_name(node.op());
+  if (name.ends_with("dropout")) return false;  // one that trains
+  return through == Through::kView || among(name, kReshapes);
+}
+
+Value origin(Value value, Through through) {
+  for (int steps = 0; steps < kMostSteps; ++steps) {
+    const auto maker = value.producer();
+    if (!maker || !is_seen_through(maker, through)) break;
+    value = first_tensor(maker);
+  }
+  return value;
+}
+
+Uses::Uses(const tmeter::Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    if (looks_at_sizes_alone(node)) continue;
+    for (size_t i = 0; i < node.arg_count(); ++i)
+      if (!is_pattern(node, i))
+        for_each_tensor(node.arg(i), [&](const Value& v) { add(v, node); });
+  }
+  for (const auto& output : graph.outputs())
+    for_each_tensor(output, [&](const Value& v) { users_[v.handle()].returned = true; });
+}
+
+void Uses::add(const Value& v, const Node& node) {
+  auto& nodes = users_[v.handle()].nodes;
+  if (nodes.empty() || nodes.back().handle() != node.handle()) nodes.push_back(node);
+  if (!v.tensor()) return;
+  auto& of = of_tensor_[v.tensor().canonical().handle()];
+  if (of.empty() || of.back() != node.index()) of.push_back(node.index());
+}
+
+const Uses::Users* Uses::users(const Value& value) const {
+  const auto at = users_.find(value.handle());
+  return at == users_.end() ? nullptr : &at->second;
+}
+
+Use Uses::sole(Value value, Through through) const {
+  for (int steps = 0; steps < kMostSteps; ++steps) {
+    const auto* found = users(value);
+    if (!found || found->returned || found->nodes.size() != 1) break;
+    const auto node = found->nodes.front();
+    if (!is_seen_through(node, through)) return {node, value};
+    value = node.result(0);
+  }
+  return {Node(), Value()};
+}
+
+/// False when the model returns it.
+bool Uses::collect(const Value& value, int steps, std::vector<Node>& into) const {
+  const auto* found = users(value);
+  if (!found) return true;
+  if (found->returned || steps == kMostSteps) return false;
+  for (const auto& node : found->nodes) {
+    if (!is_idle(node))
+      into.push_back(node);
+    else if (!collect(node.result(0), steps + 1, into))
+      return false;
+  }
+  return true;
+}
+
+std::vector<Node> Uses::all(const Value& value) const {
+  std::vector<Node> out;
+  if (!collect(value, 0, out)) out.clear();
+  return out;
+}
+
+size_t Uses::of(const tmeter::Tensor& tensor) const {
+  const auto at = of_tensor_.find(tensor.canonical().handle());
+  return at == of_tensor_.end() ? 0 : at->second.size();
+}
+
+}  // namespace advice

@@ -1,0 +1,148 @@
+// Attention written out: matmul [→ scale] [→ mask] → softmax → matmul. As one operator,
+// scaled_dot_product_attention(q, k, v, attn_mask, scale), it keeps the scores in the cache
+// (Dao et al., FlashAttention, arXiv:2205.14135): each of the tensors between is one less to write
+// and to read.
+#include <algorithm>
+#include <array>
+#include <tmeter/cpp/op_class.hpp>
+
+#include "rules.hpp"
+
+namespace fusion {
+namespace {
+
+using advice::Gain;
+using advice::Through;
+using advice::Use;
+using tmeter::Node;
+using tmeter::Value;
+
+constexpr std::array<std::string_view, 3> kProducts{"matmul", "bmm", "baddbmm"};
+constexpr std::array<std::string_view, 4> kScales{"mul", "div", "multiply", "true_divide"};
+constexpr std::array<std::string_view, 3> kMasks{"add", "masked_fill", "where"};
+constexpr std::array<std::string_view, 3> kSoftmaxes{"softmax", "_softmax", "_safe_softmax"};
+constexpr std::array<std::string_view, 2> kCasts{"to", "_to_copy"};
+
+template <size_t N>
+bool is(const Node& node, const std::array<std::string_view, N>& names) {
+  return node.op().starts_with("aten::") && node.result_count() == 1 &&
+         std::find(names.begin(), names.end(), tmeter::base_name(node.op())) != names.end();
+}
+
+Value left_of(const Node& product) {
+  const auto batch = product.arg("batch1");
+  return batch.is_tensor() ? batch : product.arg("self");
+}
+Value right_of(const Node& product) {
+  for (const auto* name : {"other", "mat2", "batch2"})
+    if (product.arg(name).is_tensor()) return product.arg(name);
+  return Value();
+}
+
+bool is_product_of_activations(const Node& node) {
+  return is(node, kProducts) && !left_of(node).tensor() && !right_of(node).tensor() &&
+         right_of(node).shape().rank() >= 3;
+}
+
+/// What the operator combines the scores with.
+Value other_than(const Node& node, const Value& scores) {
+  const auto self = node.arg("self");
+  return self.handle() == scores.handle() ? node.arg("other") : self;
+}
+
+/// A number, or one for each row of scores, that could as well be multiplied into the queries.
+bool is_scale(const Node& node, const Value& scores) {
+  if (!is(node, kScales)) return false;
+  const auto factor = other_than(node, scores);
+  if (node.arg("self").handle() != scores.handle() && tmeter::base_name(node.op()) != "mul")
+    return false;  // 1 / scores
+  return !factor.is_tensor() || factor.shape().rank() == 0 || factor.shape().back() == 1;
+}
+
+bool is_mask(const Node& node, const Value& scores) {
+  return is(node, kMasks) && node.result(0).numel() == scores.numel();
+}
+
+bool is_softmax(const Node& node) {
+  if (!is(node, kSoftmaxes)) return false;
+  const auto dim = node.arg("dim").as_int(), rank = node.result(0).shape().rank();
+  return rank > 1 && (dim == -1 || dim == rank - 1);
+}
+
+/// Follows the scores from one product to the other.
+class Path {
+ public:
+  Path(const Node& first, const advice::Uses& uses) : uses_(uses), nodes_{first} {}
+
+  bool reaches_the_values() {
+    for (;;) {
+      const auto before = nodes_.back().result(0);
+      const auto use = uses_.sole(before, Through::kReshape);
+      if (!use || !keeps_matrix(before, use.value)) return false;
+      if (softmax_ && is_product_of_activations(use.node)) {
+        nodes_.push_back(use.node);
+        return left_of(use.node).handle() == use.value.handle();
+      }
+      if (!take(use)) return false;
+    }
+  }
+  std::vector<Node> nodes() && { return std::move(nodes_); }
+
+ private:
+  /// A view has not touched rows and columns.
+  static bool keeps_matrix(const Value& a, const Value& b) {
+    const auto x = a.shape(), y = b.shape();
+    return x.rank() >= 2 && y.rank() >= 2 && x[-1] == y[-1] && x[-2] == y[-2];
+  }
+
+  bool take(const Use& use) {
+    const bool scale = !masked_ && !softmax_ && is_scale(use.node, use.value);
+    const bool mask = !softmax_ && is_mask(use.node, use.value);
+    const bool soft = !softmax_ && is_softmax(use.node);
+    const bool drop = softmax_ && tmeter::base_name(use.node.op()) == "dropout";
+    if (!scale && !mask && !soft && !drop && !is(use.node, kCasts)) return false;
+    masked_ = masked_ || mask;
+    softmax_ = softmax_ || soft;
+    nodes_.push_back(use.node);
+    return true;
+  }
+
+  const advice::Uses& uses_;
+  std::vector<Node> nodes_;
+  bool masked_ = false, softmax_ = false;
+};
+
+/// Queries or keys that are multiplied by a number before, as nn.MultiheadAttention does.
+void add_scaling(const Value& operand, const advice::Uses& uses, std::vector<Node>& nodes) {
+  const auto maker = advice::origin(operand, Through::kView).producer();
+  if (!maker || !is(maker, kScales) || !maker.arg("self").is_tensor()) return;
+  const auto factor = maker.arg("other");
+  const bool number = !factor.is_tensor() || factor.shape().numel() == tmeter::Count(1);
+  const auto use = uses.sole(maker.result(0), Through::kView);
+  if (number && use && use.node.handle() == nodes.front().handle()) nodes.insert(nodes.begin() + 1, maker);
+}
+
+}  // namespace
+
+std::vector<Gain> attentions(Model& model) {
+  std::vector<Gain> out;
+  for (const auto& node : model.graph.nodes()) {
+    if (!is_product_of_activations(node)) continue;
+    Path path(node, model.uses);
+    if (!path.reaches_the_values()) continue;
+    auto nodes = std::move(path).nodes();
+    const auto product = nodes.front();
+    for (const auto& operand : {left_of(product), right_of(product)})
+      add_scaling(operand, model.uses, nodes);
+    std::sort(nodes.begin(), nodes.end(),
+              [](const Node& a, const Node& b) { return a.index() < b.index(); });
+    double between = 0;
+    for (size_t i = 0; i + 1 < nodes.size(); ++i)
+      between += static_cast<double>(nodes[i].result(0).bytes().value());
+    auto gain = model.ledger.merged(std::move(nodes), {between, between}, tmeter::OpClass::kAttention);
+    if (gain) out.push_back(std::move(*gain));
+  }
+  return out;
+}
+
+}  // namespace fusion

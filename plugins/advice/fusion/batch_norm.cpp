@@ -1,0 +1,111 @@
+// Convolution or linear layer, then batch norm in eval mode: y = (w x + b - mean) · γ/√(var + ε) + β
+// is one convolution with weights w γ/√(var + ε) (Jacob et al., arXiv:1712.05877, section 3.2;
+// torch.nn.utils.fusion.fuse_conv_bn_eval).
+#include <array>
+#include <algorithm>
+#include <tmeter/cpp/op_class.hpp>
+
+#include "rules.hpp"
+
+namespace fusion {
+namespace {
+
+using tmeter::Node;
+using tmeter::OpClass;
+using tmeter::Tensor;
+using tmeter::Value;
+
+template <size_t N>
+bool named(const Node& node, const std::array<std::string_view, N>& names) {
+  return std::find(names.begin(), names.end(), tmeter::base_name(node.op())) != names.end();
+}
+
+constexpr std::array<std::string_view, 9> kConvolutions{
+    "conv1d",           "conv2d",           "conv3d",       "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "_convolution_mode", "_convolution", "convolution"};
+constexpr std::array<std::string_view, 4> kBatchNorms{
+    "batch_norm", "native_batch_norm", "_native_batch_norm_legit_no_training", "cudnn_batch_norm"};
+
+bool is_transposed(const Node& conv) {
+  return tmeter::base_name(conv.op()).starts_with("conv_transpose") ||
+         conv.arg("transposed").as_bool();
+}
+
+/// With statistics that were collected in training, and of PyTorch's own kind.
+bool is_fixed_batch_norm(const Node& node) {
+  return node.op().starts_with("aten::") && named(node, kBatchNorms) &&
+         !node.arg("training").as_bool() && node.arg("running_mean").tensor() &&
+         node.arg("running_var").tensor();
+}
+
+/// How many outputs a weight has; 0 when the batch norm's channels cannot be told from them.
+int64_t outputs_of(const Foldable& f) {
+  const auto shape = f.weight.shape();
+  if (shape.rank() < 2) return 0;
+  if (!f.transposed) return shape[0];
+  return f.product.arg("groups").as_int(1) == 1 ? shape[1] : 0;
+}
+
+/// The batch norm normalises what the product's outputs are: dim 1 for convolutions; of linear
+/// layers, whose outputs are the last dim, when it is of rank 2.
+bool channels_agree(const Foldable& f) {
+  const auto shape = f.norm.arg("input").shape();
+  const auto outputs = outputs_of(f);
+  return outputs > 0 && shape.rank() > 1 && shape[1] == outputs &&
+         f.norm.arg("running_mean").tensor().numel() == tmeter::Count(outputs) &&
+         (!is_linear(f.product) || shape.rank() == 2);
+}
+
+/// Another user of the weight would get the folded one, too.
+bool has_weight_of_its_own(const Foldable& f, const advice::Uses& uses) {
+  return f.weight && f.weight.is_parameter() && uses.of(f.weight) == 1 &&
+         (!f.bias || uses.of(f.bias) == 1);
+}
+
+std::optional<Foldable> fold_after(const Node& product, const Model& model) {
+  const bool linear = is_linear(product);
+  if (!linear && !is_convolution(product)) return std::nullopt;
+  const auto through = linear ? advice::Through::kReshape : advice::Through::kIdle;
+  const auto use = model.uses.sole(product.result(0), through);
+  if (!use || !is_fixed_batch_norm(use.node) ||
+      use.node.arg("input").handle() != use.value.handle())
+    return std::nullopt;
+  Foldable f{product, use.node, product.arg("weight").tensor(), product.arg("bias").tensor(),
+             !linear && is_transposed(product)};
+  const bool bias_is_computed = !f.bias && product.arg("bias").is_tensor();
+  if (bias_is_computed || !has_weight_of_its_own(f, model.uses) || !channels_agree(f))
+    return std::nullopt;
+  return f;
+}
+
+}  // namespace
+
+bool is_convolution(const Node& node) {
+  return node.op().starts_with("aten::") && named(node, kConvolutions) &&
+         node.arg("weight").is_tensor() && node.result_count() == 1;
+}
+
+bool is_linear(const Node& node) { return node.op() == "aten::linear"; }
+
+std::vector<Foldable> foldable_norms(const Model& model) {
+  std::vector<Foldable> out;
+  for (const auto& node : model.graph.nodes())
+    if (auto f = fold_after(node, model)) out.push_back(*f);
+  return out;
+}
+
+/// All that the batch norm moves, but for a bias that the convolution did not have.
+std::vector<advice::Gain> gains_of(const std::vector<Foldable>& norms, Model& model) {
+  std::vector<advice::Gain> out;
+  for (const auto& f : norms) {
+    auto saved = model.ledger.moved_by(f.norm);
+    if (!saved) continue;
+    if (!f.bias)
+      saved->read -= static_cast<double>(outputs_of(f)) * static_cast<double>(f.weight.dtype().bytes());
+    auto gain = model.ledger.merged({f.product, f.norm}, *saved, tmeter::op_class(f.product.op()), 1);
+    if (gain) out.push_back(std::move(*gain));
+  }
+  return out;
+}
+
+}  // namespace fusion

@@ -1,0 +1,50 @@
+// Convolution or linear layer, then an activation: the numbers pass it while they are in registers,
+// and what would lie between the two is neither written nor read.
+#include <map>
+#include <tmeter/cpp/op_class.hpp>
+
+#include "rules.hpp"
+
+namespace fusion {
+namespace {
+
+using advice::Gain;
+using tmeter::Node;
+using tmeter::OpClass;
+
+constexpr bool makes_one_of_one(std::string_view name) {
+  return name != "glu" && name != "prelu" && name != "_prelu_kernel" && !name.starts_with("rrelu") &&
+         name != "log_sigmoid_forward";
+}
+
+}  // namespace
+
+bool is_pointwise_activation(const Node& node) {
+  return tmeter::op_class(node.op()) == OpClass::kActivation && node.result_count() == 1 &&
+         makes_one_of_one(tmeter::base_name(node.op()));
+}
+
+std::vector<Gain> epilogues(const std::vector<Foldable>& norms, Model& model) {
+  std::map<size_t, Node> norm_of;  // by node index of the product
+  for (const auto& f : norms) norm_of.emplace(f.product.index(), f.norm);
+  std::vector<Gain> out;
+  for (const auto& node : model.graph.nodes()) {
+    if (!is_convolution(node) && !is_linear(node)) continue;
+    std::vector<Node> nodes{node};
+    if (const auto norm = norm_of.find(node.index()); norm != norm_of.end())
+      nodes.push_back(norm->second);
+    const auto between = nodes.back().result(0);
+    const auto use = model.uses.sole(between, advice::Through::kIdle);
+    if (!use || !is_pointwise_activation(use.node)) continue;
+    const auto bytes = static_cast<double>(between.bytes().value());
+    auto gain = model.ledger.merged({nodes.back(), use.node}, {bytes, bytes},
+                                    tmeter::op_class(nodes.back().op()));
+    if (!gain) continue;
+    nodes.push_back(use.node);
+    gain->kind = advice::kind_of(nodes);
+    out.push_back(std::move(*gain));
+  }
+  return out;
+}
+
+}  // namespace fusion

@@ -1,0 +1,28 @@
+// The metrics of `energy`: which figure of an operator each of them is, and what it needs.
+#pragma once
+#include <span>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+
+#include "estimate.hpp"
+
+namespace energy {
+
+/// What the user said of the electricity.
+struct Grid {
+  std::optional<double> grams_per_kwh;  // of CO2e
+  std::string words;                    // "344 g/kWh (Germany, 2024: …)"; else what to do
+};
+
+struct Column {
+  tmeter::MetricSpec spec;
+  std::optional<double> (*value)(const Estimate&, const Grid&);
+  /// Why the run has no such figure at all; empty when it has.
+  std::string (*missing)(const Scope&, const Grid&);
+  bool by_tables;  // from the published tables, else from the profile of the run
+  bool is_sum;     // 0 by rule where nothing is done; a quotient has no figure there
+};
+
+std::span<const Column> columns();
+
+}  // namespace energy

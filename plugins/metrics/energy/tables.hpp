@@ -1,0 +1,43 @@
+// What an operator costs by every published table, whatever profile a run is on: how far apart they
+// are is how much an estimate is worth. Not a confidence interval: the tables describe different
+// machines, and a figure of one's own is likely, not sure, to lie between them.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "figures.hpp"
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace energy {
+
+using machine::Work;
+
+struct Band {
+  double low = 0, high = 0;  ///< J
+};
+
+class PublishedTables {
+ public:
+  PublishedTables();
+  /// The least and the most of the tables that have figures for all of it; empty with fewer than two.
+  /// A wider type's figure stands in for one that is missing, silently (machine/figures.hpp).
+  std::optional<Band> band(std::span<const Work> parts);
+
+ private:
+  struct Reader {
+    machine::Lookup lookup;
+    machine::Profile profile;
+    double per_byte, power;
+    std::optional<double> bandwidth;
+    std::optional<double> energy_of(std::span<const Work> parts);
+  };
+  std::vector<Reader> readers_;
+};
+
+/// Their names: "horowitz-45nm, jouppi-7nm, …"
+std::string published_tables();
+
+}  // namespace energy
+#pragma GCC visibility pop

@@ -1,0 +1,224 @@
+// latency: how long the model takes, as measured: the whole, its modules, its operators.
+//
+// The whole is timed by runs that tell of nothing else; operators by runs of their own, one after the
+// other in every round (abi/draft/observer.h), so that what observing costs is seen and said.
+#include <algorithm>
+#include <array>
+#include <tmeter/cpp/observer.hpp>
+
+#include "samples.hpp"
+
+namespace {
+
+using latency::Samples;
+using tmeter::Cell;
+using tmeter::Graph;
+using tmeter::ObserverCall;
+
+constexpr size_t kMostTimes = size_t{1} << 22;  // of all operators together: 32 MiB
+
+const std::array<tmeter::MetricSpec, 9> kMetrics{{
+    {.id = "infer_time",
+     .title = "inference time",
+     .unit = "s",
+     .unit_kind = TMETER_UNIT_SECOND,
+     .axis = TMETER_AXIS_MODEL,
+     .aggregation = TMETER_AGGREGATE_NONE,
+     .convention = "median of whole runs, from the first operator's call to the last one's return, "
+                   "inputs and weights being where they are needed"},
+    {.id = "throughput",
+     .title = "throughput",
+     .unit = "IPS",
+     .unit_kind = TMETER_UNIT_OTHER,
+     .axis = TMETER_AXIS_MODEL,
+     .aggregation = TMETER_AGGREGATE_NONE,
+     .better = TMETER_BETTER_HIGHER,
+     .convention = "inputs per second: dim 0 of the first tensor input / inference time"},
+    {.id = "infer_time_p5",
+     .title = "inference time, p5",
+     .unit = "s",
+     .unit_kind = TMETER_UNIT_SECOND,
+     .axis = TMETER_AXIS_MODEL,
+     .aggregation = TMETER_AGGREGATE_NONE,
+     .convention = "time that 5 % of the whole runs stay below"},
+    {.id = "infer_time_p95",
+     .title = "inference time, p95",
+     .unit = "s",
+     .unit_kind = TMETER_UNIT_SECOND,
+     .axis = TMETER_AXIS_MODEL,
+     .aggregation = TMETER_AGGREGATE_NONE,
+     .convention = "time that 95 % of the whole runs stay below"},
+    {.id = "op_time",
+     .title = "time",
+     .unit = "s",
+     .unit_kind = TMETER_UNIT_SECOND,
+     .convention = "median of an operator's time in runs that tell of each operator; of a module the "
+                   "sum of those inside"},
+    {.id = "time_share",
+     .title = "time share",
+     .unit_kind = TMETER_UNIT_RATIO,
+     .better = TMETER_BETTER_NEITHER,
+     .convention = "time / the sum of all operators' times"},
+    {.id = "op_time_p95",
+     .title = "time, p95",
+     .unit = "s",
+     .unit_kind = TMETER_UNIT_SECOND,
+     .aggregation = TMETER_AGGREGATE_NONE,
+     .flags = TMETER_METRIC_DETAIL,
+     .convention = "time that 95 % of an operator's runs stay below"},
+    {.id = "infer_runs",
+     .title = "runs",
+     .unit = "",
+     .unit_kind = TMETER_UNIT_COUNT,
+     .axis = TMETER_AXIS_MODEL,
+     .aggregation = TMETER_AGGREGATE_NONE,
+     .better = TMETER_BETTER_NEITHER,
+     .flags = TMETER_METRIC_DETAIL,
+     .convention = "whole runs that the figures are of; those of warm-up are not among them"},
+    {.id = "observing_cost",
+     .title = "cost of observing",
+     .unit_kind = TMETER_UNIT_RATIO,
+     .axis = TMETER_AXIS_MODEL,
+     .aggregation = TMETER_AGGREGATE_NONE,
+     .flags = TMETER_METRIC_DETAIL,
+     .convention = "median of runs that tell of each operator / inference time - 1"},
+}};
+
+std::string percent(double share) { return tmeter::fixed(share * 100, 1) + " %"; }
+
+/// "on cpu (AMD EPYC), LibTorch 2.15.0, 2 threads, weights of the file, inputs: random"
+std::string where(const ObserverCall& call) {
+  std::string out = "on " + std::string(call.fact("device"));
+  const auto add = [&](std::string_view key, std::string_view before, std::string_view after) {
+    const auto text = call.fact(key);
+    if (!text.empty()) out.append(before).append(text).append(after);
+  };
+  add("device.name", " (", ")");
+  add("engine", ", ", "");
+  add("threads", ", ", call.fact("threads") == "1" ? " thread" : " threads");
+  add("weights", ", weights: ", "");
+  add("inputs", ", inputs: ", "");
+  return out;
+}
+
+int64_t batch_of(const Graph& graph) {
+  for (const auto input : graph.inputs())
+    if (input.is_tensor() && input.shape().rank() > 0) return input.shape()[0];
+  return 1;
+}
+
+class Latency final : public tmeter::Observer {
+ public:
+  void begin(const Graph& graph, ObserverCall& call) override {
+    precision_ = call.option_float("precision");
+    least_ = static_cast<size_t>(call.option_int("runs"));
+    operators_.resize(graph.nodes().size());
+    call.want(TMETER_RUN_WHOLE);
+    call.want(TMETER_RUN_OPERATORS);
+  }
+
+  void event(const tmeter_event& e, ObserverCall&) override {
+    const auto took = static_cast<double>(e.nanoseconds - e.since) * 1e-9;
+    if (e.kind == TMETER_EVENT_RUN_END) {
+      (e.run == TMETER_RUN_WHOLE ? whole_ : observed_).add(took);
+    } else if (e.kind == TMETER_EVENT_OP_END && times_ < kMostTimes) {
+      operators_[tmeter::Node(e.node).index()].add(took);
+      ++times_;
+    }
+  }
+
+  bool enough(ObserverCall&) override {
+    return whole_.count() >= least_ && whole_.uncertainty() <= precision_;
+  }
+
+  void end(const Graph& graph, ObserverCall& call) override {
+    emit_whole(graph, call);
+    emit_operators(call);
+    const auto provenance = about(call);
+    for (const auto& m : kMetrics)
+      call.set_provenance(m.id, provenance.first, provenance.second);
+  }
+
+ private:
+  /// Where whole runs were too slow to be made, those that tell of operators.
+  const Samples& runs() const { return whole_.empty() ? observed_ : whole_; }
+
+  std::pair<int32_t, std::string> about(const ObserverCall& call) const {
+    const auto stopped = std::string(call.stopped());
+    const auto why = stopped.empty() ? std::string() : "; the runs ended early: " + stopped;
+    if (runs().empty()) return {TMETER_PROVENANCE_UNAVAILABLE, "no run came to its end" + why};
+    const auto n = runs().count();
+    std::string text = n == 1 ? "one run" : "median of " + std::to_string(n) + " runs";
+    text += " after " + std::string(call.fact("warm-up")) + " of warm-up";
+    if (n > 5) text += ", 95 % interval ±" + percent(runs().uncertainty());
+    return {TMETER_PROVENANCE_MEASURED, text + ", " + where(call) + why};
+  }
+
+  void emit_whole(const Graph& graph, const ObserverCall& call) const {
+    if (runs().empty()) return;
+    const auto emit = [&](std::string_view id, Cell value) {
+      call.emit(id, TMETER_AXIS_MODEL, 0, value);
+    };
+    const double time = runs().median();
+    emit("infer_time", time);
+    if (time > 0) emit("throughput", static_cast<double>(batch_of(graph)) / time);
+    emit("infer_time_p5", runs().quantile(0.05));
+    emit("infer_time_p95", runs().quantile(0.95));
+    emit("infer_runs", Cell(tmeter::Count(static_cast<int64_t>(runs().count()))));
+    if (!whole_.empty() && !observed_.empty() && time > 0)
+      emit("observing_cost", observed_.median() / time - 1);
+  }
+
+  void emit_operators(const ObserverCall& call) const {
+    double sum = 0;
+    for (const auto& o : operators_) sum += o.median();
+    for (size_t i = 0; i < operators_.size(); ++i) {
+      const auto& o = operators_[i];
+      const auto emit = [&](std::string_view id, Cell value) {
+        call.emit(id, TMETER_AXIS_NODE, i, value);
+      };
+      if (o.empty()) {
+        // Nothing to be run, unless the runs did not get that far.
+        if (observed_.empty()) continue;
+        for (const auto* id : {"op_time", "time_share"}) emit(id, Cell::zero_by_rule());
+        continue;
+      }
+      emit("op_time", o.median());
+      emit("op_time_p95", o.quantile(0.95));
+      if (sum > 0) emit("time_share", o.median() / sum);
+    }
+  }
+
+  double precision_ = 0;
+  size_t least_ = 0, times_ = 0;
+  Samples whole_, observed_;
+  std::vector<Samples> operators_;
+};
+
+}  // namespace
+
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.latency",
+                       .version = "1.0.0",
+                       .description = "Time of the model, its modules and operators, as measured",
+                   }),
+                   [](tmeter::Registrar& r) {
+                     for (const auto& m : kMetrics) r.metric(m);
+                     r.option({.key = "precision",
+                               .type = TMETER_OPTION_FLOAT,
+                               .default_value = "0.02",
+                               .text = "runs are repeated until the median is known so well, as a "
+                                       "share of it, with 95 % confidence, or time is up (--run-for)",
+                               .min = 1e-4,
+                               .max = 1});
+                     r.option({.key = "runs",
+                               .type = TMETER_OPTION_INT,
+                               .default_value = "10",
+                               .text = "whole runs at the least, if time permits",
+                               .min = 1,
+                               .max = 1e6});
+                     tmeter::observer<Latency>(
+                         r, "latency",
+                         "infer_time throughput infer_time_p5 infer_time_p95 op_time time_share "
+                         "op_time_p95 infer_runs observing_cost");
+                   })

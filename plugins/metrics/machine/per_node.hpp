@@ -1,0 +1,35 @@
+// What was worked out for a node, kept: the host asks for one column after the other, and the columns of
+// an estimate come from the same figures.
+#pragma once
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace machine {
+
+template <class T>
+class PerNode {
+ public:
+  /// When anything may have changed that the values depend on: at each `configure`.
+  void forget() { kept_.clear(); }
+
+  /// `make()`, which is called once for each node.
+  template <class Node, class Make>
+  T of(const Node& node, Make make) {
+    const size_t i = node.index();
+    if (i < kept_.size() && kept_[i].node == node.handle()) return kept_[i].value;
+    T value = make();  // may ask for other nodes' values
+    if (i >= kept_.size()) kept_.resize(i + 1);
+    kept_[i] = {node.handle(), value};
+    return value;
+  }
+
+ private:
+  struct Kept {
+    const void* node = nullptr;
+    T value{};
+  };
+  std::vector<Kept> kept_;
+};
+
+}  // namespace machine

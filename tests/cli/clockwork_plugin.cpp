@@ -1,0 +1,113 @@
+// An executor that runs nothing, and whose clock is known: operator i takes i + 1 µs, a whole run as long
+// as all of them and another 1 µs for each operator that is told of.
+//
+// What it does wrong, when TMETER_CLOCKWORK says so, is in tests/cli/test_runs.py.
+#include <tmeter/cpp/executor.hpp>
+
+#include <cstdlib>
+#include <csignal>
+#include <string_view>
+#include <thread>
+
+namespace {
+
+using tmeter::Graph;
+
+std::string_view wrong() {
+  const char* what = std::getenv("TMETER_CLOCKWORK");
+  return what ? what : "";
+}
+
+constexpr int kSlow = 200;  // ms
+
+class Clockwork final : public tmeter::Execution {
+ public:
+  Clockwork(const Graph& graph, uint64_t seed) : graph_(graph), seed_(seed) {}
+
+  void run(int32_t run, int32_t, tmeter::ExecutorCall& call) override {
+    ++runs_;
+    const auto begun = now_;
+    tell(call, TMETER_EVENT_RUN_BEGIN);
+    for (const auto node : graph_.nodes()) step(run, node, call);
+    if (wrong() == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(kSlow));
+    auto end = event(TMETER_EVENT_RUN_END);
+    end.since = begun;
+    if (wrong() == "slow") end.since -= kSlow * 1'000'000;
+    call.event(end);
+  }
+
+ private:
+  static tmeter_event event(int32_t kind) {
+    tmeter_event e{};
+    e.struct_size = sizeof e;
+    e.kind = kind;
+    e.nanoseconds = now_;
+    return e;
+  }
+  static void tell(tmeter::ExecutorCall& call, int32_t kind) { call.event(event(kind)); }
+
+  void step(int32_t run, const tmeter::Node& node, tmeter::ExecutorCall& call) {
+    if (call.cancelled()) throw tmeter::Error(TMETER_CANCELLED, "cancelled");
+    const bool second = node.index() == 1;
+    if (second && runs_ > 5) misbehave(node);
+    if (second && wrong() == "interrupt" && runs_ == 8) raise(SIGINT);
+    const bool observed = run >= TMETER_RUN_OPERATORS;
+    if (observed) tell_of(TMETER_EVENT_OP_BEGIN, node, call);
+    if (observed) now_ += 1000;
+    const auto since = now_;
+    now_ += (node.index() + 1) * 1000;
+    if (run == TMETER_RUN_MEMORY) tell_memory(node, call);
+    if (!observed) return;
+    auto end = event(TMETER_EVENT_OP_END);
+    end.node = node.handle();
+    end.since = since;
+    call.event(end);
+  }
+  static void tell_of(int32_t kind, const tmeter::Node& node, tmeter::ExecutorCall& call) {
+    auto e = event(kind);
+    e.node = wrong() == "no-node" ? nullptr : node.handle();
+    call.event(e);
+  }
+  static void tell_memory(const tmeter::Node& node, tmeter::ExecutorCall& call) {
+    auto e = event(TMETER_EVENT_ALLOCATE);
+    e.node = node.handle();
+    e.bytes = 64;
+    call.event(e);
+  }
+  static void misbehave(const tmeter::Node& node) {
+    if (wrong() == "throws")
+      throw tmeter::Error(TMETER_CANNOT_RUN, std::string(node.op()) + " of fc: it throws");
+    if (wrong() == "crashes") raise(SIGSEGV);
+    if (wrong() == "hangs")
+      for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+
+  Graph graph_;
+  uint64_t seed_;
+  int runs_ = 0;
+  static inline uint64_t now_ = 1'000'000'000;
+};
+
+std::unique_ptr<tmeter::Execution> prepare(const Graph& graph, const tmeter_run_request& request,
+                                           tmeter::ExecutorCall& call) {
+  if (tmeter::to_view(request.device) != "cpu")
+    throw tmeter::Error(TMETER_BAD_USAGE,
+                        "this machine has no " + std::string(tmeter::to_view(request.device)));
+  if (wrong() == "declines") throw tmeter::Error(TMETER_UNSUPPORTED, "");
+  if (wrong() == "cannot") throw tmeter::Error(TMETER_CANNOT_RUN, "it has no such operator");
+  size_t bytes = 0;
+  for (const auto tensor : graph.tensors()) bytes += call.weights(tensor).len;
+  call.fact("engine", "clockwork");
+  call.fact("weights", std::to_string(bytes) + " bytes");
+  std::string inputs;
+  for (size_t i = 0; i < request.input_count; ++i)
+    inputs += std::string(tmeter::to_view(request.inputs[i].name)) + ":" +
+              std::string(tmeter::to_view(request.inputs[i].path)) + ";";
+  call.fact("inputs", inputs);
+  return std::make_unique<Clockwork>(graph, request.seed);
+}
+
+}  // namespace
+
+TMETER_PLUGIN("com.acme.clockwork", "1.0.0",
+              [](tmeter::Registrar& r) { tmeter::executor<prepare>(r, "clockwork"); })

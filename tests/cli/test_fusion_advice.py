@@ -1,0 +1,168 @@
+"""fusion-advice on small networks (tests/fixtures/make_advice.py), whose savings are worked out by hand. All is
+float32 of 4 bytes; a tensor that lies between two operators is written once and read once: 2 × its bytes.
+
+folds       x [1, 3, 8, 8] → conv 3→4 without bias → bn → relu → conv_transpose 4→6, stride 2 → bn; y [2, 3, 8] →
+            linear 8→5 → flatten → bn. Folding saves the batch norm's traffic: its input, four vectors of C and its
+            result, less a new bias of C:
+              conv     4·4·8·8 = 1,024:   reads 1,024 + 4·4·4 - 4·4, writes 1,024            2,096
+              up       4·6·16·16 = 6,144: reads 6,144 + 4·4·6, writes 6,144                 12,384
+              linear   4·6·5 = 120:       reads   120 + 4·4·5, writes 120                      320
+            and the relu, done before the result of conv and bn is written: 2 · 1,024
+attentions  q, k, v [1, 2, 16, 8]: 1,024; scores [1, 2, 16, 16]: 2,048
+              q·0.25, q kᵀ + bias, softmax, dropout, · v:  2 · (1,024 + 3 · 2,048)          14,336
+              q kᵀ / 4, masked_fill, softmax, · v:         2 · 4 · 2,048                    16,384
+              bmm, softmax, bmm:                           2 · 2 · 2,048                     8,192
+chains      x, y of 512: gelu by hand reads 10 and writes 8, one loop 1 and 1:              16 · 512
+              sigmoid(y) · y reads 3 and writes 2, one loop 1 and 1:                         3 · 512
+              relu(… + y):                                                                   2 · 512
+linears     x [2, 6, 32] is read once instead of three times:                        2 · 4 · 2 · 6 · 32 = 3,072
+epilogues   conv → relu [2, 4, 8, 8], linear → dropout → gelu [2, 16], linear → tanh [2, 8]:   2 · 4 · (512 + 32 + 16)
+"""
+import json
+
+from support import CliTest, FIXTURES, MODELS, main, report, tmeter
+
+FOLDER = FIXTURES / "advice"
+ALL = ("--plugins=fusion-advice", "--set=fusion-advice.min-share=0")
+RULES = {"fold-batch-norm", "fuse-activation", "fuse-attention", "fuse-elementwise", "merge-linear"}
+
+
+def findings(model, *arguments):
+    document = report(model, *(arguments or ALL))
+    return document, {f["rule"]: f for f in document["findings"] if f["rule"] in RULES}
+
+
+def saved(finding, *metrics):
+    changes = {c["metric"]: c["from"] - c["to"] for c in finding["changes"]}
+    return sum(changes.get(metric, 0) for metric in metrics or ("read_bytes", "written_bytes"))
+
+
+class FusionAdvice(CliTest):
+    def only(self, name, *rules):
+        _, found = findings(FOLDER / f"{name}.pt2")
+        self.assertEqual(set(found), set(rules))
+        return found
+
+    def test_batch_norms_are_folded(self):
+        found = self.only("folds", "fold-batch-norm", "fuse-activation")
+        fold = found["fold-batch-norm"]
+        self.assertEqual(saved(fold), 2_096 + 12_384 + 320)
+        self.assertEqual(saved(fold, "written_bytes"), 1_024 + 6_144 + 120)
+        self.assertEqual(len(fold["targets"]), 6)
+        self.assertIn("1 × conv_transpose2d → batch_norm in Folds 12.09 KiB", fold["evidence"])
+        self.assertEqual(saved(found["fuse-activation"]), 2 * 1_024)
+        self.assertIn("conv2d → batch_norm → relu", found["fuse-activation"]["evidence"])
+
+    def test_the_error_of_folded_weights_is_that_of_pytorchs_own_folding(self):
+        expected = json.loads((FOLDER / "expected.json").read_text())["folds"]
+        worst = max((expected[name]["relative"], name) for name in ("conv", "up", "linear"))
+        evidence = self.only("folds", "fold-batch-norm", "fuse-activation")["fold-batch-norm"]["evidence"]
+        self.assertIn(f"at most {worst[0]:.2g} of the largest ({worst[1]} (aten::conv2d), {expected[worst[1]]['absolute']:.2g})", evidence)
+
+    def test_weights_of_16_bits_are_rounded_and_must_not_overflow(self):
+        expected = json.loads((FOLDER / "expected.json").read_text())["folds"]
+        self.assertFalse(expected["narrow_is_finite"])  # PyTorch's folded float16 weights have infinities
+        evidence = self.only("halves", "fold-batch-norm")["fold-batch-norm"]["evidence"]
+        self.assertIn("1 × conv2d → batch_norm", evidence)
+        self.assertIn(f"at most {expected['brain']['relative']:.2g} of the largest (brain", evidence)
+        self.assertIn("1 batch norm left out, whose folded weights would not be finite", evidence)
+
+    def test_weights_that_are_not_in_the_file_have_no_error(self):
+        _, found = findings(MODELS / "resnet50.pt2")
+        self.assertNotIn("folded weights", found["fold-batch-norm"]["evidence"])
+
+    def test_attention_that_is_written_out(self):
+        attention = self.only("attentions", "fuse-attention")["fuse-attention"]
+        self.assertEqual(saved(attention), 14_336 + 16_384 + 8_192)
+        for kind in ("matmul → div → masked_fill → softmax → matmul in Attentions 16.00 KiB",
+                     "mul → matmul → add → softmax → matmul in Attentions 14.00 KiB", "bmm → softmax → bmm in Attentions 8.00 KiB"):
+            self.assertIn(f"1 × {kind}", attention["evidence"])
+
+    def test_elementwise_chains(self):
+        chain = self.only("chains", "fuse-elementwise")["fuse-elementwise"]
+        self.assertEqual(saved(chain), (16 + 3 + 2) * 512)
+        self.assertTrue(chain["text"].startswith("12 elementwise operators could be 3"))
+        self.assertIn("1 × 8 from mul to mul in Chains 8.00 KiB", chain["evidence"])
+
+    def test_linear_layers_of_one_input(self):
+        """Not the one of another parent."""
+        linear = self.only("linears", "merge-linear")["merge-linear"]
+        self.assertEqual(saved(linear), 3_072)
+        self.assertIn("1 × q, k, v in Linears", linear["evidence"])
+
+    def test_activations_after_layers(self):
+        self.assertEqual(saved(self.only("epilogues", "fuse-activation")["fuse-activation"]), 2 * 4 * (512 + 32 + 16))
+
+    def test_what_is_nearly_a_pattern_is_not_told(self):
+        """Results used twice, weights used twice, batch norms that train, groups, rows instead of channels, fused attention, …"""
+        self.only("quiet")
+
+    def test_time_is_the_rooflines(self):
+        """Arithmetic takes no time to speak of, a byte 1 ns, a call 10 us: each fusion saves its bytes and its calls."""
+        machine = self.file("made-up.toml", 'name = "made-up"\ntitle = "Made up"\n' + "".join(
+            f'[{key}]\nvalue = {value}\nunit = "1/s"\nsource = "this test"\n' for key, value in
+            (("peak.mac.float32", 1e18), ("peak.op.float32", 1e18), ("peak.dram", 1e9), ("overhead.operator", 1e-5))))
+        for name, rule, expected in (("folds", "fold-batch-norm", (2_096 + 12_384 + 320) * 1e-9 + 3e-5),
+                                     ("attentions", "fuse-attention", 38_912e-9 + 10e-5),  # 5 + 5 + 3 operators become 3
+                                     ("chains", "fuse-elementwise", 21 * 512e-9 + 9e-5), ("linears", "merge-linear", 3_072e-9 + 2e-5)):
+            document, found = findings(FOLDER / f"{name}.pt2", *ALL, "--hardware", machine)
+            self.assertAlmostEqual(saved(found[rule], "predicted_time") / expected, 1, places=6, msg=name)
+            change = next(c for c in found[rule]["changes"] if c["metric"] == "predicted_time")
+            self.assertEqual(change["from"], document["totals"]["predicted_time"])
+            self.assertIn("less time on made-up", found[rule]["text"])
+
+    def test_without_rates_nothing_is_said_of_time(self):
+        _, found = findings(FOLDER / "linears.pt2")
+        self.assertEqual([c["metric"] for c in found["merge-linear"]["changes"]], ["read_bytes"])
+        self.assertNotIn("time", found["merge-linear"]["text"])
+
+    def test_what_saves_little_is_not_told(self):
+        for share, rules in (("0.2", {"fuse-elementwise"}), ("0.8", set())):  # chains saves 75 % of its traffic
+            self.assertEqual(set(findings(FOLDER / "chains.pt2", "--plugins=fusion-advice", f"--set=fusion-advice.min-share={share}")[1]), rules)
+        self.assert_refused(2, ["min-share"], FOLDER / "chains.pt2", "--plugins=fusion-advice", "--set=fusion-advice.min-share=2")
+
+
+class RealModels(CliTest):
+    """Numbers of layers by the papers' tables."""
+
+    def count(self, model, rule):
+        _, found = findings(model)
+        return found[rule]["text"].split()[0] if rule in found else "0"
+
+    def test_batch_norms(self):
+        """ResNet-50 has 53, each after its convolution. In a DenseNet-121 those of the 58 layers that stand between two
+        convolutions can be folded, and that of the stem: the others normalise a concatenation."""
+        self.assertEqual(self.count(MODELS / "resnet50.pt2", "fold-batch-norm"), "53")
+        self.assertEqual(self.count(MODELS / "densenet121.pt2", "fold-batch-norm"), str(6 + 12 + 24 + 16 + 1))
+        self.assertEqual(self.count(FIXTURES / "zoo" / "timm-levit_128s.scripted.pt", "fold-batch-norm"), "50")  # 4 + 46, flattened
+
+    def test_bytes_of_all_batch_norms(self):
+        """Each: its input read, its result written, three of four vectors of C, as no convolution has a bias."""
+        document, found = findings(MODELS / "resnet50.pt2")
+        expected = 0
+        for node in document["nodes"]:
+            if node["op"] == "aten::batch_norm":
+                n, c, h, w = node["results"][0]["shape"]
+                expected += 2 * 4 * n * c * h * w + 3 * 4 * c
+        self.assertEqual(saved(found["fold-batch-norm"]), expected)
+
+    def test_attention(self):
+        """Swin-T has 2 + 2 + 6 + 2 blocks of attention written out; ViT's is one operator."""
+        self.assertEqual(self.count(MODELS / "swin_t.pt2", "fuse-attention"), "12")
+        for fused in ("vit_b_16.pt2", "gpt2_like.pt2", "llama_like.pt2", "vit_b_16.traced.pt"):
+            self.assertEqual(self.count(MODELS / fused, "fuse-attention"), "0", fused)
+
+    def test_traced_and_scripted_models_say_the_same(self):
+        kinds = {form: findings(MODELS / f"resnet50.{form}")[1] for form in ("pt2", "scripted.pt", "traced.pt")}
+        for rule, finding in kinds["pt2"].items():
+            for form in ("scripted.pt", "traced.pt"):
+                self.assertEqual([saved(finding), finding["text"]], [saved(kinds[form][rule]), kinds[form][rule]["text"]], (rule, form))
+
+    def test_weights_alone_say_nothing(self):
+        done = tmeter(FIXTURES / "trained" / "model.safetensors", "--plugins=fusion-advice")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("could be", done.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""--inference with an executor whose clock is known (clockwork_plugin.cpp) and a stranger's observer
+(diary_plugin.cpp): what the host promises both, and what the user sees when they do not keep their word.
+
+Tied has three operators. The clock gives operator i i + 1 µs, so a run takes 1 + 2 + 3 = 6 µs, and one that
+tells of operators another µs for each: 9 µs, half as long again.
+"""
+import json
+import os
+import pathlib
+import tempfile
+
+from support import MODELS, CliTest, build_plugin, main, tmeter
+
+TIED = MODELS / "tied.pt2"
+
+
+class Runs(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        built = tempfile.TemporaryDirectory(prefix="tmeter-runs-")
+        cls.addClassCleanup(built.cleanup)
+        cls.plugins = []
+        for name in ("clockwork", "diary"):
+            library = pathlib.Path(built.name) / f"{name}.tmeter"
+            build_plugin(f"{name}_plugin.cpp", library)
+            cls.plugins += ["--plugin", library]
+
+    def run_it(self, *more, clockwork="", diary="", model=TIED, plugins=None):
+        return tmeter(model, "--inference", *(self.plugins if plugins is None else plugins), *more,
+                      env={"TMETER_CLOCKWORK": clockwork, "TMETER_DIARY": diary})
+
+    def document(self, *more, status=0, **kwargs):
+        done = self.run_it("--report", "json", "--plugins=-torch-backend", *more, **kwargs)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.told = done.stderr
+        return json.loads(done.stdout)
+
+    def totals(self, document):
+        return {metric: value for metric, value in document["totals"].items()}
+
+    def test_figures_are_the_clocks(self):
+        document = self.document()
+        totals = document["totals"]
+        self.assertAlmostEqual(totals["infer_time"], 6e-6, delta=1e-12)
+        self.assertAlmostEqual(totals["op_time"], 6e-6, delta=1e-12)
+        self.assertAlmostEqual(totals["throughput"], 5 / 6e-6, delta=1)  # tokens: i64[5]
+        self.assertAlmostEqual(totals["observing_cost"], 9 / 6 - 1, delta=1e-9)
+        self.assertAlmostEqual(totals["time_share"], 1, delta=1e-12)
+        times = [o["values"]["op_time"] for o in document["nodes"]]
+        for i, time in enumerate(times):
+            self.assertAlmostEqual(time, (i + 1) * 1e-6, delta=1e-12)
+
+    def test_observers_get_the_runs_they_want(self):
+        totals = self.document()["totals"]
+        self.assertGreaterEqual(totals["diary_operators"], 4)
+        self.assertEqual(totals["diary_memory"], 2)   # in two rounds
+        self.assertEqual(totals["diary_threads"], 1)  # one on three threads
+        self.assertEqual(totals["diary_bytes"], 2 * 3 * 64)
+        self.assertEqual(totals["diary_seen"], 3)
+
+    def test_samples_are_taken_while_runs_go_on(self):
+        self.assertEqual(self.document("--run-for", "1s", clockwork="slow")["totals"]["diary_sampled"], 1)
+
+    def test_facts_are_in_the_report(self):
+        facts = self.document("--seed", "7", "--threads", "2", "--input-file", f"tokens={TIED}")["run"]
+        self.assertEqual(facts["engine"], "clockwork")
+        self.assertEqual(facts["weights"], "952 bytes")  # 4 tensors: the tied one has an entry of its own
+        self.assertEqual(facts["inputs"], f"tokens:{TIED};")
+        self.assertEqual(facts["device"], "cpu")
+        self.assertEqual(facts["threads"], "2")
+        self.assertEqual(facts["warm-up"], "3")
+
+    def test_without_inference_nothing_is_run(self):
+        done = tmeter(TIED, "--plugins=all", "--report", "json", *self.plugins)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        self.assertNotIn("run", document)
+        for metric in ("infer_time", "op_time", "diary_seen"):
+            self.assertNotIn(metric, document["totals"])
+            self.assertNotIn(metric, [m["id"] for m in document["metrics"]])
+        self.assert_refused(2, ["'latency' measures runs"], TIED, "--plugins=latency")
+        for option in (["--device", "cpu"], ["--input-file", "x"], ["--op-library", "x"], ["--seed", "1"], ["--run-for", "1s"]):
+            self.assert_refused(2, [option[0], "goes with --inference"], TIED, *option)
+
+    def test_bad_options(self):
+        for option, words in ((["--seed", "many"], "whole number"), (["--run-for", "soon"], "--run-for"),
+                              (["--input-file", "=x.npy"], "[NAME=]FILE")):
+            self.assert_refused(2, [words], TIED, "--inference", *option)
+        done = self.run_it("--device", "cuda:9", "--plugins=-torch-backend")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("this machine has no cuda:9", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_an_operator_that_throws_keeps_what_was_measured(self):
+        document = self.document(status=6, clockwork="throws")  # in the third run after warm-up
+        self.assertIn("aten::batch_norm of fc: it throws", self.told)
+        self.assertIn("aten::batch_norm of fc: it throws", document["run"]["stopped"])
+        self.assertTrue(any("ended early" in w for w in document["warnings"]), document["warnings"])
+        self.assertEqual(document["totals"]["params"], 124)
+        self.assertAlmostEqual(document["totals"]["infer_time"], 6e-6, delta=1e-12)
+
+    def test_ctrl_c_writes_what_was_measured(self):
+        document = self.document(status=130, clockwork="interrupt")
+        self.assertIn("interrupted; the report has what was known until then", self.told)
+        self.assertEqual(document["run"]["stopped"], "interrupted")
+        self.assertAlmostEqual(document["totals"]["infer_time"], 6e-6, delta=1e-12)
+
+    def test_a_crash_is_told_with_the_engine(self):
+        done = self.run_it("--plugins=-torch-backend", clockwork="crashes")
+        self.assertEqual((done.returncode, done.stdout), (6, ""))
+        self.assertIn("clockwork crashed (segmentation fault)", done.stderr)
+
+    def test_a_run_without_end_is_ended(self):
+        done = self.run_it("--timeout", "2", "--plugins=-torch-backend", clockwork="hangs")
+        self.assertEqual((done.returncode, done.stdout), (6, ""))
+        self.assertIn("clockwork was not done after 2 s (--timeout)", done.stderr)
+
+    def test_one_run_longer_than_all_were_to_take(self):
+        document = self.document("--run-for", "0.1", clockwork="slow")
+        self.assertAlmostEqual(document["totals"]["infer_time"], 0.2 + 9e-6, delta=1e-5)  # of the run that tells of operators
+        self.assertTrue(any("--run-for" in w for w in document["warnings"]), document["warnings"])
+
+    def test_none_can_run_it(self):
+        for how, words in (("declines", "does not run this one"), ("cannot", "it has no such operator")):
+            document = self.document(status=6, clockwork=how)
+            self.assertIn(words, self.told)
+            self.assertNotIn("infer_time", {m for m, v in document["totals"].items() if isinstance(v, (int, float))})
+            self.assertEqual(document["totals"]["params"], 124)
+        done = self.run_it("--plugins=-torch-backend", plugins=[])
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("no plugin that runs models is installed", done.stderr)
+
+    def test_an_executor_that_breaks_its_word(self):
+        self.document(status=6, clockwork="no-node")
+        self.assertIn("com.acme.clockwork failed while running the model: an event of an operator has no operator", self.told)
+
+    def test_an_observer_that_fails_costs_its_own_figures(self):
+        for how, words in (("throws", "the pen is dry"), ("crashes", "segmentation fault"),
+                           ("wants-what", "runs of kind 7 are not known"),
+                           ("reads-early", "'op_time' has no figures before the model has been run")):
+            with self.subTest(how):
+                document = self.document(status=5, diary=how)
+                self.assertIn("com.acme.diary", self.told)
+                self.assertIn(words, self.told)
+                self.assertAlmostEqual(document["totals"]["infer_time"], 6e-6, delta=1e-12)
+        document = self.document("--run-for", "1s", status=5, diary="sample-throws", clockwork="slow")
+        self.assertIn("no ink", self.told)
+        self.assertIn("infer_time", document["totals"])
+
+    def test_what_is_not_told_is_unavailable(self):
+        document = self.document(diary="says-nothing")
+        self.assertNotIsInstance(document["totals"].get("diary_seen"), (int, float))
+
+    def test_weights_alone_cannot_be_run(self):
+        weights = next(p for p in sorted((MODELS.parent / "checkpoints").glob("*.pt")))
+        self.assert_refused(2, ["--inference", "holds weights only"], weights, "--inference")
+
+
+if __name__ == "__main__":
+    main()

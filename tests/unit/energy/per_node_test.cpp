@@ -1,0 +1,58 @@
+// What is kept for a node is worked out once, and is never another node's.
+#include "plugins/metrics/machine/per_node.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+struct FakeNode {
+  size_t at;
+  const void* place;
+  size_t index() const { return at; }
+  const void* handle() const { return place; }
+};
+
+class PerNode : public testing::Test {
+ protected:
+  int value_of(const FakeNode& node) {
+    return kept_.of(node, [&] { return ++made_; });
+  }
+
+  const char places_[3]{};
+  const FakeNode first_{0, &places_[0]}, far_{5, &places_[1]};
+  const FakeNode first_of_another_graph_{0, &places_[2]};
+  machine::PerNode<int> kept_;
+  int made_ = 0;
+};
+
+TEST_F(PerNode, WorksOutOnceForEachNode) {
+  EXPECT_EQ(value_of(far_), 1);
+  EXPECT_EQ(value_of(first_), 2);
+  EXPECT_EQ(value_of(far_), 1);
+  EXPECT_EQ(value_of(first_), 2);
+}
+
+TEST_F(PerNode, ForgetsWhenItIsToldTo) {
+  EXPECT_EQ(value_of(first_), 1);
+  kept_.forget();
+  EXPECT_EQ(value_of(first_), 2);
+}
+
+TEST_F(PerNode, ANodeOfAnotherGraphIsAnotherNode) {
+  EXPECT_EQ(value_of(first_), 1);
+  EXPECT_EQ(value_of(first_of_another_graph_), 2);
+}
+
+TEST_F(PerNode, OneNodeMayAskForAnother) {
+  const int value = kept_.of(first_, [&] { return 10 + value_of(far_); });
+  EXPECT_EQ(value, 11);
+  EXPECT_EQ(value_of(far_), 1);
+  EXPECT_EQ(kept_.of(first_, [] { return 0; }), 11);
+}
+
+TEST_F(PerNode, WhatThrowsIsNotKept) {
+  EXPECT_THROW(kept_.of(first_, []() -> int { throw 7; }), int);
+  EXPECT_EQ(value_of(first_), 1);
+}
+
+}  // namespace
