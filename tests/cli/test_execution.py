@@ -57,7 +57,7 @@ class Execution(CliTest):
         self.assertRegex(facts["output.0"], r"^float32\[5, 12\] sha256 [0-9a-f]{64}$")
 
     def test_a_file_without_weights_runs_with_random_ones_and_says_so(self):
-        facts = self.facts(MODELS / "resnet18.pt2", "--seed", "3")
+        facts = self.facts(MODELS / "resnet50.pt2", "--seed", "3")
         self.assertEqual(facts["weights"], "random, seed 3")
         self.assertRegex(facts["output.0"], r"^float32\[1, 1000\] sha256")
 
@@ -66,7 +66,7 @@ class Execution(CliTest):
             self.facts(TIED, "--seed", str(seed))
 
     def test_torchscript_runs(self):
-        self.assertRegex(self.facts(MODELS / "resnet18.scripted.pt", "--input", "2x3x64x64")["output.0"],
+        self.assertRegex(self.facts(MODELS / "resnet50.scripted.pt", "--input", "2x3x64x64")["output.0"],
                          r"^float32\[2, 1000\]")
 
     # Input files.
@@ -89,7 +89,7 @@ class Execution(CliTest):
             (npy("<i8", [5], good, order="True"), ["is in Fortran's order"]),
             (npy(">i8", [5], good), ["the type '>i8'"]),
             (npy("|O", [5], good), ["the type '|O'"]),
-            (b"\x93NUMPY\x01\x00\xff\xff{", ["is damaged: its header is cut off"]),
+            (b"\x93NUMPY\x01\x00\xff\xff{'descr'", ["is damaged: its header is cut off"]),
             (b"hello", ["is no .npy file"]),
             (b"", ["is no .npy file"]),
         ]
@@ -167,15 +167,13 @@ class Execution(CliTest):
         self.refused(2, ["'cuda:x' is no device"], TIED, "--device", "cuda:x")
 
     def test_a_run_that_takes_more_memory_than_is_allowed(self):
-        done = self.run_it(MODELS / "resnet18.pt2", "--max-memory", "150M")
+        done = self.run_it(MODELS / "resnet50.pt2", "--max-memory", "150M")
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("memory", done.stderr)
 
     def test_a_file_of_weights_alone(self):
         weights = self.file("w.safetensors", safetensors({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}, b"\0" * 8))
-        done = self.run_it(weights)
-        self.assertEqual(done.returncode, 6, done.stderr)
-        self.assertIn("weights alone", done.stderr)
+        self.refused(2, ["holds weights only"], weights)
 
 
 if __name__ == "__main__":

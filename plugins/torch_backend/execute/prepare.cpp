@@ -41,7 +41,7 @@ std::string digest_of(const at::Tensor& tensor) {
 
 /// One run now, whose outputs are told by their digests: to be held against another program's.
 void tell_outputs(Runner& runner, const tmeter_run_request& request, ExecutorCall& call) {
-  runner.run(TMETER_RUN_WARM_UP, request.threads, call);
+  runner.run_untold(request.threads, call);
   const auto outputs = runner.outputs();
   for (size_t i = 0; i < outputs.size(); ++i)
     call.fact("output." + std::to_string(i), digest_of(outputs[i]));
@@ -58,9 +58,10 @@ std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request&
   at::set_num_threads(1);
   open_libraries(request);
   const c10::InferenceMode inference;
-  Weights weights(call, device, request.seed);
+  const auto& kept = kept_of(graph);
+  Weights weights(kept, call, device, request.seed);
   auto program = make_program(
-      {graph, device, [&](const Tensor& tensor, bool written) { return weights.of(tensor, written); }});
+      {graph, kept, device, [&](const Tensor& tensor, bool written) { return weights.of(tensor, written); }});
   auto inputs = inputs_for(graph, request, device);
   call.fact("engine", "LibTorch " TORCH_VERSION);
   call.fact("device", device.is_cpu() ? std::string("cpu") : device.str());

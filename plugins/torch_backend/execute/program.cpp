@@ -1,6 +1,7 @@
 #include "execute/program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "execute/regions.hpp"
@@ -25,24 +26,22 @@ bool is_number_value(const Value& value) {
          value.kind() == TMETER_VALUE_BOOL;
 }
 
-bool has_kernel(const c10::OperatorHandle& op, at::Device device) {
-  using Key = c10::DispatchKey;
-  const auto own = device.is_cpu() ? Key::CPU : Key::CUDA;
-  return op.hasKernelForDispatchKey(own) || op.hasKernelForAnyDispatchKey(c10::DispatchKeySet(
-             {Key::CompositeImplicitAutograd, Key::CompositeExplicitAutograd,
-              Key::CompositeExplicitAutogradNonFunctional, Key::BackendSelect}));
-}
-
 /// Tensors of other layouts (sparse, quantized) have their own kernels: only what has none at all is
 /// known to be missing.
-bool has_any_kernel(const c10::OperatorHandle& op, at::Device device) {
-  if (has_kernel(op, device)) return true;
+bool has_kernel(const c10::OperatorHandle& op, at::Device device) {
   using Key = c10::DispatchKey;
-  for (const auto key : {Key::QuantizedCPU, Key::SparseCPU, Key::SparseCsrCPU, Key::MkldnnCPU,
-                         Key::NestedTensorCPU, Key::CatchAll}) {
-    if (op.hasKernelForDispatchKey(key)) return true;
-  }
-  return false;
+  const std::array kKeys{device.is_cpu() ? Key::CPU : Key::CUDA,
+                         Key::CompositeImplicitAutograd,
+                         Key::CompositeExplicitAutograd,
+                         Key::CompositeExplicitAutogradNonFunctional,
+                         Key::BackendSelect,
+                         Key::QuantizedCPU,
+                         Key::SparseCPU,
+                         Key::SparseCsrCPU,
+                         Key::MkldnnCPU,
+                         Key::NestedTensorCPU};
+  return std::any_of(kKeys.begin(), kKeys.end(),
+                     [&](Key key) { return op.hasKernelForDispatchKey(key); });
 }
 
 /// Which operators a file may have that stand for none of LibTorch's.
@@ -87,7 +86,7 @@ class Maker {
       const std::string overload(node.overload());
       const auto op =
           c10::Dispatcher::singleton().findSchema({std::string(node.op()), overload});
-      if (!op || !has_any_kernel(*op, source_.device)) {
+      if (!op || !has_kernel(*op, source_.device)) {
         missing.emplace(full_name(node), node.call().module().path());
         continue;
       }
@@ -119,12 +118,16 @@ class Maker {
     Step step;
     step.node = node.handle();
     step.place = place_of(node);
+    if (const auto filled = source_.kept.filled.find(node.index());
+        filled != source_.kept.filled.end())
+      return add_filled(node, std::move(step), filled->second);
     try {
       if (role == Role::kNumber) {
         add_number_operands(node, step);
       } else {
         step.op = operators_[node.index()];
         add_operands(node, step);
+        count_on_sizes(node, step);
       }
     } catch (const Error&) {
       throw;
@@ -133,6 +136,23 @@ class Maker {
     }
     for (size_t i = 0; i < node.result_count(); ++i) step.results.push_back(result(node.result(i)));
     program_.steps.push_back(std::move(step));
+  }
+
+  /// What was in it when the program was recorded, each time anew: it may be changed.
+  void add_filled(const Node& node, Step step, const at::Tensor& filled) {
+    step.op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::clone", "");
+    step.operands = {{.constant = filled.to(source_.device)}, {}};
+    step.results.push_back(result(node.result(0)));
+    program_.steps.push_back(std::move(step));
+  }
+
+  /// A recording of TorchScript has plain numbers where the program asks for a tensor's size.
+  void count_on_sizes(const Node& node, Step& step) const {
+    const bool recorded = source_.graph.property("format").starts_with("TorchScript");
+    if (!recorded || !step.op->hasTag(at::Tag::dynamic_output_shape)) return;
+    if (node.result_count() == 0 || !node.result(0).is_tensor()) return;
+    step.counts = true;
+    step.counted_on = sizes_of(node.result(0).shape());
   }
 
   // Control flow. A loop becomes

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "libtorch.hpp"
+#include "run/kept.hpp"
 
 namespace tmeter::torch_backend {
 
@@ -50,6 +51,8 @@ struct Step {
   std::vector<Operand> operands;
   std::vector<Result> results;
   std::vector<uint32_t> last_uses;  // slots that nothing after this step needs
+  std::vector<int64_t> counted_on;  // sizes of the result that numbers of the program follow
+  bool counts = false;              // there are some
   std::string place;                // "aten::conv2d of layer1.0", "torch.cond at net.py:3"
 };
 
@@ -64,6 +67,7 @@ struct Program {
 /// `written`: the model changes it.
 struct ProgramSource {
   const Graph& graph;
+  const Kept& kept;
   at::Device device;
   std::function<at::Tensor(const Tensor&, bool written)> weight;
 };

@@ -37,7 +37,7 @@ struct Runner::Telling {
   ExecutorCall& call;
   DeviceClock& clock;
   tmeter_event event{};
-  bool on_cpu;
+  bool on_cpu, silent = false;
   std::optional<MemoryEvents> memory;
   struct Marked {
     size_t begin, end;
@@ -54,6 +54,7 @@ struct Runner::Telling {
 
   void tell(int32_t kind, uint64_t at, const tmeter_node* node = nullptr, int64_t bytes = 0,
             uint64_t since = 0) {
+    if (silent) return;
     event.kind = kind;
     event.nanoseconds = at;
     event.since = since;
@@ -98,11 +99,22 @@ void Runner::use_threads(int32_t threads) {
 }
 
 void Runner::run(int32_t run, int32_t threads, ExecutorCall& call) {
+  Telling telling(call, clock_, run, threads, device_);
+  run_telling(telling);
+}
+
+void Runner::run_untold(int32_t threads, ExecutorCall& call) {
+  Telling telling(call, clock_, TMETER_RUN_WARM_UP, threads, device_);
+  telling.silent = true;
+  run_telling(telling);
+}
+
+void Runner::run_telling(Telling& telling) {
+  const auto run = telling.event.run;
   const c10::InferenceMode inference;
   const c10::DeviceGuard guard(device_);
-  use_threads(threads);
+  use_threads(telling.event.threads);
   for (auto& slot : slots_) slot = {};
-  Telling telling(call, clock_, run, threads, device_);
   if (run == TMETER_RUN_MEMORY || memory_limit_ > 0) telling.memory.emplace(device_, memory_limit_);
   for (size_t i = 0; i < inputs_.size(); ++i) slots_[program_.inputs[i]] = inputs_[i];
   wait_for(device_);
@@ -185,11 +197,30 @@ size_t Runner::control(const Step& step, size_t at) try {
   rethrow(step);
 }
 
+namespace {
+
+std::string sizes_text(at::IntArrayRef sizes) {
+  std::string out;
+  for (const auto n : sizes) out += (out.empty() ? "" : "x") + std::to_string(n);
+  return out;
+}
+
+void require_sizes(const Step& step, const at::Tensor& result) {
+  if (result.sizes() == step.counted_on) return;
+  throw Error(TMETER_CANNOT_RUN,
+              step.place + " gives " + sizes_text(result.sizes()) + " for these inputs and the recorded "
+                  "program counts on " + sizes_text(step.counted_on) +
+                  "; a .pt2 file (torch.export) has sizes that follow data");
+}
+
+}  // namespace
+
 void Runner::step(const Step& step) try {
   stack_.clear();
   for (const auto& operand : step.operands) push(operand);
   if (step.op) {
     step.op->callBoxed(stack_);
+    if (step.counts) require_sizes(step, stack_[0].toTensor());
   } else {
     auto number = step.compute(stack_);
     stack_.assign(1, std::move(number));

@@ -14,6 +14,8 @@ class Runner final : public Execution {
 
   void run(int32_t run, int32_t threads, ExecutorCall& call) override;
 
+  /// A run that nobody is told of.
+  void run_untold(int32_t threads, ExecutorCall& call);
   /// What the last run gave, lists opened; until the next one begins.
   std::vector<at::Tensor> outputs() const;
 
@@ -21,6 +23,7 @@ class Runner final : public Execution {
   struct Telling;  // to whom and of what, in one run
 
   void use_threads(int32_t threads);
+  void run_telling(Telling& telling);
   void all_steps(Telling& telling);
   void tell_step(const Step& step, Telling& telling);
   void step(const Step& step);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "run/kept.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -71,8 +70,8 @@ at::Tensor Weights::make(const Tensor& tensor, bool written) {
   const auto type = scalar_type_of(tensor.dtype(), tensor.name());
   const auto sizes = vector_of(tensor.shape()), strides = vector_of(tensor.strides());
   const auto options = at::dtype(type).device(at::kCPU);
-  const auto kept_one = kept().constants.find(tensor.name());
-  if (kept_one != kept().constants.end() && kept_one->second.sizes() == sizes &&
+  const auto kept_one = kept_.constants.find(tensor.name());
+  if (kept_one != kept_.constants.end() && kept_one->second.sizes() == sizes &&
       kept_one->second.scalar_type() == type)
     return kept_one->second.to(device_);
   const auto bytes = call_.weights(tensor);
