@@ -3,9 +3,10 @@
 # For building and testing. LibTorch and Node.js come from PyPI, see libtorch.sh and node.sh.
 build_packages=(
   build-essential cmake ninja-build ccache git ca-certificates python3 unzip
-  libboost1.81-dev libboost-program-options1.81-dev libtomlplusplus-dev libsimdjson-dev
-  nlohmann-json3-dev libfmt-dev zlib1g-dev libseccomp-dev libhwy-dev libeigen3-dev libutf8proc-dev libgtest-dev python3-jsonschema
+  libgtest-dev python3-jsonschema
 )
+# The libraries: names of Debian 12, which come first.
+mapfile -t -O ${#build_packages[@]} build_packages < <(sed -En 's/^[^# ]+ +([^|]+).*/\1/p' apps/python/libraries.txt)
 
 # For testing alone: the browser in which the html report is looked at (124 MB), and parsers of other
 # makes, which read what report writers write.

@@ -1,5 +1,6 @@
-# Builds tmeter for `pip install .`. What cannot be found of LibTorch and Node.js is left out, and the
-# program says what is missing when it is asked for.
+# Builds tmeter for `pip install .`, and fetches what the machine lacks for that. What cannot be had of LibTorch
+# and Node.js is left out, and the program says what is missing when it is asked for.
+option(TMETER_FETCH "Fetch libraries and npm packages that are missing" ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
@@ -10,23 +11,23 @@ set(cache "$ENV{XDG_CACHE_HOME}")
 if(NOT cache)
   set(cache "$ENV{HOME}/.cache")
 endif()
-if(NOT DEFINED TMETER_NODE_MODULES)
-  file(GLOB packages "${cache}/tmeter/page-*/node_modules")
-  list(APPEND packages "")
-  list(GET packages 0 packages)
-  if(packages)
-    set(TMETER_NODE_MODULES "${packages}" CACHE PATH "")
-  endif()
-endif()
-file(GLOB nodes "${cache}/tmeter/node-*/bin")
-list(APPEND CMAKE_PROGRAM_PATH ${nodes})
-
 set(repository "${CMAKE_CURRENT_SOURCE_DIR}/../..")
-list(PREPEND CMAKE_MODULE_PATH "${repository}/plugins/torch_backend/cmake")
-find_package(LibTorch 2.6 QUIET)
-if(NOT LibTorch_FOUND AND NOT DEFINED TMETER_TORCH)
-  message(STATUS "No LibTorch: TorchScript files will not be read. ./dev setup downloads it.")
-  set(TMETER_TORCH OFF CACHE BOOL "" FORCE)
+include(libraries.cmake)
+include(page.cmake)
+include(torch.cmake)
+
+# The compiler is whichever is there; its new warnings are not the user's business.
+set(TMETER_WERROR OFF)
+# pip's ninja starts a job for each processor; what includes LibTorch's headers takes 2 GB.
+cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
+cmake_host_system_information(RESULT megabytes QUERY AVAILABLE_PHYSICAL_MEMORY)
+math(EXPR jobs "${megabytes} / 2048")
+if(jobs LESS 1)
+  set(jobs 1)
+elseif(jobs GREATER processors)
+  set(jobs ${processors})
 endif()
+set_property(GLOBAL PROPERTY JOB_POOLS compile=${jobs})
+set(CMAKE_JOB_POOL_COMPILE compile)
 
 add_subdirectory("${repository}" tmeter)

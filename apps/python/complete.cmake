@@ -8,7 +8,7 @@ file(GLOB plugins "${prefix}/lib/tmeter/plugins/*.tmeter")
 set(provided "^(ld-linux|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\\+\\+|libz)[-.]"
              "^lib(torch|c10|gomp|cudart|cupti)")
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${prefix}/bin/tmeter" MODULES ${plugins}
-  RESOLVED_DEPENDENCIES_VAR found PRE_EXCLUDE_REGEXES ${provided})
+  RESOLVED_DEPENDENCIES_VAR found DIRECTORIES ${library_folders} PRE_EXCLUDE_REGEXES ${provided})
 foreach(library IN LISTS found)
   if(library MATCHES "^${libraries}/")
     continue()

@@ -5,6 +5,7 @@
 
 #include "apps/tmeter/commands.hpp"
 #include "core/base/error.hpp"
+#include "core/process/parent.hpp"
 #include "core/process/terminal.hpp"
 
 namespace {
@@ -16,6 +17,7 @@ int run(int argc, char** argv) {
   if (first == "show") return show_command({argv + 2, argv + argc});
   if (first == "diff") return diff_command({argv + 2, argv + argc});
   if (first == "merge") return merge_command({argv + 2, argv + argc});
+  if (first == "hardware") return hardware_command({argv + 2, argv + argc});
   if (first == "config") return config_command({argv + 2, argv + argc});
   return analyse_command({argv + 1, argv + argc});
 }
@@ -24,6 +26,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using tmeter::core::ErrorKind;
+  tmeter::core::end_with_parent();
   tmeter::core::Terminal terminal(false);
   try {
     return run(argc, argv);

@@ -69,8 +69,8 @@ void add_folder_of(const std::string& file, std::vector<std::string>& out) {
 
 Rights run_rights(const Settings& settings, const std::vector<std::string>& files,
                   const Registry& registry) {
-  Rights rights{system_paths()};
-  auto& read = rights.read;
+  Rights rights;
+  auto& read = rights.read = system_paths();
   for (const auto& file : files) add_folder_of(file, read);
   for (const auto& folder : plugin_folders(settings)) read.push_back(folder);
   read.push_back(data_folder());
@@ -85,6 +85,22 @@ Rights run_rights(const Settings& settings, const std::vector<std::string>& file
   std::sort(read.begin(), read.end());
   read.erase(std::unique(read.begin(), read.end()), read.end());
   return rights;
+}
+
+void add_rights_of_runs(Rights& rights, Running running, const std::string& device) {
+  if (running == Running::kNo) return;
+  for (const char* path : {"/proc/stat", "/proc/vmstat", "/proc/loadavg", "/proc/diskstats", "/proc/net",
+                           "/sys/class/powercap", "/sys/devices/virtual/powercap",
+                           "/sys/class/hwmon", "/sys/class/thermal", "/sys/devices/virtual/thermal",
+                           "/sys/bus/event_source"})
+    rights.read.emplace_back(path);
+  rights.counters = running == Running::kProfile;
+  if (device == "cpu") return;
+  rights.read.emplace_back("/proc/driver/nvidia");
+  for (const char* path : {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"})
+    rights.devices.emplace_back(path);
+  constexpr int kMostDevices = 16;
+  for (int i = 0; i < kMostDevices; ++i) rights.devices.push_back("/dev/nvidia" + std::to_string(i));
 }
 
 std::vector<const Plugin*> declared_rights(Registry& registry,

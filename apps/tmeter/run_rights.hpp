@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/tmeter/plugin_choice.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/process/sandbox.hpp"
@@ -14,6 +15,10 @@ namespace tmeter::app {
 /// and what libraries of the system read.
 core::Rights run_rights(const core::Settings& settings, const std::vector<std::string>& files,
                         const core::Registry& registry);
+
+/// What `running` adds, and `device`: sensors may be read; counters of this process are there for
+/// --profile; a GPU's devices for a model that runs on one.
+void add_rights_of_runs(core::Rights& rights, Running running, const std::string& device);
 
 /// The plugins the user named, with --plugins, --plugin or --report, that declare rights. One that
 /// only lies in a folder gets none.

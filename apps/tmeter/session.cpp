@@ -45,6 +45,7 @@ void Session::tell_problems() {
 void Session::enter_sandbox(const std::vector<std::string>& files,
                             const std::vector<std::string>& plugins) {
   auto rights = run_rights(line_.settings, files, registry_);
+  add_rights_of_runs(rights, line_.running, line_.runs.device);
   for (const auto* p : declared_rights(registry_, plugins, targets_)) {
     if (!add_rights(rights, p->manifest.rights)) {
       throw Error(ErrorKind::kPlugin,

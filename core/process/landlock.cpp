@@ -18,7 +18,8 @@
 namespace tmeter::core {
 namespace {
 
-constexpr uint64_t kExecute = 1u << 0, kReadFile = 1u << 2, kReadDir = 1u << 3;
+constexpr uint64_t kExecute = 1u << 0, kWriteFile = 1u << 1, kReadFile = 1u << 2,
+                   kReadDir = 1u << 3, kControlDevice = 1u << 15;  // version 5
 /// All rights to files known to a version of Landlock (its first bits).
 constexpr std::array<int, 6> kFileRights{0, 13, 14, 15, 15, 16};
 constexpr uint64_t kTcpBind = 1u << 0, kTcpConnect = 1u << 1;           // version 4
@@ -31,11 +32,12 @@ struct __attribute__((packed)) PathBeneath {
   int32_t folder;
 };
 
-void allow_reading(int ruleset, const std::string& path) {
+void allow(int ruleset, const std::string& path, uint64_t rights_of_files) {
   const Descriptor file(open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat info {};
   if (file.get() < 0 || fstat(file.get(), &info) != 0) return;
-  const PathBeneath rule{S_ISDIR(info.st_mode) ? kReadFile | kReadDir : kReadFile, file.get()};
+  const PathBeneath rule{S_ISDIR(info.st_mode) ? rights_of_files | kReadDir : rights_of_files,
+                         file.get()};
   syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &rule, 0);
 }
 
@@ -69,7 +71,9 @@ FileLimits limit_files(const Rights& rights) {
   const Descriptor ruleset(
       static_cast<int>(syscall(SYS_landlock_create_ruleset, &wanted, ruleset_size(version), 0)));
   if (ruleset.get() < 0) return does_not_hold(std::strerror(errno));
-  for (const auto& path : rights.read) allow_reading(ruleset.get(), path);
+  for (const auto& path : rights.read) allow(ruleset.get(), path, kReadFile);
+  const auto of_devices = (kReadFile | kWriteFile | kControlDevice) & wanted.files;
+  for (const auto& path : rights.devices) allow(ruleset.get(), path, of_devices);
   if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0)
     return does_not_hold(std::strerror(errno));
   return {"reads the model's folder, plugins and system libraries only (Landlock " +

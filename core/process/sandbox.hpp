@@ -15,6 +15,8 @@ namespace tmeter::core {
 struct Rights {
   std::vector<std::string>
       read;                // files and folders with all below them; what is not there is skipped
+  std::vector<std::string> devices;  // … that may be written, too, and controlled: a GPU's
+  bool counters = false;   // perf events of this process
   bool write = false;      // a plugin declared "files"
   bool network = false;    // … "network"
   bool processes = false;  // … "processes"

@@ -56,7 +56,8 @@ constexpr int kNever[] = {SCMP_SYS(setns),           SCMP_SYS(unshare),
                           SCMP_SYS(keyctl),          SCMP_SYS(add_key),
                           SCMP_SYS(request_key),     SCMP_SYS(bpf),
                           SCMP_SYS(userfaultfd),     SCMP_SYS(io_uring_setup),
-                          SCMP_SYS(perf_event_open), SCMP_SYS(personality)};
+                          SCMP_SYS(personality)};
+constexpr int kCounters[] = {SCMP_SYS(perf_event_open)};
 
 class Filter {
  public:
@@ -126,6 +127,7 @@ std::string limit_system_calls(const Rights& rights, int landlock) {
   Filter filter;
   filter.refuse(kNever);
   std::string words;
+  if (!rights.counters) filter.refuse(kCounters);
   if (!rights.network) filter.refuse(kNetwork), words += "no network, ";
   if (!rights.processes)
     refuse_processes(filter, landlock), words += "no other programs or processes, ";

@@ -62,16 +62,26 @@ class Clockwork final : public tmeter::Execution {
     end.node = node.handle();
     end.since = since;
     call.event(end);
+    if (run == TMETER_RUN_MEMORY && node.index() > 0)
+      tell_bytes(TMETER_EVENT_FREE, nullptr, 100 * static_cast<int64_t>(node.index()), call);
   }
   static void tell_of(int32_t kind, const tmeter::Node& node, tmeter::ExecutorCall& call) {
     auto e = event(kind);
     e.node = wrong() == "no-node" ? nullptr : node.handle();
     call.event(e);
   }
+  /// A result of 100 (i + 1) bytes and a workspace of 1000; the result before is freed afterwards.
   static void tell_memory(const tmeter::Node& node, tmeter::ExecutorCall& call) {
-    auto e = event(TMETER_EVENT_ALLOCATE);
-    e.node = node.handle();
-    e.bytes = 64;
+    const auto n = static_cast<int64_t>(node.index());
+    tell_bytes(TMETER_EVENT_ALLOCATE, node.handle(), 100 * (n + 1), call);
+    tell_bytes(TMETER_EVENT_ALLOCATE, node.handle(), 1000, call);
+    tell_bytes(TMETER_EVENT_FREE, node.handle(), 1000, call);
+  }
+  static void tell_bytes(int32_t kind, const tmeter_node* node, int64_t bytes,
+                         tmeter::ExecutorCall& call) {
+    auto e = event(kind);
+    e.node = node;
+    e.bytes = bytes;
     call.event(e);
   }
   static void misbehave(const tmeter::Node& node) {

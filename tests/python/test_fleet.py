@@ -127,6 +127,65 @@ def test_a_killed_worker_loses_nothing(tmp_path, trained, monkeypatch):
     assert_same_figures(tmeter.analyze(index, plugins=STATS).to_dict(), found.result("trained").to_dict())
 
 
+def processes_of(path):
+    """Native programs that were given this file."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+            # Not those that have ended and wait to be buried, by whoever does that here.
+            if os.fsencode(path) in words and b"python" not in words[0] and "State:\tZ" not in (entry / "status").read_text():
+                found.append(int(entry.name))
+        except OSError:
+            pass  # gone meanwhile
+    return found
+
+
+def wait_for(condition):
+    end = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def hours_of_work(path):
+    """A checkpoint of 8 TB on no disk: one hole."""
+    numbers = 1 << 41
+    header = json.dumps({"a": {"dtype": "F32", "shape": [numbers], "data_offsets": [0, 4 * numbers]}}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    os.truncate(path, 8 + len(header) + 4 * numbers)
+    return path
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import sys, tmeter; tmeter.analyze(sys.argv[1], plugins='param-stats')",
+        "import sys; from tmeter import fleet; fleet.analyze([sys.argv[1]], sys.argv[2], plugins='param-stats', engine='local')",
+    ],
+    ids=["analyze", "fleet"],
+)
+def test_who_is_killed_leaves_no_program_running(tmp_path, script):
+    model = hours_of_work(tmp_path / "hole.safetensors")
+    python = subprocess.Popen([sys.executable, "-c", script, model, tmp_path / "out"])
+    try:
+        wait_for(lambda: len(processes_of(model)) == 2)  # the supervisor and its worker
+    finally:
+        python.kill()
+        python.wait()
+    wait_for(lambda: not processes_of(model))
+
+
+def test_a_program_whose_caller_is_gone_already():
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    program = tmeter.program.program_path()
+    done = subprocess.run([program, "--version"], env={**os.environ, "TMETER_PARENT": str(gone.pid)})
+    assert done.returncode == -15
+    for other in ("", "x", "-1", "99999999999999999999", str(os.getppid())):
+        subprocess.run([program, "--version"], env={**os.environ, "TMETER_PARENT": other}, check=True, stdout=subprocess.DEVNULL)
+
+
 def test_a_file_that_kills_every_worker_fails_alone(tmp_path, resnet50, trained, monkeypatch):
     real = tmeter.program.program_path()
     script = tmp_path / "program"

@@ -111,7 +111,8 @@ def run(arguments: Sequence[str], *, accept: Sequence[int] = (0,)) -> Completed:
             stderr=subprocess.PIPE,
             encoding="utf-8",
             errors="replace",
-            env=program_environment(),
+            # A worker that is killed from outside leaves nothing running (core/process/parent.hpp).
+            env={**program_environment(), "TMETER_PARENT": str(os.getpid())},
         )
     except OSError as error:
         raise ProgramMissingError(f"{command[0]} cannot be started: {error}") from error

@@ -16,6 +16,11 @@
 
 namespace pt2 {
 
+void GraphReader::expect_branches(const Ids& inputs) {
+  branches_ = true;
+  for (size_t i = 0; i < inputs.size(); ++i) places_.emplace(inputs[i], "i" + std::to_string(i));
+}
+
 void GraphReader::note_places(size_t node) {
   for (size_t i = 0; i < results_.size(); ++i)
     places_.emplace(results_[i], "n" + std::to_string(node) + "." + std::to_string(i));

@@ -12,17 +12,21 @@ namespace pt2 {
 
 class GraphReader {
  public:
+  using Ids = std::vector<tmeter_id>;
   GraphReader(Building& building, Modules& modules, Arguments& arguments)
       : building_(building), modules_(modules), arguments_(arguments) {}
 
-  /// The next tensor that the user gives; before `read`.
-  void input(tmeter_id value) { places_.emplace(value, "i" + std::to_string(inputs_++)); }
+  /// There are operators with graphs of their own, and this is what the user gives: before `read`.
+  void expect_branches(const Ids& inputs);
   /// Nodes without a module stack of their own belong to `call`.
-  void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call);
+  void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call) {
+    read(nodes, scope, call, 0, nodes.size());
+  }
+  /// Those from number `first` on of so many.
+  void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call, size_t first,
+            size_t total);
 
  private:
-  using Ids = std::vector<tmeter_id>;
-
   static json::element argument_of(json::element input) { return member(as_object(input), "arg"); }
 
   void read_node(const NodeView& node, Scope& scope, tmeter_id call);
@@ -72,7 +76,7 @@ class GraphReader {
   bool branches_ = false;              // there are operators with graphs of their own
   std::unordered_map<tmeter_id, std::string> places_;  // only then: "n12.0", "n12.0.3", "i1"
   std::string regions_;
-  size_t inputs_ = 0, emitted_ = 0;
+  size_t emitted_ = 0;
   int depth_ = 0;                      // of sub-graphs
   size_t nodes_ = 0;
 };

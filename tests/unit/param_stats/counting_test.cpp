@@ -1,5 +1,5 @@
-// Counting bit patterns by vectors: against adding one for each, wherever a vector ends and whatever
-// repeats.
+// Counting bit patterns by vectors: against adding one for each, wherever a vector ends and
+// whatever repeats.
 #include "plugins/metrics/param_stats/counting.hpp"
 
 #include <cstring>

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import sys
 
 from .in_processes import _read, _write
 from .work import run_unit
 
 
+_PR_SET_PDEATHSIG = 1
+
+
 def main() -> None:
+    # Nobody takes what it finds when the process that started it is gone.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints does not end up between answers
     while True:

@@ -1,0 +1,182 @@
+// allocations: memory as the allocator of what runs the model sees it, operator by operator, held against
+// the peak that the graph alone tells.
+#include <algorithm>
+#include <array>
+#include <tmeter/cpp/observer.hpp>
+#include <tmeter/cpp/units.hpp>
+#include <tmeter/cpp/words.hpp>
+
+namespace {
+
+using tmeter::Call;
+using tmeter::Cell;
+using tmeter::Count;
+using tmeter::Graph;
+using tmeter::ObserverCall;
+
+constexpr std::string_view kPeak = "measured_peak_bytes";
+constexpr double kWorthTelling = 0.1;
+
+const std::array<tmeter::MetricSpec, 4> kMetrics{{
+    {.id = kPeak,
+     .title = "peak, measured",
+     .unit = "B",
+     .unit_kind = TMETER_UNIT_BYTE,
+     .aggregation = TMETER_AGGREGATE_MAX,
+     .convention = "bytes that the allocator has given out and not got back, at most, while an operator "
+                   "runs, workspaces inside kernels included, and the model's inputs, which are there "
+                   "before; parameters are not counted; a module's figure is its largest"},
+    {.id = "allocated_bytes",
+     .title = "allocated",
+     .unit = "B",
+     .unit_kind = TMETER_UNIT_BYTE,
+     .flags = TMETER_METRIC_DETAIL,
+     .convention = "bytes that the allocator gives out while an operator runs, in all"},
+    {.id = "freed_bytes",
+     .title = "freed",
+     .unit = "B",
+     .unit_kind = TMETER_UNIT_BYTE,
+     .flags = TMETER_METRIC_DETAIL,
+     .convention = "bytes given back while an operator runs and after it, up to the next one"},
+    {.id = "workspace_bytes",
+     .title = "workspace",
+     .unit = "B",
+     .unit_kind = TMETER_UNIT_BYTE,
+     .aggregation = TMETER_AGGREGATE_MAX,
+     .flags = TMETER_METRIC_DETAIL,
+     .convention = "bytes beyond what is there before and after an operator that it takes meanwhile: "
+                   "largest level while it runs - max(level before, level after)"},
+}};
+
+struct Use {
+  int64_t peak = 0, allocated = 0, freed = 0, workspace = 0;
+  bool ran = false;
+};
+
+int64_t input_bytes(const Graph& graph) {
+  int64_t bytes = 0;
+  for (const auto input : graph.inputs())
+    if (input.is_tensor()) bytes += input.bytes().value();
+  return bytes;
+}
+
+class Allocations final : public tmeter::Observer {
+ public:
+  void begin(const Graph& graph, ObserverCall& call) override {
+    inputs_ = input_bytes(graph);
+    uses_.resize(graph.nodes().size());
+    call.want(TMETER_RUN_MEMORY, 0, 1);
+  }
+
+  void event(const tmeter_event& e, ObserverCall&) override {
+    switch (e.kind) {
+      case TMETER_EVENT_RUN_BEGIN:
+        level_ = inputs_;
+        std::fill(uses_.begin(), uses_.end(), Use{});
+        break;
+      case TMETER_EVENT_OP_BEGIN:
+        now_ = &uses_[tmeter::Node(e.node).index()];
+        now_->ran = true;
+        before_ = highest_ = level_;
+        break;
+      case TMETER_EVENT_OP_END:
+        now_->peak = highest_;
+        now_->workspace = highest_ - std::max(before_, level_);
+        break;
+      case TMETER_EVENT_ALLOCATE:
+        level_ += e.bytes;
+        highest_ = std::max(highest_, level_);
+        if (now_) now_->allocated += e.bytes;
+        break;
+      case TMETER_EVENT_FREE:
+        level_ -= e.bytes;
+        if (now_) now_->freed += e.bytes;
+        break;
+      case TMETER_EVENT_RUN_END:
+        complete_ = true;
+        break;
+      default:
+        break;
+    }
+  }
+
+  void end(const Graph&, ObserverCall& call) override {
+    if (!complete_) {
+      const auto why = std::string(call.stopped());
+      tell(call, TMETER_PROVENANCE_UNAVAILABLE,
+           "no run that tells of memory came to its end" + (why.empty() ? why : "; " + why));
+      return;
+    }
+    for (size_t i = 0; i < uses_.size(); ++i) emit(uses_[i], i, call);
+    tell(call, TMETER_PROVENANCE_MEASURED,
+         "one run on " + std::string(call.fact("device")) + ", as " +
+             std::string(call.fact("engine")) + "'s allocator tells");
+  }
+
+ private:
+  static void tell(const Call& call, int32_t provenance, const std::string& text) {
+    for (const auto& m : kMetrics) call.set_provenance(m.id, provenance, text);
+  }
+  static void emit(const Use& use, size_t node, const Call& call) {
+    const std::array<int64_t, 4> figures{use.peak, use.allocated, use.freed, use.workspace};
+    for (size_t i = 0; i < figures.size(); ++i) {
+      // Of what is not run, nothing; a level that fell below what was told is none.
+      const auto cell = use.ran ? Cell(Count(std::max<int64_t>(figures[i], 0))) : Cell::zero_by_rule();
+      call.emit(kMetrics[i].id, TMETER_AXIS_NODE, node, cell);
+    }
+  }
+
+  int64_t inputs_ = 0, level_ = 0, before_ = 0, highest_ = 0;
+  std::vector<Use> uses_;
+  Use* now_ = nullptr;
+  bool complete_ = false;
+};
+
+std::string bytes_text(double bytes) {
+  return tmeter::scaled(bytes, TMETER_UNIT_BYTE, "B").text();
+}
+
+/// The operator with the largest workspace, as a reason.
+std::string largest_workspace(const Graph& graph, const Call& call) {
+  int64_t most = 0;
+  std::string where;
+  for (const auto node : graph.nodes()) {
+    const auto bytes = call.read("workspace_bytes", node).count().value();
+    if (bytes <= most) continue;
+    most = bytes;
+    where = std::string(node.op()) + " of " + std::string(node.call().module().path());
+  }
+  if (where.empty()) return "no operator takes a workspace";
+  return "the largest workspace is that of " + where + ", " + bytes_text(static_cast<double>(most));
+}
+
+/// What the graph tells, held against what was measured.
+void compare(const Graph& graph, Call& call) {
+  const auto measured = call.read(kPeak, TMETER_AXIS_MODEL, 0);
+  const auto told = call.read("peak_activation_bytes", TMETER_AXIS_MODEL, 0);
+  if (!measured.is_number() || !told.is_number() || told.real() <= 0) return;
+  const double error = measured.real() / told.real() - 1;
+  if (error > -kWorthTelling && error < kWorthTelling) return;
+  tmeter::Finding f;
+  f.rule = "peak-differs";
+  f.text = "memory at its peak is " + tmeter::percent(error < 0 ? -error : error) +
+           (error < 0 ? " less" : " more") + " than the graph alone tells";
+  f.evidence = "measured " + bytes_text(measured.real()) + ", told " + bytes_text(told.real()) +
+               "; " + largest_workspace(graph, call);
+  call.add(f);
+}
+
+}  // namespace
+
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.allocations",
+                       .version = "1.0.0",
+                       .description = "Memory of a run, operator by operator, as measured",
+                   }),
+                   [](tmeter::Registrar& r) {
+                     for (const auto& m : kMetrics) r.metric(m);
+                     tmeter::observer<Allocations>(
+                         r, "allocations",
+                         "measured_peak_bytes allocated_bytes freed_bytes workspace_bytes");
+                     r.analysis("peaks", kPeak, "", compare);
+                   })
