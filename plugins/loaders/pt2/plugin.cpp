@@ -54,6 +54,7 @@ struct Load {
   Arguments arguments{building};
 
   std::optional<Document> program{}, weights{}, constants{};
+  bool branches = false;  // there are operators with graphs of their own
 
   void run(std::string_view model) {
     archive = locate(source, model);
@@ -67,8 +68,6 @@ struct Load {
   }
 
  private:
-  bool branches_ = false;  // there are operators with graphs of their own
-
   void note_other_models() {
     std::string names;
     for (const auto& name : archive.other_models)
@@ -163,7 +162,7 @@ struct Load {
       uses.read(views, modules);
       for (const auto& view : views) {
         stacks.push_back(view.stack_index);
-        branches_ = branches_ || view.target.starts_with("torch.ops.higher_order.");
+        branches = branches || view.target.starts_with("torch.ops.higher_order.");
       }
     });
     return stacks;
@@ -172,7 +171,7 @@ struct Load {
   void read_nodes(const Series& nodes, const std::vector<uint32_t>& stacks,
                   const Signature& signature, Scope& scope) {
     GraphReader reader(building, modules, arguments);
-    if (branches_) {
+    if (branches) {
       std::vector<tmeter_id> inputs;
       for (const auto& input : signature.inputs)
         if (input.kind == InputSpec::Kind::kUser && !input.name.empty())
