@@ -35,7 +35,7 @@ struct Options {
         "plugins to run (default: params,flops,memory); 'all' for every one that needs no run; "
         "'-NAME' leaves one out")("set,s", list("NAME.KEY=VALUE"),
                                   "an option of a plugin, as in flops.convention=fvcore")(
-        "hardware", text("NAME|FILE"), "hardware profile for estimates (default: horowitz-45nm)")(
+        "hardware", text("NAME|FILE"), "machine for estimates, or auto (default: horowitz-45nm)")(
         "threads", text("N"), "threads that read weights (default: one for each core)")(
         "assert", list("EXPR"),
         "fail with status 3 unless it holds, as in 'macs<=5G' or 'coverage==100%'");
@@ -355,7 +355,7 @@ std::string help_text() {
          "  tmeter merge [options] REPORT...   those of shards made one; --index: a row for each "
          "model\n"
          "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"
-         "  tmeter config                      the complete default configuration as TOML\n"
+         "  tmeter config, hardware list|measure  the default configuration; machine profiles\n"
       << Options().visible()
       << "\nExit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
          "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run,\n"
