@@ -15,7 +15,12 @@ class GraphReader {
       : building_(building), modules_(modules), arguments_(arguments) {}
 
   /// Nodes without a module stack of their own belong to `call`.
-  void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call);
+  void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call) {
+    read(nodes, scope, call, 0, nodes.size());
+  }
+  /// Those from number `first` on of so many.
+  void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call, size_t first,
+            size_t total);
 
  private:
   using Ids = std::vector<tmeter_id>;
