@@ -34,7 +34,7 @@ ONLY_IN = {
     "boost/program_options": ["apps/tmeter"],
     "toml++": ["core/config"],
     "seccomp.h": ["core/process"],
-    "simdjson": ["plugins/loaders", "core/saved"],
+    "simdjson": ["plugins/loaders", "plugins/torch_backend/execute", "core/saved"],
     "utf8proc.h": ["plugins/reports/text"],
     "hwy/": ["apps/measure", "plugins/metrics/param_stats", "plugins/advice/quantization"],
     "Eigen/": ["plugins/metrics/param_stats"],
