@@ -1,6 +1,7 @@
 // `tmeter [options] MODEL`: file → graph → metrics → report.
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/measured_hardware.hpp"
 #include "apps/tmeter/model_report.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "core/analysis/assertion.hpp"
@@ -36,11 +37,14 @@ Ending analyse(Session& session, const std::vector<ReportTarget>& targets,
 }  // namespace
 
 int analyse_command(const Arguments& arguments) {
-  const auto start = Session::Clock::now();
-  const auto line = parse_command_line(arguments);
+  auto start = Session::Clock::now();
+  auto line = parse_command_line(arguments);
   if (line.help) return Terminal::output(help_text()), 0;
   if (line.version) return Terminal::output("tmeter " TMETER_VERSION "\n"), 0;
   const auto targets = report_targets(line, {line.model});
+  const auto before = Session::Clock::now();
+  measure_if_auto(line.settings, line.verbosity < 0);
+  start += Session::Clock::now() - before;  // no part of the analysis
   return run_supervised(line, targets,
                         [&](Session& session) { return analyse(session, targets, start); });
 }

@@ -12,6 +12,7 @@ int show_command(const Arguments& arguments);     ///< tmeter show [options] REP
 int diff_command(const Arguments& arguments);     ///< tmeter diff [options] BEFORE AFTER
 int merge_command(const Arguments& arguments);    ///< tmeter merge [options] REPORT.json...
 int plugin_command(const Arguments& arguments);   ///< tmeter plugin list|info|manifest|check|new
+int hardware_command(const Arguments& arguments); ///< tmeter hardware list|measure
 int config_command(const Arguments& arguments);   ///< tmeter config
 
 }  // namespace tmeter::app

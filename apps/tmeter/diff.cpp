@@ -3,6 +3,7 @@
 
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/measured_hardware.hpp"
 #include "apps/tmeter/model_report.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "apps/tmeter/saved_file.hpp"
@@ -80,9 +81,10 @@ Ending diff(Session& session, std::vector<ReportTarget> targets) {
 }  // namespace
 
 int diff_command(const Arguments& arguments) {
-  const auto line = parse_command_line(arguments, Command::kDiff);
+  auto line = parse_command_line(arguments, Command::kDiff);
   if (line.help) return Terminal::output(help_text()), 0;
   const auto targets = report_targets(line, {line.other, line.model});
+  measure_if_auto(line.settings, line.verbosity < 0);
   return run_supervised(line, targets, [&](Session& session) { return diff(session, targets); });
 }
 

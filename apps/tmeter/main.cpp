@@ -17,6 +17,7 @@ int run(int argc, char** argv) {
   if (first == "show") return show_command({argv + 2, argv + argc});
   if (first == "diff") return diff_command({argv + 2, argv + argc});
   if (first == "merge") return merge_command({argv + 2, argv + argc});
+  if (first == "hardware") return hardware_command({argv + 2, argv + argc});
   if (first == "config") return config_command({argv + 2, argv + argc});
   return analyse_command({argv + 1, argv + argc});
 }

@@ -18,6 +18,11 @@ namespace {
 using namespace core;
 
 HardwareSource hardware_source(const Settings& settings) {
+  if (settings.measured_hardware) {
+    HardwareSource source(*settings.measured_hardware);
+    source.get();
+    return source;
+  }
   HardwareSource source(settings.hardware.empty() ? kDefaultHardware : settings.hardware,
                         {data_folder() + "/hardware"});
   if (!settings.hardware.empty())

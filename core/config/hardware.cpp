@@ -1,5 +1,6 @@
 #include "core/config/hardware.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -40,19 +41,23 @@ void flatten(const std::string& path, const toml::table& table, const std::strin
 
 std::string find_profile(const std::string& name, const std::vector<std::string>& folders) {
   if (name.find('/') != std::string::npos || name.ends_with(".toml")) return name;
-  std::vector<std::string> known;
   for (const auto& folder : folders) {
+    const auto file = fs::path(folder) / (name + ".toml");
     std::error_code ignored;
-    for (const auto& file : fs::directory_iterator(folder, ignored)) {
-      if (file.path().extension() != ".toml") continue;
-      if (file.path().stem() == name) return file.path().string();
-      known.push_back(file.path().stem().string());
-    }
+    if (fs::is_regular_file(file, ignored)) return file.string();
   }
-  std::string list;
-  for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
+  auto known = known_hardware(folders);
+  known.insert(known.begin(), "auto");
   throw Error(ErrorKind::kUsage, "unknown hardware profile '" + name + "'" +
-                                     did_you_mean(name, known) + "; known: " + list);
+                                     did_you_mean(name, known) + "; known: " + joined(known));
+}
+
+HardwareProfile profile_of(const toml::table& doc, const std::string& path) {
+  HardwareProfile profile;
+  profile.name = doc["name"].value_or(fs::path(path).stem().string());
+  profile.title = doc["title"].value_or(profile.name);
+  flatten(path, doc, "", profile);
+  return profile;
 }
 
 }  // namespace
@@ -60,12 +65,26 @@ std::string find_profile(const std::string& name, const std::vector<std::string>
 HardwareProfile load_hardware(const std::string& name_or_file,
                               const std::vector<std::string>& folders) {
   const auto path = find_profile(name_or_file, folders);
-  const auto doc = parse_toml_file(ErrorKind::kUsage, path);
-  HardwareProfile profile;
-  profile.name = doc["name"].value_or(fs::path(path).stem().string());
-  profile.title = doc["title"].value_or(profile.name);
-  flatten(path, doc, "", profile);
-  return profile;
+  return profile_of(parse_toml_file(ErrorKind::kUsage, path), path);
+}
+
+HardwareProfile parse_hardware(const std::string& text, const std::string& path) {
+  try {
+    return profile_of(toml::parse(text, path), path);
+  } catch (const toml::parse_error& e) {
+    toml_error(ErrorKind::kUsage, path, e.source(), std::string(e.description()));
+  }
+}
+
+std::vector<std::string> known_hardware(const std::vector<std::string>& folders) {
+  std::vector<std::string> known;
+  for (const auto& folder : folders) {
+    std::error_code ignored;
+    for (const auto& file : fs::directory_iterator(folder, ignored))
+      if (file.path().extension() == ".toml") known.push_back(file.path().stem().string());
+  }
+  std::sort(known.begin(), known.end());
+  return known;
 }
 
 }  // namespace tmeter::core

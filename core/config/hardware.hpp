@@ -24,21 +24,30 @@ inline constexpr const char* kDefaultHardware = "horowitz-45nm";
 HardwareProfile load_hardware(const std::string& name_or_file,
                               const std::vector<std::string>& folders);
 
+/// The profile that `text` is; `path` is for messages.
+HardwareProfile parse_hardware(const std::string& text, const std::string& path);
+
+/// Names of the profiles in these folders, in order.
+std::vector<std::string> known_hardware(const std::vector<std::string>& folders);
+
 /// The profile of this run, read when somebody first asks for it.
 class HardwareSource {
  public:
   HardwareSource(std::string name_or_file, std::vector<std::string> folders)
       : name_(std::move(name_or_file)), folders_(std::move(folders)) {}
+  explicit HardwareSource(HardwareProfile profile) : profile_(std::move(profile)) {}
   const HardwareProfile& get() const {
+    used_ = true;
     if (!profile_) profile_ = load_hardware(name_, folders_);
     return *profile_;
   }
-  bool was_used() const { return profile_.has_value(); }
+  bool was_used() const { return used_; }
 
  private:
   std::string name_;
   std::vector<std::string> folders_;
   mutable std::optional<HardwareProfile> profile_;
+  mutable bool used_ = false;
 };
 
 }  // namespace tmeter::core

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/config/hardware.hpp"
+
 namespace tmeter::core {
 
 struct Setting {
@@ -28,7 +30,8 @@ struct Settings {
   std::vector<std::string> reports;       // "json=out.json"
   /// SHA-256 of the libraries that may be used beside tmeter's own; not set: any.
   std::optional<std::vector<std::string>> allowed_plugins;
-  std::string hardware;  // name or file; empty: the default profile
+  std::string hardware;  // name or file, or "auto"; empty: the default profile
+  std::optional<HardwareProfile> measured_hardware;  // of "auto", once it is known
   /// [plugin name or id][option key]; of tables in a plugin's table the keys are joined by '.'.
   std::map<std::string, std::map<std::string, Setting>> options;
 };

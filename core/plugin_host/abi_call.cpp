@@ -67,6 +67,14 @@ tmeter_str hardware_text(tmeter_call* call) {
   return out;
 }
 
+/// What a loader has read of a large file need not stay in memory beside what it makes of it; what it reads again
+/// comes from the page cache. It asks whether to stop every millisecond or so, which is often enough.
+void release_what_was_read(tmeter_call& call) {
+  constexpr uint32_t kBetween = 32;
+  if (call.reading && ++call.asked % kBetween == 0)
+    call.reading->release(0, call.reading->bytes().size());
+}
+
 /// Of what a loader or an analysis does; whoever called it takes the line away again.
 void show_progress(tmeter_call* call, uint64_t done, uint64_t total, tmeter_str unit) {
   constexpr size_t kLongestUnit = 24;
@@ -87,7 +95,10 @@ const tmeter_call_api* call_interface() {
       [](tmeter_call* c, int32_t level, tmeter_str message) {
         if (c->run.log) c->run.log->add(level, c->plugin_id, view(message));
       },
-      [](tmeter_call*) -> int32_t { return Interrupt::requested(); },
+      [](tmeter_call* c) -> int32_t {
+        release_what_was_read(*c);
+        return Interrupt::requested();
+      },
       scratch,
       show_progress,
       [](tmeter_call* c, tmeter_str key, tmeter_str* out) {

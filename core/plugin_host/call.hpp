@@ -103,6 +103,8 @@ struct tmeter_call {
   tmeter::core::Registry* registry = nullptr;  // whose plugins have shape rules, once open
   tmeter::core::CallFrame frame;
   int depth = 0;               // callbacks inside each other
+  const tmeter::core::MappedFile* reading = nullptr;  // by a loader at work
+  uint32_t asked = 0;          // whether the user wants to stop
   bool keeps_threads = false;  // of what runs operators for it: LibTorch's pool
 };
 

@@ -111,11 +111,24 @@ std::string not_available(const Candidate& c) {
   throw Error(ErrorKind::kInternal, "no description fits the file");
 }
 
+/// While it lives, what the loader has read is given back now and then.
+class Reading {
+ public:
+  Reading(tmeter_call& call, const MappedFile& file) : call_(call) { call_.reading = &file; }
+  ~Reading() { call_.reading = nullptr; }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+ private:
+  tmeter_call& call_;
+};
+
 void run_loader(const tmeter_loader& loader, Plugin& plugin, const tmeter_request& request,
                 tmeter_builder& builder, tmeter_status& status) {
   builder.call = &plugin.call;
   builder.source = request.source;
   const RunningFile running(plugin.call.run.log, view(loader.engine));
+  const Reading reading(plugin.call, request.source->file);
   status = invoke(plugin.call, "while reading the model", [&](tmeter_call* call) {
     return loader.load(call, &request, &builder, loader.user);
   });

@@ -79,6 +79,9 @@ std::vector<std::string> plugin_folders(const Settings& settings) {
 
 std::string data_folder() { return (install_prefix() / "share/tmeter").string(); }
 std::string library_folder() { return (install_prefix() / "lib/tmeter/libs").string(); }
+std::string own_program(const std::string& name) {
+  return (install_prefix() / "lib/tmeter/programs" / name).string();
+}
 
 Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, CallLog* log)
     : settings_(settings), excluded_(std::move(excluded)), log_(log) {

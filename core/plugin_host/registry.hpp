@@ -102,5 +102,7 @@ std::vector<std::string> plugin_folders(const Settings& settings);
 std::string data_folder();
 /// Where an installation that brings its libraries along (the Python wheel) has them.
 std::string library_folder();
+/// Programs that tmeter starts, by full path.
+std::string own_program(const std::string& name);
 
 }  // namespace tmeter::core

@@ -34,20 +34,21 @@ class Block:
         known = "|".join(sorted(self.values, key=len, reverse=True))
         self._replacements = [
             (rf'"name": "{self.entry}"', f'"name": "{self.ENTRY}"'),
-            (rf'"(name|key)": "({known})"', rf'"\1": "\2__{self.LAYER}"'),
+            (rf'"name": "({known})"', rf'"name": "\1__{self.LAYER}"'),
+            (rf'"({known})": \{{', rf'"\1__{self.LAYER}": {{'),  # of a table
             (r"\bh\.0\b", f"h.{self.LAYER}"),
             (r"L__self__h\.0", f"L__self__h.{self.LAYER}"),
             (r'"p_h_0_', f'"p_h_{self.LAYER}_'),
         ]
 
-    def copies(self, items: list, layers: int):
-        """The items once for each layer, renamed; a layer reads the result of the one before."""
-        text = json.dumps(items)
+    def copies(self, items: list | dict, layers: int):
+        """The texts of the items once for each layer, renamed; a layer reads the result of the one before."""
+        text = json.dumps(items)[1:-1]
         for pattern, replacement in self._replacements:
             text = re.sub(pattern, replacement, text)
         for layer in range(layers):
             named = text.replace(self.LAYER, str(layer))
-            yield from json.loads(named.replace(self.ENTRY, self.exit_of(layer - 1)))
+            yield named.replace(self.ENTRY, self.exit_of(layer - 1))
 
     def exit_of(self, layer: int) -> str:
         return f"{self.exit}__{layer}" if layer >= 0 else self.entry
@@ -63,27 +64,49 @@ def output_names(node: dict) -> list[str]:
     return names
 
 
-def repeat(items: list, block: Block, layers: int, is_own) -> list:
-    """The items of the block are repeated for each layer, where they stand; others stay."""
-    first = next(i for i, item in enumerate(items) if is_own(item))
-    own = [item for item in items if is_own(item)]
-    rest = [item for item in items if not is_own(item)]
-    return rest[:first] + list(block.copies(own, layers)) + rest[first:]
+class Growing:
+    """A JSON document in which lists and tables repeat what belongs to the block once for each layer, where it
+    stands. The repeated is made piece by piece when it is written: a million nodes are 1.6 GB of text."""
+
+    def __init__(self, block: Block, layers: int):
+        self.block, self.layers = block, layers
+        self._own: list[list | dict] = []
+
+    def repeat(self, items: list, is_own) -> list:
+        first = next(i for i, item in enumerate(items) if is_own(item))
+        self._own.append([item for item in items if is_own(item)])
+        rest = [item for item in items if not is_own(item)]
+        return rest[:first] + [f"@repeated {len(self._own) - 1}@"] + rest[first:]
+
+    def repeat_keys(self, table: dict, is_own) -> dict:
+        """As ``repeat``, for an object: ``tensor_values`` and the weight table."""
+        first = next(i for i, key in enumerate(table) if is_own(key))
+        self._own.append({key: value for key, value in table.items() if is_own(key)})
+        rest = [(key, value) for key, value in table.items() if not is_own(key)]
+        mark = (f"@repeated {len(self._own) - 1}@", 0)
+        return dict(rest[:first] + [mark] + rest[first:])
+
+    def pieces(self, document):
+        """The text of the document, in pieces."""
+        text = json.dumps(document)
+        for piece in re.split(r'("@repeated \d+@"(?:: 0)?)', text):
+            mark = re.match(r'"@repeated (\d+)@"', piece)
+            if not mark:
+                yield piece
+                continue
+            copies = self.block.copies(self._own[int(mark[1])], self.layers)
+            for i, copy in enumerate(copies):
+                yield (", " if i else "") + copy
 
 
-def repeat_keys(table: dict, block: Block, layers: int, is_own) -> dict:
-    """As ``repeat``, for an object: ``tensor_values`` and the weight table."""
-    items = [{"key": key, "value": value} for key, value in table.items()]
-    repeated = repeat(items, block, layers, lambda item: is_own(item["key"]))
-    return {item["key"]: item["value"] for item in repeated}
-
-
-def grow(model: dict, weights: dict, nodes: int) -> tuple[dict, dict]:
-    """The template's two JSON documents for about ``nodes`` nodes."""
+def grow(model: dict, weights: dict, nodes: int) -> tuple[Growing, int]:
+    """Changes the template's two JSON documents; returns what writes them, and how many nodes they will have."""
     graph = model["graph_module"]["graph"]
     signature = model["graph_module"]["signature"]
     block = Block(graph["nodes"])
     layers = max(1, round((nodes - len(graph["nodes"]) + block.size) / block.size))
+    made = len(graph["nodes"]) + (layers - 1) * block.size
+    growing = Growing(block, layers)
 
     def is_own_input(item):
         return item["as_tensor"]["name"].startswith("p_h_0_")
@@ -93,32 +116,33 @@ def grow(model: dict, weights: dict, nodes: int) -> tuple[dict, dict]:
 
     tail = graph["nodes"][block.first + block.size]  # reads the last layer
     tail["inputs"][0]["arg"]["as_tensor"]["name"] = block.exit_of(layers - 1)
-    graph["nodes"] = repeat(
-        graph["nodes"], block, layers, lambda n: ",h.0," in n["metadata"]["nn_module_stack"]
+    graph["nodes"] = growing.repeat(
+        graph["nodes"], lambda n: ",h.0," in n["metadata"]["nn_module_stack"]
     )
-    graph["inputs"] = repeat(graph["inputs"], block, layers, is_own_input)
-    graph["tensor_values"] = repeat_keys(
-        graph["tensor_values"], block, layers,
-        lambda name: name in block.values or name.startswith("p_h_0_"),
+    graph["inputs"] = growing.repeat(graph["inputs"], is_own_input)
+    graph["tensor_values"] = growing.repeat_keys(
+        graph["tensor_values"], lambda name: name in block.values or name.startswith("p_h_0_")
     )
-    signature["input_specs"] = repeat(signature["input_specs"], block, layers, is_own_spec)
-    model["graph_module"]["module_call_graph"] = repeat(
-        model["graph_module"]["module_call_graph"], block, layers,
+    signature["input_specs"] = growing.repeat(signature["input_specs"], is_own_spec)
+    model["graph_module"]["module_call_graph"] = growing.repeat(
+        model["graph_module"]["module_call_graph"],
         lambda call: call["fqn"] == "h.0" or call["fqn"].startswith("h.0."),
     )
-    weights["config"] = repeat_keys(
-        weights["config"], block, layers, lambda name: name.startswith("h.0.")
+    weights["config"] = growing.repeat_keys(
+        weights["config"], lambda name: name.startswith("h.0.")
     )
-    return model, weights
+    return growing, made
 
 
-def write_aligned(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+def write_aligned(archive: zipfile.ZipFile, name: str, pieces) -> None:
     """Stored, its data on a multiple of 64 bytes: an extra field "FB" fills the gap."""
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
     data_start = archive.fp.tell() + 30 + len(name.encode()) + 4
     padding = -data_start % ALIGNMENT
     info.extra = b"FB" + padding.to_bytes(2, "little") + b"Z" * padding
-    archive.writestr(info, data)
+    with archive.open(info, "w") as entry:
+        for piece in pieces:
+            entry.write(piece)
 
 
 def write_large(nodes: int, output: Path, template: Path = TEMPLATE) -> int:
@@ -126,16 +150,17 @@ def write_large(nodes: int, output: Path, template: Path = TEMPLATE) -> int:
     with zipfile.ZipFile(template) as source:
         root = source.namelist()[0].split("/")[0]
         entries = {n.removeprefix(f"{root}/"): source.read(n) for n in source.namelist()}
-    graph_file, weights_file = "models/model.json", "data/weights/model_weights_config.json"
-    model, weights = grow(
-        json.loads(entries[graph_file]), json.loads(entries[weights_file]), nodes
-    )
-    entries[graph_file] = json.dumps(model).encode()
-    entries[weights_file] = json.dumps(weights).encode()
+    documents = {
+        name: json.loads(entries[name])
+        for name in ("models/model.json", "data/weights/model_weights_config.json")
+    }
+    growing, made = grow(*documents.values(), nodes)
     with zipfile.ZipFile(output, "w") as archive:
         for name, data in entries.items():
-            write_aligned(archive, f"{output.stem}/{name}", data)
-    return len(model["graph_module"]["graph"]["nodes"])
+            texts = growing.pieces(documents[name]) if name in documents else ()
+            pieces = (text.encode() for text in texts) if name in documents else [data]
+            write_aligned(archive, f"{output.stem}/{name}", pieces)
+    return made
 
 
 def main() -> None:

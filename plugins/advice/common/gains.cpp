@@ -26,6 +26,25 @@ ModuleCall common(ModuleCall a, ModuleCall b) {
   return b;
 }
 
+/// Places that are told together.
+struct Kind {
+  std::string text;
+  size_t count = 0;
+  double bytes = 0;
+};
+
+std::vector<Kind> kinds_of(std::span<const Gain> gains) {
+  std::vector<Kind> kinds;
+  std::map<std::string_view, size_t> known;
+  for (const auto& g : gains) {
+    const auto [at, is_new] = known.try_emplace(g.kind, kinds.size());
+    if (is_new) kinds.push_back({g.kind});
+    ++kinds[at->second].count;
+    kinds[at->second].bytes += g.saved.all();
+  }
+  return kinds;
+}
+
 Moved sum_of(std::span<const Gain> gains) {
   Moved sum;
   for (const auto& g : gains) sum += g.saved;
@@ -56,6 +75,9 @@ std::string kind_of(std::span<const Node> nodes) {
     text += (i ? " → " : "") + std::string(tmeter::base_name(nodes[i].op()));
     around = i ? common(around, nodes[i].call()) : nodes[i].call();
   }
+  // "relu in ReLU" says nothing.
+  if (nodes.size() == 1 && around && around.nodes().size() == 1 && around.parent())
+    around = around.parent();
   return around ? text + in_module(around.module()) : text;
 }
 
@@ -65,23 +87,21 @@ std::string in_module(tmeter::Module module) {
 }
 
 std::string kinds_text(std::span<const Gain> gains) {
-  struct Kind {
-    std::string text;
-    size_t count = 0;
-    double bytes = 0;
-  };
-  std::vector<Kind> kinds;
-  std::map<std::string_view, size_t> known;
-  for (const auto& g : gains) {
-    const auto [at, is_new] = known.try_emplace(g.kind, kinds.size());
-    if (is_new) kinds.push_back({g.kind});
-    ++kinds[at->second].count;
-    kinds[at->second].bytes += g.saved.all();
-  }
+  auto kinds = kinds_of(gains);
   std::stable_sort(kinds.begin(), kinds.end(),
                    [](const Kind& a, const Kind& b) { return a.bytes > b.bytes; });
   return tmeter::listed(kinds.size(), kNamed, [&](size_t i) {
-    return std::to_string(kinds[i].count) + " × " + kinds[i].text + " " + bytes_text(kinds[i].bytes);
+    return std::to_string(kinds[i].count) + " × " + kinds[i].text + " " +
+           bytes_text(kinds[i].bytes);
+  });
+}
+
+std::string counts_text(std::span<const Gain> gains) {
+  auto kinds = kinds_of(gains);
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const Kind& a, const Kind& b) { return a.count > b.count; });
+  return tmeter::listed(kinds.size(), kNamed, [&](size_t i) {
+    return std::to_string(kinds[i].count) + " × " + kinds[i].text;
   });
 }
 
@@ -111,12 +131,20 @@ std::optional<Work> Ledger::work_of(const Node& node) {
 
 std::optional<double> Ledger::seconds_of(std::span<const Work> parts) {
   if (!can_tell_time_) return std::nullopt;
+  const auto idle = [](const Work& w) { return w.macs == 0 && w.ops == 0 && w.bytes == 0; };
+  if (std::all_of(parts.begin(), parts.end(), idle)) return 0;  // a view: nobody waits for it
   const auto times = machine_.times_of(parts, call_);
   return times ? std::optional(times->longer() + overhead_) : std::nullopt;
 }
 
-std::optional<Gain> Ledger::merged(std::vector<Node> nodes, const Moved& saved, tmeter::OpClass kind,
-                                   size_t gone) {
+std::optional<machine::Times> Ledger::times_of(const Node& node) {
+  const auto work = work_of(node);
+  if (!work || !can_tell_time_) return std::nullopt;
+  return machine_.times_of({&*work, 1}, call_);
+}
+
+std::optional<Gain> Ledger::merged(std::vector<Node> nodes, const Moved& saved,
+                                   tmeter::OpClass kind, size_t gone) {
   std::vector<Work> after;
   std::optional<double> seconds = 0;
   double bytes = -saved.all();
@@ -152,6 +180,34 @@ std::optional<Gain> Ledger::dropped(std::vector<Node> nodes) {
   return Gain{std::move(nodes), saved, seconds, std::move(text)};
 }
 
+std::optional<Gain> Ledger::converted(const Node& node, tmeter::DType from, tmeter::DType to,
+                                      const Moved& less) {
+  const auto work = work_of(node);
+  if (!work) return std::nullopt;
+  auto saved = *moved_by(node);
+  saved.read *= less.read, saved.written *= less.written;
+  auto then = *work;
+  then.bytes -= saved.all();
+  if (then.type == from) then.type = to;
+  return changed(node, *work, then, saved);
+}
+
+std::optional<Gain> Ledger::sped_up(const Node& node, tmeter::DType type, double factor) {
+  const auto work = work_of(node);
+  if (!work || !(work->type == type) || work->macs <= 0 || !can_tell_time_) return std::nullopt;
+  auto then = *work;
+  then.macs /= factor;
+  return changed(node, *work, then, {});
+}
+
+Gain Ledger::changed(const Node& node, const Work& now, const Work& then, const Moved& saved) {
+  const auto before = seconds_of({&now, 1}), after = seconds_of({&then, 1});
+  std::optional<double> seconds;
+  if (before && after) seconds = std::max(*before - *after, 0.0);
+  const Node nodes[]{node};
+  return {{node}, saved, seconds, kind_of(nodes)};
+}
+
 bool Ledger::matter(std::span<const Gain> gains, double share) const {
   if (gains.empty()) return false;
   const auto seconds = seconds_of_all(gains);
@@ -161,20 +217,31 @@ bool Ledger::matter(std::span<const Gain> gains, double share) const {
 }
 
 void Ledger::report(Finding& f, std::span<const Gain> gains) const {
+  f.evidence = kinds_text(gains) + (f.evidence.empty() ? "" : "; ") + f.evidence;
+  report_totals(f, gains);
+}
+
+void Ledger::report_totals(Finding& f, std::span<const Gain> gains) const {
+  const auto bytes = sum_of(gains).all();
+  const auto seconds = seconds_of_all(gains);
+  std::string text;
+  if (bytes > 0) text = share_text(bytes, moved_.all()) + " less to read and write";
+  if (seconds && seconds_)
+    text += (text.empty() ? "" : ", ") + share_text(*seconds, *seconds_) + " less time on " +
+            std::string(call_.hardware_name());
+  f.text += ": " + text;
+  complete(f, gains);
+}
+
+void Ledger::complete(Finding& f, std::span<const Gain> gains) const {
   const auto saved = sum_of(gains);
   const auto seconds = seconds_of_all(gains);
-  f.text += ": " + share_text(saved.all(), moved_.all()) + " less to read and write";
-  if (seconds && seconds_)
-    f.text += ", " + share_text(*seconds, *seconds_) + " less time on " +
-              std::string(call_.hardware_name());
-  f.evidence = kinds_text(gains) + (f.evidence.empty() ? "" : "; ") + f.evidence;
   for (const auto& g : gains)
     for (const auto& node : g.nodes) f.about(node);
-  if (saved.read > 0)
-    f.changes.push_back({"read_bytes", moved_.read, moved_.read - saved.read});
+  if (saved.read > 0) f.changes.push_back({"read_bytes", moved_.read, moved_.read - saved.read});
   if (saved.written > 0)
     f.changes.push_back({"written_bytes", moved_.written, moved_.written - saved.written});
-  if (seconds && seconds_)
+  if (seconds && seconds_ && *seconds > 0)
     f.changes.push_back({"predicted_time", *seconds_, std::max(*seconds_ - *seconds, 0.0)});
 }
 

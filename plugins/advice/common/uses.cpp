@@ -16,14 +16,13 @@ bool among(std::string_view name, const std::array<std::string_view, N>& names) 
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-constexpr std::array<std::string_view, 8> kHandOn{"alias",  "detach",      "dropout", "alpha_dropout",
-                                                  "lift_fresh", "requires_grad", "feature_dropout",
-                                                  "feature_alpha_dropout"};
+constexpr std::array<std::string_view, 8> kHandOn{
+    "alias",      "detach",        "dropout",         "alpha_dropout",
+    "lift_fresh", "requires_grad", "feature_dropout", "feature_alpha_dropout"};
 constexpr std::array<std::string_view, 5> kConversions{"to", "type_as", "cpu", "cuda", "_to_copy"};
-constexpr std::array<std::string_view, 11> kReshapes{"view",    "reshape",      "_unsafe_view",
-                                                     "flatten", "unflatten",    "squeeze",
-                                                     "ravel",   "unsqueeze",    "view_as",
-                                                     "reshape_as", "_reshape_alias"};
+constexpr std::array<std::string_view, 11> kReshapes{
+    "view",  "reshape",   "_unsafe_view", "flatten",    "unflatten",     "squeeze",
+    "ravel", "unsqueeze", "view_as",      "reshape_as", "_reshape_alias"};
 
 /// More views in a row than any model has: only a file made to take long has more.
 constexpr int kMostSteps = 64;
@@ -83,8 +82,7 @@ Uses::Uses(const tmeter::Graph& graph) {
   for (const auto& node : graph.nodes()) {
     if (looks_at_sizes_alone(node)) continue;
     for (size_t i = 0; i < node.arg_count(); ++i)
-      if (!is_pattern(node, i))
-        for_each_tensor(node.arg(i), [&](const Value& v) { add(v, node); });
+      if (!is_pattern(node, i)) for_each_tensor(node.arg(i), [&](const Value& v) { add(v, node); });
   }
   for (const auto& output : graph.outputs())
     for_each_tensor(output, [&](const Value& v) { users_[v.handle()].returned = true; });

@@ -1,7 +1,8 @@
 // Who uses what an operator makes: whether two operators may become one hangs on it.
 //
 //   const advice::Uses uses(graph);
-//   if (const auto next = uses.sole(conv.result(0), advice::Through::kIdle))  // nobody else looks at it
+//   if (const auto next = uses.sole(conv.result(0), advice::Through::kIdle))  // nobody else looks
+//   at it
 //     … next.node, which takes it as next.value …
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
@@ -47,10 +48,11 @@ class Uses {
  public:
   explicit Uses(const tmeter::Graph& graph);
 
-  /// The one node that uses the value, however often it names it. None when there are several or none,
-  /// and when the model returns it.
+  /// The one node that uses the value, however often it names it. None when there are several or
+  /// none, and when the model returns it.
   Use sole(tmeter::Value value, Through through) const;
-  /// The nodes that use it, seen through idle ones, in their order; empty too when the model returns it.
+  /// The nodes that use it, seen through idle ones, in their order; empty too when the model
+  /// returns it.
   std::vector<tmeter::Node> all(const tmeter::Value& value) const;
   /// By how many nodes a parameter or buffer is used, whatever it is called.
   size_t of(const tmeter::Tensor& tensor) const;

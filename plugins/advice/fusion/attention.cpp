@@ -119,7 +119,8 @@ void add_scaling(const Value& operand, const advice::Uses& uses, std::vector<Nod
   const auto factor = maker.arg("other");
   const bool number = !factor.is_tensor() || factor.shape().numel() == tmeter::Count(1);
   const auto use = uses.sole(maker.result(0), Through::kView);
-  if (number && use && use.node.handle() == nodes.front().handle()) nodes.insert(nodes.begin() + 1, maker);
+  if (number && use && use.node.handle() == nodes.front().handle())
+    nodes.insert(nodes.begin() + 1, maker);
 }
 
 }  // namespace
@@ -139,7 +140,8 @@ std::vector<Gain> attentions(Model& model) {
     double between = 0;
     for (size_t i = 0; i + 1 < nodes.size(); ++i)
       between += static_cast<double>(nodes[i].result(0).bytes().value());
-    auto gain = model.ledger.merged(std::move(nodes), {between, between}, tmeter::OpClass::kAttention);
+    auto gain =
+        model.ledger.merged(std::move(nodes), {between, between}, tmeter::OpClass::kAttention);
     if (gain) out.push_back(std::move(*gain));
   }
   return out;

@@ -1,8 +1,8 @@
-// Convolution or linear layer, then batch norm in eval mode: y = (w x + b - mean) · γ/√(var + ε) + β
-// is one convolution with weights w γ/√(var + ε) (Jacob et al., arXiv:1712.05877, section 3.2;
+// Convolution or linear layer, then batch norm in eval mode: y = (w x + b - mean) · γ/√(var + ε) +
+// β is one convolution with weights w γ/√(var + ε) (Jacob et al., arXiv:1712.05877, section 3.2;
 // torch.nn.utils.fusion.fuse_conv_bn_eval).
-#include <array>
 #include <algorithm>
+#include <array>
 #include <tmeter/cpp/op_class.hpp>
 
 #include "rules.hpp"
@@ -20,9 +20,15 @@ bool named(const Node& node, const std::array<std::string_view, N>& names) {
   return std::find(names.begin(), names.end(), tmeter::base_name(node.op())) != names.end();
 }
 
-constexpr std::array<std::string_view, 9> kConvolutions{
-    "conv1d",           "conv2d",           "conv3d",       "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "_convolution_mode", "_convolution", "convolution"};
+constexpr std::array<std::string_view, 9> kConvolutions{"conv1d",
+                                                        "conv2d",
+                                                        "conv3d",
+                                                        "conv_transpose1d",
+                                                        "conv_transpose2d",
+                                                        "conv_transpose3d",
+                                                        "_convolution_mode",
+                                                        "_convolution",
+                                                        "convolution"};
 constexpr std::array<std::string_view, 4> kBatchNorms{
     "batch_norm", "native_batch_norm", "_native_batch_norm_legit_no_training", "cudnn_batch_norm"};
 
@@ -101,8 +107,10 @@ std::vector<advice::Gain> gains_of(const std::vector<Foldable>& norms, Model& mo
     auto saved = model.ledger.moved_by(f.norm);
     if (!saved) continue;
     if (!f.bias)
-      saved->read -= static_cast<double>(outputs_of(f)) * static_cast<double>(f.weight.dtype().bytes());
-    auto gain = model.ledger.merged({f.product, f.norm}, *saved, tmeter::op_class(f.product.op()), 1);
+      saved->read -=
+          static_cast<double>(outputs_of(f)) * static_cast<double>(f.weight.dtype().bytes());
+    auto gain =
+        model.ledger.merged({f.product, f.norm}, *saved, tmeter::op_class(f.product.op()), 1);
     if (gain) out.push_back(std::move(*gain));
   }
   return out;

@@ -25,7 +25,8 @@ bool is_elementwise(const Node& node) {
   if (node.result_count() != 1 || !node.result(0).is_tensor()) return false;
   if (is_pointwise_activation(node)) return true;
   const auto name = tmeter::base_name(node.op());
-  return tmeter::op_class(node.op()) == OpClass::kElementwise && !name.starts_with("fake_quantize") &&
+  return tmeter::op_class(node.op()) == OpClass::kElementwise &&
+         !name.starts_with("fake_quantize") &&
          std::find(kNotByElement.begin(), kNotByElement.end(), name) == kNotByElement.end();
 }
 
@@ -70,7 +71,7 @@ class Groups {
     return group;
   }
 
-  std::vector<size_t> root_;                   // by node
+  std::vector<size_t> root_;                     // by node
   std::map<size_t, std::vector<Node>> members_;  // by the last node
 };
 

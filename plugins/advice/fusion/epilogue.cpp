@@ -13,8 +13,8 @@ using tmeter::Node;
 using tmeter::OpClass;
 
 constexpr bool makes_one_of_one(std::string_view name) {
-  return name != "glu" && name != "prelu" && name != "_prelu_kernel" && !name.starts_with("rrelu") &&
-         name != "log_sigmoid_forward";
+  return name != "glu" && name != "prelu" && name != "_prelu_kernel" &&
+         !name.starts_with("rrelu") && name != "log_sigmoid_forward";
 }
 
 }  // namespace

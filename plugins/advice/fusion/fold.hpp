@@ -17,8 +17,8 @@ struct Norm {
 
 /// How far folded numbers are from what float64 gives.
 struct FoldError {
-  double absolute = 0;  // the largest difference
-  double largest = 0;   // the largest folded number, by magnitude
+  double absolute = 0;     // the largest difference
+  double largest = 0;      // the largest folded number, by magnitude
   bool overflows = false;  // of finite weights; of their type, or in the batch norm
   double relative() const { return largest > 0 ? absolute / largest : 0; }
 };
@@ -29,7 +29,8 @@ struct FoldError {
 void fold_weights(std::span<const double> weights, int64_t first, int64_t inner, int64_t channels,
                   const Norm& norm, tmeter::DType dtype, FoldError& error);
 /// The same of the bias; empty: there was none.
-void fold_bias(std::span<const double> bias, const Norm& norm, tmeter::DType dtype, FoldError& error);
+void fold_bias(std::span<const double> bias, const Norm& norm, tmeter::DType dtype,
+               FoldError& error);
 
 /// Of the weights in the file. Empty when they are not in it, or are of another type than float32,
 /// float16 and bfloat16.

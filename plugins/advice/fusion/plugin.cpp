@@ -23,8 +23,8 @@ struct Rule {
 };
 
 std::string fold_text(size_t n, std::span<const Gain>) {
-  return count_of(n, "batch norm") + " can be folded into the " +
-         (n == 1 ? "layer" : "layers") + " before " + (n == 1 ? "it" : "them");
+  return count_of(n, "batch norm") + " can be folded into the " + (n == 1 ? "layer" : "layers") +
+         " before " + (n == 1 ? "it" : "them");
 }
 std::string epilogue_text(size_t n, std::span<const Gain>) {
   return count_of(n, "activation") + " could be done while the layer before writes its result";
@@ -57,9 +57,10 @@ constexpr Rule kAttention{
     "fused kernel takes these sizes it computes as now"};
 constexpr Rule kChain{"fuse-elementwise", chain_text,
                       "torch.compile(model) makes one kernel of each"};
-constexpr Rule kLinear{"merge-linear", linear_text,
-                       "torch.cat of their weights and biases, one linear layer, and split or chunk "
-                       "of its result, which are views"};
+constexpr Rule kLinear{
+    "merge-linear", linear_text,
+    "torch.cat of their weights and biases, one linear layer, and split or chunk "
+    "of its result, which are views"};
 
 void tell(const Rule& rule, std::span<const Gain> gains, std::string evidence, Model& model) {
   if (!model.ledger.matter(gains, model.call.option_float("min-share"))) return;

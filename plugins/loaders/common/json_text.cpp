@@ -84,11 +84,21 @@ simdjson::error_code parse_json(std::string_view text, bool padded, json::docume
   return error;
 }
 
-json::element require_json(simdjson::error_code error, const json::document& document) {
+simdjson::error_code parse_json(std::string_view text, json::parser& parser, json::element& root) {
+  check_values(text);
+  const auto error = parser.parse(text.data(), text.size(), false).get(root);
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+  return error;
+}
+
+json::element require_json(simdjson::error_code error, json::element root) {
   if (error) throw BadFile("this is not valid JSON: " + explain(error));
-  const json::element root = document.root();
   check_keys(root);
   return root;
+}
+
+json::element require_json(simdjson::error_code error, const json::document& document) {
+  return require_json(error, error ? json::element() : document.root());
 }
 
 }  // namespace loading

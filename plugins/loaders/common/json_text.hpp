@@ -10,8 +10,12 @@ namespace loading {
 /// more values than any model has, std::bad_alloc when there is no memory.
 simdjson::error_code parse_json(std::string_view text, bool padded, json::document& document);
 
+/// The same for one padded text after the other; `root` lives until the next.
+simdjson::error_code parse_json(std::string_view text, json::parser& parser, json::element& root);
+
 /// The root of what was parsed. Throws BadFile that says why it is no JSON, or names a key that an
 /// object has twice: readers disagree about which of the two counts.
 json::element require_json(simdjson::error_code error, const json::document& document);
+json::element require_json(simdjson::error_code error, json::element root);
 
 }  // namespace loading

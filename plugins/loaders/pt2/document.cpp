@@ -3,10 +3,22 @@
 #include <sys/mman.h>
 
 #include "../common/json_text.hpp"
+#include "cutting.hpp"
 #include "non_finite.hpp"
 
 namespace pt2 {
-Document::Document(std::string_view bytes) { root_ = as_object(parse(bytes)); }
+Document::Document(std::string_view bytes, const Cuts& cuts) {
+  if (cut(bytes, cuts, skeleton_, extents_)) {
+    skeleton_.reserve(skeleton_.size() + simdjson::SIMDJSON_PADDING);
+    bytes = skeleton_;
+  }
+  root_ = as_object(parse(bytes));
+}
+
+Series Document::series(std::string_view path, json::element found) const {
+  const auto extent = extents_.find(path);
+  return extent == extents_.end() ? Series(found) : Series(extent->second);
+}
 
 /// Large documents fill tens of megabytes of tape and texts; with huge pages the kernel hands them
 /// out in a few steps instead of page by page. Only a hint: where it fails nothing is lost.

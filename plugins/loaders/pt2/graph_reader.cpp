@@ -36,23 +36,25 @@ std::string_view GraphReader::unnamed(size_t position) {
 }
 
 const Target& GraphReader::target_of(std::string_view text) {
-  const auto [index, added] = target_index_.insert(text, targets_.size());
-  if (added) targets_.push_back(parse_target(text));
-  return targets_[*index];
+  if (const auto* known = target_index_.find(text)) return targets_[*known];
+  text = building_.texts.keep(text);  // targets_ has a view into it
+  target_index_.insert(text, targets_.size());
+  return targets_.emplace_back(parse_target(text));
 }
 
-void GraphReader::read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call) {
+void GraphReader::read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call,
+                       size_t first, size_t total) {
   const bool outermost = depth_ == 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (outermost && i % kNodesBetweenChecks == 0) building_.notes.progress(i, nodes.size());
-    within([&] { return node_place(i, nodes[i].target); },
+    const size_t number = first + i;
+    if (outermost && number % kNodesBetweenChecks == 0) building_.notes.progress(number, total);
+    within([&] { return node_place(number, nodes[i].target); },
            [&] { read_node(nodes[i], scope, call); });
   }
 }
 
 void GraphReader::read_node(const NodeView& node, Scope& scope, tmeter_id call) {
-  if (++nodes_ % kNodesBetweenChecks == 0 && building_.notes.cancelled())
-    throw tmeter::Error(TMETER_CANCELLED, "cancelled");
+  if (++nodes_ % kNodesBetweenChecks == 0) building_.notes.check_cancelled();
   const auto& target = target_of(node.target);
   const tmeter_id own_call = modules_.call_of(node, call);
   if (target.op.starts_with(kHigherOrder)) {
@@ -84,6 +86,8 @@ void GraphReader::emit_node(const Target& target, const NodeView& node, Scope& s
   for (const json::element output : node.outputs) results_.push_back(result(output, scope));
   const auto id = building_.graph.node(target.op, target.overload, call, args_, results_,
                                        source_location(node.trace));
+  if (branches_) note_places(emitted_);
+  ++emitted_;
   if (const auto name = first_name(node.outputs); depth_ == 0 && !name.empty())
     building_.graph.node_name(id, name);  // names in sub-graphs are others' names outside
 }

@@ -58,7 +58,7 @@ Modules::Index Modules::add_module(Index parent, std::string_view path, std::str
 
 void Modules::read_call_graph(json::array call_graph) {
   size_t i = 0;
-  by_path_.reserve(call_graph.size());
+  by_path_.reserve(by_path_.entries().size() + call_graph.size());
   for (const json::element entry : call_graph) {
     within([&] { return "module_call_graph[" + std::to_string(i) + "]"; },
            [&] { add_path(without_call_number(text_member(as_object(entry), "fqn"))); });
@@ -68,6 +68,7 @@ void Modules::read_call_graph(json::array call_graph) {
 
 uint32_t Modules::stack_of(std::string_view text) {
   if (const auto* found = stack_index_.find(text)) return *found;
+  text = building_.texts.keep(text);
   uint32_t stack = 0;
   size_t depth = 0;
   for (auto rest = text; !rest.empty();) {
@@ -103,9 +104,10 @@ uint32_t Modules::stack_inside(uint32_t outer, std::string_view text) {
   return next;
 }
 
-void Modules::read_stacks(std::vector<NodeView>& nodes) {
+void Modules::read_stacks(std::vector<NodeView>& nodes, size_t first) {
   for (size_t i = 0; i < nodes.size(); ++i)
-    within([&] { return node_place(i, nodes[i].target); }, [&] { read_node_stacks(nodes[i]); });
+    within([&] { return node_place(first + i, nodes[i].target); },
+           [&] { read_node_stacks(nodes[i]); });
 }
 
 void Modules::read_node_stacks(NodeView& node) {

@@ -25,7 +25,8 @@ class Modules {
 
   void read_call_graph(json::array call_graph);
   /// The nodes of a graph and of all graphs inside it; the nodes learn their stack_index.
-  void read_stacks(std::vector<NodeView>& nodes);
+  /// `first`: the number of the first of them, for messages.
+  void read_stacks(std::vector<NodeView>& nodes, size_t first = 0);
   /// The module with this dotted path, made together with all above it.
   Index add_path(std::string_view path);
   void build();

@@ -43,11 +43,14 @@ std::string node_place(size_t index, std::string_view target) {
 }
 
 std::vector<NodeView> view_nodes(json::object graph) {
-  const auto nodes = array_member(graph, "nodes");
+  return view_nodes(array_member(graph, "nodes"), 0);
+}
+
+std::vector<NodeView> view_nodes(json::array nodes, size_t first) {
   std::vector<NodeView> views;
   views.reserve(nodes.size());
   for (const json::element node : nodes)
-    within([&] { return node_place(views.size(), {}); },
+    within([&] { return node_place(first + views.size(), {}); },
            [&] { views.push_back(view_node(as_object(node))); });
   return views;
 }

@@ -19,6 +19,8 @@ struct NodeView {
 std::string node_place(size_t index, std::string_view target);
 
 std::vector<NodeView> view_nodes(json::object graph);
+/// Of a list of nodes, the first of which has the number `first` in messages.
+std::vector<NodeView> view_nodes(json::array nodes, size_t first);
 
 /// The sub-graph an argument of a higher-order operator carries; throws when it carries none.
 json::object graph_of(json::element argument);

@@ -16,7 +16,10 @@ class Notes {
     if (++counts_[std::string(kind)] <= kNamed) call_.warn(text);
   }
   void info(const std::string& text) { call_.info(text); }
-  bool cancelled() const { return call_.cancelled(); }
+  /// To be called every millisecond or so: throws when the user has asked to stop.
+  void check_cancelled() const {
+    if (call_.cancelled()) throw tmeter::Error(TMETER_CANCELLED, "cancelled");
+  }
   void progress(uint64_t done, uint64_t total) const { call_.progress(done, total, "nodes"); }
 
   void finish() {

@@ -11,6 +11,11 @@ namespace {
 
 constexpr int64_t kSchemaMajor = 8;  // torch 2.6 (8.2) … 2.15 (8.20)
 
+constexpr std::string_view kNodes = "graph_module.graph.nodes",
+                           kInputs = "graph_module.graph.inputs",
+                           kTensorValues = "graph_module.graph.tensor_values";
+constexpr std::string_view kConfig = "config";
+
 /// Only the major version breaks; within it keys are added, and unknown ones are ignored.
 void check_version(json::object program) {
   const auto version = object_member(program, "schema_version");
@@ -42,19 +47,21 @@ struct Load {
   Notes notes;
   tmeter::Source source = request.source();
   Archive archive{};
-  Symbols symbols{graph, notes};
-  Building building{graph, symbols, notes};
+  TextStore texts{};
+  Symbols symbols{graph, notes, texts};
+  Building building{graph, symbols, notes, texts};
   Modules modules{building};
   Arguments arguments{building};
 
   std::optional<Document> program{}, weights{}, constants{};
+  bool branches = false;  // there are operators with graphs of their own
 
   void run(std::string_view model) {
     archive = locate(source, model);
     if (!archive.other_models.empty()) note_other_models();
-    open(archive.program, program);
-    if (archive.weights_config) open(*archive.weights_config, weights);
-    if (archive.constants_config) open(*archive.constants_config, constants);
+    open(archive.program, program, {kNodes, kInputs, kTensorValues});
+    if (archive.weights_config) open(*archive.weights_config, weights, {kConfig});
+    if (archive.constants_config) open(*archive.constants_config, constants, {kConfig});
     within([&] { return shown(archive.program.name); }, [&] { read_program(program->root()); });
     symbols.report();
     notes.finish();
@@ -70,8 +77,12 @@ struct Load {
                    names + "; choose with --set pt2.model=NAME");
   }
 
-  void open(const tmeter::Entry& entry, std::optional<Document>& document) {
-    within([&] { return shown(entry.name); }, [&] { document.emplace(source.read(entry)); });
+  void open(const tmeter::Entry& entry, std::optional<Document>& document,
+            std::vector<std::string_view> large) {
+    Cuts cuts;
+    cuts.paths = std::move(large);
+    cuts.measure.between = [&] { notes.check_cancelled(); };
+    within([&] { return shown(entry.name); }, [&] { document.emplace(source.read(entry), cuts); });
   }
 
   void read_program(json::object program) {
@@ -89,29 +100,100 @@ struct Load {
       symbols.read_ranges(as_object(*ranges));
     within([] { return "graph"; },
            [&] {
-             Scope scope(building, outer);
+             const auto nodes = program_series(kNodes, member(outer, "nodes"));
+             check(kInputs, find(outer, "inputs"));
+             Uses uses(signature);
+             auto scope = make_scope(outer, signature);
              const auto given = apply_given(request.inputs(), signature, scope, symbols);
              if (const auto calls = find_set(module, "module_call_graph"))
                modules.read_call_graph(as_array(*calls));
-             auto nodes = view_nodes(outer);
-             modules.read_stacks(nodes);
-             build_tensors(signature, nodes, scope);
+             const auto stacks = read_stacks(nodes, uses);
+             build_tensors(signature, uses, scope);
              build_inputs(signature, given, building, scope, arguments);
-             GraphReader(building, modules, arguments).read(nodes, scope, modules.root_call());
+             read_nodes(nodes, stacks, signature, scope);
              for (const auto output : signature.outputs)
                graph.output(arguments.value(output, scope));
            });
     set_properties(graph, program, modules);
   }
 
-  void build_tensors(const Signature& signature, const std::vector<NodeView>& nodes, Scope& scope) {
+  Series program_series(std::string_view path, json::element found) const {
+    return program->series(path, found);
+  }
+  /// What is not asked for shall be JSON all the same.
+  void check(std::string_view path, std::optional<json::element> found) const {
+    if (found) program_series(path, *found).each([](json::element) {});
+  }
+
+  Scope make_scope(json::object outer, const Signature& signature) {
+    const auto table = find_set(outer, "tensor_values");
+    if (!table) return Scope(building, outer);
+    NameMap<size_t> asked_for;  // by their TensorMeta in full
+    for (const auto& input : signature.inputs) asked_for.insert(input.name, 0);
+    for (const auto& tensor : signature.tensors) asked_for.insert(tensor.argument, 0);
+    return Scope(building, outer, program_series(kTensorValues, *table), asked_for);
+  }
+
+  static std::optional<Series> config_of(const std::optional<Document>& document, const char* what) {
+    if (!document) return std::nullopt;
+    const auto table =
+        within([&] { return what; }, [&] { return member(document->root(), "config"); });
+    return document->series(kConfig, table);
+  }
+
+  /// Shows `use` all nodes, some at a time: them, and the number of the first.
+  template <class Use>
+  void each_node(const Series& nodes, Use use) {
+    size_t first = 0;
+    nodes.each([&](json::element piece) {
+      notes.check_cancelled();
+      const auto list = within([] { return "nodes"; }, [&] { return as_array(piece); });
+      auto views = view_nodes(list, first);
+      use(views, first);
+      first += views.size();
+    });
+  }
+
+  /// Of each node the index of its module stack.
+  std::vector<uint32_t> read_stacks(const Series& nodes, Uses& uses) {
+    std::vector<uint32_t> stacks;
+    each_node(nodes, [&](std::vector<NodeView>& views, size_t first) {
+      modules.read_stacks(views, first);
+      uses.read(views, modules);
+      for (const auto& view : views) {
+        stacks.push_back(view.stack_index);
+        branches = branches || view.target.starts_with("torch.ops.higher_order.");
+      }
+    });
+    return stacks;
+  }
+
+  void read_nodes(const Series& nodes, const std::vector<uint32_t>& stacks,
+                  const Signature& signature, Scope& scope) {
+    GraphReader reader(building, modules, arguments);
+    if (branches) {
+      std::vector<tmeter_id> inputs;
+      for (const auto& input : signature.inputs)
+        if (input.kind == InputSpec::Kind::kUser && !input.name.empty())
+          inputs.push_back(scope.use(input.name));
+      reader.expect_branches(inputs);
+    }
+    each_node(nodes, [&](std::vector<NodeView>& views, size_t first) {
+      for (size_t i = 0; i < views.size(); ++i) views[i].stack_index = stacks[first + i];
+      reader.read(views, scope, modules.root_call(), first, stacks.size());
+    });
+  }
+
+  void build_tensors(const Signature& signature, const Uses& uses, Scope& scope) {
     Tensors tensors(building, source, archive);
-    const auto root = [](const auto& d) { return d ? std::optional(d->root()) : std::nullopt; };
-    tensors.read(signature.tensors, scope, modules, root(weights), root(constants));
+    tensors.read(signature.tensors, scope, modules, config_of(weights, "weights config"),
+                 config_of(constants, "constants config"));
     std::deque<std::string> keys;
-    find_ties(tensors, nodes, modules, notes, keys);
+    find_ties(tensors, uses, notes, keys);
     modules.build();
     tensors.build(modules, scope);
+    weights.reset();
+    constants.reset();
   }
 };
 

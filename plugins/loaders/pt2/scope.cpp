@@ -35,6 +35,27 @@ tmeter::DType read_dtype(json::object meta) {
 
 Scope::Scope(Building& building, json::object graph) : building_(building) {
   read_table(graph, "tensor_values", Kind::kTensor);
+  read_tables(graph);
+}
+
+Scope::Scope(Building& building, json::object graph, const Series& tensors,
+             const NameMap<size_t>& asked_for)
+    : building_(building) {
+  if (tensors.is_lasting()) {
+    read_table(graph, "tensor_values", Kind::kTensor);
+  } else {
+    within([] { return "tensor_values"; },
+           [&] {
+             tensors.each([&](json::element piece) {
+               building_.notes.check_cancelled();
+               add_tensors(piece, asked_for);
+             });
+           });
+  }
+  read_tables(graph);
+}
+
+void Scope::read_tables(json::object graph) {
   read_table(graph, "sym_int_values", Kind::kInt);
   read_table(graph, "sym_bool_values", Kind::kBool);
   read_table(graph, "sym_float_values", Kind::kFloat);
@@ -48,23 +69,87 @@ void Scope::read_table(json::object graph, std::string_view key, Kind kind) {
          [&] {
            const auto table = as_object(*found);
            slots_.reserve(slots_.entries().size() + table.size());
-           for (const auto field : table) {
-             within([&] { return in_quotes(field.key); },
-                    [&] {
-                      const auto [slot, added] = slots_.insert(field.key, {kind, 0, field.value});
-                      if (!added) throw BadFile("the name is there twice");
-                      collect_sizes(*slot);
-                    });
-           }
+           for (const auto field : table)
+             within([&] { return in_quotes(field.key); }, [&] { add(field.key, kind, field.value); });
          });
 }
 
-void Scope::collect_sizes(const Slot& slot) {
-  if (slot.kind == Kind::kTensor) {
-    for (const json::element size : array_member(as_object(slot.meta), "sizes"))
+void Scope::add(std::string_view name, Kind kind, json::element meta) {
+  Slot slot;
+  slot.kind = kind;
+  slot.at = static_cast<uint32_t>(elements_.size());
+  if (!slots_.insert(name, slot).second) throw BadFile("the name is there twice");
+  elements_.push_back(meta);
+  collect_sizes(kind, meta);
+}
+
+void Scope::add_tensors(json::object table, const NameMap<size_t>& asked_for) {
+  for (const auto field : table) {
+    within([&] { return in_quotes(field.key); },
+           [&] {
+             if (slots_.find(field.key)) throw BadFile("the name is there twice");
+             collect_sizes(Kind::kTensor, field.value);
+             const auto slot = shortened(as_object(field.value), asked_for.find(field.key));
+             slots_.insert(building_.texts.keep(field.key), slot);
+           });
+  }
+}
+
+Scope::Slot Scope::shortened(json::object meta, bool in_full) {
+  Slot slot;
+  slot.kind = Kind::kTensor;
+  const auto begin = sizes_.size();
+  const auto dtype = find(meta, "dtype");
+  int64_t number = 0;
+  const bool plain = !in_full && dtype && dtype->get(number) == simdjson::SUCCESS &&
+                     number >= 0 && number <= INT16_MAX && read_plain_sizes(meta);
+  if (plain) {
+    slot.form = Form::kSizes;
+    slot.dtype = static_cast<int16_t>(number);
+    slot.rank = static_cast<uint8_t>(sizes_.size() - begin);
+    slot.at = static_cast<uint32_t>(begin);
+    return slot;
+  }
+  sizes_.resize(begin);
+  slot.form = Form::kText;
+  slot.at = static_cast<uint32_t>(texts_.size());
+  texts_.push_back(building_.texts.keep(simdjson::minify(meta)));
+  return slot;
+}
+
+/// Appends them; false when one is no plain number: it may follow from a symbol, or be wrong, which is told
+/// where it is used.
+bool Scope::read_plain_sizes(json::object meta) {
+  constexpr size_t kMostDims = 64;
+  const auto sizes = find(meta, "sizes");
+  json::array list;
+  if (!sizes || sizes->get(list) != simdjson::SUCCESS || list.size() > kMostDims) return false;
+  for (const json::element size : list) {
+    json::object object;
+    int64_t number = 0;
+    if (size.get(object) != simdjson::SUCCESS || object.size() != 1) return false;
+    const auto field = *object.begin();
+    if (!is(field.key, "as_int") || field.value.get(number) != simdjson::SUCCESS) return false;
+    sizes_.push_back(number);
+  }
+  return true;
+}
+
+json::element Scope::meta_of(const Slot& slot) const {
+  if (slot.form == Form::kElement) return elements_[slot.at];
+  json::element meta;
+  const auto text = texts_[slot.at];
+  if (again_.parse(text.data(), text.size(), true).get(meta) != simdjson::SUCCESS)
+    throw std::bad_alloc();  // it has been parsed before
+  return meta;
+}
+
+void Scope::collect_sizes(Kind kind, json::element meta) {
+  if (kind == Kind::kTensor) {
+    for (const json::element size : array_member(as_object(meta), "sizes"))
       building_.symbols.collect(size);
-  } else if (slot.kind == Kind::kInt || slot.kind == Kind::kBool) {
-    building_.symbols.collect(slot.meta);
+  } else if (kind == Kind::kInt || kind == Kind::kBool) {
+    building_.symbols.collect(meta);
   }
 }
 
@@ -83,7 +168,8 @@ bool Scope::is_defined(std::string_view name) const {
 }
 
 void Scope::define(std::string_view name, tmeter_id value) {
-  auto& slot = *slots_.insert(name, {}).first;
+  auto* known = slots_.find(name);
+  auto& slot = known ? *known : *slots_.insert(building_.texts.keep(name), {}).first;
   if (slot.value != 0) throw BadFile(in_quotes(name) + " is defined twice");
   slot.value = value;
 }
@@ -104,7 +190,7 @@ std::optional<bool> Scope::known_condition(json::element argument) const {
   if (tagged.kind != "as_name") return std::nullopt;
   const auto* slot = slots_.find(as_text(tagged.value));
   if (!slot || slot->kind != Kind::kBool) return std::nullopt;
-  const auto value = building_.symbols.recorded_value(slot->meta);
+  const auto value = building_.symbols.recorded_value(meta_of(*slot));
   return value ? std::optional(*value != 0) : std::nullopt;
 }
 
@@ -112,24 +198,33 @@ json::object Scope::tensor_meta(std::string_view name) const {
   const auto* slot = slots_.find(name);
   if (!slot || slot->kind != Kind::kTensor)
     throw BadFile("the file records no type and sizes for " + in_quotes(name));
-  return as_object(slot->meta);
+  return as_object(meta_of(*slot));
+}
+
+tmeter_id Scope::tensor_of(const Slot& slot) {
+  if (slot.form == Form::kSizes) {
+    dims_.clear();
+    for (size_t i = 0; i < slot.rank; ++i) dims_.push_back({sizes_[slot.at + i], 0, 0});
+    check_shape(dims_);
+    return building_.graph.tensor_value(scalar_type(slot.dtype), dims_);
+  }
+  const auto meta = as_object(meta_of(slot));
+  read_sizes(building_.symbols, meta, dims_);
+  return building_.graph.tensor_value(read_dtype(meta), dims_);
 }
 
 tmeter_id Scope::new_value(const Slot& slot) {
   auto& graph = building_.graph;
   switch (slot.kind) {
-    case Kind::kTensor: {
-      const auto meta = as_object(slot.meta);
-      read_sizes(building_.symbols, meta, dims_);
-      return graph.tensor_value(read_dtype(meta), dims_);
-    }
+    case Kind::kTensor:
+      return tensor_of(slot);
     case Kind::kInt:
     case Kind::kBool:  // as the integer 0 or 1, so that it follows the symbols' values
-      return graph.integer(building_.symbols.dim(slot.meta));
+      return graph.integer(building_.symbols.dim(meta_of(slot)));
     case Kind::kFloat:
-      return new_float(slot.meta);
+      return new_float(meta_of(slot));
     default:
-      return graph.other(text_member(as_object(slot.meta), "class_fqn"));
+      return graph.other(text_member(as_object(meta_of(slot)), "class_fqn"));
   }
 }
 

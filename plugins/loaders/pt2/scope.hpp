@@ -2,7 +2,9 @@
 // the file records about each, and the host value it stands for once something has defined it.
 #pragma once
 #include "name_map.hpp"
+#include "series.hpp"
 #include "symbols.hpp"
+#include "text_store.hpp"
 
 namespace pt2 {
 
@@ -11,6 +13,7 @@ struct Building {
   tmeter::GraphBuilder& graph;
   Symbols& symbols;
   Notes& notes;
+  TextStore& texts;
 };
 
 /// Element type and sizes of a TensorMeta. `dims` is emptied first.
@@ -21,6 +24,10 @@ class Scope {
  public:
   /// Reads the `…_values` tables of a graph.
   Scope(Building& building, json::object graph);
+  /// The same of a large graph, whose tensors come in pieces: what they are is kept in short, and in full for
+  /// those whose tensor_meta will be asked for.
+  Scope(Building& building, json::object graph, const Series& tensors,
+        const NameMap<size_t>& asked_for);
 
   /// Throws when nothing has defined the name yet: a cycle or a dangling reference.
   tmeter_id use(std::string_view name) const;
@@ -32,23 +39,40 @@ class Scope {
   /// Whether a condition (as_bool, or a SymBool) holds for the present sizes; nothing when that
   /// depends on data.
   std::optional<bool> known_condition(json::element argument) const;
-  /// The recorded TensorMeta; throws when the file has none.
+  /// The recorded TensorMeta, until the next is asked for; throws when the file has none.
   json::object tensor_meta(std::string_view name) const;
 
  private:
-  enum class Kind { kNone, kTensor, kInt, kBool, kFloat, kObject };
+  enum class Kind : uint8_t { kNone, kTensor, kInt, kBool, kFloat, kObject };
+  /// How it is kept what the file records: as an element of the document, in short – type and sizes –, or as
+  /// a text that is parsed again.
+  enum class Form : uint8_t { kElement, kSizes, kText };
   struct Slot {
     Kind kind = Kind::kNone;
+    Form form = Form::kElement;
+    uint8_t rank = 0;
+    int16_t dtype = 0;
     tmeter_id value = 0;
-    json::element meta;
+    uint32_t at = 0;  // in elements_, sizes_ or texts_
   };
+  void read_tables(json::object graph);
   void read_table(json::object graph, std::string_view key, Kind kind);
-  void collect_sizes(const Slot& slot);
+  void add(std::string_view name, Kind kind, json::element meta);
+  void add_tensors(json::object table, const NameMap<size_t>& asked_for);
+  Slot shortened(json::object meta, bool in_full);
+  bool read_plain_sizes(json::object meta);
+  json::element meta_of(const Slot& slot) const;
+  tmeter_id tensor_of(const Slot& slot);
+  void collect_sizes(Kind kind, json::element meta);
   tmeter_id new_value(const Slot& slot);
   tmeter_id new_float(json::element meta);
 
   Building& building_;
   NameMap<Slot> slots_;
+  std::vector<json::element> elements_;
+  std::vector<int64_t> sizes_;
+  std::vector<std::string_view> texts_;
+  mutable json::parser again_;  // of texts
   std::vector<tmeter_dim> dims_;  // reused
 };
 

@@ -61,9 +61,10 @@ size_t Symbols::symbol_index(std::string_view name) {
 }
 
 Symbols::Entry& Symbols::entry_of_text(std::string_view text) {
-  const auto [it, added] = entries_.try_emplace(text);
-  Entry& entry = it->second;
-  if (!added) return entry;
+  const auto known = entries_.find(text);
+  if (known != entries_.end()) return known->second;
+  text = kept_.keep(text);
+  Entry& entry = entries_[text];
   try {
     entry.expr = Expr::parse(text);
     for (const auto name : entry.expr->symbols()) entry.symbols.push_back(symbol_index(name));

@@ -13,12 +13,14 @@
 #include "expr.hpp"
 #include "json_util.hpp"
 #include "notes.hpp"
+#include "text_store.hpp"
 
 namespace pt2 {
 
 class Symbols {
  public:
-  Symbols(tmeter::GraphBuilder& builder, Notes& notes) : builder_(builder), notes_(notes) {}
+  Symbols(tmeter::GraphBuilder& builder, Notes& notes, TextStore& texts)
+      : builder_(builder), notes_(notes), kept_(texts) {}
 
   /// `{"s77": {"min_val": 2, "max_val": null}, …}`
   void read_ranges(json::object ranges);
@@ -71,6 +73,7 @@ class Symbols {
 
   tmeter::GraphBuilder& builder_;
   Notes& notes_;
+  TextStore& kept_;
   std::unordered_map<std::string_view, Entry> entries_;
   std::unordered_map<std::string_view, size_t> names_;
   std::vector<Symbol> symbols_;

@@ -5,18 +5,9 @@
 namespace pt2 {
 namespace {
 
-NameMap<json::element> index_config(const std::optional<json::object>& document, const char* what) {
-  NameMap<json::element> config;
-  if (!document) return config;
-  within([&] { return what; },
-         [&] {
-           const auto table = object_member(*document, "config");
-           config.reserve(table.size());
-           for (const auto field : table)
-             if (!config.insert(field.key, field.value).second)
-               throw BadFile(in_quotes(field.key) + " is there twice");
-         });
-  return config;
+/// Parameters and persistent buffers are among the weights, everything else among the constants.
+bool is_weight(const TensorSpec& spec) {
+  return spec.kind != TMETER_TENSOR_CONSTANT && spec.persistent;
 }
 
 }  // namespace
@@ -26,10 +17,41 @@ std::string_view owner_path(std::string_view name) {
   return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
 }
 
+void Tensors::read_config(const Series& table, bool of_weights,
+                          const std::vector<TensorSpec>& specs, const Scope& scope) {
+  auto& [elements, tensors] = config_of(of_weights);
+  NameMap<const TensorSpec*> wanted;
+  if (!table.is_lasting()) {
+    for (const auto& spec : specs)
+      if (is_weight(spec) == of_weights) wanted.insert(spec.name, &spec);
+    tensors.reserve(wanted.entries().size());
+  }
+  table.each([&](json::element piece) {
+    building_.notes.check_cancelled();
+    const auto fields = within([] { return "config"; }, [&] { return as_object(piece); });
+    if (table.is_lasting()) elements.reserve(fields.size());
+    for (const auto field : fields) {
+      if (table.is_lasting()) {
+        elements.insert(field.key, field.value);
+      } else if (const auto* spec = wanted.find(field.key)) {
+        within([&] { return "tensor " + in_quotes(field.key); },
+               [&] {
+                 const auto tensor = read_element(**spec, field.value, scope);
+                 if (!tensors.insert((*spec)->name, tensor).second)
+                   throw BadFile("it is there twice");
+               });
+      }
+    }
+  });
+}
+
 void Tensors::read(const std::vector<TensorSpec>& specs, const Scope& scope, Modules& modules,
-                   std::optional<json::object> weights, std::optional<json::object> constants) {
-  weights_ = index_config(weights, "weights config");
-  constants_ = index_config(constants, "constants config");
+                   const std::optional<Series>& weights, const std::optional<Series>& constants) {
+  const auto read_all = [&](const std::optional<Series>& table, bool of_weights, const char* what) {
+    if (table) within([&] { return what; }, [&] { read_config(*table, of_weights, specs, scope); });
+  };
+  read_all(weights, true, "weights config");
+  read_all(constants, false, "constants config");
   tensors_.reserve(specs.size());
   by_name_.reserve(specs.size());
   for (const auto& spec : specs) {
@@ -58,18 +80,26 @@ void Tensors::add(const StoredTensor& tensor) {
 }
 
 StoredTensor Tensors::read_one(const TensorSpec& spec, const Scope& scope) {
+  const auto& config = config_of(is_weight(spec));
+  if (const auto* element = config.elements.find(spec.name))
+    return read_element(spec, *element, scope);
+  StoredTensor t;
+  if (const auto* known = config.tensors.find(spec.name)) t = *known;
+  const bool is_known = t.spec.kind == spec.kind && !t.spec.name.empty();
+  t.spec = spec;
+  if (!is_known) read_meta(scope.tensor_meta(spec.argument), t);
+  return t;
+}
+
+StoredTensor Tensors::read_element(const TensorSpec& spec, json::element element,
+                                   const Scope& scope) {
   StoredTensor t;
   t.spec = spec;
-  const bool is_weight = spec.kind != TMETER_TENSOR_CONSTANT && spec.persistent;
-  const auto* found = (is_weight ? weights_ : constants_).find(spec.name);
-  if (!found) {
-    read_meta(scope.tensor_meta(spec.argument), t);
-    return t;
-  }
-  const auto payload = as_object(*found);
+  const auto payload = as_object(element);
   const auto meta = find_set(payload, "tensor_meta");
   read_meta(meta ? as_object(*meta) : scope.tensor_meta(spec.argument), t);
-  read_payload(t, payload, is_weight ? archive_.weights_folder : archive_.constants_folder);
+  read_payload(t, payload,
+               is_weight(spec) ? archive_.weights_folder : archive_.constants_folder);
   return t;
 }
 

@@ -29,9 +29,9 @@ class Tensors {
   Tensors(Building& building, const tmeter::Source& source, const Archive& archive)
       : building_(building), source_(source), archive_(archive) {}
 
-  /// `weights`, `constants`: the config objects, if the archive has them.
+  /// `weights`, `constants`: the tables of the configs, if the archive has them.
   void read(const std::vector<TensorSpec>& specs, const Scope& scope, Modules& modules,
-            std::optional<json::object> weights, std::optional<json::object> constants);
+            const std::optional<Series>& weights, const std::optional<Series>& constants);
 
   std::vector<StoredTensor>& all() { return tensors_; }
   std::span<const int64_t> sizes(const StoredTensor& t) const {
@@ -47,7 +47,16 @@ class Tensors {
   void build(const Modules& modules, Scope& scope);
 
  private:
-  using Config = NameMap<json::element>;
+  /// What a config says, by the names of its tensors: where it stands, or, of one that comes in pieces, what has
+  /// been read of it.
+  struct Config {
+    NameMap<json::element> elements;
+    NameMap<StoredTensor> tensors;
+  };
+  void read_config(const Series& table, bool of_weights, const std::vector<TensorSpec>& specs,
+                   const Scope& scope);
+  StoredTensor read_element(const TensorSpec& spec, json::element element, const Scope& scope);
+  Config& config_of(bool weights) { return weights ? weights_ : constants_; }
   void add(const StoredTensor& tensor);
   StoredTensor read_one(const TensorSpec& spec, const Scope& scope);
   void read_meta(json::object meta, StoredTensor& tensor);

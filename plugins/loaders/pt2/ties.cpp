@@ -38,10 +38,9 @@ class Unread {
 
 class Search {
  public:
-  Search(Tensors& tensors, const Modules& modules, std::deque<std::string>& keys)
+  Search(Tensors& tensors, std::deque<std::string>& keys)
       : all_(tensors),
         tensors_(tensors.all()),
-        modules_(modules),
         keys_(keys),
         used_(tensors_.size()) {
     const auto keyless = [&](size_t i) { return tensors_[i].storage_key.empty(); };
@@ -54,10 +53,13 @@ class Search {
 
   bool has_candidates() const { return !by_argument_.entries().empty(); }
 
-  void read_uses(const std::vector<NodeView>& nodes) {
-    for (const auto& node : nodes)
-      for (const json::element input : node.inputs)
-        read_argument(member(as_object(input), "arg"), node);
+  void read_uses(const Uses& uses) {
+    for (const auto& [name, module] : uses.all()) {
+      const auto* i = by_argument_.find(name);
+      if (!i) continue;
+      used_[*i] = true;
+      if (module != tensors_[*i].owner) foreign_uses_.emplace(module, *i);
+    }
   }
 
   void tie() {
@@ -90,27 +92,6 @@ class Search {
   }
 
  private:
-  void read_argument(json::element argument, const NodeView& node) {
-    const auto tagged = as_tagged(argument);
-    if (is(tagged.kind, "as_tensor")) return read_tensor(tagged.value, node);
-    if (is(tagged.kind, "as_tensors"))
-      for (const json::element e : as_array(tagged.value)) read_tensor(e, node);
-    if (tagged.kind == "as_optional_tensors") {
-      for (const json::element e : as_array(tagged.value)) {
-        const auto item = as_tagged(e);
-        if (item.kind == "as_tensor") read_tensor(item.value, node);
-      }
-    }
-  }
-
-  void read_tensor(json::element tensor, const NodeView& node) {
-    const auto* i = by_argument_.find(text_member(as_object(tensor), "name"));
-    if (!i) return;
-    used_[*i] = true;
-    const auto module = modules_.module_of(node);
-    if (module != tensors_[*i].owner) foreign_uses_.emplace(module, *i);
-  }
-
   /// Equal for tensors of a module that could be the same memory.
   std::string description(size_t i, Modules::Index module) const {
     const auto& t = tensors_[i];
@@ -136,7 +117,6 @@ class Search {
 
   Tensors& all_;
   std::vector<StoredTensor>& tensors_;
-  const Modules& modules_;
   std::deque<std::string>& keys_;
   std::vector<bool> used_;
   NameMap<size_t> by_argument_;
@@ -146,11 +126,43 @@ class Search {
 
 }  // namespace
 
-void find_ties(Tensors& tensors, const std::vector<NodeView>& nodes, const Modules& modules,
-               Notes& notes, std::deque<std::string>& keys) {
-  Search search(tensors, modules, keys);
+Uses::Uses(const Signature& signature) {
+  names_.reserve(signature.tensors.size());
+  for (const auto& tensor : signature.tensors) names_.insert(tensor.argument, names_.entries().size());
+  last_.resize(names_.entries().size(), kNowhere);
+}
+
+void Uses::read(const std::vector<NodeView>& nodes, const Modules& modules) {
+  for (const auto& node : nodes)
+    for (const json::element input : node.inputs)
+      read_argument(member(as_object(input), "arg"), modules.module_of(node));
+}
+
+void Uses::read_argument(json::element argument, Modules::Index module) {
+  const auto tagged = as_tagged(argument);
+  if (is(tagged.kind, "as_tensor")) return read_tensor(tagged.value, module);
+  if (is(tagged.kind, "as_tensors"))
+    for (const json::element e : as_array(tagged.value)) read_tensor(e, module);
+  if (tagged.kind == "as_optional_tensors") {
+    for (const json::element e : as_array(tagged.value)) {
+      const auto item = as_tagged(e);
+      if (item.kind == "as_tensor") read_tensor(item.value, module);
+    }
+  }
+}
+
+void Uses::read_tensor(json::element tensor, Modules::Index module) {
+  const auto name = text_member(as_object(tensor), "name");
+  const auto* i = names_.find(name);
+  if (!i || last_[*i] == module) return;
+  last_[*i] = module;
+  all_.emplace_back(names_.entries()[*i].name, module);
+}
+
+void find_ties(Tensors& tensors, const Uses& uses, Notes& notes, std::deque<std::string>& keys) {
+  Search search(tensors, keys);
   if (!search.has_candidates()) return;
-  search.read_uses(nodes);
+  search.read_uses(uses);
   search.tie();
   search.report(notes);
 }

@@ -9,10 +9,28 @@
 
 namespace pt2 {
 
+/// Which modules read which tensors, by their names in the graph. Those repeated by the same module one after
+/// the other are there once.
+class Uses {
+ public:
+  explicit Uses(const Signature& signature);  // whose texts must outlive it
+  void read(const std::vector<NodeView>& nodes, const Modules& modules);
+  const std::vector<std::pair<std::string_view, Modules::Index>>& all() const { return all_; }
+  const NameMap<size_t>& names() const { return names_; }
+
+ private:
+  static constexpr Modules::Index kNowhere = ~Modules::Index{0};
+  void read_argument(json::element argument, Modules::Index module);
+  void read_tensor(json::element tensor, Modules::Index module);
+
+  NameMap<size_t> names_;
+  std::vector<Modules::Index> last_;
+  std::vector<std::pair<std::string_view, Modules::Index>> all_;
+};
+
 /// Gives tied tensors a common storage key. Unread parameters that may be tied but show no trace of
 /// it are named in a warning: they are counted.
 /// `keys` owns the texts of the new keys.
-void find_ties(Tensors& tensors, const std::vector<NodeView>& nodes, const Modules& modules,
-               Notes& notes, std::deque<std::string>& keys);
+void find_ties(Tensors& tensors, const Uses& uses, Notes& notes, std::deque<std::string>& keys);
 
 }  // namespace pt2

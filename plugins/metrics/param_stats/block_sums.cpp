@@ -5,9 +5,6 @@
 #include <hwy/foreach_target.h>  // compiles this file once for each instruction set
 #include <hwy/highway.h>
 
-#include <algorithm>
-#include <cmath>
-
 HWY_BEFORE_NAMESPACE();
 namespace param_stats::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -61,17 +58,7 @@ BlockSums sums_of(const T* HWY_RESTRICT x, size_t n, double center) {
   out.zeros = static_cast<uint64_t>(total(a.zeros, b.zeros));
   out.min = hn::GetLane(hn::MinOfLanes(d, low));
   out.max = hn::GetLane(hn::MaxOfLanes(d, high));
-  for (size_t i = whole; i < n; ++i) {
-    const double value = x[i], e = value - center;
-    out.powers.d1 += e;
-    out.powers.d2 += e * e;
-    out.powers.d3 += e * e * e;
-    out.powers.d4 += (e * e) * (e * e);
-    out.l1 += std::fabs(value);
-    out.zeros += value == 0;
-    out.min = std::min(out.min, value);
-    out.max = std::max(out.max, value);
-  }
+  for (size_t i = whole; i < n; ++i) out.add(x[i], center);
   return out;
 }
 

@@ -87,29 +87,6 @@ void CodeTable::add_words(std::span<const uint8_t> codes) {
   }
 }
 
-void CodeTable::add_upper(std::span<const uint8_t> elements) {
-  while (elements.size() >= 4) {
-    const size_t n = std::min(elements.size() / 4, kPiece);
-    make_room(n);
-    auto* a = counters_->half[0].data();
-    auto* b = counters_->half[1].data();
-    const uint8_t* at = elements.data();
-    size_t i = 0;
-    for (; i + 2 <= n; i += 2, at += 8) {
-      uint64_t two;
-      std::memcpy(&two, at, 8);
-      ++a[(two >> 16) & 0xffff];
-      ++b[two >> 48];
-    }
-    if (i < n) {
-      uint16_t one;
-      std::memcpy(&one, at + 2, 2);
-      ++a[one];
-    }
-    elements = elements.subspan(4 * n);
-  }
-}
-
 void CodeTable::add(std::span<const uint16_t> codes) {
   add_words({reinterpret_cast<const uint8_t*>(codes.data()), codes.size_bytes()});
 }

@@ -20,8 +20,7 @@ class CodeTable {
   CodeTable(const CodeTable&) = delete;
   CodeTable& operator=(const CodeTable&) = delete;
 
-  void add_words(std::span<const uint8_t> codes);     // of 2 bytes each
-  void add_upper(std::span<const uint8_t> elements);  // the upper half of 4 bytes each
+  void add_words(std::span<const uint8_t> codes);  // of 2 bytes each
   void add(std::span<const uint16_t> codes);
   void merge(const CodeTable& other);
 
@@ -44,6 +43,11 @@ class CodeTable {
   struct Counters {
     std::array<std::array<uint32_t, kCodes>, 2> half;
   };
+  /// To add at most 2^31 to.
+  Counters& room(uint64_t n) {
+    make_room(n);
+    return *counters_;
+  }
 
  private:
   static constexpr size_t kBlock = 64;

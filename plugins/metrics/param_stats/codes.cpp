@@ -5,7 +5,6 @@
 #include "code_table.hpp"
 #include "coding.hpp"
 #include "collector.hpp"
-#include "counting.hpp"
 
 namespace param_stats {
 namespace {
@@ -62,29 +61,24 @@ class Bytes final : public Collector {
   void add(std::span<const uint8_t> elements) override {
     while (!elements.empty()) {  // in pieces that 32-bit counters hold
       const auto now = elements.first(std::min(elements.size(), size_t{1} << 30));
-      ByteCounters counters{};
-      count_bytes(now.data(), now.size(), counters);
-      for (const auto& part : counters)
-        for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += part[i];
+      count_bytes(now.data(), now.size(), counts_.room(now.size()));
       elements = elements.subspan(now.size());
     }
   }
-  void merge(Collector& other) override {
-    for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += static_cast<Bytes&>(other).counts_[i];
-  }
+  void merge(Collector& other) override { counts_.merge(static_cast<Bytes&>(other).counts_); }
   bool finish(double threshold, Figures& out) override {
     Numbers numbers(out);
-    for (size_t i = 0; i < counts_.size(); ++i)
-      if (counts_[i])
-        numbers.add(tmeter::value_of_code(type_, static_cast<uint16_t>(i)), counts_[i]);
+    const auto counts = counts_.plane();
+    for (size_t i = 0; i < counts.size(); ++i)
+      if (counts[i]) numbers.add(tmeter::value_of_code(type_, static_cast<uint16_t>(i)), counts[i]);
     numbers.summarise(threshold);
-    out.coded_bits = coded_bits(counts_);
+    out.coded_bits = coded_bits(counts);
     return false;
   }
 
  private:
   tmeter::DType type_;
-  Plane counts_{};
+  ByteCounts counts_;
 };
 
 }  // namespace

@@ -5,10 +5,13 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "bins.hpp"
+#include "counting.hpp"
 
 namespace param_stats {
 
@@ -36,6 +39,37 @@ inline void count_bytes(const uint8_t* at, size_t n, size_t step, Plane& out) {
   for (; i < n; ++i, at += step) ++a[*at];
   for (size_t k = 0; k < out.size(); ++k) out[k] += uint64_t{a[k]} + b[k] + c[k] + d[k];
 }
+
+/// Counts that SIMD adds to (counting.hpp), and those merged with them.
+class ByteCounts {
+ public:
+  /// To add `n` to.
+  ByteCounters& room(uint64_t n) {
+    if (pending_ + n > std::numeric_limits<uint32_t>::max()) spill();
+    pending_ += n;
+    return *counters_;
+  }
+  void merge(const ByteCounts& o) {
+    const auto theirs = o.plane();
+    for (size_t i = 0; i < spilled_.size(); ++i) spilled_[i] += theirs[i];
+  }
+  Plane plane() const {
+    Plane out = spilled_;
+    for (const auto& part : *counters_)
+      for (size_t i = 0; i < out.size(); ++i) out[i] += part[i];
+    return out;
+  }
+
+ private:
+  void spill() {
+    spilled_ = plane();
+    *counters_ = {};
+    pending_ = 0;
+  }
+  std::unique_ptr<ByteCounters> counters_ = std::make_unique<ByteCounters>();
+  uint64_t pending_ = 0;  // in counters_
+  Plane spilled_{};
+};
 
 /// Counts the bytes of some planes of elements of a given size.
 class PlaneCounter {

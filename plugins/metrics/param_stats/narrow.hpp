@@ -7,6 +7,7 @@
 #include <span>
 
 #include "figures.hpp"
+#include "float_looks.hpp"
 
 namespace param_stats {
 
@@ -25,10 +26,10 @@ inline bool is_single(double x) {
 
 class NarrowCheck {
  public:
-  /// Finite numbers only.
-  void add(std::span<const float> x) {
-    half_ = half_ && all(x, is_half);
-    bfloat16_ = bfloat16_ && all(x, is_bfloat16);
+  /// Finite numbers only, of which `patterns` has the bits of all, or more.
+  void add(std::span<const float> x, uint32_t patterns = ~0u) {
+    if (bfloat16_ && (patterns & 0xffff)) bfloat16_ = all(x, is_bfloat16);
+    half_ = half_ && all_half(x.data(), x.size());
   }
   void add(std::span<const double> x) { single_ = single_ && all(x, is_single); }
   void merge(const NarrowCheck& o) {
@@ -36,6 +37,8 @@ class NarrowCheck {
     bfloat16_ = bfloat16_ && o.bfloat16_;
     single_ = single_ && o.single_;
   }
+  /// Whether all were bfloat16 so far.
+  bool bfloat16() const { return bfloat16_; }
   void report_single(Figures& out) const {
     out.fits_half = half_;
     out.fits_bfloat16 = bfloat16_;

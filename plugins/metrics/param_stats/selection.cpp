@@ -23,9 +23,10 @@ void Inside::merge(Inside& other) {
   if (cells_.size() >= kListed) count();
 }
 
-const std::vector<int64_t>& Inside::sorted() {
-  std::sort(kept_.begin(), kept_.end());
-  return kept_;
+int64_t Inside::key(uint64_t rank) {
+  const auto at = kept_.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::nth_element(kept_.begin(), at, kept_.end());
+  return *at;
 }
 
 void Selection::open_or_found(const Interval& interval, const std::vector<uint64_t>& ranks) {
@@ -52,8 +53,7 @@ void Selection::narrow(std::vector<Inside>& found) {
   for (size_t i = 0; i < intervals.size(); ++i) {
     const auto& from = intervals[i];
     if (kept) {
-      const auto& keys = found[i].sorted();
-      for (const auto rank : ranks[i]) found_[rank] = keys.at(rank - from.before);
+      for (const auto rank : ranks[i]) found_[rank] = found[i].key(rank - from.before);
       continue;
     }
     const int shift = from.shift();

@@ -40,8 +40,8 @@ class Inside {
     if (cells_.size() == kListed) count();
   }
   void merge(Inside& other);
-  /// The keys, sorted; only when they are kept.
-  const std::vector<int64_t>& sorted();
+  /// The key of a rank among them; only when they are kept.
+  int64_t key(uint64_t rank);
   const CodeTable& cells() {
     count();
     return *table_;
@@ -61,20 +61,16 @@ class Inside {
 
 class Selection {
  public:
-  /// The ranks are 0-based and rise. `all` are the keys between which the numbers lie.
-  template <class T>
-  void start(const std::vector<uint64_t>& ranks, const CodeTable& buckets, KeyRange all) {
+  /// The ranks are 0-based and rise. `keys_in(bucket)`: between which its numbers lie.
+  template <class KeysIn>
+  void start(const std::vector<uint64_t>& ranks, const CodeTable& buckets, KeysIn keys_in) {
     uint64_t before = 0;
     auto rank = ranks.begin();
     each_bucket([&](uint16_t bucket) {
       const uint64_t count = buckets[bucket];
       const auto first = rank;
       while (rank != ranks.end() && *rank < before + count) ++rank;
-      if (rank != first) {
-        auto keys = keys_of<T>(bucket);
-        keys = {std::max(keys.lo, all.lo), std::min(keys.hi, all.hi)};
-        open_or_found({bucket, keys, before, count}, {first, rank});
-      }
+      if (rank != first) open_or_found({bucket, keys_in(bucket), before, count}, {first, rank});
       before += count;
     });
   }

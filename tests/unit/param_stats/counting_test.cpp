@@ -1,12 +1,12 @@
-// Counting bit patterns by vectors: against adding one for each, wherever a vector ends and whatever
-// repeats.
+// Counting bit patterns by vectors: against adding one for each, wherever a vector ends and
+// whatever repeats.
 #include "plugins/metrics/param_stats/counting.hpp"
 
 #include <cstring>
 #include <random>
 #include <vector>
 
-#include "instruction_sets.hpp"
+#include "tests/unit/instruction_sets.hpp"
 
 namespace {
 

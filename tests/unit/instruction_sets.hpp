@@ -1,4 +1,5 @@
-// Every set of instructions that kernels are compiled for and this machine has, one after the other.
+// Every set of instructions that kernels are compiled for and this machine has, one after the
+// other.
 #pragma once
 #include <gtest/gtest.h>
 #include <hwy/targets.h>

@@ -1,0 +1,31 @@
+// How much arithmetic the cores do in registers: multiply-accumulates and plain operations by element
+// type, with each instruction set that the processor has.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace measure {
+
+struct Kernel {
+  const char* family;  ///< "peak.mac"
+  const char* dtype;   ///< as PyTorch calls it
+  const char* how;     ///< what it does, for the source
+  /// Runs that many rounds; returns how many operations that was.
+  double (*run)(size_t rounds);
+};
+
+struct InstructionSet {
+  std::string name;  ///< as Highway calls it: "AVX3_DL"
+  std::vector<Kernel> kernels;
+};
+
+/// Those that this processor has, those of dot products first.
+std::vector<InstructionSet> instruction_sets();
+
+/// Extensions for dot products of narrow types, which Highway (1.0) does not use.
+std::vector<InstructionSet> dot_product_sets();
+
+}  // namespace measure

@@ -1,0 +1,15 @@
+// How many bytes a second go between the cores and a level of memory.
+#pragma once
+#include <cstddef>
+
+namespace measure {
+
+struct Bandwidth {
+  double triad = 0;  ///< a = b + s·c, bytes read and written (STREAM; lines fetched to be written are not counted)
+  double read = 0;   ///< a sum
+};
+
+/// Over `bytes` in all, on each thread its share.
+Bandwidth bandwidth(size_t bytes, unsigned threads);
+
+}  // namespace measure

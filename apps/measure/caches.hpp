@@ -1,0 +1,22 @@
+// The sizes of memory and caches, as the kernel tells them.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace measure {
+
+struct CacheLevel {
+  size_t each = 0;   ///< bytes of one; 0: there is none, or it is not told
+  size_t total = 0;  ///< of all together
+};
+
+struct Memory {
+  size_t total = 0, available = 0;  ///< bytes
+  std::array<CacheLevel, 4> caches;  ///< by level, [1] to [3]; data and unified ones
+};
+
+/// `root` stands before "/sys" and "/proc".
+Memory memory_of_machine(const std::string& root = "");
+
+}  // namespace measure

@@ -1,0 +1,117 @@
+// measure-machine DATE: what this machine can do, as figures of a hardware profile (TOML) on standard
+// output. `tmeter --hardware auto` starts it once and keeps what it says
+// (apps/tmeter/measured_hardware.cpp); docs/hardware-profiles.md tells users what is measured.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "arithmetic.hpp"
+#include "bandwidth.hpp"
+#include "caches.hpp"
+#include "timing.hpp"
+
+namespace {
+using namespace measure;
+
+constexpr unsigned kPatience = 120;  // s: a machine so busy is not worth measuring
+constexpr size_t kMiB = size_t{1} << 20;
+
+class Machine {
+ public:
+  explicit Machine(std::string date) : threads_(usable_threads()) {
+    when_ = "measured " + std::move(date);
+  }
+  void print() {
+    print_arithmetic();
+    print_memory();
+  }
+
+ private:
+  std::string source(unsigned threads, const std::string& what) const {
+    return when_ + " on " + std::to_string(threads) + (threads == 1 ? " thread: " : " threads: ") +
+           what;
+  }
+  void print_arithmetic();
+  void print_memory();
+  void print_level(const std::string& name, size_t bytes_one, size_t bytes_all);
+
+  unsigned threads_;
+  std::string when_;
+};
+
+/// With every instruction set on one thread; with the one that is best on all.
+void Machine::print_arithmetic() {
+  struct Best {
+    const Kernel* kernel;
+    const InstructionSet* set;
+    double rate;
+  };
+  const auto sets = instruction_sets();
+  std::map<std::string, Best> best;
+  for (const auto& set : sets) {
+    for (const auto& kernel : set.kernels) {
+      const auto rate = best_rate([&](size_t n, unsigned) { return kernel.run(n); }, 1, {});
+      const auto key = std::string(kernel.family) + "." + kernel.dtype;
+      print_figure("isa." + set.name + "." + key, rate, key.starts_with("peak.mac") ? "MAC/s" : "op/s",
+                   source(1, kernel.how));
+      auto& so_far = best.try_emplace(key, Best{&kernel, &set, 0}).first->second;
+      if (rate > so_far.rate) so_far = {&kernel, &set, rate};
+    }
+  }
+  for (const auto& [key, b] : best) {
+    const auto* unit = key.starts_with("peak.mac") ? "MAC/s" : "op/s";
+    const auto what = std::string(b.kernel->how) + " with " + b.set->name;
+    const auto* kernel = b.kernel;
+    const auto all = best_rate([kernel](size_t n, unsigned) { return kernel->run(n); }, threads_, {});
+    print_figure("single." + key, b.rate, unit, source(1, what));
+    print_figure(key, std::max(all, b.rate), unit, source(threads_, what));
+  }
+}
+
+void Machine::print_level(const std::string& name, size_t bytes_one, size_t bytes_all) {
+  const auto one = bandwidth(bytes_one, 1), all = bandwidth(bytes_all, threads_);
+  const auto say = [&](const std::string& key, double rate, unsigned threads, size_t bytes,
+                       const std::string& what) {
+    if (rate > 0)
+      print_figure(key, rate, "B/s",
+                   source(threads, what + " over " + std::to_string(bytes / 1024) + " KiB"));
+  };
+  const std::string triad = "a = b + s*c, bytes read and written (STREAM triad)", sum = "sums";
+  say("single.peak." + name, one.triad, 1, bytes_one, triad);
+  say("single.read." + name, one.read, 1, bytes_one, sum);
+  say("peak." + name, std::max(one.triad, all.triad), threads_, bytes_all, triad);
+  say("read." + name, std::max(one.read, all.read), threads_, bytes_all, sum);
+}
+
+void Machine::print_memory() {
+  const auto memory = memory_of_machine();
+  const auto told = when_ + ": as Linux tells it (/proc/meminfo, /sys/devices/system/cpu)";
+  if (memory.total) print_figure("capacity.dram", static_cast<double>(memory.total), "B", told);
+  size_t largest = 0;
+  for (size_t level = 1; level <= 3; ++level) {
+    const auto& cache = memory.caches[level];
+    if (cache.total == 0) continue;
+    const auto name = "l" + std::to_string(level);
+    print_figure("cache." + name, static_cast<double>(cache.total), "B", told);
+    // Half of a cache: the other half is for whatever else goes on. Shared ones are shared here, too.
+    print_level(name, cache.each / 2, std::min(cache.each / 2 * threads_, cache.total / 2));
+    largest = std::max(largest, cache.total);
+  }
+  // As STREAM: four times the last cache, but no more than a quarter of what is free.
+  const size_t wanted = std::max(4 * largest, 128 * kMiB);
+  const size_t most = memory.available ? memory.available / 4 : 256 * kMiB;
+  const size_t bytes = std::min({wanted, most, 1024 * kMiB});
+  print_level("dram", bytes, bytes);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return std::fputs("usage: measure-machine DATE\n", stderr), 2;
+  alarm(kPatience);
+  Machine(argv[1]).print();
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}

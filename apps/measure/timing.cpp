@@ -1,0 +1,83 @@
+#include "timing.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+namespace measure {
+namespace {
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// What all threads did, per second: from the moment they are let go until the last one is done.
+double one_rate(const Work& work, size_t times, unsigned threads) {
+  std::atomic<unsigned> ready{0};
+  std::atomic<bool> go{false};
+  std::vector<double> done(threads);
+  std::vector<std::jthread> pool;
+  for (unsigned t = 1; t < threads; ++t) {
+    pool.emplace_back([&, t] {
+      ++ready;
+      while (!go) std::this_thread::yield();
+      done[t] = work(times, t);
+    });
+  }
+  while (ready + 1 < threads) std::this_thread::yield();
+  const auto start = Clock::now();
+  go = true;
+  done[0] = work(times, 0);
+  pool.clear();  // joins
+  const double seconds = seconds_since(start);
+  double sum = 0;
+  for (const double d : done) sum += d;
+  return sum / seconds;
+}
+
+/// How often the work must be done to take that long on one thread.
+size_t enough_times(const Work& work, double seconds) {
+  constexpr size_t kMost = size_t{1} << 40;
+  for (size_t times = 1; times < kMost; times *= 2) {
+    const auto start = Clock::now();
+    work(times, 0);
+    const double taken = seconds_since(start);
+    if (taken >= seconds) return times;
+    if (taken > seconds / 16) return static_cast<size_t>(static_cast<double>(times) * seconds / taken) + 1;
+  }
+  return kMost;
+}
+
+}  // namespace
+
+double best_rate(const Work& work, unsigned threads, const Effort& effort) {
+  const size_t times = enough_times(work, effort.seconds);
+  double best = 0;
+  for (int i = 0, since = 0; i < effort.most && since < effort.patience; ++i, ++since) {
+    const double rate = one_rate(work, times, threads);
+    if (rate > 1.01 * best) since = 0;
+    best = std::max(best, rate);
+  }
+  return best;
+}
+
+unsigned usable_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());  // more processors than the set holds
+}
+
+void print_figure(const std::string& key, double value, const char* unit,
+                  const std::string& source) {
+  std::printf("\n[%s]\nvalue = %.6e\nunit = \"%s\"\nsource = \"%s\"\n", key.c_str(), value, unit,
+              source.c_str());
+}
+
+}  // namespace measure

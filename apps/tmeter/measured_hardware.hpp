@@ -1,0 +1,30 @@
+// `--hardware auto`: the profile of this very machine, measured once and kept.
+//
+// A program of its own measures (apps/measure), so that tmeter links nothing for it; it is started
+// before the worker is, and before any model is opened. What it says is kept in
+// $XDG_CACHE_HOME/tmeter/hardware.toml, with the machine and the version it is of: of another
+// machine, of another tmeter, or damaged, it is measured anew.
+#pragma once
+#include <string>
+
+#include "core/config/settings.hpp"
+
+namespace tmeter::app {
+
+struct MeasuredHardware {
+  std::string text;  ///< TOML, as any profile
+  core::HardwareProfile profile;
+};
+
+/// From the cache where that holds one of this machine, unless `anew`. Says on standard error, if not
+/// `quiet`, that it measures and what kept it from keeping the result. Throws Error(kUsage) where it
+/// cannot be measured.
+MeasuredHardware measured_hardware(bool quiet, bool anew = false);
+
+/// Where it is kept; empty where the environment names no place.
+std::string measured_hardware_file();
+
+/// Fills in the profile when the settings ask for "auto".
+void measure_if_auto(core::Settings& settings, bool quiet);
+
+}  // namespace tmeter::app

@@ -1,0 +1,109 @@
+// Convolutions on NCHW tensors where the kernels compute in NHWC: NVIDIA's tensor cores (Deep
+// Learning Performance Guide, "Convolutional Layers", on tensor layouts) and oneDNN, whose blocked
+// formats are closer to it. PyTorch keeps a model in NHWC once weights and input are (tutorial
+// "Channels Last Memory Format in PyTorch").
+#include <algorithm>
+#include <array>
+#include <tmeter/cpp/op_class.hpp>
+#include <tmeter/cpp/words.hpp>
+
+#include "rules.hpp"
+#include "strides.hpp"
+
+namespace layout {
+namespace {
+
+using tmeter::Node;
+using tmeter::OpClass;
+using tmeter::Shape;
+
+/// Below it the rest of the model decides. Our choice.
+constexpr double kShare = 0.1;
+
+constexpr std::array<std::string_view, 7> kSpatial{
+    "conv2d",       "conv3d",      "conv_transpose2d", "conv_transpose3d",
+    "_convolution", "convolution", "_convolution_mode"};
+
+/// The image is a point: both orders are the same.
+bool has_pixels(const Shape& s) {
+  return s.rank() >= 4 && s.product(2, s.rank()) > tmeter::Count(1);
+}
+
+bool lies_channels_last(const tmeter::Tensor& weight) {
+  const auto shape = weight.shape(), strides = weight.strides();
+  return strides.rank() == shape.rank() && shape.rank() >= 4 && shape[1] > 1 && strides[1] == 1 &&
+         shape.product(2, shape.rank()) > tmeter::Count(1);
+}
+
+bool works_on_images(const Node& node) {
+  const auto name = tmeter::base_name(node.op());
+  const auto input = node.arg("input");
+  return std::find(kSpatial.begin(), kSpatial.end(), name) != kSpatial.end() && input.is_tensor() &&
+         node.result_count() == 1 && input.dtype().kind() == tmeter::DTypeClass::kFloat &&
+         has_pixels(input.shape()) && has_pixels(node.result(0).shape());
+}
+
+/// The model looks after it itself, or its weights do.
+bool is_already(const tmeter::Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    if (is_channels_last(node.arg("memory_format"))) return true;
+    if (works_on_images(node) && node.arg("weight").tensor() &&
+        lies_channels_last(node.arg("weight").tensor()))
+      return true;
+  }
+  return false;
+}
+
+struct Sum {
+  std::vector<Node> nodes;
+  double macs = 0, all_macs = 0, reordered = 0, seconds = 0;
+};
+
+Sum add_up(const Model& model) {
+  Sum sum;
+  for (const auto& node : model.graph.nodes()) {
+    const double macs = model.call.read("macs", node).real();
+    sum.all_macs += macs;
+    if (!works_on_images(node)) continue;
+    sum.nodes.push_back(node);
+    sum.macs += macs;
+    sum.reordered +=
+        2 * static_cast<double>((node.arg("input").bytes() + node.result(0).bytes()).value());
+    const auto seconds = model.call.read("predicted_time", node);
+    if (seconds.known()) sum.seconds += seconds.real();
+  }
+  return sum;
+}
+
+}  // namespace
+
+void say_channels_last(Model& model) {
+  const auto sum = add_up(model);
+  const auto total = model.ledger.seconds();
+  const double share = total && *total > 0 ? sum.seconds / *total
+                       : sum.all_macs > 0  ? sum.macs / sum.all_macs
+                                           : 0;
+  if (sum.nodes.empty() || share < kShare || is_already(model.graph)) return;
+  tmeter::Finding f;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "channels-last";
+  f.text = tmeter::count_of(sum.nodes.size(), "convolution") +
+           (sum.nodes.size() == 1 ? " takes its" : " take their") +
+           " tensors as NCHW: " + tmeter::percent(share) +
+           (total && *total > 0 ? " of the predicted time" : " of the MACs");
+  f.evidence =
+      "kernels that compute in NHWC (tensor cores, oneDNN) reorder inputs and results of each, up "
+      "to " +
+      advice::bytes_text(sum.reordered) + " read and written";
+  double bandwidth = 0;
+  if (model.call.hardware_number("peak.dram", bandwidth) && bandwidth > 0)
+    f.evidence += ", " + advice::seconds_text(sum.reordered / bandwidth) + " on " +
+                  std::string(model.call.hardware_name());
+  f.action =
+      "model.to(memory_format=torch.channels_last) and the same of the input (channels_last_3d for "
+      "volumes), which operators between keep; measure it";
+  for (const auto& node : sum.nodes) f.about(node);
+  model.call.add(f);
+}
+
+}  // namespace layout

@@ -1,0 +1,81 @@
+// Copies into another order: contiguous() of a tensor that is not, and reshape() that cannot be a
+// view.
+#include <algorithm>
+#include <tmeter/cpp/words.hpp>
+
+#include "rules.hpp"
+#include "strides.hpp"
+
+namespace layout {
+namespace {
+
+using advice::Gain;
+using tmeter::Node;
+
+bool is_copying_contiguous(const Node& node, const Layouts& layouts) {
+  if (tmeter::base_name(node.op()) != "contiguous") return false;
+  const auto* from = layouts.of(node.arg("self"));
+  return from && !is_contiguous(*from) && !is_channels_last(node.arg("memory_format"));
+}
+
+/// What moves the dims about before: "permute", "transpose".
+std::string_view mover_of(const Node& copy) {
+  auto from = copy.arg(size_t{0});
+  for (int steps = 0; steps < 64; ++steps) {
+    const auto maker = from.producer();
+    if (!maker || maker.arg_count() == 0) break;
+    const auto name = tmeter::base_name(maker.op());
+    if (name == "permute" || name == "transpose" || name == "t" || name == "expand") return name;
+    from = maker.arg(size_t{0});
+  }
+  return {};
+}
+
+std::string kind_of_copy(const Node& copy) {
+  const auto mover = mover_of(copy);
+  const Node nodes[]{copy};
+  return (mover.empty() ? "" : std::string(mover) + " → ") + advice::kind_of(nodes);
+}
+
+}  // namespace
+
+void say_copies(Model& model) {
+  const Layouts layouts(model.graph);
+  std::vector<Gain> counted, all;
+  for (const auto& node : model.graph.nodes()) {
+    if (!is_copying_contiguous(node, layouts)) continue;
+    auto gain = model.ledger.dropped({node});
+    if (!gain) continue;
+    gain->kind = kind_of_copy(node);
+    counted.push_back(std::move(*gain));
+  }
+  all = counted;
+  double hidden = 0;
+  for (const auto& node : layouts.copying_reshapes()) {
+    const auto bytes = static_cast<double>(node.result(0).bytes().value());
+    hidden += 2 * bytes;
+    all.push_back({{node}, {bytes, bytes}, std::nullopt, kind_of_copy(node)});
+  }
+  double bytes = 0;
+  for (const auto& gain : all) bytes += gain.saved.all();
+  const double traffic = model.ledger.moved().all() + hidden;
+  if (bytes == 0 || bytes < model.min_share * traffic) return;
+  tmeter::Finding f;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "layout-copies";
+  f.text = tmeter::count_of(all.size(), "tensor") + (all.size() == 1 ? " is" : " are") +
+           " copied into another order: " + advice::bytes_text(bytes) + " read and written, " +
+           tmeter::percent(bytes / traffic) + " of the model's traffic";
+  f.evidence = advice::kinds_text(all);
+  if (hidden > 0)
+    f.evidence += "; " + advice::bytes_text(hidden) +
+                  " of it by reshape, which the figures above take for a view";
+  f.action =
+      "matmul and scaled_dot_product_attention take any strides: contiguous() before them can go; "
+      "else make the tensor in the order in which it is used";
+  model.ledger.complete(f, counted);
+  for (const auto& node : layouts.copying_reshapes()) f.about(node);
+  model.call.add(f);
+}
+
+}  // namespace layout

@@ -1,0 +1,42 @@
+// Elements of more than 16 bits as float or double, some thousand at a time.
+#pragma once
+#include <array>
+#include <tmeter/cpp/numbers.hpp>
+
+namespace param_stats {
+
+constexpr size_t kBlock = 2048;  // elements: fit the first cache as doubles
+
+/// Elements of any wide type as T: float for float32, double for the others.
+template <class T>
+class Blocks {
+ public:
+  explicit Blocks(tmeter::DType type) : type_(type), size_(static_cast<size_t>(type.bytes())) {}
+  size_t size() const { return size_; }
+  /// f(numbers) for every kBlock elements.
+  template <class F>
+  void each(std::span<const uint8_t> elements, F f) {
+    while (elements.size() >= size_) {
+      const size_t n = std::min(elements.size() / size_, kBlock);
+      f(numbers(elements.first(n * size_), n));
+      elements = elements.subspan(n * size_);
+    }
+  }
+
+ private:
+  /// float32 and float64 as they lie there: chunks are aligned.
+  std::span<const T> numbers(std::span<const uint8_t> bytes, size_t n) {
+    if (type_.id() == kSame) return {reinterpret_cast<const T*>(bytes.data()), n};
+    const std::span<T> block(buffer_.data(), n);
+    tmeter::decode<T>(type_, bytes, block);
+    return block;
+  }
+  static constexpr int32_t kSame =
+      std::is_same_v<T, float> ? TMETER_DTYPE_FLOAT32 : TMETER_DTYPE_FLOAT64;
+
+  tmeter::DType type_;
+  size_t size_;
+  std::array<T, kBlock> buffer_;
+};
+
+}  // namespace param_stats

@@ -1,0 +1,147 @@
+"""Large .pt2 files, whose lists are read piece by piece: they say what small ones say.
+
+A file that is blown up with spaces is the same file. The graphs of make_large.py are copies of one layer, so that what
+each layer adds is known from two small ones, which are read as a whole.
+"""
+import io
+import json
+import sys
+import zipfile
+
+from support import FIXTURES, MODELS, SOURCE, CliTest, main, report, tmeter
+
+sys.path.insert(0, str(SOURCE / "tests" / "bench"))
+import make_large  # noqa: E402
+
+SPACES = " " * 150_000  # more than a piece: what stands around them comes in different ones
+LISTS = ("nodes", "inputs", "tensor_values", "config")  # those that are taken out of large documents
+FILES = [MODELS / f"{name}.pt2" for name in (
+    "cond", "dynamic_bert", "dynamic_mlp", "tied", "gru", "no_grad_wrap", "ops_zoo",
+    "versions/gpt2_like.torch2.6", "versions/gpt2_like.torch2.8", "versions/resnet18.torch2.8")]
+FILES += [FIXTURES / "weight_forms/net.pt2", FIXTURES / "trained/model.pt2", FIXTURES / "in_house/dynamic.pt2"]
+
+
+def with_spaces(document):
+    """Its JSON text with spaces around and between some items of the lists named above."""
+    text = json.dumps(document)
+    graph = document.get("graph_module", {}).get("graph", document)
+    for name in LISTS:
+        if graph.get(name):
+            text = text.replace(f'"{name}": {json.dumps(graph[name])}', f'"{name}": {blown_up(graph[name])}', 1)
+    return text
+
+
+def blown_up(value):
+    text = json.dumps(value)
+    items = [f"{json.dumps(key)}: {json.dumps(item)}" for key, item in value.items()] if isinstance(value, dict) else \
+        [json.dumps(item) for item in value]
+    step = max(1, len(items) // 4)
+    items = [item + (SPACES if i % step == 0 or i == len(items) - 1 else "") for i, item in enumerate(items)]
+    return text[0] + SPACES + ", ".join(items) + text[-1]
+
+
+def rewritten(path, change):
+    """The archive with another text in place of each JSON record."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(out, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            if name.endswith(".json") and data.startswith(b"{"):
+                data = change(name, data.decode()).encode()
+            target.writestr(name, data)
+    return out.getvalue()
+
+
+def essence(document):
+    """What does not tell how large the file is and how long it took."""
+    document["model"].pop("size")
+    document.pop("timing")
+    return json.dumps(document)
+
+
+class ReadInPieces(CliTest):
+    def large(self, path):
+        return self.file("model.pt2", rewritten(path, lambda _, text: with_spaces(json.loads(text))))
+
+    def test_a_file_with_spaces_is_the_same_file(self):
+        for path in FILES:
+            with self.subTest(file=path.stem):
+                plain = self.file("model.pt2", rewritten(path, lambda _, text: text))
+                expected = essence(report(plain))
+                self.assertEqual(essence(report(self.large(path))), expected)
+
+    def test_sizes_that_follow_from_symbols_can_be_bound(self):
+        path = MODELS / "dynamic_mlp.pt2"
+        symbol = report(path)["symbols"][0]["name"]
+        for binding in (f"{symbol}=7", f"{symbol}=64"):
+            expected = report(path, "--bind", binding)
+            self.assertEqual(report(self.large(path), "--bind", binding)["totals"], expected["totals"])
+
+    def test_inputs_of_other_sizes(self):
+        path = MODELS / "dynamic_mlp.pt2"
+        self.assertEqual(report(self.large(path), "--input", "9x64")["totals"],
+                         report(path, "--input", "9x64")["totals"])
+
+
+class ManyLayers(CliTest):
+    def graph(self, nodes):
+        path = self.folder / f"{nodes}.pt2"
+        return make_large.write_large(nodes, path), path
+
+    def test_every_layer_adds_the_same(self):
+        made = [self.graph(nodes) for nodes in (1, 40, 3000)]
+        documents = [report(path) for _, path in made]
+        nodes = [count for count, _ in made]
+        step = nodes[1] - nodes[0]
+        layers = (nodes[2] - nodes[0]) // step
+        self.assertGreater(layers, 100)
+        self.assertGreater(made[2][1].stat().st_size, 4_000_000)
+        for metric in ("params", "macs", "flops", "read_bytes", "output_bytes", "param_bytes"):
+            one, two, many = (document["totals"][metric] for document in documents)
+            self.assertEqual(many, one + layers * (two - one), metric)
+        one, two, many = (len(document["modules"]) for document in documents)
+        self.assertEqual(many, one + layers * (two - one))
+        counted = [document["coverage"] for document in documents]
+        self.assertEqual([c["unknown_ops"] for c in counted], [[], [], []])
+
+    def test_what_is_wrong_in_one_piece_is_told_with_its_place(self):
+        _, path = self.graph(3000)
+        cases = {
+            "a table that names a tensor twice": (
+                lambda text: text.replace('"p_h_60_ln_1_weight": {', '"p_h_7_ln_1_weight": {', 1),
+                ["tensor_values", "'p_h_7_ln_1_weight'", "is there twice"]),
+            "a key that is there twice": (
+                lambda text: text.replace('"target": "torch.ops.aten.gelu.default", ',
+                                          '"target": "torch.ops.aten.gelu.default", "target": "x", ', 1),
+                ["'target' is there twice"]),
+            "a node that uses what comes later": (
+                lambda text: text.replace('{"as_tensor": {"name": "gelu__30"}}, "kind"',
+                                          '{"as_tensor": {"name": "gelu__31"}}, "kind"', 1),
+                ["nodes[", "'gelu__31'", "before anything defines it"]),
+            "a list that does not end": (lambda text: text[:len(text) // 2], ["not valid JSON"]),
+            "a bracket of the other kind": (
+                lambda text: text.replace('"kind": 1}], "outputs"', '"kind": 1}}, "outputs"', 1), ["not valid JSON"]),
+            "no JSON in the middle": (lambda text: text.replace('"gelu__50"', 'gelu__50', 1), ["not valid JSON"]),
+            "a node that is no object": (
+                lambda text: text.replace('"nodes": [{', '"nodes": [5, {', 1), ["nodes[0]", "an object"]),
+        }
+        for what, (damage, words) in cases.items():
+            with self.subTest(what):
+                changed = []
+
+                def change(name, text):
+                    out = damage(text) if name.endswith("models/model.json") else text
+                    changed.append(out != text)
+                    return out
+
+                damaged = self.file("damaged.pt2", rewritten(path, change))
+                self.assertTrue(any(changed))
+                done = tmeter(damaged)
+                self.assertEqual(done.returncode, 4, done.stderr)
+                for word in words:
+                    self.assertIn(word, done.stderr)
+                self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""`--hardware auto`: this machine measured, kept, and measured anew when what is kept is of no use.
+
+What a machine can do is not known here; what no machine can do is.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tomllib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from support import BUILD, MODELS, TMETER, CliTest, main, tmeter  # noqa: E402
+
+MODEL = MODELS / "dynamic_mlp.pt2"
+PROGRAM = BUILD / "lib" / "tmeter" / "programs" / "measure-machine"
+FIGURES = 'cat "$FIGURES"'
+FAST = 1e16  # operations or bytes a second: a hundred times the fastest single chip there is
+
+
+def leaves(table, prefix=""):
+    """{dotted key: leaf}"""
+    found = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            found |= {prefix + key: value} if "value" in value else leaves(value, prefix + key + ".")
+    return found
+
+
+class Measured(CliTest):
+    """One real measurement for all tests of the class: it takes seconds."""
+
+    @classmethod
+    def setUpClass(cls):
+        done = subprocess.run([PROGRAM, "2026-11-22"], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0 and done.stderr == "", done
+        cls.text = done.stdout
+        cls.figures = {key: leaf["value"] for key, leaf in leaves(tomllib.loads(cls.text)).items()}
+        cls.leaves = leaves(tomllib.loads(cls.text))
+
+    def setUp(self):
+        super().setUp()
+        self.cache = self.folder / "cache"
+        self.kept = self.cache / "tmeter" / "hardware.toml"
+
+    def own_tmeter(self, program):
+        """This tmeter in a folder of its own, where a shell script measures."""
+        prefix = self.folder / "own"
+        if not prefix.exists():
+            (prefix / "bin").mkdir(parents=True)
+            shutil.copy(TMETER, prefix / "bin" / "tmeter")
+            (prefix / "lib" / "tmeter" / "programs").mkdir(parents=True)
+            (prefix / "lib" / "tmeter" / "plugins").symlink_to((BUILD / "lib" / "tmeter" / "plugins").resolve())
+            (prefix / "share").symlink_to((BUILD / "share").resolve())
+            (self.folder / "figures").write_text(self.text)
+        script = prefix / "lib" / "tmeter" / "programs" / "measure-machine"
+        script.unlink(missing_ok=True)
+        if program is not None:
+            script.write_text("#!/bin/sh\n" + program)
+            script.chmod(0o755)
+        return prefix / "bin" / "tmeter"
+
+    def auto_with(self, program, **environment):
+        """A run whose measuring is this shell script; $FIGURES is a file with real ones."""
+        env = {**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent", "XDG_CACHE_HOME": str(self.cache),
+               "FIGURES": str(self.folder / "figures"), **environment}
+        return subprocess.run([self.own_tmeter(program), "--hardware=auto", "--plugins=roofline", MODEL],
+                              capture_output=True, text=True, timeout=120, env=env)
+
+    def auto(self, *arguments, **environment):
+        return tmeter("--hardware=auto", "--plugins=roofline", *arguments, MODEL, timeout=300,
+                      env={"XDG_CACHE_HOME": str(self.cache), **environment})
+
+    def test_every_figure_is_possible_and_says_how_it_was_got(self):
+        for key, leaf in self.leaves.items():
+            with self.subTest(key=key):
+                self.assertTrue(0 < leaf["value"] < FAST)
+                self.assertRegex(leaf["source"], r"^measured 2026-11-22")
+                self.assertIn(leaf["unit"], ("MAC/s", "op/s", "B/s", "B"))
+
+    def test_what_the_estimates_read_is_there(self):
+        for family, types in {"peak.mac": ("float64", "float32", "float16", "bfloat16", "int8", "int32"),
+                              "peak.op": ("float64", "float32", "float16", "bfloat16", "int8", "int32", "int64")}.items():
+            for dtype in types:
+                self.assertIn(f"{family}.{dtype}", self.figures)
+                self.assertIn(f"single.{family}.{dtype}", self.figures)
+        self.assertIn("peak.dram", self.figures)
+        self.assertGreaterEqual(len({key.split(".")[1] for key in self.figures if key.startswith("isa.")}), 1)
+
+    def test_rates_are_in_an_order_that_no_machine_can_break(self):
+        f = self.figures
+        self.assertGreaterEqual(f["peak.mac.float32"], f["single.peak.mac.float32"])
+        # the same registers hold twice as many: much is allowed for a machine that does something else meanwhile
+        self.assertGreaterEqual(1.5 * f["single.peak.mac.float32"], f["single.peak.mac.float64"])
+        for key in [k for k in f if k.startswith("single.peak.mac.")]:
+            self.assertGreaterEqual(f[key] * 1.001, max(v for k, v in f.items() if k.startswith("isa.") and k.endswith(key[6:])))
+        if "single.read.l1" in f:
+            self.assertGreater(f["single.read.l1"], f["single.read.dram"])
+
+    def test_arithmetic_is_really_done(self):
+        """A loop that the compiler has emptied would show rates that no clock below 8 GHz allows."""
+        lanes = {"AVX3": 16, "AVX2": 8, "SSE4": 4, "SSSE3": 4, "SSE2": 4, "NEON": 4, "SCALAR": 1, "EMU128": 4}
+        units = 4  # vector units; no core has more
+        for name, width in lanes.items():
+            for family in ("peak.mac", "peak.op"):
+                rate = self.figures.get(f"isa.{name}.{family}.float32")
+                if rate:
+                    self.assertLess(rate, width * units * 8e9, name)
+        dot = self.figures.get("isa.AVX512_VNNI.peak.mac.int8")
+        if dot:
+            self.assertLess(dot, 64 * 2 * 8e9)
+
+    def test_sizes_are_those_of_the_machine(self):
+        total = int(re.search(r"MemTotal:\s+(\d+) kB", pathlib.Path("/proc/meminfo").read_text())[1]) * 1024
+        self.assertAlmostEqual(self.figures["capacity.dram"] / total, 1, delta=1e-5)
+        sizes = [self.figures[key] for key in ("cache.l1", "cache.l2", "cache.l3") if key in self.figures]
+        self.assertEqual(sizes, sorted(sizes))
+
+    def test_it_is_measured_once_and_kept(self):
+        first = self.auto("--report=json")
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.assertIn("measuring this machine", first.stderr)
+        document = json.loads(first.stdout)
+        self.assertGreater(document["totals"]["predicted_time"], 0)
+        self.assertIn("measured 20", {m["id"]: m for m in document["metrics"]}["predicted_time"]["provenance"]["text"])
+        kept = self.kept.stat()
+        second = self.auto("--report=json")
+        self.assertEqual((second.returncode, second.stderr), (0, ""))
+        self.assertEqual(self.kept.stat().st_mtime_ns, kept.st_mtime_ns)
+        self.assertEqual(json.loads(second.stdout)["totals"]["predicted_time"], document["totals"]["predicted_time"])
+        # a profile like any other
+        again = tmeter("--hardware", self.kept, "--plugins=roofline", "--report=json", MODEL)
+        self.assertEqual(json.loads(again.stdout)["totals"]["predicted_time"], document["totals"]["predicted_time"])
+        anew = subprocess.run([TMETER, "hardware", "measure"], capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "XDG_CACHE_HOME": str(self.cache)})
+        self.assertEqual(anew.returncode, 0)
+        self.assertEqual(anew.stdout, self.kept.read_text())
+        self.assertNotEqual(self.kept.stat().st_mtime_ns, kept.st_mtime_ns)
+
+    def test_what_is_of_no_use_is_measured_anew(self):
+        self.assertEqual(self.auto_with(FIGURES).returncode, 0)
+        good = self.kept.read_text()
+        first, rest = good.split("\n", 1)
+        for name, text in {"another machine": re.sub(r"machine \w+", "machine " + "0" * 32, first) + "\n" + rest,
+                           "another version": first.replace("tmeter ", "tmeter 0.") + "\n" + rest,
+                           "cut": good[: len(good) // 2], "nothing": "", "garbage": "\x00\xff[[[",
+                           "no rates": first + "\nname = 'auto'\n# complete\n",
+                           "a rate of nothing": re.sub(r"(\[peak\.dram\]\nvalue = )\S+", r"\g<1>0", good)}.items():
+            with self.subTest(kept=name):
+                self.kept.write_text(text, errors="surrogateescape")
+                done = self.auto_with(FIGURES)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("measuring this machine", done.stderr)
+                self.assertTrue(self.kept.read_text().startswith(first))
+
+    def test_a_cache_that_cannot_be_written_costs_a_note(self):
+        blocked = self.file("blocked")
+        done = self.auto_with(FIGURES, XDG_CACHE_HOME=str(blocked))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("cannot be kept", done.stderr)
+        self.assertIn("predicted time", done.stdout)
+        self.assertEqual(blocked.read_bytes(), b"")
+
+    def test_a_folder_in_place_of_the_file(self):
+        self.kept.mkdir(parents=True)
+        done = self.auto_with(FIGURES)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("cannot be kept", done.stderr)
+
+    def test_a_program_that_fails_ends_the_run_and_says_how(self):
+        for name, program, words in (("is not there", None, "No such file"), ("fails", "exit 3", "ended with status 3"),
+                                     ("crashes", "kill -SEGV $$", "ended by signal 11"), ("is silent", "exit 0", "did not print"),
+                                     ("prints no figures", "echo hello", "did not print"),
+                                     ("prints without end", "head -c 3000000 /dev/zero", "did not print")):
+            with self.subTest(program=name):
+                done = self.auto_with(program)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn("--hardware auto", done.stderr)
+                self.assertIn(words, done.stderr)
+                self.assertFalse(self.kept.exists())
+
+    def test_other_profiles_measure_nothing(self):
+        done = tmeter("--hardware=nvidia-a100", "--plugins=roofline", MODEL, env={"XDG_CACHE_HOME": str(self.cache)})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertFalse(self.cache.exists())
+
+    def test_ctrl_c_while_it_is_measured(self):
+        child = subprocess.Popen([self.own_tmeter("sleep 60"), "--hardware=auto", MODEL], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 env={**os.environ, "XDG_CACHE_HOME": str(self.cache)}, start_new_session=True)
+        self.assertIn("measuring", child.stderr.readline())
+        os.killpg(child.pid, signal.SIGINT)
+        self.assertIn(child.wait(60), (130, -signal.SIGINT))
+        child.stdout.close(), child.stderr.close()
+        self.assertFalse(self.kept.exists())
+
+    def test_the_list_has_every_profile_and_this_machine(self):
+        done = subprocess.run([TMETER, "hardware", "list"], capture_output=True, text=True)
+        names = [line.split()[0] for line in done.stdout.splitlines()]
+        self.assertIn("nvidia-a100", names)
+        self.assertEqual(names[-1], "auto")
+        for wrong in ((), ("lst",), ("list", "x")):
+            self.assert_refused(2, ["hardware list"], "hardware", *wrong)
+
+    def test_the_program_alone(self):
+        done = subprocess.run([PROGRAM], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,299 @@
+// float32 and float64 by vectors: against taking the numbers one by one, with NaN, infinities,
+// subnormals and zeros of both signs where vectors begin and end, and wherever they lie in memory.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "plugins/metrics/param_stats/float_looks.hpp"
+#include "plugins/metrics/param_stats/narrow.hpp"
+#include "plugins/metrics/param_stats/order_keys.hpp"
+#include "recorded.hpp"
+#include "tests/unit/instruction_sets.hpp"
+
+namespace {
+
+using param_stats::Figures;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kTiny = std::numeric_limits<float>::denorm_min();
+
+/// The i-th number of a tensor; r: a normal random number.
+using Weights = float (*)(size_t i, float r);
+struct Kind {
+  const char* name;
+  Weights pattern;
+};
+
+float with_bits(float x, uint32_t kept) {
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & kept);
+}
+
+constexpr Kind kKinds[]{
+    {"normal", [](size_t, float r) { return r; }},
+    {"far from zero", [](size_t, float r) { return 1000 + r; }},
+    {"pruned", [](size_t i, float r) { return i * 2654435761u % 10 ? 0 * r : r; }},  // -0 as well
+    {"half pruned", [](size_t i, float r) { return i / 100 % 2 ? 0.f : r; }},
+    {"zeros", [](size_t, float) { return 0.f; }},
+    {"zeros of both signs", [](size_t, float r) { return 0 * r; }},
+    {"one number", [](size_t, float) { return 0.3f; }},
+    {"two numbers", [](size_t i, float) { return i % 3 ? 0.3f : -7.f; }},
+    {"bfloat16 before", [](size_t, float r) { return with_bits(r, 0xffff0000); }},
+    {"float16 before", [](size_t, float r) { return with_bits(1 + std::fabs(r), 0xffffe000); }},
+    {"few levels", [](size_t, float r) { return std::round(r * 2) * 0.1f; }},
+    {"subnormal", [](size_t, float r) { return std::round(r * 1000) * kTiny; }},
+    {"subnormal among normal", [](size_t i, float r) { return i % 16 ? r : r * 1e-40f; }},
+    {"large", [](size_t, float r) { return r * 5e37f; }},
+    {"NaN where vectors begin", [](size_t i, float r) { return i % 16 ? r : kNan; }},
+    {"infinities where they end",
+     [](size_t i, float r) { return i % 16 != 15 ? r
+                                    : r < 0      ? -kInf
+                                                 : kInf; }},
+    {"NaN among zeros",
+     [](size_t i, float) { return i % 40 ? 0.f : std::bit_cast<float>(0x7fc01234u); }},
+    {"only NaN",
+     [](size_t i, float) {
+       return std::bit_cast<float>(0x7f800001u + static_cast<uint32_t>(i % 70000));
+     }},
+    {"infinity and bfloat16",
+     [](size_t i, float r) { return i % 999 ? with_bits(r, 0xffff0000) : kInf; }},
+};
+
+std::vector<float> numbers_of(const Kind& kind, size_t n) {
+  std::mt19937 random(static_cast<uint32_t>(n));
+  std::normal_distribution<float> normal;
+  std::vector<float> out(n);
+  for (size_t i = 0; i < n; ++i) out[i] = kind.pattern(i, normal(random));
+  return out;
+}
+
+std::vector<float> finite(const std::vector<float>& x) {
+  std::vector<float> out;
+  std::copy_if(x.begin(), x.end(), std::back_inserter(out),
+               [](float v) { return std::isfinite(v); });
+  return out;
+}
+
+/// n times the entropy, summed over the bytes of all elements at each place.
+double bits_one_by_one(const std::vector<float>& x) {
+  double bits = 0;
+  for (int plane = 0; plane < 4; ++plane) {
+    std::array<uint64_t, 256> counts{};
+    for (const float v : x) ++counts[(std::bit_cast<uint32_t>(v) >> (8 * plane)) & 0xff];
+    for (const auto c : counts)
+      if (c)
+        bits -= static_cast<double>(c) *
+                std::log2(static_cast<double>(c) / static_cast<double>(x.size()));
+  }
+  return bits;
+}
+
+/// numpy.histogram's bins of 64, by its edges.
+std::vector<uint64_t> bins_one_by_one(const Figures& f, const std::vector<float>& x) {
+  std::vector<uint64_t> out(f.counts.size());
+  if (out.empty()) return out;  // where there can be no edges
+  for (const float v : x) {
+    const auto after = std::upper_bound(f.edges.begin(), f.edges.end(), static_cast<double>(v));
+    const auto at = static_cast<size_t>(after - f.edges.begin());
+    ++out[std::min(at, out.size()) - 1];
+  }
+  return out;
+}
+
+void expect_exact_quantiles(const Figures& f, std::vector<float> x) {
+  std::sort(x.begin(), x.end());
+  for (size_t q = 0; q < param_stats::kQuantiles.size(); ++q) {
+    const double at = param_stats::kQuantiles[q] * static_cast<double>(x.size() - 1);
+    const auto i = static_cast<size_t>(at);
+    const double lower = x[i], upper = x[std::min(i + 1, x.size() - 1)];
+    EXPECT_NEAR(f.quantiles[q], lower + (upper - lower) * (at - static_cast<double>(i)),
+                1e-12 * std::fabs(upper - lower));
+  }
+}
+
+void expect_all(const Figures& f, const std::vector<float>& all) {
+  const auto x = finite(all);
+  EXPECT_EQ(f.elements(), all.size());
+  ASSERT_EQ(f.moments.n, x.size());
+  EXPECT_EQ(f.nan, static_cast<uint64_t>(std::count_if(all.begin(), all.end(),
+                                                       [](float v) { return std::isnan(v); })));
+  EXPECT_EQ(f.zeros, static_cast<uint64_t>(std::count(x.begin(), x.end(), 0.f)));
+  EXPECT_NEAR(f.coded_bits, bits_one_by_one(all), 1e-9 * bits_one_by_one(all));
+  EXPECT_EQ(f.fits_bfloat16, std::all_of(x.begin(), x.end(), param_stats::is_bfloat16));
+  EXPECT_EQ(f.fits_half, std::all_of(x.begin(), x.end(), param_stats::is_half));
+  if (x.empty()) return;
+  long double sum = 0, squares = 0, sizes = 0;
+  for (const float v : x) sum += v, sizes += std::fabs(v);
+  const long double mean = sum / static_cast<long double>(x.size());
+  for (const float v : x) squares += (v - mean) * (v - mean);
+  const auto count = static_cast<double>(x.size());
+  EXPECT_NEAR(f.moments.average(), static_cast<double>(mean),
+              1e-14 * static_cast<double>(sizes) / count);
+  EXPECT_NEAR(f.moments.m2, static_cast<double>(squares), 1e-12 * static_cast<double>(squares));
+  EXPECT_NEAR(f.l1, static_cast<double>(sizes), 1e-13 * static_cast<double>(sizes));
+  EXPECT_EQ(f.min, *std::min_element(x.begin(), x.end()));
+  EXPECT_EQ(f.max, *std::max_element(x.begin(), x.end()));
+  const double near = 0.01 * f.moments.root_mean_square();
+  EXPECT_EQ(f.near_zeros, static_cast<uint64_t>(std::count_if(
+                              x.begin(), x.end(), [&](float v) { return std::fabs(v) <= near; })));
+  EXPECT_EQ(f.counts, bins_one_by_one(f, x));
+  expect_exact_quantiles(f, x);
+}
+
+std::vector<uint8_t> raw(const std::vector<float>& x) {
+  const auto* p = reinterpret_cast<const uint8_t*>(x.data());
+  return {p, p + x.size() * sizeof(float)};
+}
+
+TEST(Looks, FiguresOfFloatsAreThoseOfTheNumbersOneByOne) {
+  instruction_sets::each([] {
+    for (const auto& kind : kKinds) {
+      for (const size_t n : {1025, 2047, 4096, 30011}) {
+        SCOPED_TRACE(std::string(kind.name) + ", " + std::to_string(n));
+        const auto x = numbers_of(kind, n);
+        for (const int64_t chunk : {100000, 777})
+          expect_all(recorded::analyse(tmeter::DType(TMETER_DTYPE_FLOAT32), raw(x), 3, chunk), x);
+      }
+    }
+  });
+}
+
+TEST(Looks, NumbersThatLieBetweenVectorsAreSeen) {
+  // Chunks may begin at any multiple of four bytes, and end anywhere.
+  instruction_sets::each([] {
+    std::vector<uint32_t> even(65536), odd(65536);
+    for (const auto& kind : kKinds) {
+      const auto x = numbers_of(kind, 131);
+      for (size_t first = 0; first < 17; ++first) {
+        for (size_t n = 1; n + first <= x.size(); n += 1 + n / 3) {
+          const auto sums =
+              param_stats::first_look(x.data() + first, n, 0, even.data(), odd.data());
+          uint64_t zeros = 0, seen = 0;
+          for (size_t i = first; i < first + n; ++i) {
+            zeros += x[i] == 0;
+            auto& code = even[std::bit_cast<uint32_t>(x[i]) >> 16];
+            code += odd[std::bit_cast<uint32_t>(x[i]) >> 16];
+            odd[std::bit_cast<uint32_t>(x[i]) >> 16] = 0;
+            seen += code > 0;
+            code -= code > 0;
+          }
+          ASSERT_EQ(seen, n) << kind.name << " from " << first;
+          if (std::isfinite(sums.powers.d1)) {
+            ASSERT_EQ(sums.zeros, zeros) << kind.name << ' ' << n << " from " << first;
+          }
+        }
+      }
+    }
+    EXPECT_EQ(std::count(even.begin(), even.end(), 0u), 65536);  // nothing else was counted
+    EXPECT_EQ(std::count(odd.begin(), odd.end(), 0u), 65536);
+  });
+}
+
+/// Buckets in which some numbers lie in one bin and some in another, by the bins' own edges.
+bool has_an_edge(uint16_t bucket, const param_stats::EqualBins& bins, double min, double max) {
+  const auto keys = param_stats::keys_of<float>(bucket);
+  const double lo = std::clamp(param_stats::OrderKeys<float>::value(keys.lo), min, max);
+  const double hi = std::clamp(param_stats::OrderKeys<float>::value(keys.hi), min, max);
+  return bins.index(lo) != bins.index(hi);
+}
+
+TEST(Looks, TheSecondFindsEveryNumberThatIsSought) {
+  instruction_sets::each([] {
+    for (const auto& kind : kKinds) {
+      const auto x = numbers_of(kind, 2045);
+      const auto all = finite(x);
+      if (all.empty()) continue;
+      SCOPED_TRACE(kind.name);
+      const double min = *std::min_element(all.begin(), all.end());
+      const double max = *std::max_element(all.begin(), all.end());
+      const param_stats::EqualBins bins(min, max);
+      const std::vector<uint16_t> sought{param_stats::OrderKeys<float>::bucket(all[7]), 0x8000,
+                                         0x4123};
+      const auto sieve = param_stats::bin_sieve(bins, min, max, sought);
+      std::vector<float> found(x.size() + param_stats::kSpare);
+      param_stats::LowHalves halves;
+      found.resize(param_stats::second_look(x.data(), x.size(), sieve, found.data(), halves));
+      auto at = found.begin();
+      for (const float v : x) {  // in their order
+        const auto bucket = param_stats::OrderKeys<float>::bucket(v);
+        const bool wanted =
+            std::count(sought.begin(), sought.end(), bucket) ||
+            (std::isfinite(v) && bins.usable() && has_an_edge(bucket, bins, min, max));
+        if (at != found.end() && std::memcmp(&*at, &v, sizeof v) == 0)
+          ++at;
+        else
+          ASSERT_FALSE(wanted) << v;
+      }
+      EXPECT_EQ(at, found.end());
+      std::array<uint64_t, 256> low{}, high{}, seen_low, seen_high;
+      for (const float v : x) {
+        ++low[std::bit_cast<uint32_t>(v) & 0xff];
+        ++high[(std::bit_cast<uint32_t>(v) >> 8) & 0xff];
+      }
+      halves.planes(seen_low, seen_high);
+      EXPECT_EQ(seen_low, low);
+      EXPECT_EQ(seen_high, high);
+    }
+  });
+}
+
+TEST(Looks, MoreThanAByteHoldsOfOneLowerHalfIsCounted) {
+  instruction_sets::each([] {
+    std::vector<float> x(100003);
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] = std::bit_cast<float>(0x3f800000u + static_cast<uint32_t>(i % 3) * 0x1357u);
+    param_stats::LowHalves a, b;
+    std::vector<float> found(x.size() + param_stats::kSpare);
+    const param_stats::Sieve sieve{.scale = 0, .offset = 0.5f, .slack = 0, .buckets = {}};
+    param_stats::second_look(x.data(), 60000, sieve, found.data(), a);
+    param_stats::second_look(x.data() + 60000, 40003, sieve, found.data(), b);
+    a.merge(b);
+    std::array<uint64_t, 256> low, high;
+    a.planes(low, high);
+    EXPECT_EQ(low[0x00], 33335u);  // 100003 = 3 * 33334 + 1
+    EXPECT_EQ(low[0x57], 33334u);
+    EXPECT_EQ(low[0xae], 33334u);
+    EXPECT_EQ(high[0x13], 33334u);
+    EXPECT_EQ(high[0x26], 33334u);
+  });
+}
+
+TEST(Looks, BucketsOfDoublesAreThoseOneByOne) {
+  instruction_sets::each([] {
+    std::mt19937_64 random(1);
+    std::vector<double> x;
+    for (int i = 0; i < 1000; ++i) x.push_back(std::bit_cast<double>(random()));
+    for (const double v : {0.0, -0.0, 1e-310, -1e-310, 1e300, -1e300, 3.4e38, 1.2e-38})
+      x.push_back(v);
+    for (const double v : {double{kInf}, -double{kInf}, double{kNan}}) x.push_back(v);
+    for (size_t first = 0; first < 9; ++first) {
+      std::vector<uint16_t> seen(x.size() - first), wanted;
+      for (size_t i = first; i < x.size(); ++i)
+        wanted.push_back(param_stats::OrderKeys<double>::bucket(x[i]));
+      param_stats::buckets_of(x.data() + first, seen.size(), seen.data());
+      ASSERT_EQ(seen, wanted);
+    }
+  });
+}
+
+TEST(Looks, FiguresOfDoublesAreThoseOfTheSameNumbersAsFloats) {
+  for (const auto& kind : kKinds) {
+    if (std::string(kind.name).find("NaN") != std::string::npos) continue;
+    SCOPED_TRACE(kind.name);
+    const auto x = numbers_of(kind, 5001);
+    const std::vector<double> wide(x.begin(), x.end());
+    const auto* p = reinterpret_cast<const uint8_t*>(wide.data());
+    const auto f = recorded::analyse(tmeter::DType(TMETER_DTYPE_FLOAT32), raw(x), 2, 1000);
+    const auto d = recorded::analyse(tmeter::DType(TMETER_DTYPE_FLOAT64),
+                                     {p, p + wide.size() * sizeof(double)}, 2, 1000);
+    EXPECT_EQ(d.counts, f.counts);
+    EXPECT_EQ(d.near_zeros, f.near_zeros);
+    EXPECT_EQ(d.zeros, f.zeros);
+    EXPECT_EQ(d.quantiles, f.quantiles);
+    EXPECT_EQ(d.min, f.min);
+    EXPECT_EQ(d.max, f.max);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,185 @@
+// Large lists and tables, cut without being parsed: the extents against a reader that goes byte by byte, and the pieces
+// against the document as a whole.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "cutting.hpp"
+#include "document.hpp"
+#include "json_scan.hpp"
+
+namespace pt2 {
+namespace {
+
+constexpr size_t kPadding = 64;
+
+std::string padded(std::string text) {
+  text.reserve(text.size() + kPadding);
+  return text;
+}
+
+/// Where the list that begins at `at` ends; npos: nowhere.
+size_t end_of(std::string_view text, size_t at) {
+  size_t depth = 0;
+  bool inside = false;
+  for (size_t i = at; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\') {  // outside texts, too: no JSON anyway
+      if (text.substr(i + 1, 1).find_first_of("\"\\") == 0) ++i;
+    } else if (inside) {
+      inside = c != '"';
+    } else if (c == '"') {
+      inside = true;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if ((c == ']' || c == '}') && --depth == 0) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+void expect_measured(const std::string& text) {
+  SCOPED_TRACE(text);
+  const size_t end = end_of(text, 0);
+  Extent fast, plain;
+  const Measure how{.piece = 40};
+  ASSERT_EQ(measure(text, 0, how, fast), end != std::string::npos);
+  ASSERT_EQ(measure_plainly(text, 0, how, plain), end != std::string::npos);
+  if (end == std::string::npos) return;
+  EXPECT_EQ(fast.text, std::string_view(text).substr(1, end - 1));
+  EXPECT_EQ(plain.text, fast.text);
+  EXPECT_EQ(plain.ends, fast.ends);
+  EXPECT_EQ(fast.ends.back(), fast.text.size());
+}
+
+TEST(Pt2Measure, FindsTheEndPastTextsAndEscapes) {
+  for (const std::string inner :
+       {"", "1", "[]", R"("]")", R"("\"]")", R"("\\")", R"("\\\"]", [{}])", R"({"a": "}]"})"}) {
+    expect_measured(padded("[" + inner + "] , 7]"));
+    for (size_t space = 50; space < 70; ++space)  // over the edge of a block
+      expect_measured(padded("[" + std::string(space, ' ') + inner + ", 1]]"));
+  }
+  for (const std::string open : {"[", "[[]", R"(["])", R"(["\"])", R"(["\)"}) expect_measured(padded(open));
+}
+
+TEST(Pt2Measure, AgreesWithBytesOnAnyText) {
+  std::mt19937 random(5);
+  constexpr std::string_view kBytes = "\"\\[]{},, :ab1";
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = "[";
+    for (size_t n = random() % 400; n > 0; --n) text += kBytes[random() % kBytes.size()];
+    expect_measured(padded(text + (round % 2 ? "\"]]]]]]]]" : "]]]]]]]]]]]]]]]]]]]]]]]]]]]")));
+  }
+}
+
+TEST(Pt2Measure, WhatStandsBehindTheTextDoesNotCount) {
+  const std::string text = padded("[1, 2]");
+  Extent extent;
+  EXPECT_FALSE(measure(std::string_view(text).substr(0, 5), 0, {}, extent));
+}
+
+std::string list_of(size_t items) {
+  std::string out;
+  for (size_t i = 0; i < items; ++i)
+    out += (i ? ", " : "") + (R"({"n": )" + std::to_string(i) + R"(, "t": "}],\" )" + std::to_string(i) + "\"}");
+  return "[" + out + "]";
+}
+
+Cuts small_cuts(size_t piece) {
+  Cuts cuts;
+  cuts.paths = {"a.list", "a.table", "a.number"};
+  cuts.text = cuts.list = 1;
+  cuts.measure.piece = piece;
+  return cuts;
+}
+
+TEST(Pt2Pieces, HoldAllItemsInOrder) {
+  for (const size_t items : {1, 2, 50}) {
+    const auto text = padded(R"({"a": {"x": [1, {"list": 3}], "list" : )" + list_of(items) +
+                             R"(, "number": 5, "table": {"k": 1, "l": [2]}}, "list": [9]})");
+    for (const size_t piece : {1, 30, 100'000}) {
+      const Document document(text, small_cuts(piece));
+      const auto a = object_member(document.root(), "a");
+      EXPECT_EQ(array_member(a, "list").size(), 0u);
+      EXPECT_EQ(array_member(document.root(), "list").size(), 1u);
+      EXPECT_EQ(read_member(a, "number", as_integer), 5);
+      const auto series = document.series("a.list", member(a, "list"));
+      EXPECT_FALSE(series.is_lasting());
+      for (int pass = 0; pass < 2; ++pass) {
+        int64_t n = 0;
+        series.each([&](json::element part) {
+          for (const json::element item : as_array(part)) {
+            EXPECT_EQ(read_member(as_object(item), "n", as_integer), n);
+            EXPECT_EQ(text_member(as_object(item), "t"), "}],\" " + std::to_string(n));
+            ++n;
+          }
+        });
+        EXPECT_EQ(n, static_cast<int64_t>(items));
+      }
+      std::string keys;
+      document.series("a.table", member(a, "table")).each([&](json::element part) {
+        for (const auto field : as_object(part)) keys += field.key;
+      });
+      EXPECT_EQ(keys, "kl");
+    }
+  }
+}
+
+TEST(Pt2Pieces, ASmallDocumentIsOnePiece) {
+  Cuts cuts = small_cuts(10);
+  cuts.text = 1000;
+  const auto text = padded(R"({"a": {"list": [1, 2, 3]}})");
+  const Document document(text, cuts);
+  const auto series = document.series("a.list", member(object_member(document.root(), "a"), "list"));
+  EXPECT_TRUE(series.is_lasting());
+  size_t items = 0, parts = 0;
+  series.each([&](json::element part) { items += as_array(part).size(), ++parts; });
+  EXPECT_EQ(items, 3u);
+  EXPECT_EQ(parts, 1u);
+}
+
+TEST(Pt2Pieces, WhatIsNoJsonIsRefusedAsInAWholeDocument) {
+  for (const std::string text :
+       {R"({"a": {"list": [1, 2})", R"({"a": {"list": [1, 2}}})", R"({"a": {"list": [1, 2]}, "a": 1})",
+        R"({"a": {"list": [1], "list": [2]}})", R"({"a" {"list": [1]}})", R"([{"a": {"list": [1]}}])", "", "{",
+        R"({"a": {"list": [1]}} trailing)"}) {
+    SCOPED_TRACE(text);
+    std::string whole, cut;
+    const auto bytes = padded(text);
+    try {
+      const Document document(bytes);
+    } catch (const BadFile& e) {
+      whole = e.what();
+    }
+    try {
+      const Document document(bytes, small_cuts(1));
+    } catch (const BadFile& e) {
+      cut = e.what();
+    }
+    EXPECT_NE(whole, "");
+    EXPECT_EQ(whole, cut);
+  }
+}
+
+TEST(Pt2Pieces, ABadPieceIsToldWhenItIsRead) {
+  for (const std::string list : {"[1, , 2]", "[1, 2,]", R"([{"k": 1, "k": 2}])", "[{1}]", "[tru]"}) {
+    SCOPED_TRACE(list);
+    const auto text = padded(R"({"a": {"list": )" + list + "}}");
+    const Document document(text, small_cuts(1));
+    const auto a = object_member(document.root(), "a");
+    EXPECT_THROW(document.series("a.list", member(a, "list")).each([](json::element) {}), BadFile);
+  }
+}
+
+TEST(Pt2Pieces, OldFilesHaveNumbersThatAreNone) {
+  const auto text = padded(R"({"a": {"list": [1, NaN, "NaN", -Infinity]}})");
+  const Document document(text, small_cuts(1));
+  size_t items = 0;
+  document.series("a.list", member(object_member(document.root(), "a"), "list"))
+      .each([&](json::element part) { items += as_array(part).size(); });
+  EXPECT_EQ(items, 4u);
+}
+
+}  // namespace
+}  // namespace pt2
