@@ -22,8 +22,19 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .needs = "roofline",
                    }),
                    [](tmeter::Registrar& r) {
+                     r.metric({.id = parallelism::kBatchEfficiency,
+                               .title = "batch efficiency",
+                               .unit_kind = TMETER_UNIT_RATIO,
+                               .axis = TMETER_AXIS_MODEL,
+                               .aggregation = TMETER_AGGREGATE_NONE,
+                               .better = TMETER_BETTER_HIGHER,
+                               .flags = TMETER_METRIC_DETAIL,
+                               .convention =
+                                   "throughput of the present batch over that of an endless one, "
+                                   "which reads weights for nothing; dim 0 of the inputs is taken "
+                                   "for the batch"});
                      r.analysis("parallelism-advice",
                                 "macs other_flops read_bytes written_bytes predicted_time "
                                 "peak_activation_bytes",
-                                "", run);
+                                parallelism::kBatchEfficiency, run);
                    })

@@ -11,7 +11,9 @@ struct Model {
   advice::Ledger& ledger;
 };
 
-/// How much a larger batch would give, until the machine is busy or full.
+inline constexpr const char* kBatchEfficiency = "batch_efficiency";
+
+/// Emits kBatchEfficiency. How much a larger batch would give, until the machine is busy or full.
 void say_batch(Model& model);
 /// Operators whose call takes longer than their work.
 void say_overhead(Model& model);
