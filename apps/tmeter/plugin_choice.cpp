@@ -13,9 +13,10 @@ using namespace core;
 const std::vector<std::string> kDefaultPlugins{"org.tmeter.params", "org.tmeter.flops",
                                                "org.tmeter.memory"};
 
-/// What measures a run; the last two look closely.
+/// What measures a run; from the third on closely, and what that is held against.
 const std::vector<std::string> kMeasuring{"org.tmeter.latency", "org.tmeter.allocations",
-                                          "org.tmeter.profile", "org.tmeter.system"};
+                                          "org.tmeter.profile", "org.tmeter.system",
+                                          "org.tmeter.roofline"};
 constexpr size_t kOfInference = 2;
 
 /// Own plugins whose metrics are columns, most asked for first.

@@ -1,8 +1,6 @@
 #include "load_model.hpp"
 
 #include <chrono>
-#include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,8 +14,10 @@
 #include "run/decisions.hpp"
 #include "run/inputs.hpp"
 #include "run/interpreter.hpp"
+#include "run/kept.hpp"
 #include "run/real_values.hpp"
 #include "run/report_failure.hpp"
+#include "run/threads.hpp"
 #include "script/primitives.hpp"
 
 namespace tmeter::torch_backend {
@@ -48,23 +48,6 @@ class Stopwatch {
   Clock::time_point last_ = Clock::now();
 };
 
-/// How many of `wanted` threads there can be at once. LibTorch's runtime ends the process when one
-/// does not start.
-int threads_that_start(unsigned wanted) {
-  std::vector<std::thread> threads;
-  std::mutex all_started;
-  {
-    const std::lock_guard wait(all_started);
-    try {
-      while (threads.size() + 1 < wanted)
-        threads.emplace_back([&] { const std::lock_guard until(all_started); });
-    } catch (const std::system_error&) {  // so many it is
-    }
-  }
-  for (auto& thread : threads) thread.join();
-  return static_cast<int>(threads.size()) + 1;
-}
-
 /// Runs the model and records it.
 struct Loading {
   const ModelFile& file;
@@ -81,6 +64,14 @@ struct Loading {
       run_with_values(chosen, foreign);
     } else {
       record(chosen.inputs, foreign, nullptr);
+    }
+  }
+
+  /// Other inputs may take another way than the one that is recorded.
+  static void keep_inputs(const InputSet& inputs, RealValues& values) {
+    for (const auto& i : inputs) {
+      for_each_tensor(i.value,
+                      [&](const at::Tensor& t) { kept().inputs.push_back(values.of(t).clone()); });
     }
   }
 
@@ -102,6 +93,7 @@ struct Loading {
     at::set_num_threads(threads_that_start(std::thread::hardware_concurrency()));
     at::manual_seed(0);  // the same file gives the same report
     memory.forget_peak();
+    keep_inputs(chosen.inputs, values);
     record(chosen.inputs, foreign, &values);
     call.warn("the model was run once with its real weights and made-up inputs (random numbers, " +
               std::string("integers 0), because ") + undecided_text(*chosen.undecided) +
@@ -114,6 +106,7 @@ struct Loading {
 
 void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);  // there is no bulk work: starting threads would cost more than they give
+  kept() = {};
   Stopwatch watch(call);
   register_meta_kernels();
   register_quantized_factories();

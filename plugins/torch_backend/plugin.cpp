@@ -1,11 +1,12 @@
 // torch-backend: everything of tmeter that needs LibTorch. The loader of TorchScript archives, and
-// sizes of exported programs for other inputs than recorded.
+// sizes of exported programs for other inputs than recorded; real runs.
 #include <dlfcn.h>
 #include <torch/version.h>
 
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 
+#include "execute/prepare.hpp"
 #include "load_model.hpp"
 #include "propagate/propagate.hpp"
 
@@ -59,7 +60,12 @@ TMETER_PLUGIN_INFO(
                         "decides where the program goes are run so",
                 .min = 1,
                 .max = 1e9});
+      r.option({.key = "output-digest",
+                .type = TMETER_OPTION_BOOL,
+                .default_value = "false",
+                .text = "run the model once more and tell type, shape and SHA-256 of each output"});
       r.loader("torchscript", "TorchScript archive", {{"zip:*/constants.pkl zip:*/code/*", 90}},
                tmeter::torch_backend::load_model, "LibTorch");
       r.propagator("LibTorch", tmeter::torch_backend::propagate);
+      tmeter::executor<tmeter::torch_backend::prepare>(r, "LibTorch");
     })

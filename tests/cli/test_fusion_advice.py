@@ -53,6 +53,19 @@ class FusionAdvice(CliTest):
         self.assertEqual(saved(found["fuse-activation"]), 2 * 1_024)
         self.assertIn("conv2d → batch_norm → relu", found["fuse-activation"]["evidence"])
 
+    def test_bytes_of_all_patterns_are_a_column(self):
+        for name, total in (("folds", 2_096 + 12_384 + 320 + 2 * 1_024), ("attentions", 14_336 + 16_384 + 8_192), ("quiet", 0)):
+            document, found = findings(FOLDER / f"{name}.pt2")
+            self.assertEqual(document["totals"]["fusable_bytes"], total)
+            self.assertEqual(sum(saved(f) for f in found.values()), total)
+        norms = {m["path"]: m["values"]["fusable_bytes"] for m in findings(FOLDER / "folds.pt2")[0]["modules"]}
+        self.assertEqual((norms["bn"], norms["up_bn"], norms["conv"]), (2_096, 12_384, 0))
+
+    def test_all_plugins_are_these_too(self):
+        document = report(FOLDER / "folds.pt2", "--plugins=all")
+        self.assertLessEqual({"fold-batch-norm", "fuse-activation"}, {f["rule"] for f in document["findings"]})
+        self.assertLessEqual({"fusable_bytes", "reordered_bytes", "batch_efficiency"}, set(document["totals"]))
+
     def test_the_error_of_folded_weights_is_that_of_pytorchs_own_folding(self):
         expected = json.loads((FOLDER / "expected.json").read_text())["folds"]
         worst = max((expected[name]["relative"], name) for name in ("conv", "up", "linear"))

@@ -73,6 +73,44 @@ class Runs(CliTest):
         self.assertEqual(len(told), 1)
         self.assertIn("250.0 % more", told[0]["text"])  # the graph alone tells 440 B: 1540 / 440 = 3.5
 
+    def profiled(self, *more):
+        done = tmeter(TIED, "--profile", *self.plugins, "--plugins=-torch-backend", "--report", "json", *more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_rates_are_work_by_time(self):
+        """Time is 1, 2, 3 µs. Embedding: no arithmetic, 200 B + 160 B. Norm: 80 operations, 288 + 160 B. Linear: 2 × 480
+        and 60 for the bias, 592 + 240 B. Of the whole: 1100 operations and 1640 B in 6 µs."""
+        document = self.profiled()
+        values = [node["values"] for node in document["nodes"]]
+        for value, flops, traffic in zip(values, (0, 80 / 2e-6, 1020 / 3e-6), (360 / 1e-6, 448 / 2e-6, 832 / 3e-6)):
+            self.assertAlmostEqual(value["achieved_flops"], flops, delta=1)
+            self.assertAlmostEqual(value["achieved_bandwidth"], traffic, delta=1)
+        self.assertAlmostEqual(document["totals"]["achieved_flops"], 1100 / 6e-6, delta=1)
+        self.assertAlmostEqual(document["totals"]["achieved_bandwidth"], 1640 / 6e-6, delta=1)
+        self.assertGreater(document["totals"]["cpu_time"], 0)
+        provenance = {m["id"]: m["provenance"] for m in document["metrics"]}
+        self.assertEqual(provenance["cpu_time"]["kind"], "measured")
+        self.assertEqual(provenance["parallel_efficiency"]["kind"], "unavailable")
+        self.assertIn("profile.scaling=true", provenance["parallel_efficiency"]["text"])
+        self.assertEqual(provenance["of_roofline"]["kind"], "unavailable")
+        for metric in ("cycles", "cache_misses"):  # whatever this machine has: told, or why not
+            self.assertTrue(provenance[metric]["kind"] == "measured" or provenance[metric]["text"])
+
+    def test_prediction_beside_measurement(self):
+        document = self.profiled("--hardware", "nvidia-a100")
+        for node in document["nodes"]:
+            v = node["values"]
+            self.assertAlmostEqual(v["of_roofline"], v["predicted_time"] / v["op_time"], delta=1e-9)
+
+    def test_scaling_with_threads(self):
+        """The clock runs as fast on any number of threads: the efficiency of 5 is a fifth."""
+        document = self.profiled("--set", "profile.scaling=true", "--threads", "5")
+        self.assertAlmostEqual(document["totals"]["parallel_efficiency"], 1 / 5, delta=1e-9)
+        self.assertEqual(document["totals"]["best_threads"], 1)
+        series = next(s for s in document["series"] if s["id"] == "scaling")
+        self.assertEqual([x for x, _ in series["points"]], [1, 2, 4, 5])
+
     def test_samples_are_taken_while_runs_go_on(self):
         self.assertEqual(self.document("--run-for", "1s", clockwork="slow")["totals"]["diary_sampled"], 1)
 

@@ -26,6 +26,25 @@ ModuleCall common(ModuleCall a, ModuleCall b) {
   return b;
 }
 
+/// Places that are told together.
+struct Kind {
+  std::string text;
+  size_t count = 0;
+  double bytes = 0;
+};
+
+std::vector<Kind> kinds_of(std::span<const Gain> gains) {
+  std::vector<Kind> kinds;
+  std::map<std::string_view, size_t> known;
+  for (const auto& g : gains) {
+    const auto [at, is_new] = known.try_emplace(g.kind, kinds.size());
+    if (is_new) kinds.push_back({g.kind});
+    ++kinds[at->second].count;
+    kinds[at->second].bytes += g.saved.all();
+  }
+  return kinds;
+}
+
 Moved sum_of(std::span<const Gain> gains) {
   Moved sum;
   for (const auto& g : gains) sum += g.saved;
@@ -56,6 +75,9 @@ std::string kind_of(std::span<const Node> nodes) {
     text += (i ? " → " : "") + std::string(tmeter::base_name(nodes[i].op()));
     around = i ? common(around, nodes[i].call()) : nodes[i].call();
   }
+  // "relu in ReLU" says nothing.
+  if (nodes.size() == 1 && around && around.nodes().size() == 1 && around.parent())
+    around = around.parent();
   return around ? text + in_module(around.module()) : text;
 }
 
@@ -65,24 +87,21 @@ std::string in_module(tmeter::Module module) {
 }
 
 std::string kinds_text(std::span<const Gain> gains) {
-  struct Kind {
-    std::string text;
-    size_t count = 0;
-    double bytes = 0;
-  };
-  std::vector<Kind> kinds;
-  std::map<std::string_view, size_t> known;
-  for (const auto& g : gains) {
-    const auto [at, is_new] = known.try_emplace(g.kind, kinds.size());
-    if (is_new) kinds.push_back({g.kind});
-    ++kinds[at->second].count;
-    kinds[at->second].bytes += g.saved.all();
-  }
+  auto kinds = kinds_of(gains);
   std::stable_sort(kinds.begin(), kinds.end(),
                    [](const Kind& a, const Kind& b) { return a.bytes > b.bytes; });
   return tmeter::listed(kinds.size(), kNamed, [&](size_t i) {
     return std::to_string(kinds[i].count) + " × " + kinds[i].text + " " +
            bytes_text(kinds[i].bytes);
+  });
+}
+
+std::string counts_text(std::span<const Gain> gains) {
+  auto kinds = kinds_of(gains);
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const Kind& a, const Kind& b) { return a.count > b.count; });
+  return tmeter::listed(kinds.size(), kNamed, [&](size_t i) {
+    return std::to_string(kinds[i].count) + " × " + kinds[i].text;
   });
 }
 
@@ -112,8 +131,16 @@ std::optional<Work> Ledger::work_of(const Node& node) {
 
 std::optional<double> Ledger::seconds_of(std::span<const Work> parts) {
   if (!can_tell_time_) return std::nullopt;
+  const auto idle = [](const Work& w) { return w.macs == 0 && w.ops == 0 && w.bytes == 0; };
+  if (std::all_of(parts.begin(), parts.end(), idle)) return 0;  // a view: nobody waits for it
   const auto times = machine_.times_of(parts, call_);
   return times ? std::optional(times->longer() + overhead_) : std::nullopt;
+}
+
+std::optional<machine::Times> Ledger::times_of(const Node& node) {
+  const auto work = work_of(node);
+  if (!work || !can_tell_time_) return std::nullopt;
+  return machine_.times_of({&*work, 1}, call_);
 }
 
 std::optional<Gain> Ledger::merged(std::vector<Node> nodes, const Moved& saved,

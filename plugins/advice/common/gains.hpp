@@ -42,6 +42,10 @@ class Ledger {
   const Moved& moved() const { return moved_; }
   std::optional<double> seconds() const { return seconds_; }
   std::optional<Moved> moved_by(const tmeter::Node& node) const;
+  /// Of one operator, without the overhead of its call; empty when they are unknown.
+  std::optional<machine::Times> times_of(const tmeter::Node& node);
+  /// Seconds that each call takes besides; 0 where the profile has none.
+  double overhead() const { return overhead_; }
 
   /// `nodes` become one operator of class `kind`, which moves `saved` less than they do and does
   /// the arithmetic of all but `gone` of them, the last ones. Empty when their work is unknown.
@@ -93,6 +97,9 @@ std::string in_module(tmeter::Module module);
 
 /// "12 × conv2d → relu in Bottleneck 3.06 MiB, …": the kinds that save most.
 std::string kinds_text(std::span<const Gain> gains);
+
+/// "12 × relu in Bottleneck, …": the commonest.
+std::string counts_text(std::span<const Gain> gains);
 
 std::string bytes_text(double bytes);
 std::string seconds_text(double seconds);

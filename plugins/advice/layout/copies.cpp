@@ -37,6 +37,15 @@ std::string kind_of_copy(const Node& copy) {
   return (mover.empty() ? "" : std::string(mover) + " → ") + advice::kind_of(nodes);
 }
 
+void emit_bytes(const std::vector<Gain>& copies, Model& model) {
+  std::vector<tmeter::Cell> cells(model.graph.nodes().size(), tmeter::Cell::zero_by_rule());
+  for (const auto& copy : copies)
+    cells[copy.nodes.front().index()] =
+        tmeter::Cell(tmeter::Count(static_cast<int64_t>(copy.saved.all())));
+  for (size_t i = 0; i < cells.size(); ++i)
+    model.call.emit(kReordered, TMETER_AXIS_NODE, i, cells[i]);
+}
+
 }  // namespace
 
 void say_copies(Model& model) {
@@ -56,6 +65,7 @@ void say_copies(Model& model) {
     hidden += 2 * bytes;
     all.push_back({{node}, {bytes, bytes}, std::nullopt, kind_of_copy(node)});
   }
+  emit_bytes(all, model);
   double bytes = 0;
   for (const auto& gain : all) bytes += gain.saved.all();
   const double traffic = model.ledger.moved().all() + hidden;

@@ -5,17 +5,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels.hpp"
+
 namespace pruning {
 
 void Magnitudes::add(std::span<const float> x) {
-  for (const float v : x) {
-    const uint32_t bin = (std::bit_cast<uint32_t>(v) & 0x7fffffffu) >> 16;
-    if (bin >= kBins) {
-      finite_ = false;
-      return;
-    }
-    ++counts_[bin];
-  }
+  finite_ = finite_ && count_magnitudes(x.data(), x.size(), counts_.data());
 }
 
 void Magnitudes::merge(const Magnitudes& next) {

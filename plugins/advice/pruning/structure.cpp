@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels.hpp"
+
 namespace pruning {
 namespace {
 
@@ -76,6 +78,13 @@ void Structure::add(int64_t first, std::span<const float> x) {
 
 void Structure::add_row(size_t row, const float* x) {
   const auto inner = static_cast<size_t>(shape_.inner);
+  if (inner == 1) {
+    const auto squares = add_squares(x, columns_.size(), shape_.has_fours(), columns_.data());
+    rows_[row] += squares.all;
+    power_ += squares.all;
+    kept_ += squares.kept;
+    return;
+  }
   double all = 0;
   for (size_t c = 0; c < columns_.size(); ++c) {
     double sum = 0;

@@ -1,6 +1,7 @@
 // Compiled once per instruction set (foreach_target.h); the best one is chosen at run time.
 #include "kernels.hpp"
 
+#include "grid.hpp"
 #include "levels.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -123,6 +124,51 @@ double NormalError(const float* x, size_t n, size_t group, const LevelGroup* g) 
   return total(d, sum);
 }
 
+/// v in all lanes.
+HWY_INLINE V All(float v) { return hn::Set(D(), v); }
+
+void IntegerGrids(const float* lo, const float* hi, size_t n, int bits, bool symmetric, float unit,
+                  IntegerGroup* out) {
+  static_assert(sizeof(IntegerGroup) == 4 * sizeof(float));
+  const D d;
+  const float codes = static_cast<float>((1 << bits) - 1);
+  const float least = -static_cast<float>(1 << (bits - 1)), most = least + codes;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t i = 0; i < n; i += lanes) {
+    const V low = hn::LoadU(d, lo + i), high = hn::LoadU(d, hi + i);
+    const V step = hn::Max(symmetric ? hn::Div(hn::Max(hn::Neg(low), high), All(codes / 2))
+                                     : hn::Sub(hn::Div(high, All(codes)), hn::Div(low, All(codes))),
+                           All(FLT_MIN));
+    const V at = hn::Sub(All(least), hn::Round(hn::Div(low, step)));
+    const V zero = symmetric ? hn::Zero(d) : hn::Min(hn::Max(at, All(least)), All(most));
+    const V relative = hn::Div(step, All(unit));
+    hn::StoreInterleaved4(hn::Div(All(1.f), step), hn::Sub(All(least), zero),
+                          hn::Sub(All(most), zero), hn::Mul(relative, relative), d,
+                          &out[i].inverse_step);
+  }
+}
+
+void LevelGrids(const float* lo, const float* hi, size_t n, const Scheme& s, float unit,
+                LevelGroup* out) {
+  static_assert(sizeof(LevelGroup) == 2 * sizeof(float));
+  const D d;
+  const hn::RebindToUnsigned<D> du;
+  const bool shared_exponent = s.grid == Grid::kFloat && s.scope == Scope::kGroup;
+  const V exponent = hn::BitCast(d, hn::Set(du, 0x7f800000u));
+  const float largest_binade = binade(s.format.largest);
+  const size_t lanes = hn::Lanes(d);
+  for (size_t i = 0; i < n; i += lanes) {
+    const V largest = hn::Max(hn::Neg(hn::LoadU(d, lo + i)), hn::LoadU(d, hi + i));
+    const V below = hn::And(hn::Max(largest, All(FLT_MIN)), exponent);  // binade
+    const V scale = s.grid == Grid::kNormal ? largest
+                    : shared_exponent       ? hn::Div(below, All(largest_binade))
+                                            : hn::Div(largest, All(s.format.largest));
+    const V usable = hn::Max(scale, All(FLT_MIN));
+    hn::StoreInterleaved2(hn::Div(All(1.f), usable), hn::Div(usable, All(unit)), d,
+                          &out[i].inverse);
+  }
+}
+
 void KeepLargest(const float* x, size_t n, float* into) {
   const D d;
   const size_t lanes = hn::Lanes(d);
@@ -147,6 +193,8 @@ HWY_EXPORT(PowerOf);
 HWY_EXPORT(IntegerError);
 HWY_EXPORT(FloatError);
 HWY_EXPORT(NormalError);
+HWY_EXPORT(IntegerGrids);
+HWY_EXPORT(LevelGrids);
 HWY_EXPORT(KeepLargest);
 
 uint32_t ranges(const float* x, size_t n, float* lo, float* hi) {
@@ -164,6 +212,14 @@ double float_error(const float* x, size_t n, size_t group, const LevelGroup* gro
 }
 double normal_error(const float* x, size_t n, size_t group, const LevelGroup* groups) {
   return HWY_DYNAMIC_DISPATCH(NormalError)(x, n, group, groups);
+}
+void integer_grids(const float* lo, const float* hi, size_t n, int bits, bool symmetric, float unit,
+                   IntegerGroup* out) {
+  HWY_DYNAMIC_DISPATCH(IntegerGrids)(lo, hi, n, bits, symmetric, unit, out);
+}
+void level_grids(const float* lo, const float* hi, size_t n, const Scheme& scheme, float unit,
+                 LevelGroup* out) {
+  HWY_DYNAMIC_DISPATCH(LevelGrids)(lo, hi, n, scheme, unit, out);
 }
 void keep_largest(const float* x, size_t n, float* into) {
   HWY_DYNAMIC_DISPATCH(KeepLargest)(x, n, into);

@@ -15,34 +15,46 @@ constexpr size_t kGroupsInPiece = kPiece / kAlign;
 /// theirs.
 float unit_of(const Range& r) { return std::max(r.largest(), FLT_MIN); }
 
+/// Of two groups each.
+void join(const std::vector<float>& from, size_t n, std::vector<float>& to,
+          const float& (*which)(const float&, const float&)) {
+  const size_t pairs = (n + 1) / 2;
+  to.assign(pairs + kSpare, 0.f);
+  for (size_t i = 0; i < pairs; ++i) to[i] = which(from[2 * i], from[2 * i + 1]);
+}
+
 }  // namespace
 
 bool Meter::look_at(const float* x, size_t n) {
   x_ = x;
   n_ = padded(n);
-  lo_.resize(n_ / kAlign);
-  hi_.resize(n_ / kAlign);
-  const uint32_t largest = ranges(x_, n_, lo_.data(), hi_.data());
+  size_t groups = n_ / kAlign;
+  auto& [lo, hi] = ranges_[0];
+  lo.assign(groups + kSpare, 0.f);
+  hi.assign(groups + kSpare, 0.f);
+  const uint32_t largest = ranges(x_, n_, lo.data(), hi.data());
   range_ = {};
-  for (size_t i = 0; i < lo_.size(); ++i) range_.take({lo_[i], hi_[i]});
+  for (size_t i = 0; i < groups; ++i) range_.take({lo[i], hi[i]});
+  for (size_t i = 1; i < ranges_.size(); ++i) {  // zeros take nothing away at an odd end
+    join(ranges_[i - 1].lo, groups, ranges_[i].lo, std::min<float>);
+    join(ranges_[i - 1].hi, groups, ranges_[i].hi, std::max<float>);
+    groups = (groups + 1) / 2;
+  }
   return largest < 0x7f800000u;
 }
 
 double Meter::group_error(const Scheme& s, size_t begin, size_t n) const {
-  const size_t each = static_cast<size_t>(s.group), parts = each / kAlign;
+  const auto each = static_cast<size_t>(s.group);
   const float unit = unit_of(range_);
-  std::array<IntegerGroup, kGroupsInPiece> integers;
-  std::array<LevelGroup, kGroupsInPiece> levels;
-  const size_t end = (begin + n) / kAlign;
-  for (size_t i = begin / kAlign, g = 0; i < end; i += parts, ++g) {
-    Range r;
-    for (size_t k = i; k < std::min(i + parts, end); ++k) r.take({lo_[k], hi_[k]});
-    if (s.grid == Grid::kInteger) {
-      integers[g] = integer_grid(r, s.bits, s.symmetric, unit);
-    } else {
-      levels[g] = level_grid(r, s, unit);
-    }
-  }
+  std::array<IntegerGroup, kGroupsInPiece + kSpare> integers;
+  std::array<LevelGroup, kGroupsInPiece + kSpare> levels;
+  const auto& r = ranges_[static_cast<size_t>(std::countr_zero(each / kAlign))];
+  const float *lo = r.lo.data() + begin / each, *hi = r.hi.data() + begin / each;
+  const size_t groups = (n + each - 1) / each;
+  if (s.grid == Grid::kInteger)
+    integer_grids(lo, hi, groups, s.bits, s.symmetric, unit, integers.data());
+  else
+    level_grids(lo, hi, groups, s, unit, levels.data());
   switch (s.grid) {
     case Grid::kInteger:
       return integer_error(x_ + begin, n, each, integers.data());

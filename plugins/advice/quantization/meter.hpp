@@ -39,7 +39,11 @@ class Meter {
   const float* x_ = nullptr;
   size_t n_ = 0;  // padded
   Range range_;
-  std::vector<float> lo_, hi_;  // of each 32 elements
+  /// Of each 32 << i elements: smallest and largest, with zero. Followed by kSpare zeros.
+  struct Ranges {
+    std::vector<float> lo, hi;
+  };
+  std::array<Ranges, 3> ranges_;
 };
 
 }  // namespace quantization

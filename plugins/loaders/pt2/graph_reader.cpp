@@ -86,6 +86,8 @@ void GraphReader::emit_node(const Target& target, const NodeView& node, Scope& s
   for (const json::element output : node.outputs) results_.push_back(result(output, scope));
   const auto id = building_.graph.node(target.op, target.overload, call, args_, results_,
                                        source_location(node.trace));
+  if (branches_) note_places(emitted_);
+  ++emitted_;
   if (const auto name = first_name(node.outputs); depth_ == 0 && !name.empty())
     building_.graph.node_name(id, name);  // names in sub-graphs are others' names outside
 }

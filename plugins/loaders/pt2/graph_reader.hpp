@@ -2,6 +2,7 @@
 // operators are inlined where it is known how often they run (higher_order.cpp).
 #pragma once
 #include <span>
+#include <unordered_map>
 
 #include "arguments.hpp"
 #include "modules.hpp"
@@ -11,9 +12,12 @@ namespace pt2 {
 
 class GraphReader {
  public:
+  using Ids = std::vector<tmeter_id>;
   GraphReader(Building& building, Modules& modules, Arguments& arguments)
       : building_(building), modules_(modules), arguments_(arguments) {}
 
+  /// There are operators with graphs of their own, and this is what the user gives: before `read`.
+  void expect_branches(const Ids& inputs);
   /// Nodes without a module stack of their own belong to `call`.
   void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call) {
     read(nodes, scope, call, 0, nodes.size());
@@ -23,8 +27,6 @@ class GraphReader {
             size_t total);
 
  private:
-  using Ids = std::vector<tmeter_id>;
-
   static json::element argument_of(json::element input) { return member(as_object(input), "arg"); }
 
   void read_node(const NodeView& node, Scope& scope, tmeter_id call);
@@ -41,6 +43,16 @@ class GraphReader {
   using Inline = bool (GraphReader::*)(const NodeView&, Scope&, tmeter_id);
   bool inline_higher_order(std::string_view name, const NodeView&, Scope&, tmeter_id);
   bool inline_once(const NodeView&, Scope&, tmeter_id);
+
+  // Where the nodes, one after the other, are not what the model does (control_flow.cpp).
+  void note_branch(const NodeView&, tmeter_id condition, bool taken, size_t begin);
+  void note_loop(const NodeView&, const Ids& carried, const Ids& others, tmeter_id condition,
+                 const Ids& results, size_t begin, size_t body);
+  void note_region(const std::string& region, const NodeView&, std::string_view op);
+  void cannot_be_run(std::string_view op, const NodeView&);
+  std::string place_of(tmeter_id value) const;
+  void note_places(size_t node);
+
   bool inline_cond(const NodeView&, Scope&, tmeter_id);
   bool inline_while(const NodeView&, Scope&, tmeter_id);
   bool inline_functionalized(const NodeView&, Scope&, tmeter_id);
@@ -61,6 +73,10 @@ class GraphReader {
   std::vector<tmeter_arg> args_;       // reused
   std::vector<tmeter_id> results_;     // reused
   std::deque<std::string> arg_names_;  // "arg0", … of arguments without a name
+  bool branches_ = false;              // there are operators with graphs of their own
+  std::unordered_map<tmeter_id, std::string> places_;  // only then: "n12.0", "n12.0.3", "i1"
+  std::string regions_;
+  size_t emitted_ = 0;
   int depth_ = 0;                      // of sub-graphs
   size_t nodes_ = 0;
 };

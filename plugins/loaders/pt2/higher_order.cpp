@@ -48,11 +48,6 @@ std::vector<std::string_view> flat_names(json::array outputs) {
   return names;
 }
 
-std::string at_line(std::string_view trace) {
-  const auto line = source_location(trace);
-  return line.empty() ? "" : " at " + line;
-}
-
 std::string operators(size_t n) {
   return std::to_string(n) + (n == 1 ? " operator" : " operators");
 }
@@ -172,6 +167,10 @@ bool GraphReader::inline_cond(const NodeView& node, Scope& scope, tmeter_id call
                                          operators(node_count(other)) + ") is not; " +
                                          (known ? "that is the one the recorded sizes lead to"
                                                 : "which of them runs depends on data"));
+  if (!known) {
+    const auto condition = arguments_.value(arguments[0], scope);
+    note_branch(node, condition, taken, emitted_);
+  }
   bind_results(node, run_inner(inner, ids, call), scope);
   return true;
 }
@@ -183,14 +182,21 @@ bool GraphReader::inline_while(const NodeView& node, Scope& scope, tmeter_id cal
   if (arguments.size() < 3 || !is_graph(arguments[0]) || !is_graph(arguments[1])) return false;
   const auto condition = graph_of(arguments[0]), body = graph_of(arguments[1]);
   const Ids ids = operands_from(std::span(arguments).subspan(2), scope);
-  if (!fits(condition, ids.size(), 1) || !fits(body, ids.size(), flat_names(node.outputs).size()))
+  const size_t carries = flat_names(node.outputs).size();
+  if (!fits(condition, ids.size(), 1) || !fits(body, ids.size(), carries) || carries > ids.size())
     return false;
   building_.notes.warn("loops", "torch.while_loop" + at_line(node.trace) + ": its condition (" +
                                     operators(node_count(condition)) + ") and its body (" +
                                     operators(node_count(body)) +
                                     ") are counted once; how often they run depends on data");
-  run_inner(condition, ids, call);
-  bind_results(node, run_inner(body, ids, call), scope);
+  const size_t begin = emitted_;
+  const Ids decides = run_inner(condition, ids, call);
+  const size_t body_begin = emitted_;
+  const Ids results = run_inner(body, ids, call);
+  const auto carried = static_cast<ptrdiff_t>(results.size());
+  note_loop(node, {ids.begin(), ids.begin() + carried}, {ids.begin() + carried, ids.end()}, decides[0],
+            results, begin, body_begin);
+  bind_results(node, results, scope);
   return true;
 }
 

@@ -54,6 +54,7 @@ struct Load {
   Arguments arguments{building};
 
   std::optional<Document> program{}, weights{}, constants{};
+  bool branches = false;  // there are operators with graphs of their own
 
   void run(std::string_view model) {
     archive = locate(source, model);
@@ -109,7 +110,7 @@ struct Load {
              const auto stacks = read_stacks(nodes, uses);
              build_tensors(signature, uses, scope);
              build_inputs(signature, given, building, scope, arguments);
-             read_nodes(nodes, stacks, scope);
+             read_nodes(nodes, stacks, signature, scope);
              for (const auto output : signature.outputs)
                graph.output(arguments.value(output, scope));
            });
@@ -159,13 +160,24 @@ struct Load {
     each_node(nodes, [&](std::vector<NodeView>& views, size_t first) {
       modules.read_stacks(views, first);
       uses.read(views, modules);
-      for (const auto& view : views) stacks.push_back(view.stack_index);
+      for (const auto& view : views) {
+        stacks.push_back(view.stack_index);
+        branches = branches || view.target.starts_with("torch.ops.higher_order.");
+      }
     });
     return stacks;
   }
 
-  void read_nodes(const Series& nodes, const std::vector<uint32_t>& stacks, Scope& scope) {
+  void read_nodes(const Series& nodes, const std::vector<uint32_t>& stacks,
+                  const Signature& signature, Scope& scope) {
     GraphReader reader(building, modules, arguments);
+    if (branches) {
+      std::vector<tmeter_id> inputs;
+      for (const auto& input : signature.inputs)
+        if (input.kind == InputSpec::Kind::kUser && !input.name.empty())
+          inputs.push_back(scope.use(input.name));
+      reader.expect_branches(inputs);
+    }
     each_node(nodes, [&](std::vector<NodeView>& views, size_t first) {
       for (size_t i = 0; i < views.size(); ++i) views[i].stack_index = stacks[first + i];
       reader.read(views, scope, modules.root_call(), first, stacks.size());

@@ -58,4 +58,9 @@ std::string source_location(std::string_view trace) {
   return last.path.empty() ? std::string() : brief(last);
 }
 
+std::string at_line(std::string_view trace) {
+  const auto line = source_location(trace);
+  return line.empty() ? "" : " at " + line;
+}
+
 }  // namespace pt2

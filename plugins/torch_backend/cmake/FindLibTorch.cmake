@@ -162,7 +162,7 @@ endforeach()
 
 # NDEBUG: the wheels are release builds, and without it the layout of at::RecordFunction differs
 # from the library's, in our debug builds too.
-add_library(LibTorch::c10 SHARED IMPORTED)
+add_library(LibTorch::c10 SHARED IMPORTED GLOBAL)
 set_target_properties(
   LibTorch::c10
   PROPERTIES
@@ -172,7 +172,7 @@ set_target_properties(
     INTERFACE_COMPILE_DEFINITIONS "_GLIBCXX_USE_CXX11_ABI=${LibTorch_CXX11_ABI};NDEBUG"
     INTERFACE_LINK_OPTIONS "${_LibTorch_link_options}")
 
-add_library(LibTorch::torch_cpu SHARED IMPORTED)
+add_library(LibTorch::torch_cpu SHARED IMPORTED GLOBAL)
 set_target_properties(
   LibTorch::torch_cpu PROPERTIES IMPORTED_LOCATION "${LibTorch_ROOT}/lib/libtorch_cpu.so"
                                  INTERFACE_LINK_LIBRARIES LibTorch::c10)

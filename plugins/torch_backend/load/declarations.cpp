@@ -30,11 +30,16 @@ c10::FunctionSchema schema_of_calls(const std::string& op, const ForeignCall& ca
   return {op, "", std::move(arguments), std::move(results)};
 }
 
+/// Not destroyed by itself: operators live as long as the process.
+std::vector<std::unique_ptr<torch::Library>>& declared() {
+  static auto* const libraries = new std::vector<std::unique_ptr<torch::Library>>();
+  return *libraries;
+}
+
 void declare(const std::string& op, c10::FunctionSchema schema) {
   const auto space = op.substr(0, op.find(':'));
-  // Never destroyed: operators live as long as the process.
-  auto* library =
-      new torch::Library(torch::Library::FRAGMENT, space, std::nullopt, __FILE__, __LINE__);
+  auto& library = declared().emplace_back(std::make_unique<torch::Library>(
+      torch::Library::FRAGMENT, space, std::nullopt, __FILE__, __LINE__));
   library->def(std::move(schema));
 }
 
@@ -63,5 +68,7 @@ Declarations::Declarations(const Archive& archive, const Call& call) {
     all_.insert(op);
   }
 }
+
+void withdraw_declarations() { declared().clear(); }
 
 }  // namespace tmeter::torch_backend

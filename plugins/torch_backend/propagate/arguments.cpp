@@ -33,13 +33,22 @@ struct Named {
   std::string_view name;
   T value;
 };
-constexpr std::array<Named<at::Layout>, 5> kLayouts{{{"strided", at::kStrided},
+// As .pt2 files write them, and as LibTorch prints them.
+constexpr std::array<Named<at::Layout>, 9> kLayouts{{{"strided", at::kStrided},
+                                                     {"Strided", at::kStrided},
+                                                     {"Sparse", at::kSparse},
+                                                     {"SparseCsr", at::kSparseCsr},
+                                                     {"Mkldnn", at::kMkldnn},
                                                      {"sparse_coo", at::kSparse},
                                                      {"sparse_csr", at::kSparseCsr},
                                                      {"sparse_csc", at::kSparseCsc},
                                                      {"mkldnn", at::kMkldnn}}};
-constexpr std::array<Named<at::MemoryFormat>, 4> kFormats{
+constexpr std::array<Named<at::MemoryFormat>, 8> kFormats{
     {{"contiguous_format", at::MemoryFormat::Contiguous},
+     {"Contiguous", at::MemoryFormat::Contiguous},
+     {"ChannelsLast", at::MemoryFormat::ChannelsLast},
+     {"ChannelsLast3d", at::MemoryFormat::ChannelsLast3d},
+     {"Preserve", at::MemoryFormat::Preserve},
      {"channels_last", at::MemoryFormat::ChannelsLast},
      {"channels_last_3d", at::MemoryFormat::ChannelsLast3d},
      {"preserve_format", at::MemoryFormat::Preserve}}};
@@ -64,8 +73,13 @@ IValue to_list(const Value& value, const c10::TypePtr& element, int32_t length, 
   return list;
 }
 
-/// LibTorch says "int" of types that are numbers inside; the real type tells them apart.
-c10::TypePtr type_of(const c10::Argument& argument) {
+IValue to_scalar_type(const Value& value) {
+  return static_cast<int64_t>(static_cast<at::ScalarType>(value.as_int()));
+}
+
+}  // namespace
+
+c10::TypePtr type_of_argument(const c10::Argument& argument) {
   auto real = argument.real_type();
   if (const auto optional = real->cast<c10::OptionalType>()) real = optional->getElementType();
   switch (real->kind()) {
@@ -79,11 +93,11 @@ c10::TypePtr type_of(const c10::Argument& argument) {
   }
 }
 
-IValue to_scalar_type(const Value& value) {
-  return static_cast<int64_t>(static_cast<at::ScalarType>(value.as_int()));
+IValue to_argument(const Value& value, const c10::TypePtr& type, int32_t length, Environment& env) {
+  const auto* list = type->castRaw<c10::ListType>();
+  return list && !value.is_none() ? to_list(value, list->getElementType(), length, env)
+                                  : to_ivalue(value, type, env);
 }
-
-}  // namespace
 
 at::Tensor Environment::tensor(const Value& value) {
   if (const auto* known = find(value)) return known->toTensor();
@@ -158,9 +172,7 @@ torch::jit::Stack arguments_of(const Node& node, const c10::FunctionSchema& sche
     const auto& argument = schema.arguments()[i];
     const auto value = argument_of(node, schema, i);
     if (value.handle()) {
-      const auto list = argument.type()->cast<c10::ListType>();
-      stack.push_back(list ? to_list(value, list->getElementType(), argument.N().value_or(1), env)
-                           : to_ivalue(value, type_of(argument), env));
+      stack.push_back(to_argument(value, type_of_argument(argument), argument.N().value_or(1), env));
     } else if (argument.default_value()) {
       stack.push_back(*argument.default_value());
     } else if (argument.type()->kind() == TypeKind::OptionalType) {

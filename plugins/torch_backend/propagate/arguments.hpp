@@ -25,6 +25,13 @@ class Environment {
 /// A value as an argument of this type. Throws std::runtime_error when it cannot be one.
 c10::IValue to_ivalue(const Value& value, const c10::TypePtr& type, Environment& environment);
 
+/// LibTorch says "int" of types that are numbers inside; the real type tells them apart.
+c10::TypePtr type_of_argument(const c10::Argument& argument);
+
+/// The same, lists of a length included: `length` numbers where one is given for an int[2].
+c10::IValue to_argument(const Value& value, const c10::TypePtr& type, int32_t length,
+                        Environment& environment);
+
 /// All arguments of a call, defaults included. Throws when one is missing.
 torch::jit::Stack arguments_of(const Node& node, const c10::FunctionSchema& schema,
                                Environment& environment);

@@ -132,16 +132,32 @@ std::optional<IValue> size_of(const Node& node, Environment& env) {
   return IValue(env.tensor(node.arg(size_t{0})).size(integer(number(node.arg(1), env))));
 }
 
+const ArithmeticRow* row_of(std::string_view op, size_t operands) {
+  for (const auto& row : kArithmetic) {
+    if (row.op == op && row.operands == operands) return &row;
+  }
+  return nullptr;
+}
+
+IValue numel_of_tensor(const SizeOperands& x) { return x[0].toTensor().numel(); }
+IValue size_of_tensor(const SizeOperands& x) { return x[0].toTensor().size(integer(x[1])); }
+
 }  // namespace
 
 std::optional<IValue> size_arithmetic(const Node& node, Environment& env) {
   if (auto size = size_of(node, env)) return size;
-  const auto row = std::find_if(kArithmetic.begin(), kArithmetic.end(),
-                                [&](const ArithmeticRow& r) { return r.op == node.op(); });
-  if (row == kArithmetic.end() || node.arg_count() != row->operands) return std::nullopt;
+  const auto* row = row_of(node.op(), node.arg_count());
+  if (!row) return std::nullopt;
   SizeOperands operands;
   for (size_t i = 0; i < row->operands; ++i) operands.push_back(number(node.arg(i), env));
   return row->compute(operands);
+}
+
+SizeFunction arithmetic_on_sizes(std::string_view op, size_t operands) {
+  if (op == "aten::sym_numel" && operands == 1) return numel_of_tensor;
+  if (op == "aten::sym_size" && operands == 2) return size_of_tensor;
+  const auto* row = row_of(op, operands);
+  return row ? row->compute : nullptr;
 }
 
 bool is_assertion(std::string_view op) {

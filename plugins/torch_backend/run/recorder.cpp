@@ -1,9 +1,18 @@
 #include "run/recorder.hpp"
 
+#include <algorithm>
+
 #include "run/evaluator.hpp"
+#include "run/kept.hpp"
 #include "run/limits.hpp"
 
 namespace tmeter::torch_backend {
+namespace {
+
+/// A tensor is filled at once, so few wait for it.
+constexpr size_t kMostUnfilled = 64;
+
+}  // namespace
 
 // Arithmetic on sizes happens in tensors too: a trace turns x.size(0) // 2 into operators on
 // numbers. A node needs a tensor among its results that is not such a number made from numbers.
@@ -31,11 +40,25 @@ void Recorder::node(const OperatorInfo& op, const torch::jit::Stack& args,
   std::vector<tmeter_arg> arguments;
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].isNone()) continue;
+    if (!unfilled_.empty() && !op.args[i].written)
+      for_each_tensor(args[i], [this](const at::Tensor& t) { keep_filled(t); });
     arguments.push_back(GraphBuilder::arg(op.args[i].name, values_.use(args[i], op.args[i].kind)));
   }
   std::vector<GraphBuilder::Id> made;
   for (const auto& r : results) made.push_back(values_.define(r));
+  if (op.uninitialised && results[0].isTensor() && !results[0].toTensor().is_meta())
+    unfilled_.emplace_back(results[0].toTensor(), nodes_);
+  if (unfilled_.size() > kMostUnfilled) unfilled_.erase(unfilled_.begin());
+  ++nodes_;
   builder_.node(op.name, op.overload, module_call, arguments, made);
+}
+
+/// Before anything reads it: what is in it then came there by no operator.
+void Recorder::keep_filled(const at::Tensor& tensor) {
+  const auto it = std::ranges::find_if(unfilled_, [&](const auto& u) { return u.first.is_same(tensor); });
+  if (it == unfilled_.end()) return;
+  if (!tensor.is_meta()) kept().filled[it->second] = tensor.clone();
+  unfilled_.erase(it);
 }
 
 void Recorder::output(const c10::IValue& value) {

@@ -25,11 +25,15 @@ class Recorder {
   void assumed(Assumption assumption, const OperatorInfo& op, const std::string& path);
 
  private:
+  void keep_filled(const at::Tensor& tensor);
   bool computes_tensors(const torch::jit::Stack& args, c10::ArrayRef<c10::IValue> results) const;
 
   GraphBuilder& builder_;
   Call& call_;
   Values values_;
+  size_t nodes_ = 0;
+  // Tensors that came without numbers, and the node that made each.
+  std::vector<std::pair<at::Tensor, size_t>> unfilled_;
   std::set<std::string> warned_;  // operators
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "load/packed.hpp"
+#include "run/kept.hpp"
 #include "run/limits.hpp"
 
 namespace tmeter::torch_backend {
@@ -109,6 +110,7 @@ Values::Id Values::define_tensor(const at::Tensor& t) {
 Values::Id Values::constant(const at::Tensor& t) {
   const auto* record = StorageTable::of(t);
   const auto name = "constants." + std::to_string(constants_++);
+  if (!t.is_meta()) kept().constants[name] = t.clone();
   tmeter_tensor_desc d{};
   d.kind = TMETER_TENSOR_CONSTANT;
   d.name = to_abi(name);

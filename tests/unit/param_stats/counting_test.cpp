@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "instruction_sets.hpp"
+#include "tests/unit/instruction_sets.hpp"
 
 namespace {
 

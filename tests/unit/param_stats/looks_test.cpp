@@ -5,11 +5,11 @@
 #include <limits>
 #include <random>
 
-#include "instruction_sets.hpp"
 #include "plugins/metrics/param_stats/float_looks.hpp"
 #include "plugins/metrics/param_stats/narrow.hpp"
 #include "plugins/metrics/param_stats/order_keys.hpp"
 #include "recorded.hpp"
+#include "tests/unit/instruction_sets.hpp"
 
 namespace {
 

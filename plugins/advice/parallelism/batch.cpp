@@ -1,0 +1,169 @@
+// Batch headroom: weights are read once for the whole batch, so that a larger one takes less time
+// for each sample, until arithmetic or activations take over.
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <tmeter/cpp/op_class.hpp>
+#include <tmeter/cpp/words.hpp>
+#include <uses.hpp>
+
+#include "rules.hpp"
+#include "scaling.hpp"
+
+namespace parallelism {
+namespace {
+
+using tmeter::Node;
+using tmeter::OpClass;
+using tmeter::Value;
+
+/// Of what an endless batch reaches. Our choice: twice the batch for the last tenth is no bargain.
+constexpr double kEnough = 0.9;
+/// A batch is told of from this gain in throughput on.
+constexpr double kWorthwhile = 1.2;
+
+/// Dim 0 of all inputs and of all outputs; empty when they differ: then no dim is known to be the
+/// batch.
+std::optional<int64_t> batch_of(const tmeter::Graph& graph) {
+  std::set<int64_t> seen;
+  bool scalars = false;
+  const auto look = [&](const Value& v) {
+    if (v.shape().rank() > 0)
+      seen.insert(v.shape()[0]);
+    else
+      scalars = true;
+  };
+  for (const auto& input : graph.inputs()) advice::for_each_tensor(input, look);
+  if (seen.empty()) return std::nullopt;
+  for (const auto& output : graph.outputs()) advice::for_each_tensor(output, look);
+  return seen.size() == 1 && !scalars && *seen.begin() > 0 ? std::optional(*seen.begin())
+                                                           : std::nullopt;
+}
+
+/// Nodes whose results depend on an input.
+class SeesInputs {
+ public:
+  explicit SeesInputs(const tmeter::Graph& graph) : seen_(graph.nodes().size()) {
+    for (const auto& input : graph.inputs())
+      advice::for_each_tensor(input, [&](const Value& v) { inputs_.insert(v.handle()); });
+    for (const auto& node : graph.nodes()) {
+      bool sees = false;
+      advice::for_each_input(node, [&](const Value& v) {
+        const auto maker = v.producer();
+        sees = sees || inputs_.count(v.handle()) > 0 || (maker && seen_[maker.index()]);
+      });
+      seen_[node.index()] = sees;
+    }
+  }
+  bool operator()(const Node& node) const { return seen_[node.index()]; }
+  bool operator()(const Value& v) const {
+    return inputs_.count(v.handle()) > 0 || (v.producer() && seen_[v.producer().index()]);
+  }
+
+ private:
+  std::vector<bool> seen_;
+  std::set<const tmeter_value*> inputs_;
+};
+
+/// Bytes of the tensors it reads that no input is in: weights, and what is made of them. Look-ups
+/// read the rows they are asked for, which grow with the batch.
+double fixed_bytes(const Node& node, const SeesInputs& sees) {
+  const auto kind = tmeter::op_class(node.op());
+  if (kind == OpClass::kEmbedding || kind == OpClass::kGather) return 0;
+  std::set<const void*> known;
+  double bytes = 0;
+  advice::for_each_input(node, [&](const Value& v) {
+    if (sees(v)) return;
+    const auto t = v.tensor();
+    const void* id =
+        t ? static_cast<const void*>(t.canonical().handle()) : static_cast<const void*>(v.handle());
+    if (known.insert(id).second) bytes += static_cast<double>(v.bytes().value());
+  });
+  return bytes;
+}
+
+std::optional<Scaling> scaling_of(Model& model) {
+  Scaling out;
+  const SeesInputs sees(model.graph);
+  if (!model.call.hardware_number("peak.dram", out.bandwidth) || out.bandwidth <= 0)
+    return std::nullopt;
+  out.overhead = model.ledger.overhead();
+  for (const auto& node : model.graph.nodes()) {
+    const auto times = model.ledger.times_of(node);
+    const auto moved = model.ledger.moved_by(node);
+    if (!times || !moved) return std::nullopt;
+    if (moved->all() == 0 && times->arithmetic == 0) continue;  // a view
+    if (!sees(node)) {
+      out.fixed += times->longer() + out.overhead;
+      continue;
+    }
+    const double weights = std::min(fixed_bytes(node, sees), moved->read);
+    out.operators.push_back({times->arithmetic, weights, moved->all() - weights});
+  }
+  return out;
+}
+
+Memory memory_of(const Model& model) {
+  Memory out;
+  for (const auto& t : model.graph.tensors())
+    if (!t.is_tied() && t.dtype().bytes() > 0) out.fixed += static_cast<double>(t.bytes().value());
+  out.per_batch = model.call.read("peak_activation_bytes", TMETER_AXIS_MODEL, 0).real();
+  if (!model.call.hardware_number("capacity.dram", out.capacity)) out.capacity = 0;
+  return out;
+}
+
+/// "22.4 samples/s"
+std::string rate_text(double samples, double seconds) {
+  return tmeter::scaled(samples / seconds, TMETER_UNIT_OTHER, "IPS").text();
+}
+
+std::string memory_text(const Memory& memory, double n) {
+  auto text = advice::bytes_text(memory.at(n));
+  if (memory.capacity > 0) text += " of " + advice::bytes_text(memory.capacity);
+  return text;
+}
+
+}  // namespace
+
+void say_batch(Model& model) {
+  const auto give = [&](tmeter::Cell value, std::string_view why) {
+    model.call.emit(kBatchEfficiency, TMETER_AXIS_MODEL, 0, value);
+    model.call.set_provenance(
+        kBatchEfficiency, why.empty() ? TMETER_PROVENANCE_ESTIMATED : TMETER_PROVENANCE_UNAVAILABLE,
+        why.empty() ? "roofline on hardware profile " + std::string(model.call.hardware_name())
+                    : std::string(why));
+  };
+  const auto batch = batch_of(model.graph);
+  if (!batch)
+    return give(tmeter::Cell::unavailable(), "inputs and results have no first dim in common");
+  const auto scaling = scaling_of(model);
+  if (!scaling || scaling->operators.empty() || scaling->limit() <= 0)
+    return give(tmeter::Cell::unavailable(), "some operators have no predicted time");
+  give(tmeter::Cell(scaling->efficiency(1)), {});
+  const auto memory = memory_of(model);
+  const auto [factor, full] = choose(*scaling, memory, kEnough);
+  const auto n = static_cast<double>(factor), samples = static_cast<double>(*batch);
+  const double now = scaling->time(1), then = scaling->time(n);
+  const double gain = n * now / then;
+  if (factor == 1 || gain < kWorthwhile) return;
+  tmeter::Finding f;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "batch-headroom";
+  f.text = "a batch of " + std::to_string(factor * *batch) + " instead of " +
+           std::to_string(*batch) + " gives " + tmeter::fixed(gain, 1) +
+           " times the throughput on " + std::string(model.call.hardware_name());
+  f.evidence = rate_text(samples * n, then) + " instead of " + rate_text(samples, now) + ", " +
+               advice::seconds_text(then) + " instead of " + advice::seconds_text(now) +
+               " a run, " + tmeter::percent(scaling->efficiency(n)) +
+               " of what any batch reaches; " + memory_text(memory, n) +
+               " of memory for weights and activations";
+  if (scaling->overhead <= 0)
+    f.evidence += ", calls not counted, as the profile has no overhead.operator";
+  if (full) f.evidence += ", twice as much does not fit";
+  f.action =
+      "collect requests before they are run; predicted by the roofline with dim 0 of the inputs as "
+      "the batch: weights are read once for all of it";
+  model.call.add(f);
+}
+
+}  // namespace parallelism

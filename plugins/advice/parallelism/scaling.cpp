@@ -1,0 +1,38 @@
+#include "scaling.hpp"
+
+#include <algorithm>
+
+namespace parallelism {
+
+double Scaling::time(double n) const {
+  double sum = fixed;
+  for (const auto& w : operators)
+    sum += std::max(n * w.arithmetic, (w.weights + n * w.activations) / bandwidth) + overhead;
+  return sum;
+}
+
+double Scaling::limit() const {
+  double sum = 0;
+  for (const auto& w : operators) sum += std::max(w.arithmetic, w.activations / bandwidth);
+  return sum;
+}
+
+double Scaling::efficiency(double n) const {
+  const double t = time(n);
+  return t > 0 ? n * limit() / t : 1;
+}
+
+Choice choose(const Scaling& scaling, const Memory& memory, double share) {
+  constexpr int64_t kMost = int64_t{1} << 20;
+  Choice out;
+  while (out.factor < kMost && scaling.efficiency(static_cast<double>(out.factor)) < share) {
+    if (!memory.fits(static_cast<double>(2 * out.factor))) {
+      out.memory_ends_it = true;
+      break;
+    }
+    out.factor *= 2;
+  }
+  return out;
+}
+
+}  // namespace parallelism

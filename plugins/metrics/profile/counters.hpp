@@ -1,0 +1,48 @@
+// What the processor and the kernel count of this process: perf events where they may be opened, and
+// processor time, which is there always. Of all threads started since `start`; user space alone.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace profile {
+
+enum Event : size_t {
+  kCpuTime,  // ns
+  kCycles,
+  kInstructions,
+  kCacheReferences,
+  kCacheMisses,
+  kBranchMisses,
+  kContextSwitches,
+  kPageFaults,
+  kEventCount
+};
+using Readings = std::array<uint64_t, kEventCount>;
+
+class Counters {
+ public:
+  virtual ~Counters() = default;
+  /// Why an event cannot be counted here, and what to do; empty when it can.
+  virtual std::string_view missing(Event event) const = 0;
+  /// Since some moment, rising; 0 for those that are missing.
+  virtual Readings read() = 0;
+};
+
+/// Those of Linux, and CLOCK_PROCESS_CPUTIME_ID.
+class SystemCounters final : public Counters {
+ public:
+  SystemCounters();
+  ~SystemCounters() override;
+  SystemCounters(const SystemCounters&) = delete;
+  SystemCounters& operator=(const SystemCounters&) = delete;
+  std::string_view missing(Event event) const override { return missing_[event]; }
+  Readings read() override;
+
+ private:
+  std::array<int, kEventCount> files_;
+  std::array<std::string, kEventCount> missing_;
+};
+
+}  // namespace profile

@@ -1,0 +1,316 @@
+// profile: what the machine does while operators run: processor time and use of threads, counters where
+// the kernel permits them, arithmetic and bytes per second, and how the model scales with threads.
+#include <algorithm>
+#include <tmeter/cpp/observer.hpp>
+#include <tmeter/cpp/words.hpp>
+
+#include "counters.hpp"
+#include "scaling.hpp"
+
+namespace {
+
+using profile::Event;
+using profile::Readings;
+using tmeter::Call;
+using tmeter::Cell;
+using tmeter::Count;
+using tmeter::Graph;
+using tmeter::ObserverCall;
+
+constexpr int kLeastRuns = 5, kScalingRounds = 5;
+
+/// A column of what is counted, or what is worked out from that and the operators' times.
+struct Column {
+  tmeter::MetricSpec spec;
+  Event event = profile::kEventCount;  // what it counts
+};
+
+tmeter::MetricSpec counted(std::string_view id, std::string_view title,
+                           std::string_view convention) {
+  tmeter::MetricSpec m;
+  m.id = id;
+  m.title = title;
+  m.flags = TMETER_METRIC_DETAIL;
+  m.better = TMETER_BETTER_LOWER;
+  m.convention = convention;
+  return m;
+}
+
+tmeter::MetricSpec rate(std::string_view id, std::string_view title, std::string_view unit,
+                        std::string_view convention, std::string_view weight = "op_time") {
+  tmeter::MetricSpec m;
+  m.id = id;
+  m.title = title;
+  m.unit = unit;
+  m.unit_kind = unit.empty() ? TMETER_UNIT_RATIO : TMETER_UNIT_OTHER;
+  m.aggregation = TMETER_AGGREGATE_WEIGHTED_MEAN;
+  m.better = TMETER_BETTER_HIGHER;
+  m.convention = convention;
+  m.weight = weight;
+  return m;
+}
+
+tmeter::MetricSpec of_model(std::string_view id, std::string_view title, int32_t unit_kind,
+                            std::string_view convention) {
+  tmeter::MetricSpec m;
+  m.id = id;
+  m.title = title;
+  m.unit_kind = unit_kind;
+  m.axis = TMETER_AXIS_MODEL;
+  m.aggregation = TMETER_AGGREGATE_NONE;
+  m.better = TMETER_BETTER_NEITHER;
+  m.convention = convention;
+  return m;
+}
+
+tmeter::MetricSpec cpu_time() {
+  auto m = counted("cpu_time", "processor time",
+                   "median of the time that all threads of the process together are on a processor "
+                   "while the operator runs; threads of OpenMP that wait for work in a loop are");
+  m.unit = "s";
+  m.unit_kind = TMETER_UNIT_SECOND;
+  return m;
+}
+
+const std::array<Column, 8> kCounted{{
+    {cpu_time(), profile::kCpuTime},
+    {counted("cycles", "cycles", "median of the processor's cycles in user space"),
+     profile::kCycles},
+    {counted("instructions", "instructions", "median of instructions in user space"),
+     profile::kInstructions},
+    {counted("cache_references", "cache references",
+             "median of accesses to the last level of the cache, as the processor counts them"),
+     profile::kCacheReferences},
+    {counted("cache_misses", "cache misses", "median of those of them that go to memory"),
+     profile::kCacheMisses},
+    {counted("branch_misses", "branch misses", "median of branches that were guessed wrongly"),
+     profile::kBranchMisses},
+    {counted("context_switches", "context switches",
+             "median of how often a thread was taken off its processor"),
+     profile::kContextSwitches},
+    {counted("page_faults", "page faults", "median of pages that had to be mapped"),
+     profile::kPageFaults},
+}};
+
+const std::array<tmeter::MetricSpec, 6> kRates{{
+    rate("achieved_flops", "arithmetic/s", "FLOP/s",
+         "(2 × MACs + other operations) / time; of a module the mean over its time"),
+    rate("achieved_bandwidth", "traffic/s", "B/s",
+         "(bytes read + bytes written, as the plugin memory counts them) / time: more than memory "
+         "gives where caches do"),
+    rate("of_roofline", "of roofline", "",
+         "predicted time of the plugin roofline / time: how near the operator is to what the "
+         "hardware profile allows"),
+    rate("thread_use", "use of threads", "", "processor time / (time × threads)"),
+    rate("instructions_per_cycle", "IPC", "IPC", "instructions / cycles", "cycles"),
+    rate("cache_hits", "cache hits", "", "1 - cache misses / cache references",
+         "cache_references"),
+}};
+
+const std::array<tmeter::MetricSpec, 2> kScaled{{
+    of_model("parallel_efficiency", "parallel efficiency", TMETER_UNIT_RATIO,
+             "time on one thread / (threads × time on so many), whole runs, for the most threads"),
+    of_model("best_threads", "best threads", TMETER_UNIT_COUNT,
+             "threads with which whole runs are fastest; fewer where more gain less than 2 %"),
+}};
+
+std::string_view all_ids() {
+  static const std::string ids = [] {
+    std::string out;
+    for (const auto& c : kCounted) out += std::string(c.spec.id) + " ";
+    for (const auto& m : kRates) out += std::string(m.id) + " ";
+    for (const auto& m : kScaled) out += std::string(m.id) + " ";
+    return out;
+  }();
+  return ids;
+}
+
+uint64_t median(std::vector<uint64_t>& values) {
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+class Profile final : public tmeter::Observer {
+ public:
+  void begin(const Graph& graph, ObserverCall& call) override {
+    operators_.resize(graph.nodes().size());
+    call.want(TMETER_RUN_OPERATORS);
+    if (!call.option_bool("scaling")) return;
+    const auto most = static_cast<int32_t>(std::strtol(std::string(call.fact("threads")).c_str(), nullptr, 10));
+    for (const auto n : profile::Scaling::counts(std::max(most, 1)))
+      call.want(TMETER_RUN_WHOLE, n, kScalingRounds);
+    scaling_wanted_ = true;
+  }
+
+  void event(const tmeter_event& e, ObserverCall&) override {
+    if (e.kind == TMETER_EVENT_OP_BEGIN) {
+      before_ = counters_.read();
+    } else if (e.kind == TMETER_EVENT_OP_END) {
+      add(counters_.read(), operators_[tmeter::Node(e.node).index()]);
+    } else if (e.kind == TMETER_EVENT_RUN_END && e.run == TMETER_RUN_OPERATORS) {
+      ++runs_;
+    } else if (e.kind == TMETER_EVENT_RUN_END && e.run == TMETER_RUN_WHOLE) {
+      scaling_.add(e.threads, static_cast<double>(e.nanoseconds - e.since) * 1e-9);
+    }
+  }
+
+  bool enough(ObserverCall&) override {
+    return runs_ >= (scaling_wanted_ ? std::max(kLeastRuns, kScalingRounds) : kLeastRuns);
+  }
+
+  void end(const Graph&, ObserverCall& call) override {
+    for (size_t i = 0; i < operators_.size(); ++i) emit(operators_[i], i, call);
+    emit_scaling(call);
+    tell(call);
+  }
+
+ private:
+  using Deltas = std::array<std::vector<uint64_t>, profile::kEventCount>;
+
+  void add(const Readings& after, Deltas& deltas) const {
+    for (size_t i = 0; i < after.size(); ++i) {
+      if (counters_.missing(static_cast<Event>(i)).empty())
+        deltas[i].push_back(after[i] - std::min(before_[i], after[i]));
+    }
+  }
+
+  void emit(Deltas& deltas, size_t node, const Call& call) const {
+    for (const auto& c : kCounted) {
+      if (!counters_.missing(c.event).empty()) continue;
+      auto& values = deltas[c.event];
+      if (values.empty()) {
+        if (runs_ > 0) call.emit(c.spec.id, TMETER_AXIS_NODE, node, Cell::zero_by_rule());
+        continue;
+      }
+      const auto value = median(values);
+      const bool time = c.event == profile::kCpuTime;
+      call.emit(c.spec.id, TMETER_AXIS_NODE, node,
+                time ? Cell(static_cast<double>(value) * 1e-9)
+                     : Cell(Count(static_cast<int64_t>(value))));
+    }
+  }
+
+  void emit_scaling(const Call& call) const {
+    if (scaling_.empty()) return;
+    call.emit("best_threads", TMETER_AXIS_MODEL, 0, Count(scaling_.best()));
+    if (const auto e = scaling_.efficiency(); e > 0)
+      call.emit("parallel_efficiency", TMETER_AXIS_MODEL, 0, e);
+    tmeter::Series series;
+    series.id = "scaling";
+    series.title = "time of whole runs by threads";
+    series.x_title = "threads";
+    series.y_title = "time";
+    series.y_unit = "s";
+    for (const auto& [threads, seconds] : scaling_.times()) {
+      series.x.push_back(threads);
+      series.y.push_back(seconds);
+    }
+    call.add(series);
+  }
+
+  void tell(const ObserverCall& call) const {
+    const auto stopped = std::string(call.stopped());
+    const auto runs = tmeter::count_of(static_cast<size_t>(runs_), "run") + " on " +
+                      std::string(call.fact("threads")) + " threads" +
+                      (stopped.empty() ? "" : "; the runs ended early: " + stopped);
+    const auto measured = [&](std::string_view id, std::string_view missing) {
+      const bool is = missing.empty() && runs_ > 0;
+      call.set_provenance(id, is ? TMETER_PROVENANCE_MEASURED : TMETER_PROVENANCE_UNAVAILABLE,
+                          missing.empty() ? runs : std::string(missing));
+    };
+    for (const auto& c : kCounted) measured(c.spec.id, counters_.missing(c.event));
+    for (const auto& m : kRates) measured(m.id, missing_for(m.id));
+    for (const auto& m : kScaled)
+      measured(m.id, scaling_wanted_ ? "" : "--set profile.scaling=true runs the model on 1, 2, 4, … threads");
+  }
+
+  std::string_view missing_for(std::string_view id) const {
+    if (id == "instructions_per_cycle") return counters_.missing(profile::kInstructions);
+    if (id == "cache_hits") return counters_.missing(profile::kCacheReferences);
+    return {};
+  }
+
+  profile::SystemCounters counters_;
+  Readings before_{};
+  std::vector<Deltas> operators_;
+  profile::Scaling scaling_;
+  int runs_ = 0;
+  bool scaling_wanted_ = false;
+};
+
+/// What follows from what was counted, for one operator.
+class Rates {
+ public:
+  Rates(const tmeter::Node& node, const Call& call) : node_(node), call_(call) {}
+
+  void emit(double threads) const {
+    const auto time = of("op_time");
+    if (!time || *time <= 0) return nothing();
+    const auto macs = of("macs"), other = of("other_flops");
+    if (macs && other) put("achieved_flops", (2 * *macs + *other) / *time);
+    const auto read = of("read_bytes"), written = of("written_bytes");
+    if (read && written) put("achieved_bandwidth", (*read + *written) / *time);
+    if (const auto predicted = of("predicted_time")) put("of_roofline", *predicted / *time);
+    if (const auto cpu = of("cpu_time")) put("thread_use", *cpu / (*time * threads));
+    ratio("instructions_per_cycle", "instructions", "cycles", false);
+    ratio("cache_hits", "cache_misses", "cache_references", true);
+  }
+
+ private:
+  std::optional<double> of(std::string_view metric) const {
+    const auto cell = call_.read(metric, node_);
+    return cell.known() ? std::optional(cell.real()) : std::nullopt;
+  }
+  void put(std::string_view id, double value) const {
+    call_.emit(id, TMETER_AXIS_NODE, node_.index(), value);
+  }
+  void ratio(std::string_view id, std::string_view above, std::string_view below,
+             bool complement) const {
+    const auto a = of(above), b = of(below);
+    if (a && b && *b > 0) put(id, complement ? 1 - *a / *b : *a / *b);
+  }
+  /// It took no time: it is no part of any mean.
+  void nothing() const {
+    if (!call_.read("op_time", node_).is_zero_by_rule()) return;
+    for (const auto& m : kRates) call_.emit(m.id, TMETER_AXIS_NODE, node_.index(), Cell());
+  }
+
+  const tmeter::Node& node_;
+  const Call& call_;
+};
+
+void work_out(const Graph& graph, Call& call) {
+  if (!call.read("op_time", TMETER_AXIS_MODEL, 0).known()) return;
+  if (!call.read("predicted_time", TMETER_AXIS_MODEL, 0).known()) {
+    call.set_provenance("of_roofline", TMETER_PROVENANCE_UNAVAILABLE,
+                        "no time is predicted: the plugin roofline and a profile with peak rates are "
+                        "needed, as by --hardware auto");
+  }
+  const tmeter::ObserverCall runs(call.handle());
+  const double threads = std::max(1.0, std::strtod(std::string(runs.fact("threads")).c_str(), nullptr));
+  for (const auto node : graph.nodes()) Rates(node, call).emit(threads);
+}
+
+}  // namespace
+
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.profile",
+                       .version = "1.0.0",
+                       .description = "Counters, use of threads and rates of operators, as measured",
+                       .needs = "flops memory latency",
+                   }),
+                   [](tmeter::Registrar& r) {
+                     for (const auto& c : kCounted) r.metric(c.spec);
+                     for (const auto& m : kRates) r.metric(m);
+                     for (const auto& m : kScaled) r.metric(m);
+                     r.option({.key = "scaling",
+                               .type = TMETER_OPTION_BOOL,
+                               .default_value = "false",
+                               .text = "run the model on 1, 2, 4, … threads, too, up to --threads"});
+                     tmeter::observer<Profile>(r, "profile", all_ids());
+                     r.analysis("rates", "op_time cpu_time macs other_flops read_bytes written_bytes",
+                                "achieved_flops achieved_bandwidth of_roofline thread_use "
+                                "instructions_per_cycle cache_hits",
+                                work_out);
+                   })

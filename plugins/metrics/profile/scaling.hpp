@@ -1,0 +1,27 @@
+// How whole runs become faster with threads.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace profile {
+
+class Scaling {
+ public:
+  /// One, two, four, … threads up to `most`, and that.
+  static std::vector<int32_t> counts(int32_t most);
+
+  void add(int32_t threads, double seconds) { runs_[threads].push_back(seconds); }
+  bool empty() const { return runs_.empty(); }
+  /// Median seconds by threads, rising.
+  std::map<int32_t, double> times() const;
+  /// With which the model is fastest; fewer where another thread gains less than 2 %.
+  int32_t best() const;
+  /// T(1) / (n T(n)) of the largest n; 0 without a run on one thread.
+  double efficiency() const;
+
+ private:
+  std::map<int32_t, std::vector<double>> runs_;
+};
+
+}  // namespace profile

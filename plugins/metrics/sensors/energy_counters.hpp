@@ -1,0 +1,52 @@
+// Counters of joules: of processor packages and their memory (RAPL, by powercap or perf), of GPUs
+// (NVML). All count up from 0 when they were opened, however often the hardware's own overflows.
+//
+// One thread at a time. A counter that vanishes, or tells what cannot be, has no reading any more.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#pragma GCC visibility push(hidden)
+namespace sensors {
+
+class EnergyCounter {
+ public:
+  virtual ~EnergyCounter() = default;
+  /// Joules since it was opened; empty when it can no longer be read, then for ever.
+  virtual std::optional<double> joules() = 0;
+  /// "package-0", "dram of package-0", "GPU 0 (NVIDIA H100)"
+  const std::string& name() const { return name_; }
+  /// "RAPL by powercap"
+  const std::string& by() const { return by_; }
+  /// Seconds between two changes of the hardware's counter.
+  double interval() const { return interval_; }
+
+ protected:
+  EnergyCounter(std::string name, std::string by, double interval)
+      : name_(std::move(name)), by_(std::move(by)), interval_(interval) {}
+
+ private:
+  std::string name_, by_;
+  double interval_;
+};
+
+/// What was found, and why there is not more: "…/energy_uj may not be read: run `sudo chmod …`".
+struct EnergyCounters {
+  std::vector<std::unique_ptr<EnergyCounter>> counters;
+  std::vector<std::string> problems;
+};
+
+/// Where to look. Tests name a folder with trees of their own, and a library.
+struct Places {
+  std::string root;  ///< before "/sys" and "/proc"
+  std::string nvml = "libnvidia-ml.so.1";
+};
+
+/// By powercap; of perf what powercap has not. Without GPUs.
+EnergyCounters processor_counters(const Places& places);
+
+}  // namespace sensors
+#pragma GCC visibility pop

@@ -1,0 +1,67 @@
+// NVIDIA's management library, opened when it is there: energy, power, load, memory, temperature and
+// what slows clocks down, of each GPU. Nothing of it is linked.
+#pragma once
+#include "energy_counters.hpp"
+
+#pragma GCC visibility push(hidden)
+namespace sensors {
+
+struct GpuState {
+  std::optional<double> utilisation;         ///< 0 to 1
+  std::optional<double> memory;              ///< bytes in use
+  std::optional<double> temperature;         ///< °C
+  std::optional<double> power;               ///< W
+  std::vector<std::string> throttled;        ///< by what
+};
+
+class Nvml {
+ public:
+  /// `library` as for dlopen. Where it is missing, or has no driver, there are no devices, and
+  /// `problem` says why.
+  explicit Nvml(const std::string& library);
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  const std::string& problem() const { return problem_; }
+  size_t count() const { return devices_.size(); }
+  const std::string& name(size_t device) const { return devices_[device].name; }
+  GpuState state(size_t device) const;
+  /// Of one device, while this object lives: its energy counter; where it has none, its power, which
+  /// is integrated from reading to reading, so read it often. Null where it has neither.
+  std::unique_ptr<EnergyCounter> counter(size_t device);
+
+  struct Api;
+
+ private:
+  struct Device {
+    void* handle;
+    std::string name;
+  };
+  bool find_functions();
+  void find_devices();
+
+  void* library_ = nullptr;
+  std::unique_ptr<Api> api_;
+  bool started_ = false;
+  std::string problem_;
+  std::vector<Device> devices_;
+};
+
+/// Adds `watts`, taken at `seconds`, to an energy: trapezoids.
+class Integral {
+ public:
+  double add(double seconds, double watts) {
+    if (has_last_ && seconds > last_seconds_)
+      joules_ += (seconds - last_seconds_) * (watts + last_watts_) / 2;
+    has_last_ = true, last_seconds_ = seconds, last_watts_ = watts;
+    return joules_;
+  }
+
+ private:
+  bool has_last_ = false;
+  double last_seconds_ = 0, last_watts_ = 0, joules_ = 0;
+};
+
+}  // namespace sensors
+#pragma GCC visibility pop

@@ -1,0 +1,10 @@
+// The executor: graphs run by LibTorch's operators.
+#pragma once
+#include <tmeter/cpp/executor.hpp>
+
+namespace tmeter::torch_backend {
+
+std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request& request,
+                                   ExecutorCall& call);
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,180 @@
+"""The executor from outside: what a user sees of real runs, and of everything that can be wrong with them.
+
+That outputs are right is tested beside PyTorch (tests/python/test_execution.py); here nothing needs it.
+"""
+import json
+import os
+import struct
+import unittest
+
+from support import BUILD, FIXTURES, HAVE_TORCH, MODELS, CliTest, main, tmeter
+
+TIED = MODELS / "tied.pt2"  # tokens: i64[5], an embedding of 12 rows; the one fixture with weights
+IN_HOUSE = FIXTURES / "in_house"
+DIGEST = ("--set", "torch-backend.output-digest=true")
+
+
+def npy(description, shape, data, order="False"):
+    header = f"{{'descr': '{description}', 'fortran_order': {order}, 'shape': ({', '.join(map(str, shape))},), }}".encode()
+    header += b" " * (-(10 + len(header) + 1) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+
+
+def safetensors(header, data):
+    text = json.dumps(header).encode() if not isinstance(header, bytes) else header
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def tokens(*numbers):
+    return struct.pack(f"<{len(numbers)}q", *numbers)
+
+
+@unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
+class Execution(CliTest):
+    def run_it(self, model, *arguments, **kwargs):
+        return tmeter(model, "--inference", "--run-for", "0.01s", *arguments, **kwargs)
+
+    def facts(self, model, *arguments):
+        done = self.run_it(model, "--report", "json", *DIGEST, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["run"]
+
+    def refused(self, status, words, model, *arguments):
+        return self.assert_refused(status, words, model, "--inference", "--run-for", "0.01s", *arguments)
+
+    # What is told.
+
+    def test_facts(self):
+        facts = self.facts(TIED, "--threads", "2", "--seed", "5")
+        self.assertRegex(facts["engine"], r"^LibTorch \d+\.\d+\.\d+")
+        self.assertEqual(facts["device"], "cpu")
+        self.assertEqual(facts["weights"], "of the file")
+        self.assertEqual(facts["inputs"], "made up, seed 5")
+        self.assertEqual(facts["threads"], "2")
+        with open("/proc/cpuinfo") as cpuinfo:
+            if "model name" in cpuinfo.read():
+                self.assertIn("device.name", facts)
+        self.assertRegex(facts["output.0"], r"^float32\[5, 12\] sha256 [0-9a-f]{64}$")
+
+    def test_a_file_without_weights_runs_with_random_ones_and_says_so(self):
+        facts = self.facts(MODELS / "resnet50.pt2", "--seed", "3")
+        self.assertEqual(facts["weights"], "random, seed 3")
+        self.assertRegex(facts["output.0"], r"^float32\[1, 1000\] sha256")
+
+    def test_tokens_stay_within_the_vocabulary(self):
+        for seed in range(5):  # of 12; LibTorch throws beyond
+            self.facts(TIED, "--seed", str(seed))
+
+    def test_torchscript_runs(self):
+        self.assertRegex(self.facts(MODELS / "resnet50.scripted.pt", "--input", "2x3x64x64")["output.0"],
+                         r"^float32\[2, 1000\]")
+
+    # Input files.
+
+    def test_a_npy_file_and_a_safetensors_file_with_the_same_numbers_give_the_same(self):
+        data = tokens(1, 2, 3, 4, 11)
+        array = self.file("x.npy", npy("<i8", [5], data))
+        tensors = self.file("x.safetensors", safetensors({"tokens": {"dtype": "I64", "shape": [5], "data_offsets": [0, 40]}}, data))
+        first, second = (self.facts(TIED, "--input-file", f) for f in (array, f"tokens={tensors}"))
+        self.assertEqual(first["output.0"], second["output.0"])
+        self.assertEqual(first["inputs"], f"of {array}")
+
+    def test_input_files_that_do_not_fit(self):
+        good = tokens(1, 2, 3, 4, 5)
+        cases = [
+            (npy("<i8", [4], good[:32]), ["int64[4] for 'tokens', which is to be int64[5]", "--input or --bind"]),
+            (npy("<f4", [5], good[:20]), ["float32[5] for 'tokens', which is to be int64[5]"]),
+            (npy("<i8", [5], good[:30]), ["is damaged: it ends before its last number"]),
+            (npy("<i8", [2**40, 2**40], good), ["is damaged: it ends before its last number"]),
+            (npy("<i8", [5], good, order="True"), ["is in Fortran's order"]),
+            (npy(">i8", [5], good), ["the type '>i8'"]),
+            (npy("|O", [5], good), ["the type '|O'"]),
+            (b"\x93NUMPY\x01\x00\xff\xff{'descr'", ["is damaged: its header is cut off"]),
+            (b"hello", ["is no .npy file"]),
+            (b"", ["is no .npy file"]),
+        ]
+        for content, words in cases:
+            with self.subTest(words):
+                path = self.file("x.npy", content)
+                self.refused(2, [str(path), *words], TIED, "--input-file", path)
+
+    def test_safetensors_files_that_do_not_fit(self):
+        entry = {"dtype": "I64", "shape": [5], "data_offsets": [0, 40]}
+        data = tokens(1, 2, 3, 4, 5)
+        cases = [
+            (safetensors({"tokens": {**entry, "data_offsets": [0, 48]}}, data), ["is damaged: the place of 'tokens'"]),
+            (safetensors({"tokens": {**entry, "shape": [-5]}}, data), ["is damaged: the shape of 'tokens'"]),
+            (safetensors({"tokens": {**entry, "dtype": "I3"}}, data), ["of the type I3, which is not known"]),
+            (safetensors({"tokens": 7}, data), ["is damaged: the description of 'tokens'"]),
+            (safetensors({"a": entry, "b": entry}, data), ["the model has no input 'a'; it has tokens"]),
+            (safetensors(b"{", data), ["its header is no JSON"]),
+            (struct.pack("<Q", 1 << 60), ["is no safetensors file"]),
+            (safetensors({}, b""), ["holds no tensor"]),
+        ]
+        for content, words in cases:
+            with self.subTest(words):
+                path = self.file("x.safetensors", content)
+                self.refused(2, [str(path), *words], TIED, "--input-file", path)
+
+    def test_other_input_files(self):
+        self.refused(2, ["x.txt ends in none of .pt, .npy and .safetensors"], TIED, "--input-file", self.file("x.txt", b"1"))
+        self.refused(2, ["x.pt is not what torch.save writes"], TIED, "--input-file", self.file("x.pt", b"PK\x03\x04"))
+        self.refused(2, ["missing.npy"], TIED, "--input-file", self.folder / "missing.npy")
+        good = self.file("x.npy", npy("<i8", [5], tokens(1, 2, 3, 4, 5)))
+        self.refused(2, ["the model has no input 'images'; it has tokens"], TIED, "--input-file", f"images={good}")
+
+    def test_a_token_beyond_the_vocabulary_is_the_operators_failure(self):
+        path = self.file("x.npy", npy("<i8", [5], tokens(1, 2, 3, 4, 12)))
+        done = self.run_it(TIED, "--input-file", path)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("aten::embedding of embedding: index out of range", done.stderr)
+
+    # Operators of a company's own.
+
+    def test_an_operator_that_is_missing_is_named_with_its_module_and_what_to_do(self):
+        for model in ("net.pt2", "scripted.pt"):
+            with self.subTest(model):
+                size = ("--input", "2x8x24") if model == "scripted.pt" else ()
+                done = self.run_it(IN_HOUSE / model, *size)
+                self.assertEqual(done.returncode, 6, done.stderr)
+                for words in ("acme::gated_mlp (in mlp)", "--op-library"):
+                    self.assertIn(words, done.stderr)
+
+    def test_its_library_makes_it_run(self):
+        library = BUILD / "tests" / "libacme_operators.so"
+        for model in ("net.pt2", "scripted.pt"):
+            with self.subTest(model):
+                size = ("--input", "2x8x24") if model == "scripted.pt" else ()
+                facts = self.facts(IN_HOUSE / model, "--op-library", library, *size)
+                self.assertRegex(facts["output.0"], r"^float32\[2, 8, 10\]")
+
+    def test_an_operator_that_throws_is_named_with_its_module(self):
+        done = self.run_it(IN_HOUSE / "dynamic.pt2", "--op-library", BUILD / "tests" / "libacme_operators.so",
+                           "--input", "7x8x24")
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("acme::gated_mlp of mlp: acme::gated_mlp does not take 7 samples", done.stderr)
+
+    def test_libraries_that_are_none(self):
+        text = self.file("libacme.so", b"no library")
+        self.refused(2, [f"operator library {text} cannot be opened"], TIED, "--op-library", text)
+        self.refused(2, ["missing.so"], TIED, "--op-library", self.folder / "missing.so")
+
+    # Devices, threads, memory.
+
+    def test_devices_that_are_not_there(self):
+        self.refused(2, ["no CUDA device"], TIED, "--device", "cuda:99")
+        self.refused(2, ["'tpu' is no device: cpu, cuda or cuda:N is"], TIED, "--device", "tpu")
+        self.refused(2, ["'cuda:x' is no device"], TIED, "--device", "cuda:x")
+
+    def test_a_run_that_takes_more_memory_than_is_allowed(self):
+        done = self.run_it(MODELS / "resnet50.pt2", "--max-memory", "150M")
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("memory", done.stderr)
+
+    def test_a_file_of_weights_alone(self):
+        weights = self.file("w.safetensors", safetensors({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}, b"\0" * 8))
+        self.refused(2, ["holds weights only"], weights)
+
+
+if __name__ == "__main__":
+    main()

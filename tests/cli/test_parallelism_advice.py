@@ -1,0 +1,89 @@
+"""parallelism-advice on machines that were made up for it, by hand: dynamic_mlp.pt2, float32, batch 4.
+
+         weights                      the rest, which grows with the batch          moved
+up       4·(64·256 + 256) = 66,560    4·4·64 + 4·4·256             = 5,120           71,680
+gelu                                  2 · 4·4·256                  = 8,192            8,192
+down     4·(256·10 + 10) = 10,280     4·4·256 + 4·4·10             = 4,256           14,536
+all      76,840                                                     17,568           94,408
+
+At 1 GB/s, arithmetic and calls for nothing, n times the batch takes 76,840 + 17,568 n ns, an endless one 17,568 n: 64 times reach
+1,124,352 of 1,201,192 ns (93.6 %), 32 times 88.0 %; 64 · 94,408 / 1,201,192 = 5.03 times the throughput. While gelu runs, 1,024 + 2 · 4,096
+bytes of activations are alive.
+"""
+from support import CliTest, FIXTURES, MODELS, main, report, tmeter
+
+MLP = MODELS / "dynamic_mlp.pt2"
+PLUGINS = "--plugins=parallelism-advice"
+RULES = {"batch-headroom", "small-operators", "serial-operators"}
+BYTES_ALONE = {"peak.mac.float32": 1e18, "peak.op.float32": 1e18, "peak.dram": 1e9}
+
+
+class ParallelismAdvice(CliTest):
+    def machine(self, **figures):
+        figures = BYTES_ALONE | {key.replace("_", "."): value for key, value in figures.items()}
+        return self.file("made-up.toml", 'name = "made-up"\ntitle = "Made up"\n' + "".join(
+            f'[{key}]\nvalue = {value}\nunit = "1/s"\nsource = "this test"\n' for key, value in figures.items()))
+
+    def findings(self, model=MLP, *arguments, **figures):
+        document = report(model, PLUGINS, "--hardware", self.machine(**figures), *arguments)
+        return document, {f["rule"]: f for f in document["findings"] if f["rule"] in RULES}
+
+    def test_how_large_a_batch_pays(self):
+        document, found = self.findings()
+        self.assertEqual(set(found), {"batch-headroom"})
+        self.assertAlmostEqual(document["totals"]["batch_efficiency"], 17_568 / 94_408, places=9)
+        self.assertIn("a batch of 256 instead of 4 gives 5.0 times the throughput on made-up", found["batch-headroom"]["text"])
+        evidence = found["batch-headroom"]["evidence"]
+        self.assertIn("1.20 ms instead of 94.41 us a run, 93.6 % of what any batch reaches", evidence)
+        self.assertIn("213.12 KIPS instead of 42.37 KIPS", evidence)  # 256 / 1,201,192 ns, 4 / 94,408 ns
+        self.assertIn("651.04 KiB of memory", evidence)  # 76,840 + 64 · 9,216
+
+    def test_the_larger_batch_takes_as_long_as_the_roofline_says_of_it(self):
+        document, _ = self.findings(MLP, "--input", "x=256x64")
+        self.assertAlmostEqual(document["totals"]["predicted_time"] / 1_201_192e-9, 1, places=9)
+
+    def test_memory_ends_it(self):
+        """16 times: 76,840 + 16 · 9,216 bytes; 16 · 94,408 / (76,840 + 16 · 17,568) = 4.22."""
+        _, found = self.findings(capacity_dram=76_840 + 16 * 9_216)
+        self.assertIn("a batch of 64 instead of 4 gives 4.2 times", found["batch-headroom"]["text"])
+        self.assertIn("219.04 KiB of 219.04 KiB of memory for weights and activations, calls not counted, as the profile has no overhead.operator, twice as much does not fit", found["batch-headroom"]["evidence"])
+        self.assertNotIn("batch-headroom", self.findings(capacity_dram=76_840 + 9_216)[1])
+
+    def test_a_machine_that_is_busy_already_hears_nothing(self):
+        """Arithmetic of 1 us a MAC: weights cost nothing beside it."""
+        self.assertEqual(self.findings(peak_mac_float32=1e6)[1], {})
+
+    def test_without_a_batch_nothing_is_said_of_it(self):
+        """Inputs of several first dims; the default profile has no rates."""
+        document, found = self.findings(FIXTURES / "advice" / "attentions.pt2")
+        self.assertNotIn("batch-headroom", found)
+        self.assertEqual(document["totals_status"]["batch_efficiency"], "unavailable")
+        self.assertIn("no first dim in common", str(next(m["provenance"] for m in document["metrics"] if m["id"] == "batch_efficiency")))
+        self.assertFalse(RULES & {f["rule"] for f in report(MLP, PLUGINS)["findings"]})
+
+    def test_operators_that_take_longer_to_call(self):
+        """gelu alone, 8.192 us: 18.192 of 94.408 + 30 us."""
+        document, found = self.findings(overhead_operator=10e-6)
+        finding = found["small-operators"]
+        self.assertIn("1 operator takes longer to call than to run: 14.6 % of the predicted time", finding["text"])
+        self.assertIn("10.00 us for each call; 1 × gelu in Mlp", finding["evidence"])
+        change = next(c for c in finding["changes"] if c["metric"] == "predicted_time")
+        self.assertAlmostEqual(change["from"] / 124.408e-6, 1, places=9)
+        self.assertAlmostEqual(change["to"] / 114.408e-6, 1, places=9)
+        self.assertNotIn("small-operators", self.findings(overhead_operator=8e-6)[1])
+
+    def test_operators_that_are_too_small_for_threads(self):
+        """gelu of 1,024 numbers moves 8,192 bytes: 81.92 us at a thread's 100 MB/s. With a batch of 128 it has 32,768."""
+        finding = self.findings(single_peak_dram=1e8)[1]["serial-operators"]
+        self.assertIn("1 elementwise operator is too small for threads: 81.92 us on one instead of 8.19 us on all, of 94.41 us", finding["text"])
+        self.assertNotIn("serial-operators", self.findings(MLP, "--input", "x=128x64", single_peak_dram=1e8)[1])
+        self.assertNotIn("serial-operators", self.findings()[1])  # nobody knows of threads
+
+    def test_weights_alone_say_nothing(self):
+        done = tmeter(FIXTURES / "trained" / "model.safetensors", PLUGINS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("advice", done.stdout)
+
+
+if __name__ == "__main__":
+    main()

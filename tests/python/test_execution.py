@@ -1,0 +1,162 @@
+"""Real runs give what PyTorch itself gives, bit for bit: the same file, input, version and threads.
+
+tmeter tells its outputs by type, shape and SHA-256 (--set torch-backend.output-digest=true); PyTorch's are hashed
+here. The networks are in runnable_models.py, each with something that a run must get right.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy
+import pytest
+
+torch = pytest.importorskip("torch")
+from runnable_models import Branching, Looping, models  # noqa: E402
+
+TMETER = pathlib.Path(os.environ["BUILD"]) / "bin" / "tmeter"
+FIXTURES = pathlib.Path(os.environ["FIXTURES"])
+THREADS = 2
+NAMES = ("convolutions", "recurrent", "attention", "pieces", "sizes", "types", "growing", "calling")
+
+
+def run(model, *arguments):
+    return subprocess.run(
+        [TMETER, model, "--inference", "--run-for", "0.01s", "--threads", str(THREADS), "--report", "json",
+         "--set", "torch-backend.output-digest=true", *map(str, arguments)],
+        capture_output=True, text=True, timeout=300,
+        env={**os.environ, "TMETER_PLUGIN_PATH": "", "XDG_DATA_HOME": "/nonexistent"})
+
+
+def facts(model, *arguments):
+    done = run(model, *arguments)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["run"]
+
+
+def outputs_told(told):
+    return [told[f"output.{i}"] for i in range(sum(key.startswith("output.") for key in told))]
+
+
+def tensors_in(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [t for item in value for t in tensors_in(item)] if isinstance(value, (tuple, list)) else []
+
+
+def digest(tensor):
+    tensor = tensor.detach().contiguous()
+    content = tensor.flatten().view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
+    shape = ", ".join(map(str, tensor.shape))
+    return f"{str(tensor.dtype).removeprefix('torch.')}[{shape}] sha256 {hashlib.sha256(content).hexdigest()}"
+
+
+def outputs_of(program, inputs):
+    torch.set_num_threads(THREADS)
+    torch.manual_seed(0)
+    with torch.inference_mode():
+        return [digest(t) for t in tensors_in(program(*[i.clone() for i in inputs]))]
+
+
+def saved(name, form, folder):
+    """The file, and what PyTorch reads from it; nothing where PyTorch itself cannot write it so."""
+    net, inputs = models()[name]
+    path = folder / (f"{name}.pt2" if form == "exported" else f"{name}.pt")
+    if form == "exported":
+        dims = ({0: torch.export.Dim("n", min=2, max=64)},) if name == "growing" else None
+        torch.export.save(torch.export.export(net, inputs, dynamic_shapes=dims), path)
+        return path, torch.export.load(path).module(), inputs
+    try:
+        program = torch.jit.script(net) if form == "scripted" else torch.jit.trace(net, inputs, check_trace=False)
+    except Exception as e:
+        pytest.skip(f"PyTorch cannot write it: {str(e).strip().splitlines()[0]}")
+    program.save(path)
+    return path, torch.jit.load(path), inputs
+
+
+@pytest.mark.parametrize("form", ["exported", "scripted", "traced"])
+@pytest.mark.parametrize("name", NAMES)
+def test_outputs_are_those_of_pytorch(name, form, tmp_path):
+    path, program, inputs = saved(name, form, tmp_path)
+    values = tmp_path / "input.pt"
+    torch.save(inputs[0], values)
+    sizes = () if form == "exported" else ("--input", "x".join(map(str, inputs[0].shape)) + (
+        ":i64" if inputs[0].dtype == torch.int64 else ":f32"))
+    if (name, form) == ("sizes", "scripted"):  # its numbers are those of the largest possible result
+        done = run(path, "--input-file", values, *sizes)
+        assert done.returncode == 6, done.stderr
+        assert "the recorded program counts on 20x2; a .pt2 file" in done.stderr
+        return
+    told = facts(path, "--input-file", values, *sizes)
+    assert outputs_told(told) == outputs_of(program, inputs)
+    assert told["weights"] == "of the file"
+    assert told["inputs"] == f"of {values}"
+    assert told["engine"] == f"LibTorch {torch.__version__.split('+')[0]}"
+
+
+def test_an_open_size_is_bound(tmp_path):
+    path, program, _ = saved("growing", "exported", tmp_path)
+    x = torch.randn(11, 4)
+    numpy.save(tmp_path / "x.npy", x.numpy())
+    told = facts(path, "--input", "11x4", "--input-file", tmp_path / "x.npy")
+    assert outputs_told(told) == outputs_of(program, (x,))
+
+
+def test_every_kind_of_input_file_is_read(tmp_path):
+    from safetensors.torch import save_file
+    path, program, (x,) = saved("convolutions", "exported", tmp_path)
+    expected = outputs_of(program, (x,))
+    torch.save({"x": x}, tmp_path / "dictionary.pt")
+    torch.save([x], tmp_path / "list.pt")
+    numpy.save(tmp_path / "x.npy", x.numpy())
+    save_file({"x": x}, tmp_path / "x.safetensors")
+    for given in ("dictionary.pt", "list.pt", "x.npy", "x.safetensors"):
+        assert outputs_told(facts(path, "--input-file", tmp_path / given)) == expected, given
+        assert outputs_told(facts(path, "--input-file", f"x={tmp_path / given}")) == expected, given
+
+
+def test_the_same_seed_gives_the_same_outputs(tmp_path):
+    path, _, _ = saved("attention", "exported", tmp_path)
+    first, again, other = (outputs_told(facts(path, "--seed", seed)) for seed in (3, 3, 4))
+    assert first == again
+    assert first != other
+
+
+def test_numbers_of_an_input_file_that_would_run_code_are_not_read(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "written"), "w"))
+
+    path, _, _ = saved("growing", "exported", tmp_path)
+    torch.save(Evil(), tmp_path / "evil.pt")
+    done = run(path, "--input-file", tmp_path / "evil.pt")
+    assert done.returncode == 2, done.stderr
+    assert "evil.pt is not what torch.save writes of tensors" in done.stderr
+    assert not (tmp_path / "written").exists()
+
+
+def exported(net, inputs, path):
+    torch.export.save(torch.export.export(net, inputs), path)
+    return torch.export.load(path).module()
+
+
+def test_a_loop_runs_as_often_as_its_data_say(tmp_path):
+    program = exported(Looping(), (torch.ones(3, 4),), tmp_path / "net.pt2")
+    for start in (1.0, 7.0, 1000.0):  # the last one never enters it
+        x = torch.full((3, 4), start)
+        torch.save(x, tmp_path / "x.pt")
+        assert outputs_told(facts(tmp_path / "net.pt2", "--input-file", tmp_path / "x.pt")) == outputs_of(program, (x,))
+
+
+def test_a_branch_is_run_when_data_lead_to_it(tmp_path):
+    program = exported(Branching(), (torch.ones(3, 4),), tmp_path / "net.pt2")
+    x = torch.ones(3, 4)
+    torch.save(x, tmp_path / "x.pt")
+    assert outputs_told(facts(tmp_path / "net.pt2", "--input-file", tmp_path / "x.pt")) == outputs_of(program, (x,))
+    torch.save(-x, tmp_path / "x.pt")
+    done = run(tmp_path / "net.pt2", "--input-file", tmp_path / "x.pt")
+    assert done.returncode == 6, done.stderr
+    assert "torch.cond" in done.stderr and "the true branch is the one that the graph has" in done.stderr
