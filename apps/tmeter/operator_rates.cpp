@@ -1,0 +1,127 @@
+#include "apps/tmeter/operator_rates.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <tmeter/cpp/op_class.hpp>
+#include <vector>
+
+#include "apps/tmeter/child_program.hpp"
+#include "core/base/error.hpp"
+#include "core/plugin_host/registry.hpp"
+#include "core/saved/saved_report.hpp"
+
+namespace tmeter::app {
+namespace {
+using namespace core;
+using tmeter::OpClass;
+
+constexpr const char* kRunFor = "3s";
+constexpr std::string_view kCalls = "calls";  // the module of operators that do nothing but be called
+constexpr double kLeastShare = 0.2;           // of an operator's time that is not overhead
+
+/// Figures of one operator of the run.
+struct Sample {
+  double seconds = 0, macs = 0, ops = 0, bytes = 0;
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double peak(const HardwareProfile& profile, std::string_view key) {
+  const auto at = profile.numbers.find(key);
+  return at == profile.numbers.end() ? 0 : at->second.value;
+}
+
+Sample sample_of(const Results& results, size_t node) {
+  const auto figure = [&](std::string_view id) {
+    const auto* column = results.find(id);
+    return column ? real(column->cell(TMETER_AXIS_NODE, node)) : 0.0;
+  };
+  return {figure("op_time"), figure("macs"), figure("other_flops"),
+          figure("read_bytes") + figure("written_bytes")};
+}
+
+bool multiplies(OpClass kind) {
+  constexpr std::array kKinds{OpClass::kConvolution, OpClass::kMatmul, OpClass::kAttention,
+                              OpClass::kRecurrent};
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
+void put(std::ostream& out, const std::string& key, double value, const char* unit,
+         const std::string& source) {
+  out << "\n[" << key << "]\nvalue = " << value << "\nunit = \"" << unit << "\"\nsource = \""
+      << source << "\"\n";
+}
+
+/// Shares of peak arithmetic, and bytes per second, by class.
+struct Shares {
+  std::map<OpClass, std::vector<double>> efficiency, bandwidth;
+};
+
+/// An operator that multiplies and whose arithmetic bounds it tells of arithmetic; all others of bytes.
+void add(const Sample& s, OpClass kind, double overhead, const HardwareProfile& peaks,
+         Shares& shares) {
+  if (s.seconds <= 0 || s.bytes <= 0) return;
+  const double seconds = std::max(s.seconds - overhead, kLeastShare * s.seconds);
+  const double arithmetic =
+      s.macs / peak(peaks, "peak.mac.float32") + s.ops / peak(peaks, "peak.op.float32");
+  const bool bound = arithmetic > s.bytes / peak(peaks, "peak.dram");
+  if (multiplies(kind) && bound) {
+    shares.efficiency[kind].push_back(std::min(arithmetic / seconds, 1.0));
+  } else {
+    shares.bandwidth[kind].push_back(s.bytes / seconds);
+  }
+}
+
+}  // namespace
+
+std::string rates_of(const Report& report, const HardwareProfile& peaks, const std::string& date) {
+  std::vector<double> calls;
+  for (const auto& node : report.graph->nodes())
+    if (node.call->module->path == kCalls)
+      calls.push_back(sample_of(report.results, node.index).seconds);
+  if (calls.empty()) return "# no operators were measured\n";
+  const double overhead = median(calls);
+  Shares shares;
+  for (const auto& node : report.graph->nodes()) {
+    if (node.call->module->path == kCalls) continue;
+    add(sample_of(report.results, node.index), tmeter::op_class(node.op), overhead, peaks, shares);
+  }
+  std::ostringstream out;
+  out.precision(7);
+  const auto engine = report.properties.find("run.engine");
+  const auto by = "measured " + date + ", " +
+                  (engine == report.properties.end() ? "" : engine->second) + ": median of ";
+  put(out, "overhead.operator", overhead, "s",
+      by + std::to_string(calls.size()) + " additions of one number");
+  for (const auto& [kind, values] : shares.efficiency)
+    put(out, "efficiency." + std::string(tmeter::name_of(kind)), median(values), "ratio",
+        by + std::to_string(values.size()) + " operators");
+  for (const auto& [kind, values] : shares.bandwidth)
+    put(out, "bandwidth." + std::string(tmeter::name_of(kind)), median(values), "B/s",
+        by + std::to_string(values.size()) + " operators, in the caches that they find their operands in");
+  return out.str();
+}
+
+std::string operator_rates(const HardwareProfile& peaks, const std::string& date) {
+  const auto ran = run_child("/proc/self/exe",
+                             {data_folder() + "/operators.pt2", "--inference", "--quiet",
+                              "--plugins=params,flops,memory,latency,-allocations", "--run-for", kRunFor,
+                              "--report", "json"},
+                             true);
+  if (!ran.problem.empty())
+    return "# efficiency.CLASS, bandwidth.CLASS, overhead.operator: not measured, for no plugin here "
+           "runs models (tmeter " + ran.problem + ")\n";
+  try {
+    const auto saved = read_report(ran.text);
+    return rates_of(saved.report, peaks, date);
+  } catch (const Error& e) {
+    return "# efficiency.CLASS, bandwidth.CLASS, overhead.operator: not measured\n";
+  }
+}
+
+}  // namespace tmeter::app
