@@ -14,13 +14,13 @@
 
 namespace tmeter::app {
 namespace {
-using namespace core;
+using core::Descriptor;
 
-constexpr size_t kMostOutput = size_t{64} << 20;
+constexpr size_t kMostOutput = size_t{1} << 20;
 
 std::string all_of(int fd) {
   std::string text;
-  char buffer[1 << 16];
+  char buffer[4096];
   for (;;) {
     const auto n = read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
@@ -29,41 +29,45 @@ std::string all_of(int fd) {
   }
 }
 
-/// "ended with status 2", "was ended by signal 14"
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) return "was ended by signal " + std::to_string(WTERMSIG(status));
-  return "ended with status " + std::to_string(WEXITSTATUS(status));
+int start(const std::vector<std::string>& arguments, bool silent, int output, pid_t& child) {
+  std::vector<char*> pointers;
+  for (const auto& a : arguments) pointers.push_back(const_cast<char*>(a.c_str()));
+  pointers.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  if (silent) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  const int failed = posix_spawn(&child, pointers[0], &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return failed;
 }
 
 }  // namespace
 
-ChildOutput run_child(const std::string& program, const std::vector<std::string>& arguments,
-                      bool quiet) {
+std::string ProgramEnd::words() const {
+  if (!problem.empty()) return problem;
+  if (WIFSIGNALED(status)) return "was ended by signal " + std::to_string(WTERMSIG(status));
+  return "ended with status " + std::to_string(WEXITSTATUS(status));
+}
+
+ProgramEnd run_program(const std::vector<std::string>& arguments, bool silent) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return {{}, std::strerror(errno)};
+  if (pipe2(ends, O_CLOEXEC) != 0) return {{}, 0, std::strerror(errno)};
   Descriptor out(ends[0]), in(ends[1]);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in.get(), STDOUT_FILENO);
-  if (quiet)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::vector<char*> words{const_cast<char*>(program.c_str())};
-  for (const auto& a : arguments) words.push_back(const_cast<char*>(a.c_str()));
-  words.push_back(nullptr);
   pid_t child = 0;
-  const int failed =
-      posix_spawn(&child, program.c_str(), &actions, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed) return {{}, std::strerror(failed)};
+  const int failed = start(arguments, silent, in.get(), child);
+  if (failed) return {{}, 0, std::strerror(failed)};
   in = Descriptor();
-  auto text = all_of(out.get());
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  ProgramEnd end;
+  end.output = all_of(out.get());
+  while (waitpid(child, &end.status, 0) < 0 && errno == EINTR) {
   }
-  // Ctrl-C goes to the program, too.
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
-    throw Error(ErrorKind::kInterrupted, "interrupted");
-  return {std::move(text), status == 0 ? std::string() : how_it_ended(status)};
+  const bool interrupted =
+      (WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGINT) ||
+      (WIFEXITED(end.status) &&
+       WEXITSTATUS(end.status) == static_cast<int>(core::ErrorKind::kInterrupted));
+  if (interrupted) throw core::Error(core::ErrorKind::kInterrupted, "interrupted");
+  return end;
 }
 
 }  // namespace tmeter::app

@@ -1,18 +1,22 @@
-// A program that is started and whose output is read.
+// A program that is started and waited for, before there is a worker.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace tmeter::app {
 
-struct ChildOutput {
-  std::string text;     ///< standard output, at most 64 MiB of it
-  std::string problem;  ///< "ended with status 2"; empty when it ended well
+struct ProgramEnd {
+  std::string output;   ///< of standard output, a MiB at most
+  int status = 0;       ///< as of waitpid
+  std::string problem;  ///< why it could not be started, else empty
+
+  bool fine() const { return problem.empty() && status == 0; }
+  /// "ended with status 2", "was ended by signal 14", or the problem.
+  std::string words() const;
 };
 
-/// Its standard error is this process's, unless `quiet`. Throws core::Error(kInterrupted) when Ctrl-C ended
-/// it.
-ChildOutput run_child(const std::string& program, const std::vector<std::string>& arguments,
-                      bool quiet = false);
+/// `arguments[0]` is the program's path. With `silent` its standard error goes nowhere. Throws
+/// Error(kInterrupted) when Ctrl-C ended it.
+ProgramEnd run_program(const std::vector<std::string>& arguments, bool silent = false);
 
 }  // namespace tmeter::app

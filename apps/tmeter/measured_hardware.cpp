@@ -9,8 +9,8 @@
 #include <fstream>
 #include <set>
 
+#include "apps/tmeter/calibration.hpp"
 #include "apps/tmeter/child_program.hpp"
-#include "apps/tmeter/operator_rates.hpp"
 #include "core/base/error.hpp"
 #include "core/base/output_file.hpp"
 #include "core/base/sha256.hpp"
@@ -77,6 +77,15 @@ std::string today() {
   return text;
 }
 
+/// "load 8.8 on 2 processors" while others use more than half of them; else empty.
+std::string busy() {
+  const auto load = std::strtod(read_at_most("/proc/loadavg", 64).c_str(), nullptr);
+  const int processors = usable_processors();
+  if (load <= 0.5 * processors) return {};
+  return "load " + std::to_string(static_cast<int>(load * 10) / 10.0).substr(0, 4) + " on " +
+         std::to_string(processors) + " processors";
+}
+
 /// The first line of a kept profile: which machine and which tmeter it is of.
 std::string first_line(const Processor& p) {
   const auto facts = p.facts + std::to_string(usable_processors());
@@ -113,12 +122,12 @@ std::optional<MeasuredHardware> parsed(std::string text, const std::string& firs
                                      "; name a profile instead");
 }
 
-/// The program's part of a profile.
-std::string peaks(const std::string& date) {
+/// What the program prints.
+std::string measured_rates() {
   const auto program = own_program("measure-machine");
-  const auto measured = run_child(program, {date});
-  if (!measured.problem.empty()) cannot(program + " " + measured.problem);
-  return measured.text;
+  auto end = run_program({program, today()});
+  if (!end.fine()) cannot(program + (end.problem.empty() ? " " : ": ") + end.words());
+  return std::move(end.output);
 }
 
 /// A cache that cannot be written costs the next run a few seconds, and this one nothing.
@@ -153,14 +162,20 @@ MeasuredHardware measured_hardware(bool quiet, bool anew) {
   }
   Terminal terminal(false);
   if (!quiet) terminal.message("note: measuring this machine, once: some seconds, best while it is idle");
-  const auto title = cpu.name + ", " + std::to_string(usable_processors()) + " threads, measured " + today();
+  const auto others = busy();
+  if (!quiet && !others.empty())
+    terminal.message("note: this machine is busy (" + others +
+                     "): rates come out low; once it is idle, `tmeter hardware measure` measures anew");
+  const auto title = cpu.name + ", " + std::to_string(usable_processors()) + " threads, measured " +
+                     today() + (others.empty() ? "" : " while busy, " + others);
   auto text = first + "name = \"auto\"\ntitle = " + quoted(title) + "\ndate = \"" + today() +
-              "\"\n" + peaks(today());
-  if (const auto peak = parsed(text + std::string(kLastLine), first))
-    text += operator_rates(peak->profile, today());
+              "\"\n" + measured_rates();
+  const auto rates = parsed(text + std::string(kLastLine), first);
+  if (!rates) cannot("measure-machine did not print a profile");
+  text += calibrate(rates->profile, "measured " + today());
   text += kLastLine;
   auto measured = parsed(text, first);
-  if (!measured) cannot("measure-machine did not print a profile");
+  if (!measured) cannot("its figures make no profile");
   const auto problem = keep(file, text);
   if (!problem.empty() && !quiet)
     terminal.message("note: what was measured cannot be kept, the next run measures again: " + problem);

@@ -55,7 +55,7 @@ class Measured(CliTest):
             shutil.copy(TMETER, prefix / "bin" / "tmeter")
             (prefix / "lib" / "tmeter" / "programs").mkdir(parents=True)
             (prefix / "lib" / "tmeter" / "plugins").symlink_to((BUILD / "lib" / "tmeter" / "plugins").resolve())
-            (prefix / "share" / "tmeter").mkdir(parents=True)  # without the operators, which take seconds
+            (prefix / "share" / "tmeter").mkdir(parents=True)  # without the model that LibTorch would run
             (prefix / "share" / "tmeter" / "hardware").symlink_to((BUILD / "share" / "tmeter" / "hardware").resolve())
             (self.folder / "figures").write_text(self.text)
         script = prefix / "lib" / "tmeter" / "programs" / "measure-machine"
@@ -148,8 +148,8 @@ class Measured(CliTest):
             if not file.name.startswith("torch-backend") and file.name != "plugins.index":
                 (plugins / file.name).symlink_to(file)
         build_plugin("clockwork_plugin.cpp", plugins / "clockwork.tmeter")
-        operators = own.parents[1] / "share" / "tmeter" / "operators.pt2"
-        shutil.copy(BUILD / "share" / "tmeter" / "operators.pt2", operators)
+        operators = own.parents[1] / "share" / "tmeter" / "calibration.pt2"
+        shutil.copy(BUILD / "share" / "tmeter" / "calibration.pt2", operators)
         env = {**os.environ, "XDG_CACHE_HOME": str(self.cache), "FIGURES": str(self.folder / "figures"), "TMETER_CLOCKWORK": ""}
         done = subprocess.run([own, "hardware", "measure"], capture_output=True, text=True, timeout=120, env=env)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -188,6 +188,13 @@ class Measured(CliTest):
         self.assertEqual((second.returncode, second.stderr), (0, ""))
         self.assertEqual(self.kept.stat().st_mtime_ns, kept.st_mtime_ns)
         self.assertEqual(json.loads(second.stdout)["totals"]["predicted_time"], document["totals"]["predicted_time"])
+        kept_figures = leaves(tomllib.loads(self.kept.read_text()))
+        if HAVE_TORCH:
+            self.assertTrue(1e-8 < kept_figures["overhead.operator"]["value"] < 1)
+            for name in ("convolution", "matmul", "attention"):
+                self.assertTrue(0 < kept_figures[f"efficiency.{name}"]["value"] <= 1)
+        else:
+            self.assertIn("unmeasured", self.kept.read_text())
         # a profile like any other
         again = tmeter("--hardware", self.kept, "--plugins=roofline", "--report=json", MODEL)
         self.assertEqual(json.loads(again.stdout)["totals"]["predicted_time"], document["totals"]["predicted_time"])
@@ -212,6 +219,7 @@ class Measured(CliTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("measuring this machine", done.stderr)
                 self.assertTrue(self.kept.read_text().startswith(first))
+                self.assertIn("overhead.operator and efficiency.* are unmeasured", self.kept.read_text())
 
     def test_a_cache_that_cannot_be_written_costs_a_note(self):
         blocked = self.file("blocked")

@@ -1,6 +1,8 @@
-#include "apps/tmeter/operator_rates.hpp"
+#include "apps/tmeter/calibration.hpp"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <map>
 #include <sstream>
 #include <tmeter/cpp/op_class.hpp>
@@ -8,12 +10,14 @@
 
 #include "apps/tmeter/child_program.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/saved/saved_report.hpp"
 
 namespace tmeter::app {
 namespace {
 using namespace core;
+namespace fs = std::filesystem;
 using tmeter::OpClass;
 
 constexpr const char* kRunFor = "3s";
@@ -79,7 +83,7 @@ void add(const Sample& s, OpClass kind, double overhead, const HardwareProfile& 
 
 }  // namespace
 
-std::string rates_of(const Report& report, const HardwareProfile& peaks, const std::string& date) {
+std::string rates_of(const Report& report, const HardwareProfile& peaks, const std::string& when) {
   std::vector<double> calls;
   for (const auto& node : report.graph->nodes())
     if (node.call->module->path == kCalls)
@@ -94,7 +98,7 @@ std::string rates_of(const Report& report, const HardwareProfile& peaks, const s
   std::ostringstream out;
   out.precision(7);
   const auto engine = report.properties.find("run.engine");
-  const auto by = "measured " + date + ", " +
+  const auto by = when + ", " +
                   (engine == report.properties.end() ? "" : engine->second) + ": median of ";
   put(out, "overhead.operator", overhead, "s",
       by + std::to_string(calls.size()) + " additions of one number");
@@ -107,20 +111,23 @@ std::string rates_of(const Report& report, const HardwareProfile& peaks, const s
   return out.str();
 }
 
-std::string operator_rates(const HardwareProfile& peaks, const std::string& date) {
-  const auto ran = run_child("/proc/self/exe",
-                             {data_folder() + "/operators.pt2", "--inference", "--quiet",
-                              "--plugins=params,flops,memory,latency,-allocations", "--run-for", kRunFor,
-                              "--report", "json"},
-                             true);
-  if (!ran.problem.empty())
-    return "# efficiency.CLASS, bandwidth.CLASS, overhead.operator: not measured, for no plugin here "
-           "runs models (tmeter " + ran.problem + ")\n";
+std::string calibrate(const HardwareProfile& peaks, const std::string& when) {
+  const auto why_not = [](const std::string& why) {
+    return "\n# overhead.operator and efficiency.* are unmeasured: " + printable(why) + "\n";
+  };
+  const auto model = data_folder() + "/calibration.pt2";
+  std::error_code failed;
+  const auto self = fs::read_symlink("/proc/self/exe", failed).string();
+  if (!fs::exists(model, failed) || self.empty()) return why_not(model + " is not there");
+  const auto ran = run_program(
+      {self, model, "--inference", "--quiet", "--plugins=params,flops,memory,latency,-allocations",
+       "--run-for", kRunFor, "--timeout", "60", "--report", "json"},
+      true);
+  if (!ran.fine()) return why_not("running a model " + ran.words());
   try {
-    const auto saved = read_report(ran.text);
-    return rates_of(saved.report, peaks, date);
+    return rates_of(read_report(ran.output).report, peaks, when);
   } catch (const Error& e) {
-    return "# efficiency.CLASS, bandwidth.CLASS, overhead.operator: not measured\n";
+    return why_not(e.what());
   }
 }
 
