@@ -38,10 +38,9 @@ struct Options {
         "hardware", text("NAME|FILE"), "machine for estimates, or auto (default: horowitz-45nm)")(
         "threads", text("N"), "threads that read weights (default: one for each core)")(
         "assert", list("EXPR"),
-        "fail with status 3 unless it holds, as in 'macs<=5G' or 'coverage==100%'");
-    run.add_options()("inference", "run the model and measure: time of operators, modules and the "
-                                   "whole, throughput, memory")(
-        "profile", "--inference with counters, use of threads, and the system's load")(
+        "status 3 unless it holds: 'macs<=5G', 'coverage==100%'");
+    run.add_options()("inference", "run the model: its time, throughput and memory")(
+        "profile", "--inference with counters, threads, the system's load")(
         "device", text("NAME"), "cpu (default), cuda or cuda:1")(
         "input-file", list("[NAME=]FILE"), "values of an input: .npy, .safetensors or .pt")(
         "op-library", list("FILE"), "library with operators that LibTorch lacks")(
@@ -49,15 +48,13 @@ struct Options {
         "run-for", text("TIME"), "time for all runs together, as in 30s (default: 10s)");
     input.add_options()(
         "input,i", list("[NAME=]SHAPE[:DTYPE]"),
-        "an input, as in 8x3x224x224, ids=1x128:i64 or [3x800x800,3x600x800]; once per "
-        "input")("bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
+        "8x3x224x224, ids=1x128:i64, [3x800x800,3x600x800]")("bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
         "sweep", list("SYMBOL=N,N,..."),
-        "totals at several sizes, as in s77=1,8,64 or x.0=128..1024:128; twice for two symbols")(
-        "trust", "allow a TorchScript file that runs code while it is loaded");
+        "totals at s77=1,8,64 or x.0=128..1024:128; also twice")(
+        "trust", "allow a TorchScript file to run code while it loads");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
-                       "text (default), json, …; to a file or to standard output; a file alone, "
-                       "as in report.md, says the format by its extension")(
-        "by", text("WHAT"), "rows of the text report: module (default), operator, type, tensor")(
+                       "text (default), json, …; or a file alone: report.md")(
+        "by", text("WHAT"), "rows: module (default), operator, type or tensor")(
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
         "columns", text("A,B,..."), "metric ids to show")(
         "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
@@ -67,7 +64,7 @@ struct Options {
     other.add_options()("plugin", list("FILE"), "load this plugin file too")(
         "plugin-path", list("DIR"), "look for plugins here first")(
         "timeout", text("TIME"),
-        "give up after 60, 500ms, 2min (default: never; code in a TorchScript file: 60)")(
+        "60, 500ms, 2min (default: none; for code in a file 60)")(
         "max-memory", text("SIZE"), "memory (default: half the machine's, at most 8GiB)")(
         "config", text("FILE"), "read options from a TOML file")("quiet,q", "errors only")(
         "verbose,v", "say what is being done; reports explain each figure")("version", "print the version")("help,h",
@@ -366,8 +363,7 @@ std::string help_text() {
          "  tmeter config, hardware list|measure  the default configuration; machine profiles\n"
       << Options().visible()
       << "\nExit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
-         "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run,\n"
-         "130 interrupted.\n\n"
+         "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run, 130 interrupted.\n\n"
          "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n"
          "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n"
          "  tmeter llama.safetensors --plugins=param-stats,quantization-advice\n";

@@ -65,6 +65,15 @@ void add_folder_of(const std::string& file, std::vector<std::string>& out) {
   }
 }
 
+/// What links in a folder of /sys lead to: sensors live below the device they are part of.
+void add_targets_in(const char* folder, std::vector<std::string>& out) {
+  std::error_code failed;
+  for (const auto& link : fs::directory_iterator(folder, failed)) {
+    const auto target = fs::canonical(link.path(), failed);
+    if (!failed) out.push_back(target.string());
+  }
+}
+
 }  // namespace
 
 Rights run_rights(const Settings& settings, const std::vector<std::string>& files,
@@ -94,6 +103,8 @@ void add_rights_of_runs(Rights& rights, Running running, const std::string& devi
                            "/sys/class/hwmon", "/sys/class/thermal", "/sys/devices/virtual/thermal",
                            "/sys/bus/event_source"})
     rights.read.emplace_back(path);
+  for (const char* folder : {"/sys/class/hwmon", "/sys/class/powercap", "/sys/bus/event_source/devices"})
+    add_targets_in(folder, rights.read);
   rights.counters = running == Running::kProfile;
   if (device == "cpu") return;
   rights.read.emplace_back("/proc/driver/nvidia");

@@ -72,6 +72,7 @@ class LayoutAdvice(CliTest):
 
     def test_copies_into_another_order(self):
         finding = self.only("copies", "layout-copies")["layout-copies"]
+        self.assertEqual(findings(FOLDER / "copies.pt2")[0]["totals"]["reordered_bytes"], 4 * 384)
         self.assertIn("2 tensors are copied into another order: 1.50 KiB", finding["text"])
         self.assertIn("1 × transpose → contiguous in Copies 768 B, 1 × permute → reshape in Copies 768 B; 768 B of it by reshape", finding["evidence"])
         self.assertEqual((saved(finding, "read_bytes"), saved(finding, "written_bytes")), (384, 384))

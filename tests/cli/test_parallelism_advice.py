@@ -10,7 +10,7 @@ At 1 GB/s, arithmetic and calls for nothing, n times the batch takes 76,840 + 17
 1,124,352 of 1,201,192 ns (93.6 %), 32 times 88.0 %; 64 · 94,408 / 1,201,192 = 5.03 times the throughput. While gelu runs, 1,024 + 2 · 4,096
 bytes of activations are alive.
 """
-from support import CliTest, FIXTURES, MODELS, main, report, tmeter
+from support import CliTest, FIXTURES, MODELS, build_plugin, main, report, tmeter
 
 MLP = MODELS / "dynamic_mlp.pt2"
 PLUGINS = "--plugins=parallelism-advice"
@@ -29,8 +29,9 @@ class ParallelismAdvice(CliTest):
         return document, {f["rule"]: f for f in document["findings"] if f["rule"] in RULES}
 
     def test_how_large_a_batch_pays(self):
-        _, found = self.findings()
+        document, found = self.findings()
         self.assertEqual(set(found), {"batch-headroom"})
+        self.assertAlmostEqual(document["totals"]["batch_efficiency"], 17_568 / 94_408, places=9)
         self.assertIn("a batch of 256 instead of 4 gives 5.0 times the throughput on made-up", found["batch-headroom"]["text"])
         evidence = found["batch-headroom"]["evidence"]
         self.assertIn("1.20 ms instead of 94.41 us a run, 93.6 % of what any batch reaches", evidence)
@@ -45,7 +46,7 @@ class ParallelismAdvice(CliTest):
         """16 times: 76,840 + 16 · 9,216 bytes; 16 · 94,408 / (76,840 + 16 · 17,568) = 4.22."""
         _, found = self.findings(capacity_dram=76_840 + 16 * 9_216)
         self.assertIn("a batch of 64 instead of 4 gives 4.2 times", found["batch-headroom"]["text"])
-        self.assertIn("219.04 KiB of 219.04 KiB of memory for weights and activations, twice as much does not fit", found["batch-headroom"]["evidence"])
+        self.assertIn("219.04 KiB of 219.04 KiB of memory for weights and activations, calls not counted, as the profile has no overhead.operator, twice as much does not fit", found["batch-headroom"]["evidence"])
         self.assertNotIn("batch-headroom", self.findings(capacity_dram=76_840 + 9_216)[1])
 
     def test_a_machine_that_is_busy_already_hears_nothing(self):
@@ -54,7 +55,10 @@ class ParallelismAdvice(CliTest):
 
     def test_without_a_batch_nothing_is_said_of_it(self):
         """Inputs of several first dims; the default profile has no rates."""
-        self.assertNotIn("batch-headroom", self.findings(FIXTURES / "advice" / "attentions.pt2")[1])
+        document, found = self.findings(FIXTURES / "advice" / "attentions.pt2")
+        self.assertNotIn("batch-headroom", found)
+        self.assertEqual(document["totals_status"]["batch_efficiency"], "unavailable")
+        self.assertIn("no first dim in common", str(next(m["provenance"] for m in document["metrics"] if m["id"] == "batch_efficiency")))
         self.assertFalse(RULES & {f["rule"] for f in report(MLP, PLUGINS)["findings"]})
 
     def test_operators_that_take_longer_to_call(self):
@@ -74,6 +78,17 @@ class ParallelismAdvice(CliTest):
         self.assertIn("1 elementwise operator is too small for threads: 81.92 us on one instead of 8.19 us on all, of 94.41 us", finding["text"])
         self.assertNotIn("serial-operators", self.findings(MLP, "--input", "x=128x64", single_peak_dram=1e8)[1])
         self.assertNotIn("serial-operators", self.findings()[1])  # nobody knows of threads
+
+    def test_the_best_number_of_threads_as_measured(self):
+        """The clock of the executor (clockwork_plugin.cpp) runs as fast on any number of threads."""
+        engine = self.folder / "clockwork.tmeter"
+        build_plugin("clockwork_plugin.cpp", engine)
+        scaled = (MLP, "--profile", "--plugin", engine, f"{PLUGINS},-torch-backend", "--set", "profile.scaling=true")
+        found = {f["rule"]: f for f in report(*scaled, "--threads", "5")["findings"]}
+        self.assertIn("fastest on 1 of 5 threads", found["thread-count"]["text"])
+        self.assertIn("all 5 are 1.00 times as fast as one", found["thread-count"]["evidence"])
+        for arguments in ((*scaled, "--threads", "1"), (MLP, PLUGINS)):
+            self.assertNotIn("thread-count", {f["rule"] for f in report(*arguments)["findings"]})
 
     def test_weights_alone_say_nothing(self):
         done = tmeter(FIXTURES / "trained" / "model.safetensors", PLUGINS)

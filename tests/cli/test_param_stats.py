@@ -116,13 +116,31 @@ class Figures(unittest.TestCase):
         self.assertEqual(one["modules"], three["modules"])
 
 
-class Options(unittest.TestCase):
+class Options(CliTest):
     def test_spectral_norms_can_be_left_out(self):
         done = by_name(stats(TENSORS, "--set", "param-stats.spectral=false"))
         values = done["matrix.wide"]["values"]
         for metric in ("spectral_norm", "stable_rank", "effective_rank"):
             self.assertIsNone(values.get(metric))
         self.assertIsNotNone(values["l2_norm"])
+
+    def test_the_tolerance_of_spectral_norms_is_1e_3_unless_asked_for_more(self):
+        # Diagonal: its largest singular value is its largest number, 1; the next is 1 % smaller.
+        side = 1100
+        rows = [struct.pack("<f", 0) * i + struct.pack("<f", 1 / (1 + i / 100)) + struct.pack("<f", 0) * (side - 1 - i)
+                for i in range(side)]
+        header = json.dumps({"a.weight": {"dtype": "F32", "shape": [side, side], "data_offsets": [0, 4 * side * side]}})
+        header = header.encode() + b" " * (-len(header) % 8)
+        file = self.file("diagonal.safetensors", struct.pack("<Q", len(header)) + header + b"".join(rows))
+
+        def norm(*options):
+            done = stats(file, *options)
+            return by_name(done)["a.weight"]["values"]["spectral_norm"]
+
+        self.assertAlmostEqual(norm(), 1, delta=1e-3)
+        self.assertAlmostEqual(norm("--set", "param-stats.spectral-tolerance=1e-6"), 1, delta=1e-6)
+        self.assert_refused(2, ["spectral-tolerance"], "--plugins=param-stats", file, "--set", "param-stats.spectral-tolerance=0")
+        self.assert_refused(2, ["spectral-tolerance"], "--plugins=param-stats", file, "--set", "param-stats.spectral-tolerance=1")
 
     def test_the_threshold_decides_what_is_near_zero(self):
         def near(threshold):

@@ -29,6 +29,7 @@ def analyze(
     bind: Mapping[str, int] | None = None,
     weights: bool | Literal["auto"] = "auto",
     dynamic_batch: bool | Literal["auto"] = "auto",
+    via: Literal["auto", "torch.export"] = "auto",
     threads: int | None = None,
     timeout: float | None = None,
     max_memory: int | str | None = None,
@@ -53,6 +54,9 @@ def analyze(
             ``"auto"``: when a plugin named above reads them.
         dynamic_batch: whether to export with an open batch size, so that ``bind`` can change it.
             ``"auto"``: when all tensors have the same first size, two or more.
+        via: ``"auto"`` records the operators of one call on fake tensors when no size is left open and
+            no weights are asked for, which gives what torch.export would in a fraction of its time, and
+            asks torch.export where that cannot be told for sure; ``"torch.export"`` always asks it.
         threads: that read weights; default one for each core.
         timeout: seconds for the native program; it does not bound exporting.
         max_memory: bytes, or text such as ``"4GiB"``, for the native program.
@@ -64,6 +68,8 @@ def analyze(
         TorchError: a live module, but torch is missing or too old.
         ModelError, CannotRunError, PluginError, UsageError, CrashError: as the program says.
     """
+    if via not in ("auto", "torch.export"):
+        raise UsageError(f"via={via!r}: 'auto' or 'torch.export' is expected")
     names = _names(plugins)
     arguments = _arguments(names, options, hardware, bind, threads, timeout, max_memory, trust)
     if isinstance(model, (str, os.PathLike)):
@@ -84,6 +90,7 @@ def analyze(
             analysed,
             weights=with_weights,
             dynamic_batch=dynamic_batch,
+            via=via,
         )
     return _result(found, export)
 

@@ -85,6 +85,7 @@ def _export(name: str, said: Sequence[str], output: Path, dynamic_batch: bool) -
             Path(folder),
             lambda exported: _put(exported, output),
             dynamic_batch=dynamic_batch,
+            via="torch.export",  # torch can load the file, too
         )
     print(f"{output}: {info}", file=sys.stderr)
 

@@ -16,6 +16,8 @@ constexpr const char* kCompiled =
     "torch.compile(model) does it; on a CPU for convolutions and linear layers with "
     "TORCHINDUCTOR_FREEZING=1; ONNX Runtime and TensorRT do it when they load a model";
 
+constexpr const char* kFusable = "fusable_bytes";
+
 struct Rule {
   const char* id;
   std::string (*text)(size_t places, std::span<const Gain> gains);
@@ -98,19 +100,33 @@ std::string check_numbers(std::vector<Foldable>& norms, const tmeter::Call& call
   return text;
 }
 
+void emit_bytes(const std::vector<Gain>& gains, Model& model) {
+  std::vector<double> bytes(model.graph.nodes().size());
+  for (const auto& gain : gains) bytes[gain.nodes.back().index()] += gain.saved.all();
+  for (size_t i = 0; i < bytes.size(); ++i)
+    model.call.emit(kFusable, TMETER_AXIS_NODE, i,
+                    bytes[i] > 0 ? advice::count_cell(bytes[i]) : tmeter::Cell::zero_by_rule());
+}
+
 void run(const tmeter::Graph& graph, tmeter::Call& call) {
   if (graph.nodes().size() == 0) return;
   const advice::Uses uses(graph);
   advice::Ledger ledger(graph, call);
   Model model{graph, call, uses, ledger};
+  std::vector<Gain> all;
+  const auto take = [&](const Rule& rule, const std::vector<Gain>& gains, std::string evidence) {
+    tell(rule, gains, std::move(evidence), model);
+    all.insert(all.end(), gains.begin(), gains.end());
+  };
   auto norms = foldable_norms(model);
-  const auto numbers = check_numbers(norms, call);
-  tell(kFold, gains_of(norms, model), numbers, model);
-  tell(kEpilogue, epilogues(norms, model), {}, model);
+  auto numbers = check_numbers(norms, call);
+  take(kFold, gains_of(norms, model), std::move(numbers));
+  take(kEpilogue, epilogues(norms, model), {});
   const auto written_out = attentions(model);
-  tell(kAttention, written_out, {}, model);
-  tell(kChain, chains(written_out, model), {}, model);
-  tell(kLinear, parallel_linears(model), {}, model);
+  take(kAttention, written_out, {});
+  take(kChain, chains(written_out, model), {});
+  take(kLinear, parallel_linears(model), {});
+  emit_bytes(all, model);
 }
 
 }  // namespace
@@ -129,5 +145,14 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                        "where that is unknown, that a rule must save to be told",
                                .min = 0,
                                .max = 1});
-                     r.analysis("fusion-advice", advice::kRequired, "", run);
+                     r.metric({.id = kFusable,
+                               .title = "fusable",
+                               .unit = "B",
+                               .unit_kind = TMETER_UNIT_BYTE,
+                               .flags = TMETER_METRIC_DETAIL,
+                               .convention =
+                                   "bytes that would be neither read nor written if operators "
+                                   "were fused as fusion-advice knows, each pattern's at its last "
+                                   "operator"});
+                     r.analysis("fusion-advice", advice::kRequired, kFusable, run);
                    })

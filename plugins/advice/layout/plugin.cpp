@@ -31,5 +31,14 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                        "be told",
                                .min = 0,
                                .max = 1});
-                     r.analysis("layout-advice", advice::kRequired, "", run);
+                     r.metric({.id = layout::kReordered,
+                               .title = "reordered",
+                               .unit = "B",
+                               .unit_kind = TMETER_UNIT_BYTE,
+                               .flags = TMETER_METRIC_DETAIL,
+                               .convention =
+                                   "bytes read and written to lay tensors in another order: "
+                                   "contiguous() of what is not, and reshapes that are no views; "
+                                   "a lower bound, as the strides of some tensors are unknown"});
+                     r.analysis("layout-advice", advice::kRequired, layout::kReordered, run);
                    })

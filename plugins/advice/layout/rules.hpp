@@ -13,7 +13,9 @@ struct Model {
   double min_share;
 };
 
-/// contiguous() and reshape() of what lies in another order.
+inline constexpr const char* kReordered = "reordered_bytes";
+
+/// contiguous() and reshape() of what lies in another order; emits kReordered.
 void say_copies(Model& model);
 /// Convolutions on NCHW tensors.
 void say_channels_last(Model& model);

@@ -77,7 +77,7 @@ double fixed_bytes(const Node& node, const SeesInputs& sees) {
     const auto t = v.tensor();
     const void* id =
         t ? static_cast<const void*>(t.canonical().handle()) : static_cast<const void*>(v.handle());
-    if (known.insert(id).second) bytes += static_cast<double>(v.bytes().value());
+    if (known.insert(id).second) bytes += advice::bytes_of(v);
   });
   return bytes;
 }
@@ -106,7 +106,7 @@ std::optional<Scaling> scaling_of(Model& model) {
 Memory memory_of(const Model& model) {
   Memory out;
   for (const auto& t : model.graph.tensors())
-    if (!t.is_tied() && t.dtype().bytes() > 0) out.fixed += static_cast<double>(t.bytes().value());
+    if (!t.is_tied() && t.dtype().bytes() > 0) out.fixed += advice::bytes_of(t);
   out.per_batch = model.call.read("peak_activation_bytes", TMETER_AXIS_MODEL, 0).real();
   if (!model.call.hardware_number("capacity.dram", out.capacity)) out.capacity = 0;
   return out;
@@ -126,10 +126,20 @@ std::string memory_text(const Memory& memory, double n) {
 }  // namespace
 
 void say_batch(Model& model) {
+  const auto give = [&](tmeter::Cell value, std::string_view why) {
+    model.call.emit(kBatchEfficiency, TMETER_AXIS_MODEL, 0, value);
+    model.call.set_provenance(
+        kBatchEfficiency, why.empty() ? TMETER_PROVENANCE_ESTIMATED : TMETER_PROVENANCE_UNAVAILABLE,
+        why.empty() ? "roofline on hardware profile " + std::string(model.call.hardware_name())
+                    : std::string(why));
+  };
   const auto batch = batch_of(model.graph);
-  if (!batch || !model.ledger.seconds()) return;
+  if (!batch)
+    return give(tmeter::Cell::unavailable(), "inputs and results have no first dim in common");
   const auto scaling = scaling_of(model);
-  if (!scaling || scaling->operators.empty() || scaling->limit() <= 0) return;
+  if (!scaling || scaling->operators.empty() || scaling->limit() <= 0)
+    return give(tmeter::Cell::unavailable(), "some operators have no predicted time");
+  give(tmeter::Cell(scaling->efficiency(1)), {});
   const auto memory = memory_of(model);
   const auto [factor, full] = choose(*scaling, memory, kEnough);
   const auto n = static_cast<double>(factor), samples = static_cast<double>(*batch);
@@ -147,6 +157,8 @@ void say_batch(Model& model) {
                " a run, " + tmeter::percent(scaling->efficiency(n)) +
                " of what any batch reaches; " + memory_text(memory, n) +
                " of memory for weights and activations";
+  if (scaling->overhead <= 0)
+    f.evidence += ", calls not counted, as the profile has no overhead.operator";
   if (full) f.evidence += ", twice as much does not fit";
   f.action =
       "collect requests before they are run; predicted by the roofline with dim 0 of the inputs as "

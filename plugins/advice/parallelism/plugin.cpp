@@ -11,6 +11,7 @@ void run(const tmeter::Graph& graph, tmeter::Call& call) {
   parallelism::say_batch(model);
   parallelism::say_overhead(model);
   parallelism::say_serial(model);
+  parallelism::say_threads(model);
 }
 
 }  // namespace
@@ -22,8 +23,19 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .needs = "roofline",
                    }),
                    [](tmeter::Registrar& r) {
+                     r.metric({.id = parallelism::kBatchEfficiency,
+                               .title = "batch efficiency",
+                               .unit_kind = TMETER_UNIT_RATIO,
+                               .axis = TMETER_AXIS_MODEL,
+                               .aggregation = TMETER_AGGREGATE_NONE,
+                               .better = TMETER_BETTER_HIGHER,
+                               .flags = TMETER_METRIC_DETAIL,
+                               .convention =
+                                   "throughput of the present batch over that of an endless one, "
+                                   "which reads weights for nothing; dim 0 of the inputs is taken "
+                                   "for the batch"});
                      r.analysis("parallelism-advice",
                                 "macs other_flops read_bytes written_bytes predicted_time "
                                 "peak_activation_bytes",
-                                "", run);
+                                parallelism::kBatchEfficiency, run);
                    })

@@ -14,6 +14,12 @@ struct Grid {
   std::string words;                    // "344 g/kWh (Germany, 2024: …)"; else what to do
 };
 
+/// The choice of option `region` that is none.
+inline constexpr std::string_view kNoRegion = "none";
+
+/// By the options `co2` and `region`.
+Grid grid_of(const tmeter::Call& call);
+
 struct Column {
   tmeter::MetricSpec spec;
   std::optional<double> (*value)(const Estimate&, const Grid&);

@@ -1,8 +1,9 @@
 // energy: an estimate of the joules one inference takes, per operator, on a hardware profile, and of
 // the grams of CO2e that the electricity stands for.
 //
-// Never a measurement: provenance names model and profile, and what the profile cannot say is left
-// out by name. The formulas are in model.hpp, the profiles in hardware/, both are described in
+// Never passed off as a measurement: provenance names model and profile, and what the profile cannot
+// say is left out by name. What is measured while the model runs has metrics of its own (measured.cpp).
+// The formulas are in model.hpp, the profiles in hardware/, both are described in
 // docs/hardware-profiles.md.
 #include <algorithm>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "columns.hpp"
 #include "estimate.hpp"
 #include "grid.hpp"
+#include "measured.hpp"
 
 namespace {
 
@@ -18,20 +20,6 @@ using energy::Column;
 using energy::Grid;
 using tmeter::Call;
 using tmeter::Cell;
-
-constexpr std::string_view kNoRegion = "none";
-
-Grid grid_of(const Call& call) {
-  const auto own = call.option_float("co2");
-  if (own >= 0)
-    return {own, tmeter::general(own) + " g/kWh (--set energy.co2)"};
-  const auto* region = energy::region_of(call.option_text("region"));
-  if (!region)
-    return {{}, "no grid is named: --set energy.region=DE, or energy.co2=GRAMS_PER_KWH"};
-  return {region->grams, tmeter::general(region->grams) + " g/kWh (" + std::string(region->name) +
-                             ", " + std::to_string(region->year) + ": " +
-                             std::string(energy::kGridSource) + ")"};
-}
 
 /// Everything one run needs.
 class Energy {
@@ -84,7 +72,7 @@ void Energy::say_provenance(const Column& column, const std::string& profile,
 
 void Energy::start(Call& call) {
   estimator_.start(call);
-  grid_ = grid_of(call);
+  grid_ = energy::grid_of(call);
   const auto profile =
       std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
   for (const auto& column : energy::columns()) say_provenance(column, profile, call);
@@ -134,10 +122,10 @@ void Energy::say_carbon(const Call& call) const {
 }
 
 void register_options(tmeter::Registrar& r) {
-  static const auto kRegions = std::string(kNoRegion) + " " + energy::region_codes();
+  static const auto kRegions = std::string(energy::kNoRegion) + " " + energy::region_codes();
   r.option({.key = "region",
             .type = TMETER_OPTION_CHOICE,
-            .default_value = kNoRegion,
+            .default_value = energy::kNoRegion,
             .text = "whose electricity: a country, EU or WORLD; its grams of CO2e per kWh make co2",
             .choices = kRegions});
   r.option({.key = "co2",
@@ -163,14 +151,15 @@ void register_all(tmeter::Registrar& r) {
   }
   r.analysis("co2", "co2", "",
              [energy](const tmeter::Graph&, Call& call) { energy->say_carbon(call); });
+  energy::register_measured(r);
 }
 
 }  // namespace
 
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.energy",
-                       .version = "1.1.0",
-                       .description = "Estimated energy per inference on a hardware profile, and its CO2e",
+                       .version = "1.2.0",
+                       .description = "Energy per inference: estimated on a hardware profile, measured in runs; and its CO2e",
                        .needs = "params flops memory",
                    }),
                    [](tmeter::Registrar& r) { register_all(r); })

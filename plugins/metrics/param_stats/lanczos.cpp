@@ -98,7 +98,8 @@ Ritz largest_ritz(const std::vector<double>& alpha, const std::vector<double>& b
 
 }  // namespace
 
-std::optional<double> norm_by_lanczos(const Matrix& matrix, const std::function<bool()>& stop) {
+std::optional<double> norm_by_lanczos(const Matrix& matrix, double tolerance,
+                                      const std::function<bool()>& stop) {
   Operator a(matrix, stop);
   const auto n = static_cast<size_t>(matrix.columns);
   std::vector<double> before(n), now = start_vector(n), next(n), alpha, beta;
@@ -115,7 +116,7 @@ std::optional<double> norm_by_lanczos(const Matrix& matrix, const std::function<
     if (through || step % 4 == 3) {
       const auto ritz = largest_ritz(alpha, beta);
       // An eigenvalue is the square of a singular value: half of its relative error.
-      if (through || ritz.error <= 2 * kTolerance * ritz.value) return std::sqrt(ritz.value);
+      if (through || ritz.error <= 2 * tolerance * ritz.value) return std::sqrt(ritz.value);
     }
     for (auto& x : next) x /= beta.back();
     before.swap(now);

@@ -14,4 +14,20 @@ void add_gram(const double* p, size_t rows, size_t m, size_t stride, double* gra
 void add_normal_product(const float* a, size_t rows, size_t columns, const double* v, double* out);
 void add_normal_product(const double* a, size_t rows, size_t columns, const double* v, double* out);
 
+/// How numbers are stored that are multiplied as they lie there: uint16_t but for float.
+enum class Stored { kFloat, kHalf, kBrain };
+
+/// Blocks of vectors: each of `stride` floats, a multiple of kBlockStep, of which those behind the
+/// matrix's columns are 0. What is missing to kBlockVectors is 0 as well.
+constexpr size_t kBlockStep = 16;
+constexpr size_t kBlockVectors = 4;
+
+/// z[row * kBlockVectors + k] += a_row · v_k for rows x columns numbers at `a`, the rows `pitch`
+/// numbers apart.
+void add_block_dots(Stored stored, const void* a, size_t rows, size_t columns, size_t pitch,
+                    const float* v, size_t stride, float* z);
+/// y_k += sum over the rows of z[row * kBlockVectors + k] a_row.
+void add_block_rows(Stored stored, const void* a, size_t rows, size_t columns, size_t pitch,
+                    const float* z, size_t stride, float* y);
+
 }  // namespace param_stats

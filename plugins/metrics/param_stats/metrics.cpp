@@ -141,7 +141,8 @@ std::span<const PooledMetric> pooled_metrics() {
        norm},
       {metric("spectral_norm", "spectral", kDetail, kReal,
               "largest singular value of the tensor as a matrix [dim 0, the others]; of a module "
-              "the largest inside. Shorter side above 1,024: by Lanczos' method, to 1e-6"),
+              "the largest inside. Shorter side above 1,024: by Lanczos' method, to 1e-3 "
+              "(param-stats.spectral-tolerance)"),
        [](const Pool& p) { return p.spectral_norm ? real(*p.spectral_norm) : Cell(); }},
       {metric("coded_bytes", "coded", kDetail, kBytes,
               "what an ideal order-0 entropy coder makes of it after byte shuffling: for each byte "

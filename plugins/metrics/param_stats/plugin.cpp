@@ -47,6 +47,14 @@ void register_all(tmeter::Registrar& r) {
             .type = TMETER_OPTION_BOOL,
             .default_value = "true",
             .text = "work out spectral norms and ranks, which takes longer than everything else"});
+  r.option({.key = "spectral-tolerance",
+            .type = TMETER_OPTION_FLOAT,
+            .default_value = "1e-3",
+            .text =
+                "what spectral norms of matrices with more than 1,024 rows and columns may be off "
+                "by, relative; 1e-6 takes several times as long",
+            .min = 1e-8,
+            .max = 0.1});
   r.configure([](tmeter::Call&) { kept().clear(); });
   r.tensor_analysis("param-stats", all_ids(), wants,
                     [](const tmeter::TensorPart& part, tmeter::Call& call) {

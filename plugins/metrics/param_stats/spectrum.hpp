@@ -2,7 +2,7 @@
 //
 // The shorter side at most kGramSide: all of them, from the eigenvalues of the Gram matrix.
 // Squaring costs half of the digits of small ones; below sqrt(m * 2^-52) of the largest they count
-// as 0. Longer: the largest only, by Lanczos' method on A^T A, to kTolerance; memory is a few
+// as 0. Longer: the largest only, by Lanczos' method on A^T A, to a tolerance; memory is a few
 // vectors.
 #pragma once
 #include <functional>
@@ -13,8 +13,11 @@
 namespace param_stats {
 
 constexpr int64_t kGramSide = 1024;
-constexpr double kTolerance = 1e-7;  // relative, of the spectral norm
-constexpr int kMostSteps = 300;      // of Lanczos' method
+constexpr double kBlockTolerance = 5e-4;  // from here on float is exact enough
+constexpr double kSingleTolerance =
+    1e-6;  // one vector may take a coarser one for reached too early
+constexpr int64_t kBlockColumns = int64_t{1} << 18;  // beyond, blocks of vectors take too much room
+constexpr int kMostSteps = 300;                      // of Lanczos' method with one vector
 
 struct Spectrum {
   double norm = 0;  // the largest singular value
@@ -26,15 +29,22 @@ struct Matrix {
   tmeter::DType dtype;
   /// Elements [first, first + count) in row-major order, valid until the next call.
   std::function<std::span<const uint8_t>(int64_t first, int64_t count)> read;
+  double largest = 1;  // magnitude, roughly: only that its square is no problem matters
 };
 
 /// All numbers are finite and not all are 0. None when Lanczos' method does not get there.
-/// `stop` is asked now and then.
-std::optional<Spectrum> spectrum_of(const Matrix& matrix, const std::function<bool()>& stop);
+/// `tolerance`: relative, of the norm where it is not by the Gram matrix. `stop` is asked now and
+/// then.
+std::optional<Spectrum> spectrum_of(const Matrix& matrix, double tolerance,
+                                    const std::function<bool()>& stop);
 
 /// The parts, for tests.
 Spectrum spectrum_by_gram(const Matrix& matrix, const std::function<bool()>& stop);
-std::optional<double> norm_by_lanczos(const Matrix& matrix, const std::function<bool()>& stop);
+std::optional<double> norm_by_lanczos(const Matrix& matrix, double tolerance,
+                                      const std::function<bool()>& stop);
+/// By several vectors at a time, in float; not for float64. At most kBlockColumns columns.
+std::optional<double> norm_by_blocks(const Matrix& matrix, double tolerance,
+                                     const std::function<bool()>& stop);
 
 /// exp of the entropy of the singular values divided by their sum: Roy & Vetterli, "The effective
 /// rank", EUSIPCO 2007.

@@ -67,10 +67,12 @@ void Stats::find_spectrum(const Tensor& tensor, const Call& call) {
   }
   const tmeter::TensorData data(call, tensor);
   const Matrix a{rows, columns, tensor.dtype(),
-                 [&](int64_t first, int64_t count) { return data.view(first, count); }};
-  const auto spectrum = spectrum_of(a, [&] { return call.cancelled(); });
+                 [&](int64_t first, int64_t count) { return data.view(first, count); },
+                 figures_.largest_magnitude()};
+  const double tolerance = call.option_float("spectral-tolerance");
+  const auto spectrum = spectrum_of(a, tolerance, [&] { return call.cancelled(); });
   if (!spectrum) {
-    left_out_ = "Lanczos' method does not converge in " + std::to_string(kMostSteps) + " steps";
+    left_out_ = "Lanczos' method does not converge";
     return;
   }
   figures_.spectral_norm = spectrum->norm;

@@ -3,13 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "recorded.hpp"
+#include "tests/unit/instruction_sets.hpp"
 
 namespace {
 
 using param_stats::Matrix;
 
 const std::function<bool()> kNever = [] { return false; };
+constexpr double kTight = 1e-7;  // what norms are compared more tightly for than by default
 
 Matrix matrix_of(const std::vector<uint8_t>& bytes, tmeter::DType type, int64_t rows,
                  int64_t columns) {
@@ -26,7 +31,7 @@ TEST(Spectrum, AgreesWithNumPyForEveryRecordedMatrix) {
     if (!t.expected.contains("effective_rank")) continue;
     SCOPED_TRACE(t.name);
     const auto a = matrix_of(t.bytes, t.dtype, t.shape[0], t.numel() / t.shape[0]);
-    const auto spectrum = param_stats::spectrum_of(a, kNever);
+    const auto spectrum = param_stats::spectrum_of(a, kTight, kNever);
     ASSERT_TRUE(spectrum && spectrum->effective_rank);
     EXPECT_TRUE(recorded::close(spectrum->norm, t.expected["spectral_norm"]));
     EXPECT_TRUE(recorded::close(*spectrum->effective_rank, t.expected["effective_rank"]));
@@ -42,7 +47,7 @@ TEST(Spectrum, LanczosAgreesWithNumPyOnSmallMatricesToo) {
       continue;
     SCOPED_TRACE(t.name);
     const auto norm = param_stats::norm_by_lanczos(
-        matrix_of(t.bytes, t.dtype, t.shape[0], t.numel() / t.shape[0]), kNever);
+        matrix_of(t.bytes, t.dtype, t.shape[0], t.numel() / t.shape[0]), kTight, kNever);
     ASSERT_TRUE(norm);
     EXPECT_TRUE(recorded::close(*norm, t.expected["spectral_norm"]));
   }
@@ -89,7 +94,7 @@ TEST(Spectrum, TheNormOfALargeMatrixIsFoundWhereTheNextSingularValueIsClose) {
   const auto bytes =
       reflected(1100, 1300, [](int64_t i) { return 5 * (1 - 1e-3 * static_cast<double>(i)); });
   const auto a = matrix_of(bytes, kFloat64, 1100, 1300);
-  const auto spectrum = param_stats::spectrum_of(a, kNever);
+  const auto spectrum = param_stats::spectrum_of(a, kTight, kNever);
   ASSERT_TRUE(spectrum);
   EXPECT_NEAR(spectrum->norm, 5, 5e-6);
   EXPECT_FALSE(spectrum->effective_rank);  // of so large a matrix it is not worked out
@@ -97,7 +102,8 @@ TEST(Spectrum, TheNormOfALargeMatrixIsFoundWhereTheNextSingularValueIsClose) {
 
 TEST(Spectrum, EqualSingularValuesAreNoTrap) {
   const auto bytes = reflected(1050, 1030, [](int64_t) { return 3.0; });
-  const auto spectrum = param_stats::spectrum_of(matrix_of(bytes, kFloat64, 1050, 1030), kNever);
+  const auto spectrum =
+      param_stats::spectrum_of(matrix_of(bytes, kFloat64, 1050, 1030), kTight, kNever);
   ASSERT_TRUE(spectrum);
   EXPECT_NEAR(spectrum->norm, 3, 3e-6);
 }
@@ -105,17 +111,112 @@ TEST(Spectrum, EqualSingularValuesAreNoTrap) {
 TEST(Spectrum, TheEffectiveRankCountsEqualSingularValues) {
   // 700 equal ones and 200 zeros: the entropy of 700 equal shares is ln 700.
   const auto bytes = reflected(900, 1500, [](int64_t i) { return i < 700 ? 2.0 : 0.0; });
-  const auto spectrum = param_stats::spectrum_of(matrix_of(bytes, kFloat64, 900, 1500), kNever);
+  const auto spectrum =
+      param_stats::spectrum_of(matrix_of(bytes, kFloat64, 900, 1500), kTight, kNever);
   ASSERT_TRUE(spectrum && spectrum->effective_rank);
   EXPECT_NEAR(spectrum->norm, 2, 2e-6);
   EXPECT_NEAR(*spectrum->effective_rank, 700, 700e-6);
 }
 
+template <class To, class Convert>
+std::vector<uint8_t> stored_as(const std::vector<float>& x, Convert convert) {
+  std::vector<To> out(x.size());
+  std::transform(x.begin(), x.end(), out.begin(), convert);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(out.data());
+  return {bytes, bytes + out.size() * sizeof(To)};
+}
+
+/// Small whole numbers are the same in all types.
+uint16_t half_of(float x) {
+  if (x == 0) return 0;
+  const auto bits = std::bit_cast<uint32_t>(x);
+  const uint32_t magnitude = ((bits & 0x7fffffff) - ((127u - 15u) << 23)) >> 13;
+  return static_cast<uint16_t>(magnitude | (bits >> 31 << 15));
+}
+
+constexpr double kDefault = 1e-3;
+
+TEST(Spectrum, BlocksFindTheNormInEveryTypeAndShape) {
+  // u w^T + 3 e f^T with u, e and w, f orthogonal: the larger of |u| |w| and 3 |e| |f|, by hand.
+  instruction_sets::each([] {
+    for (const auto& [rows, columns] :
+         {std::pair{2, 3}, {3, 17}, {37, 61}, {130, 16}, {6, 1030}, {301, 2051}}) {
+      std::vector<float> a(static_cast<size_t>(rows * columns));
+      double uu = 0, ww = 0;
+      for (int i = 1; i < rows; ++i) uu += (i % 3 + 1) * (i % 3 + 1);
+      for (int j = 1; j < columns; ++j) ww += (j % 5 - 2) * (j % 5 - 2);
+      for (int i = 1; i < rows; ++i)
+        for (int j = 1; j < columns; ++j)
+          a[static_cast<size_t>(i * columns + j)] = static_cast<float>((i % 3 + 1) * (j % 5 - 2));
+      a[0] = 3;  // e and f: the first row and column
+      const double norm = std::fmax(std::sqrt(uu * ww), 3);
+      const auto check = [&](int32_t type, const std::vector<uint8_t>& bytes) {
+        const auto found = param_stats::norm_by_blocks(
+            matrix_of(bytes, tmeter::DType(type), rows, columns), kDefault, kNever);
+        ASSERT_TRUE(found) << rows << " x " << columns << ", type " << type;
+        EXPECT_NEAR(*found, norm, kDefault * norm) << rows << " x " << columns << ", type " << type;
+      };
+      check(TMETER_DTYPE_FLOAT32, stored_as<float>(a, [](float x) { return x; }));
+      check(TMETER_DTYPE_FLOAT16, stored_as<uint16_t>(a, half_of));
+      check(TMETER_DTYPE_BFLOAT16, stored_as<uint16_t>(a, [](float x) {
+              return static_cast<uint16_t>(std::bit_cast<uint32_t>(x) >> 16);
+            }));
+    }
+  });
+}
+
+TEST(Spectrum, BlocksAgreeWithNumPy) {
+  for (const auto& t : recorded::tensors()) {
+    if (!t.expected.contains("effective_rank") || t.dtype.bytes() > 4) continue;
+    SCOPED_TRACE(t.name);
+    const auto norm = param_stats::norm_by_blocks(
+        matrix_of(t.bytes, t.dtype, t.shape[0], t.numel() / t.shape[0]), kDefault, kNever);
+    ASSERT_TRUE(norm);
+    const double wanted = t.expected["spectral_norm"];
+    EXPECT_NEAR(*norm, wanted, kDefault * wanted);
+  }
+}
+
+std::vector<uint8_t> as_floats(const std::vector<uint8_t>& doubles, float times) {
+  std::vector<double> x(doubles.size() / sizeof(double));
+  std::memcpy(x.data(), doubles.data(), doubles.size());
+  return stored_as<float>({x.begin(), x.end()}, [times](float v) { return v * times; });
+}
+
+TEST(Spectrum, TheDefaultToleranceHoldsWhereTheNextSingularValuesAreClose) {
+  const tmeter::DType float32(TMETER_DTYPE_FLOAT32);
+  for (const double step : {1e-2, 1e-3, 1e-4}) {
+    const auto bytes = as_floats(
+        reflected(1100, 1300,
+                  [step](int64_t i) { return 5 * std::exp(-step * static_cast<double>(i)); }),
+        1);
+    const auto spectrum =
+        param_stats::spectrum_of(matrix_of(bytes, float32, 1100, 1300), kDefault, kNever);
+    ASSERT_TRUE(spectrum);
+    EXPECT_NEAR(spectrum->norm, 5, 5 * kDefault) << step;
+  }
+}
+
+TEST(Spectrum, WeightsNearTheEndsOfFloatHaveANorm) {
+  const tmeter::DType float32(TMETER_DTYPE_FLOAT32);
+  const auto value = [](int64_t i) { return 5.0 / static_cast<double>(i + 1); };
+  for (const float times : {0x1p+124f, 0x1p+60f, 0x1p-60f, 0x1p-110f}) {
+    const auto bytes = as_floats(reflected(150, 130, value), times);
+    auto a = matrix_of(bytes, float32, 150, 130);
+    a.largest = 5.0 * static_cast<double>(times);
+    const auto norm = param_stats::norm_by_blocks(a, kDefault, kNever);
+    ASSERT_TRUE(norm) << times;
+    EXPECT_NEAR(*norm / static_cast<double>(times), 5, 5 * kDefault) << times;
+  }
+}
+
 TEST(Spectrum, CtrlCIsHeardWhileSingularValuesAreWorkedOut) {
   const std::vector<uint8_t> bytes(sizeof(double) * 40 * 50, 1);
   const auto a = matrix_of(bytes, kFloat64, 40, 50);
-  EXPECT_THROW(param_stats::spectrum_of(a, [] { return true; }), tmeter::Error);
-  EXPECT_THROW(param_stats::norm_by_lanczos(a, [] { return true; }), tmeter::Error);
+  EXPECT_THROW(param_stats::spectrum_of(a, kTight, [] { return true; }), tmeter::Error);
+  EXPECT_THROW(param_stats::norm_by_lanczos(a, kTight, [] { return true; }), tmeter::Error);
+  const auto b = matrix_of(bytes, tmeter::DType(TMETER_DTYPE_FLOAT32), 40, 50);
+  EXPECT_THROW(param_stats::norm_by_blocks(b, 1e-3, [] { return true; }), tmeter::Error);
 }
 
 }  // namespace

@@ -35,13 +35,14 @@ def export_and_use(
     *,
     weights: bool = False,
     dynamic_batch: bool | Literal["auto"] = "auto",
+    via: Literal["auto", "torch.export"] = "auto",
 ) -> tuple[T, ExportInfo]:
     """Writes the model into the folder and returns what `use` makes of the file."""
     require_torch()
     from .ways import first_that_works
 
     return first_that_works(
-        model, inputs, folder, use, weights=weights, dynamic_batch=dynamic_batch
+        model, inputs, folder, use, weights=weights, dynamic_batch=dynamic_batch, via=via
     )
 
 

@@ -73,10 +73,13 @@ def _switch_experts(model: nn.Module) -> list[str]:
     """transformers: a loop over the experts that have tokens depends on data; the grouped product that
     is its default multiplies the same rows by the same matrices."""
     switched = False
+    experts = any(
+        "Expert" in type(m).__name__ or "Moe" in type(m).__name__ for m in model.modules()
+    )
     for part in _configurations(model):
         if getattr(part, "_experts_implementation", None) == "eager":
             part._experts_implementation = "grouped_mm"
-            switched = True
+            switched = experts  # other models have that setting, too
     return ["experts_implementation was 'eager', exported as 'grouped_mm'"] if switched else []
 
 

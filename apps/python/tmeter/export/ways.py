@@ -56,6 +56,7 @@ def first_that_works(
     *,
     weights: bool,
     dynamic_batch: bool | Literal["auto"],
+    via: Via,
 ) -> tuple[T, ExportInfo]:
     """Raises ExportError with all attempts, or InputError when the module itself refuses."""
     start = time.monotonic()
@@ -69,7 +70,8 @@ def first_that_works(
         model, notes = unwrapped(model)
         require_whole(model)
         task = Task(model, example_of(model, inputs), folder, weights, notes)
-        used, way, failed = _try_all(task, _ways(task.example, dynamic_batch), use)
+        ways = _ways(task.example, dynamic_batch, via == "auto" and not weights)
+        used, way, failed = _try_all(task, ways, use)
     notes = list(dict.fromkeys(task.notes))
     return used, ExportInfo(way, tuple(failed), tuple(notes), time.monotonic() - start)
 
@@ -90,13 +92,21 @@ def _ready_made(model: Any, folder: Path, inputs: Any) -> tuple[Exported, str] |
 Way = Callable[[Task], Exported]
 
 
-def _ways(example: Example, dynamic_batch: bool | Literal["auto"]) -> list[tuple[str, Way]]:
+#: torch.export with all its checks, and what it writes can be loaded by torch.
+Via = Literal["auto", "torch.export"]
+
+
+def _ways(
+    example: Example, dynamic_batch: bool | Literal["auto"], quick: bool
+) -> list[tuple[str, Way]]:
     ways: list[tuple[str, Way]] = [
         ("torch.export, non-strict", lambda t: _export(t, strict=False)),
         ("torch.export, strict", lambda t: _export(t, strict=True)),
         ("torch.jit.trace", _trace),
         ("torch.jit.script", _script),  # looks at the inputs last, and not at their sizes
     ]
+    if quick:
+        ways.insert(0, ("dispatch on fake tensors", _capture))
     batch = _batch_of(example)
     if dynamic_batch is True and batch is None:
         raise InputError(
@@ -144,7 +154,8 @@ def _try_all(
             raise
         except Exception as error:
             failed.append((name, one_line(error)))
-            depends_on_data = _depends_on_data(error)
+            # The quick way has no sizes that are open, with which torch.export gets further.
+            depends_on_data = way is not _capture and _depends_on_data(error)
     tried = "\n".join(f"  {way}: {why}" for way, why in failed)
     raise ExportError(
         f"{type(task.model).__name__} cannot be exported:\n{tried}\n"
@@ -155,9 +166,13 @@ def _try_all(
     )
 
 
-def _fake(task: Task) -> tuple[nn.Module, Example]:
+def _open_sizes() -> FakeTensorMode:
+    """As torch.export has it: sizes that data decides get names."""
+    return FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
+
+
+def _fake(task: Task, mode: FakeTensorMode) -> tuple[nn.Module, Example]:
     """The shadow and its arguments as fake tensors of one mode, where the module's weights are."""
-    mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
     home = _device_of(task.model)
 
     def like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
@@ -195,8 +210,18 @@ def _device_of(model: nn.Module) -> torch.device:
     return devices[0] if devices else torch.device("cpu")
 
 
+def _capture(task: Task) -> Exported:
+    from .capture import capture  # where torch has other insides it fails alone
+
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    model, example = _fake(task, mode)
+    path = task.path(".pt2")
+    capture(model, example, mode).save(path)
+    return Exported(path)
+
+
 def _export(task: Task, *, strict: bool, open_batch: bool = False) -> Exported:
-    model, example = _fake(task)
+    model, example = _fake(task, _open_sizes())
     options: dict[str, Any] = {"strict": strict}
     if open_batch:
         auto = torch.export.Dim.AUTO
@@ -267,7 +292,7 @@ def _require_it_runs(task: Task) -> None:
 def _refusal(task: Task) -> Exception | None:
     """Why the module itself does not run on the inputs, export or not; None: it does."""
     try:
-        model, example = _fake(task)
+        model, example = _fake(task, _open_sizes())
         with torch.no_grad(), _random_state_kept(task.model):
             model(*example.args, **example.kwargs)
     except Exception as error:

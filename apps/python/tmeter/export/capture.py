@@ -1,0 +1,184 @@
+"""The quick way: the operators of one call on fake tensors, as torch.export would record them, without
+what else it does (proxies, verification, serialization), which is most of its time.
+
+The program that comes out is the one torch.export's non-strict mode makes when no size is open: the
+same dispatch key, the same state. Whatever cannot be told apart with certainty raises `Unfit`, and
+torch.export is asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+from torch._dispatch.python import enable_python_dispatcher
+from torch.fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer
+from torch.fx.graph import _Namespace
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .arguments import Example
+from .program_text import Program, Row, Unfit
+
+
+#: As torch.export does for numbers that a model makes tensors of.
+_WRITTEN_AS = {torch.ops.aten.lift_fresh.default: torch.ops.aten.lift_fresh_copy.default}
+
+
+class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Sees each operator before it is taken apart, as the tracer of torch.export does; only such modes
+    may stand there, which is all that this has of its base."""
+
+    def __init__(self, program: Program, calls: _Calls) -> None:
+        super().__init__(PythonKeyTracer(), "fake", pre_dispatch=True)
+        self._program, self._calls = program, calls
+
+    def __enter__(self) -> Any:
+        return TorchDispatchMode.__enter__(self)  # type: ignore[no-untyped-call]
+
+    def __exit__(self, *error: Any) -> None:
+        TorchDispatchMode.__exit__(self, *error)  # type: ignore[no-untyped-call]
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not isinstance(func, torch._ops.OpOverload):
+            raise Unfit(f"{func} takes a function")
+        kwargs = kwargs or {}
+        given = self._program.arguments(func, args, kwargs)
+        result = func(*args, **kwargs)
+        written = _WRITTEN_AS.get(func, func)
+        self._program.add(Row(written, given, self._calls.stack(), _place()), result)
+        return result
+
+
+class _Calls:
+    """Which module's forward is being run, as torch.export writes it down."""
+
+    def __init__(self, root: nn.Module) -> None:
+        self._paths: dict[nn.Module, str | None] = {}
+        for path, module in root.named_modules(remove_duplicate=False):
+            self._paths[module] = None if module in self._paths else path
+        self._counts: dict[str, int] = {}
+        self._stack: list[str] = []
+        self._thread = threading.get_ident()
+
+    def stack(self) -> str:
+        return ";".join(self._stack)
+
+    def path(self) -> str:
+        return self._stack[-1].split(",")[1] if self._stack else ""
+
+    def __call__(self, original: Any, module: nn.Module, args: Any, kwargs: Any) -> Any:
+        if threading.get_ident() != self._thread or module not in self._paths:
+            return original(module, *args, **kwargs)
+        path = self._paths[module]
+        if path is None:
+            raise Unfit(f"{type(module).__name__} has more than one place in the model")
+        count = self._counts.get(path, 0)
+        self._counts[path] = count + 1
+        number = f"@{count}" if count else ""
+        kind = type(module)
+        self._stack.append(f"L__self__{path}{number},{path},{kind.__module__}.{kind.__qualname__}")
+        try:
+            return original(module, *args, **kwargs)
+        finally:
+            self._stack.pop()
+
+
+@contextlib.contextmanager
+def _called(calls: _Calls) -> Iterator[None]:
+    """Hooks would do, but some modules of torch compute in another way when there are any."""
+    original = nn.Module.__call__
+
+    def call(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        return calls(original, module, args, kwargs)
+
+    nn.Module.__call__ = call  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        nn.Module.__call__ = original  # type: ignore[method-assign]
+
+
+@contextlib.contextmanager
+def _no_autocast() -> Iterator[None]:
+    """torch.export records its regions instead of what they do."""
+    kind = torch.amp.autocast_mode.autocast
+    original = kind.__enter__
+    thread = threading.get_ident()
+
+    def enter(self: Any) -> Any:
+        if self._enabled and threading.get_ident() == thread:
+            raise Unfit("autocast is used")
+        return original(self)  # type: ignore[no-untyped-call]
+
+    kind.__enter__ = enter  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        kind.__enter__ = original  # type: ignore[method-assign]
+
+
+@contextlib.contextmanager
+def _as_when_exporting() -> Iterator[None]:
+    """What models and torch ask for when they are exported, and torch.export sets."""
+    from torch._export.utils import _compiling_state_context
+    from torch.export._trace import _ignore_backend_decomps
+
+    grad = torch.is_grad_enabled()
+    eager = torch.compiler.set_stance("force_eager")  # what is compiled inside runs as it was written
+    with _ignore_backend_decomps(), _compiling_state_context(), eager:
+        try:
+            yield
+        finally:
+            torch._C._set_grad_enabled(grad)
+
+
+def _is_compiled(module: nn.Module) -> bool:
+    kind = type(module).__name__
+    return kind == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None
+
+
+def _place() -> str:
+    """The innermost line of a forward that is not torch's own; else of torch's."""
+    frame: Any = sys._getframe(2)
+    torchs = ""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "forward":
+            place = f'File "{code.co_filename}", line {frame.f_lineno}, in forward'
+            if "/torch/" not in code.co_filename:
+                return place
+            torchs = torchs or place
+        elif code.co_name == "capture" and code.co_filename == __file__:
+            break
+        frame = frame.f_back
+    return torchs
+
+
+def capture(model: nn.Module, example: Example, mode: Any) -> Program:
+    """What a shadow of fake tensors of `mode` does with the example.
+
+    Raises:
+        Unfit: this cannot be written down as torch.export would, or anything the model raises.
+    """
+    compiled = [m for m in model.modules() if _is_compiled(m)]
+    if compiled:
+        raise Unfit(f"{type(compiled[0]).__name__} is compiled")
+    calls = _Calls(model)
+    program = Program(model, example, _Namespace(), calls.path)
+    with (
+        _as_when_exporting(),
+        _no_autocast(),
+        mode,
+        enable_python_dispatcher(),
+        _called(calls),
+        _Recorder(program, calls),
+        torch._C._EnablePreDispatch(),
+    ):
+        outputs = model(*example.args, **example.kwargs)
+    program.finish(outputs)
+    return program

@@ -1,0 +1,10 @@
+// The part of `energy` that measures: an observer that reads the machine's energy counters around
+// runs. Its metrics are beside those of the estimate, never in their place.
+#pragma once
+#include <tmeter/cpp/plugin.hpp>
+
+namespace energy {
+
+void register_measured(tmeter::Registrar& r);
+
+}  // namespace energy

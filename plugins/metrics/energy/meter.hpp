@@ -1,0 +1,62 @@
+// From readings of energy counters around runs to joules of a run and of each operator. Arithmetic
+// only: no sensors, no host; used by measured.cpp and tests/unit/energy.
+//
+// A counter steps at intervals of its own (RAPL 1 ms, NVML 100 ms), so what it shows over one run is
+// off by up to a step at either end. Runs begin anywhere within a step, so over n runs of T seconds
+// the sum is off by √(n/6) steps (the difference of two uniform errors has the variance 1/6), and the
+// mean, as a share of itself, by
+//
+//   interval / (T · √(6 n))
+//
+// Where that does not become small, since runs are short, the mean power of all that was run, one
+// reading at its begin and one at its end, times the time of a run is the better figure.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#pragma GCC visibility push(hidden)
+namespace energy {
+
+class Meter {
+ public:
+  explicit Meter(size_t operators, double interval = 0)
+      : interval_(interval), time_(operators), activity_(operators) {}
+
+  /// A whole run took so long, and the counters so much.
+  void add_run(double seconds, double joules) { ++runs_, seconds_ += seconds, joules_ += joules; }
+  /// From the first run's begin to the last one's end, everything between them included.
+  void set_span(double seconds, double joules) { span_seconds_ = seconds, span_joules_ = joules; }
+  /// Power of the machine while nothing runs, W.
+  void set_idle(double watts) { idle_ = watts; }
+  /// An operator in one of the runs that tell of them: time, and processor time.
+  void add_operator(size_t i, double seconds, double activity) {
+    time_[i] += seconds, activity_[i] += activity;
+  }
+
+  size_t runs() const { return runs_; }
+  /// Share by which the sum over whole runs may be off (one standard deviation).
+  double resolution() const;
+  bool by_span() const;
+  /// Of the figure that is given.
+  double uncertainty() const;
+
+  /// J of one run; empty without runs, or when the counters did not move.
+  std::optional<double> joules() const;
+  std::optional<double> watts() const;
+  double seconds() const { return runs_ ? seconds_ / static_cast<double>(runs_) : 0; }
+
+  /// J of each operator, together one run's. Idle power goes by time; what comes on top by
+  /// processor time, where `by_activity` and there is any, else by time as well.
+  std::vector<double> attributed(bool by_activity) const;
+
+ private:
+  double interval_;
+  size_t runs_ = 0;
+  double seconds_ = 0, joules_ = 0, span_seconds_ = 0, span_joules_ = 0;
+  std::optional<double> idle_;
+  std::vector<double> time_, activity_;
+};
+
+}  // namespace energy
+#pragma GCC visibility pop

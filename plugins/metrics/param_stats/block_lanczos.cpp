@@ -1,0 +1,248 @@
+// The largest singular value to a tolerance of 5e-4 and more: block Lanczos on A^T A, in float.
+//
+// Four vectors are multiplied by the matrix at a time: where it does not fit the cache that takes
+// little longer than one, and a step brings four dimensions. Golub & Underwood, "The block Lanczos
+// method for computing eigenvalues", 1977. Numbers are multiplied as they are stored, a block of
+// rows twice while it is in the second cache: for A V, and for A^T (A V).
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <tmeter/cpp/numbers.hpp>
+
+#include "matrix_kernels.hpp"
+#include "spectrum.hpp"
+
+namespace param_stats {
+namespace {
+
+using Small = Eigen::MatrixXd;
+
+constexpr size_t kBlockBytes = size_t{256} << 10;  // of rows that are multiplied together
+constexpr size_t kTileColumns = 1024;  // four vectors' parts of them stay in the first cache
+constexpr int kMostBlockSteps = 100;
+constexpr int kFarFromOne = 30, kMostScale = 100;  // exponents
+
+size_t up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
+
+/// Vectors side by side, each followed by zeros up to a multiple of kBlockStep.
+class Vectors {
+ public:
+  explicit Vectors(size_t length)
+      : length_(length), stride_(up_to(length, kBlockStep)), numbers_(kBlockVectors * stride_) {}
+
+  size_t count() const { return count_; }
+  void resize(size_t count) { count_ = count; }
+  size_t stride() const { return stride_; }
+  float* data() { return numbers_.data(); }
+  const float* data() const { return numbers_.data(); }
+  void clear() { std::fill(numbers_.begin(), numbers_.end(), 0.f); }
+  auto matrix() {
+    return Eigen::Map<Eigen::MatrixXf, 0, Eigen::OuterStride<>>(
+        numbers_.data(), static_cast<Eigen::Index>(length_), static_cast<Eigen::Index>(count_),
+        Eigen::OuterStride<>(static_cast<Eigen::Index>(stride_)));
+  }
+
+ private:
+  size_t length_, stride_, count_ = 0;
+  std::vector<float> numbers_;
+};
+
+std::optional<Stored> stored_as(tmeter::DType type) {
+  switch (type.id()) {
+    case TMETER_DTYPE_FLOAT32:
+      return Stored::kFloat;
+    case TMETER_DTYPE_FLOAT16:
+      return Stored::kHalf;
+    case TMETER_DTYPE_BFLOAT16:
+      return Stored::kBrain;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// y = (s A)^T (s A v), s a power of two that keeps numbers far from 1 within float.
+class Product {
+ public:
+  Product(const Matrix& a, const std::function<bool()>& stop)
+      : a_(a), stop_(stop), stored_(stored_as(a.dtype)) {
+    const int exponent = std::ilogb(a.largest);
+    if (std::abs(exponent) > kFarFromOne)
+      scale_ = static_cast<float>(std::exp2(std::clamp(-exponent, -kMostScale, kMostScale)));
+    const auto row_bytes = static_cast<size_t>(a.columns * (stored_ ? a.dtype.bytes() : 4));
+    rows_ = static_cast<int64_t>(std::max<size_t>(kBlockBytes / row_bytes, 2));
+  }
+  double scale() const { return static_cast<double>(scale_); }
+
+  void apply(Vectors& v, Vectors& y) {
+    y.clear();
+    y.resize(v.count());
+    if (scale_ != 1) v.matrix() *= scale_;
+    for (int64_t row = 0; row < a_.rows; row += rows_) {
+      if (stop_()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
+      const int64_t n = std::min(rows_, a_.rows - row);
+      multiply(read(row, n), static_cast<size_t>(n), v, y);
+    }
+    if (scale_ != 1) v.matrix() /= scale_;
+  }
+
+ private:
+  const uint8_t* read(int64_t row, int64_t rows) {
+    const auto bytes = a_.read(row * a_.columns, rows * a_.columns);
+    if (stored_) return bytes.data();
+    decoded_.resize(static_cast<size_t>(rows * a_.columns));
+    tmeter::decode<float>(a_.dtype, bytes, std::span(decoded_));
+    return reinterpret_cast<const uint8_t*>(decoded_.data());
+  }
+  void multiply(const uint8_t* a, size_t rows, const Vectors& v, Vectors& y) {
+    const auto stored = stored_.value_or(Stored::kFloat);
+    const auto columns = static_cast<size_t>(a_.columns);
+    const size_t size = stored == Stored::kFloat ? 4 : 2;
+    products_.assign(rows * kBlockVectors, 0.f);
+    const auto each_tile = [&](auto f) {
+      for (size_t j = 0; j < columns; j += kTileColumns)
+        f(a + j * size, j, std::min(kTileColumns, columns - j));
+    };
+    each_tile([&](const uint8_t* at, size_t j, size_t n) {
+      add_block_dots(stored, at, rows, n, columns, v.data() + j, v.stride(), products_.data());
+    });
+    for (auto& z : products_) z *= scale_;
+    each_tile([&](const uint8_t* at, size_t j, size_t n) {
+      add_block_rows(stored, at, rows, n, columns, products_.data(), y.stride(), y.data() + j);
+    });
+  }
+
+  const Matrix& a_;
+  const std::function<bool()>& stop_;
+  std::optional<Stored> stored_;
+  float scale_ = 1;
+  int64_t rows_ = 2;
+  std::vector<float> products_, decoded_;
+};
+
+/// The same on every machine: splitmix64.
+void fill_at_random(Vectors& v) {
+  uint64_t state = 0;
+  v.resize(kBlockVectors);
+  auto matrix = v.matrix();
+  for (Eigen::Index k = 0; k < matrix.cols(); ++k) {
+    for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+      state += 0x9e3779b97f4a7c15u;
+      uint64_t z = state;
+      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+      z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+      matrix(i, k) = static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-24f - 0.5f;
+    }
+  }
+}
+
+Small products(Vectors& a, Vectors& b) {
+  return a.matrix().cast<double>().transpose() * b.matrix().cast<double>();
+}
+void take_away(Vectors& w, Vectors& q, const Small& factors) {
+  w.matrix() -= q.matrix() * factors.cast<float>();
+}
+
+/// w = q b with orthonormal q. Directions up to `floor` long are left out: of matrices of a low
+/// rank nothing else is left.
+Small orthonormalise(Vectors& w, double floor, Vectors& q) {
+  const Eigen::SelfAdjointEigenSolver<Small> solver(products(w, w));
+  const auto& squares = solver.eigenvalues();
+  std::vector<Eigen::Index> kept;
+  for (Eigen::Index i = 0; i < squares.size(); ++i)
+    if (squares[i] > floor * floor) kept.push_back(i);
+  const auto rank = static_cast<Eigen::Index>(kept.size()), count = squares.size();
+  Small b(rank, count), back(count, rank);
+  for (Eigen::Index i = 0; i < rank; ++i) {
+    const double size = std::sqrt(squares[kept[static_cast<size_t>(i)]]);
+    b.row(i) = size * solver.eigenvectors().col(kept[static_cast<size_t>(i)]).transpose();
+    back.col(i) = solver.eigenvectors().col(kept[static_cast<size_t>(i)]) / size;
+  }
+  q.clear();
+  q.resize(kept.size());
+  if (rank > 0) q.matrix() = w.matrix() * back.cast<float>();
+  return b;
+}
+
+/// The block tridiagonal matrix of the steps so far.
+class Tridiagonal {
+ public:
+  void add_diagonal(const Small& a) {
+    put(a, size_, size_);
+    last_ = size_;
+    size_ += a.rows();
+  }
+  /// b: from the last block to one that comes.
+  void add_below(const Small& b) { below_ = b; }
+  /// The largest eigenvalue, and what it may be off by: with the residuals r of c Ritz vectors and
+  /// the gap below them, r^2 / gap (Parlett, The Symmetric Eigenvalue Problem, 11.7), or r itself.
+  /// A gap counts where the value below it is known better than that.
+  std::pair<double, double> largest() const {
+    const Eigen::SelfAdjointEigenSolver<Small> solver(t_.topLeftCorner(size_, size_));
+    const auto& values = solver.eigenvalues();
+    const Small residuals = below_ * solver.eigenvectors().bottomRows(size_ - last_);
+    const double value = values[size_ - 1];
+    double squares = residuals.col(size_ - 1).squaredNorm(), error = std::sqrt(squares);
+    for (Eigen::Index i = size_ - 2; i >= 0; --i) {
+      const double gap = values[i + 1] - values[i];
+      const double below = residuals.col(i).squaredNorm();
+      if (below < gap * gap / 4) error = std::fmin(error, squares / gap);
+      squares += below;
+    }
+    return {value, error};
+  }
+  void put_below() { put(below_, size_, last_); }
+
+ private:
+  /// A block and its mirror image.
+  void put(const Small& block, Eigen::Index row, Eigen::Index column) {
+    const auto need = std::max(row + block.rows(), column + block.cols());
+    if (need > t_.rows()) {
+      Small larger = Small::Zero(2 * need, 2 * need);
+      larger.topLeftCorner(t_.rows(), t_.cols()) = t_;
+      t_.swap(larger);
+    }
+    t_.block(row, column, block.rows(), block.cols()) = block;
+    t_.block(column, row, block.cols(), block.rows()) = block.transpose();
+  }
+  Small t_, below_;
+  Eigen::Index size_ = 0, last_ = 0;
+};
+
+}  // namespace
+
+std::optional<double> norm_by_blocks(const Matrix& matrix, double tolerance,
+                                     const std::function<bool()>& stop) {
+  const auto length = static_cast<size_t>(matrix.columns);
+  Product product(matrix, stop);
+  Vectors before(length), now(length), next(length);
+  fill_at_random(next);
+  orthonormalise(next, 1e-3 * static_cast<double>(next.matrix().norm()), now);
+  Tridiagonal t;
+  Small below;
+  for (int step = 0; step < kMostBlockSteps; ++step) {
+    product.apply(now, next);
+    if (step > 0) take_away(next, before, below.transpose());
+    Small diagonal = products(now, next);
+    take_away(next, now, diagonal);
+    const Small again = products(now, next);  // what rounding has left
+    take_away(next, now, again);
+    diagonal += again;
+    t.add_diagonal((diagonal + diagonal.transpose()) / 2);
+    const double size = diagonal.norm();
+    if (!std::isfinite(size)) return std::nullopt;
+    before.resize(0);
+    below = orthonormalise(next, 0.02 * tolerance * size, before);
+    t.add_below(below);
+    const bool through = below.rows() == 0;  // an invariant subspace: all is known
+    if (through || step < 6 || step % 2 == 1) {
+      const auto [value, error] = t.largest();
+      // An eigenvalue is the square of a singular value: half of its relative error.
+      if (through || error <= 2 * tolerance * value) return std::sqrt(value) / product.scale();
+    }
+    t.put_below();
+    std::swap(before, now);  // now: the vectors that were left, before: those of this step
+  }
+  return std::nullopt;
+}
+
+}  // namespace param_stats

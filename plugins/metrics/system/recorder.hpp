@@ -1,0 +1,93 @@
+// What the machine does while runs go on, read at intervals: curves over time, and their sums, means
+// and peaks. Reads files and NVML; knows no host (plugin.cpp does), one thread at a time.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "energy_counters.hpp"
+#include "nvml.hpp"
+#include "proc.hpp"
+
+#pragma GCC visibility push(hidden)
+namespace system_load {
+
+struct Point {
+  double seconds, value;  // since the first reading
+};
+
+/// One curve. When it has as many points as fit, every other one goes, and as many of those to come.
+class Curve {
+ public:
+  Curve(std::string id, std::string title, std::string unit)
+      : id_(std::move(id)), title_(std::move(title)), unit_(std::move(unit)) {}
+  void add(double seconds, double value);
+
+  const std::string& id() const { return id_; }
+  const std::string& title() const { return title_; }
+  const std::string& unit() const { return unit_; }
+  const std::vector<Point>& points() const { return points_; }
+  // Of all values that were added.
+  double mean() const { return count_ ? sum_ / static_cast<double>(count_) : 0; }
+  double peak() const { return peak_; }
+  bool empty() const { return count_ == 0; }
+
+ private:
+  std::string id_, title_, unit_;
+  std::vector<Point> points_;
+  size_t count_ = 0, every_ = 1;
+  double sum_ = 0, peak_ = 0;
+};
+
+class Recorder {
+ public:
+  /// `gpu`: the device of NVML to watch, if any.
+  Recorder(sensors::Places places, std::optional<size_t> gpu);
+
+  /// At `seconds` of any clock that does not go back.
+  void read(double seconds);
+
+  /// All that have a point, in a fixed order: cpu_utilisation, cpu0_utilisation, …
+  std::vector<const Curve*> curves() const;
+  /// Null where nothing was to be read.
+  const Curve* curve(const std::string& id) const;
+
+  /// Gained from the first reading to the last; empty where it cannot be read.
+  struct Gains {
+    std::optional<double> minor_faults, major_faults, disk_read, disk_written, received, sent;
+  };
+  Gains gains() const;
+  /// Highest resident memory of this process, bytes.
+  std::optional<double> peak_resident() const;
+  size_t readings() const { return readings_; }
+  const std::string& gpu_problem() const { return gpu_problem_; }
+
+ private:
+  struct State {
+    double seconds = 0;
+    std::vector<sensors::CpuTimes> cpus;
+    sensors::ProcessState process;
+    sensors::Traffic disks, networks;
+  };
+  State look(double seconds) const;
+  Curve& at(const std::string& id, const std::string& title, const std::string& unit);
+  void add(const std::string& id, const std::string& title, const std::string& unit, double seconds,
+           std::optional<double> value);
+  void add_rate(const std::string& id, const std::string& title, const std::string& unit,
+                const State& now, std::optional<double> before, std::optional<double> after);
+  void add_cpus(const State& now);
+  void add_process(const State& now);
+  void add_gpu(double seconds);
+
+  sensors::Places places_;
+  std::unique_ptr<sensors::Nvml> nvml_;
+  std::optional<size_t> gpu_;
+  std::string gpu_problem_;
+  std::vector<std::unique_ptr<Curve>> curves_;
+  std::optional<State> first_, last_;
+  size_t readings_ = 0;
+};
+
+}  // namespace system_load
+#pragma GCC visibility pop

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""How far predictions are off: time by the roofline, memory by the graph, against runs of the models.
+
+usage: predicted.py --tmeter TMETER [--hardware auto] [--threads N] [--run-for 10s] [MODEL.pt2 …]
+
+Each model is run once by `tmeter --inference` (weights made up where the file has none), which reports
+predictions and measurements side by side. Prints a row for each model, and the medians. Without models,
+those of tests/fixtures/models that are exported from well-known networks.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+
+FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures/models"
+ALLOWED = 0.10  # of the peak of memory
+
+
+def run(options, model):
+    command = [options.tmeter, model, "--inference", "--hardware", options.hardware, "--threads", options.threads,
+               "--run-for", options.run_for, "--plugins=params,flops,memory,roofline", "--report", "json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        return None, done.stderr.strip().splitlines()[-1]
+    return json.loads(done.stdout), ""
+
+
+def row(model, report):
+    totals = report["totals"]
+    measured, predicted = totals["infer_time"], totals["predicted_time"]
+    peak, told = totals["measured_peak_bytes"], totals["peak_activation_bytes"]
+    operators = totals["op_time"] / measured - 1
+    return {"model": pathlib.Path(model).name, "operators": len(report["nodes"]), "measured": measured,
+            "predicted": predicted, "error": predicted / measured - 1, "sum": operators,
+            "peak": peak, "memory": told / peak - 1 if peak else 0.0}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tmeter", required=True)
+    parser.add_argument("--hardware", default="auto")
+    parser.add_argument("--threads", default="2")
+    parser.add_argument("--run-for", default="10s")
+    parser.add_argument("models", nargs="*")
+    options = parser.parse_args()
+    models = options.models or sorted(str(p) for p in FIXTURES.glob("*.pt2"))
+    rows = []
+    print("| model | operators | measured | predicted | off by | operators' times, off the whole | peak, measured | told by the graph, off by |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    for model in models:
+        report, why = run(options, model)
+        if report is None:
+            print(f"| {pathlib.Path(model).name} | – | {why} | | | | | |")
+            continue
+        rows.append(r := row(model, report))
+        print(f"| {r['model']} | {r['operators']} | {1e3 * r['measured']:.3g} ms | {1e3 * r['predicted']:.3g} ms | {r['error']:+.0%} | "
+              f"{r['sum']:+.1%} | {r['peak'] / 2**20:.2f} MiB | {r['memory']:+.1%} |", flush=True)
+    if not rows:
+        raise SystemExit("no model could be run")
+    print(f"\n{len(rows)} models: the predicted time is off by {statistics.median(abs(r['error']) for r in rows):.0%} (median); "
+          f"operators' times add up to within {statistics.median(abs(r['sum']) for r in rows):.1%} of the whole (median); the graph's peak "
+          f"is within {ALLOWED:.0%} of the measured one for {sum(abs(r['memory']) <= ALLOWED for r in rows)} of {len(rows)}")
+
+
+if __name__ == "__main__":
+    main()

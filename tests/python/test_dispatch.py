@@ -1,0 +1,185 @@
+"""The quick way of exporting: the whole report is the one that torch.export gives, and what cannot be told for sure is
+left to torch.export."""
+
+import contextlib
+import threading
+
+import pytest
+import timm
+import torch
+import torchvision
+import transformers
+from test_live import BERT, LLAMA, MODELS, ids
+from torch import nn
+from torch._export.utils import _disable_aten_to_metadata_assertions
+
+import tmeter
+
+QUICK, FULL = "dispatch on fake tensors", "torch.export, non-strict"
+PLUGINS = "params,flops,memory,activations,architecture"
+
+
+def both(model, inputs):
+    """Without the checks of types that torch.export of some versions puts before conversions."""
+    quick = tmeter.analyze(model, inputs=inputs, plugins=PLUGINS, dynamic_batch=False)
+    with _disable_aten_to_metadata_assertions():
+        full = tmeter.analyze(model, inputs=inputs, plugins=PLUGINS, dynamic_batch=False, via="torch.export")
+    assert full.export.way == FULL
+    return quick, full
+
+
+def assert_same(quick, full):
+    """All that a report says, but for when and by which command."""
+    assert quick.export.way == QUICK, quick.export
+    a, b = quick.to_dict(), full.to_dict()
+    for report in (a, b):
+        for key in ("command", "timing", "model"):
+            del report[key]
+        for node in report["nodes"]:
+            node.pop("name", None)  # of torch.export none inside its sub-graphs (no_grad)
+    for key in a:
+        assert a[key] == b[key], key
+
+
+@pytest.mark.parametrize("name", [*MODELS, "gpt2 tied", "roberta", "mobilenet", "swin", "mixer"])
+def test_it_says_what_torch_export_says(name):
+    more = {
+        "gpt2 tied": (lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(n_embd=64, n_layer=2, n_head=4)), (), {"input_ids": ids(1, 8)}),
+        "roberta": (lambda: transformers.RobertaModel(transformers.RobertaConfig(**BERT)), (), {"input_ids": ids(1, 8)}),
+        "mobilenet": (lambda: torchvision.models.mobilenet_v3_small(weights=None), (torch.zeros(1, 3, 64, 64),), {}),
+        "swin": (lambda: torchvision.models.swin_t(weights=None), (torch.zeros(1, 3, 64, 64),), {}),
+        "mixer": (lambda: timm.create_model("mixer_s32_224"), (torch.zeros(1, 3, 224, 224),), {}),
+    }
+    build, args, kwargs = {**MODELS, **more}[name]
+    quick, full = both(build(), kwargs or list(args))
+    if name == "graph attention":  # sizes that data decides: torch.export gives them names
+        assert quick.export.way == FULL and "DynamicOutputShape" in quick.export.failed[0][1]
+        return
+    assert_same(quick, full)
+
+
+class Odd(nn.Module):
+    """What may be written down in more than one way."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 4), nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+        self.b[1].weight = self.a.weight
+        self.register_buffer("kept", torch.zeros(4))
+        self.register_buffer("dropped", torch.zeros(4), persistent=False)
+        self.plain = torch.arange(4.0)
+
+    def forward(self, x, scale=None):
+        unused = x.shape[0] * torch.ones(3) + torch.arange(3)  # noqa: F841
+        for layer in (*self.b, self.a, self.b[0]):
+            x = layer(x).relu_()
+        with torch.no_grad():
+            x = self.a(x)
+        x = x + self.kept.sum() + self.dropped + self.plain + torch.tensor(2.0)
+        first, second = torch.split(x, 2, 1)
+        most, where = x.max(1)
+        x = torch.cat([first, second], 1)[:, [0, 1]] + torch.nn.functional.dropout(first, training=self.training)
+        x = x.masked_fill(x > 0, float("-inf")).to(torch.float64).contiguous(memory_format=torch.contiguous_format)
+        return {"x": x, "most": most, "noise": torch.rand(2, dtype=torch.float16)}, scale
+
+
+def test_odd_things_are_as_torch_export_has_them():
+    model = Odd()
+    for parameter in model.b[0].parameters():
+        parameter.requires_grad_(False)
+    assert_same(*both(model, [torch.zeros(1, 4)]))
+    assert_same(*both(model, {"x": (1, 4), "scale": (2, 2)}))
+
+
+def test_nothing_of_torch_is_changed_afterwards():
+    before = nn.Module.__call__, torch.amp.autocast_mode.autocast.__enter__, torch.is_grad_enabled()
+    for model in (Odd(), Refused("autocast")):
+        tmeter.analyze(model, inputs=[torch.zeros(1, 4)])
+        assert before == (nn.Module.__call__, torch.amp.autocast_mode.autocast.__enter__, torch.is_grad_enabled())
+        assert not torch.compiler.is_exporting() and not torch.compiler.is_compiling()
+
+
+class Refused(nn.Module):
+    """Each kind is something that torch.export writes down in a way of its own."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.kind, self.linear = kind, nn.Linear(4, 4)
+        self.other = self.linear if kind == "two names" else None
+        if kind == "compiled module":
+            self.linear = torch.compile(self.linear)
+        if kind == "compiled in place":
+            self.linear.compile()
+        if kind == "scripted module":
+            self.linear = torch.jit.script(self.linear)
+
+    def forward(self, x):
+        if self.kind == "autocast":
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                return self.linear(x)
+        if self.kind == "vmap":
+            return torch.vmap(self.linear)(x)
+        if self.kind == "cond":
+            return torch.cond(x.sum() > 0, lambda x: self.linear(x), lambda x: self.linear(x) + 1, (x,))
+        if self.kind == "compiled function":
+            return torch.compile(lambda x: self.linear(x).sin())(x)
+        if self.kind == "checkpoint":
+            return torch.utils.checkpoint.checkpoint(self.linear, x, use_reentrant=False)
+        if self.kind == "sparse":
+            return torch.sparse.mm(x.to_sparse(), self.linear.weight)
+        return self.linear(x)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["autocast", "vmap", "cond", "compiled function", "compiled module", "compiled in place", "scripted module", "checkpoint", "sparse", "two names"],
+)
+def test_what_is_written_down_otherwise(kind):
+    """Whoever answers: 16 multiply-adds of one row, or no answer where torch.export has none either."""
+    try:
+        result = tmeter.analyze(Refused(kind), inputs=[torch.zeros(1, 4)])
+    except tmeter.ExportError as failure:
+        assert kind in ("sparse", "scripted module"), failure
+        return
+    assert result.total("macs") in (16, 32) and (kind == "cond" or result.total("macs") == 16), result.export
+
+
+def test_other_threads_go_on():
+    """What this thread's way changes for a moment is not for others: they compute as before."""
+    model, x, stop, failed = nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.ones(1, 4), threading.Event(), []
+    want = model(x)
+
+    def work():
+        while not stop.is_set():
+            with torch.autocast("cpu", dtype=torch.bfloat16), contextlib.suppress(AttributeError):
+                model(x)
+            if not torch.equal(model(x), want):
+                failed.append(1)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        results = [tmeter.analyze(Odd(), inputs=[torch.zeros(1, 4)]) for _ in range(5)]
+    finally:
+        stop.set()
+        thread.join()
+    assert not failed
+    assert {r.export.way for r in results} == {QUICK} and len({r.total("macs") for r in results}) == 1
+
+
+def test_when_it_is_not_taken():
+    linear = nn.Linear(4, 4)
+    assert tmeter.analyze(linear, inputs=(1, 4)).export.way == QUICK
+    assert "open batch" in tmeter.analyze(linear, inputs=(2, 4)).export.way
+    assert tmeter.analyze(linear, inputs=(2, 4), dynamic_batch=False).export.way == QUICK
+    assert tmeter.analyze(linear, inputs=(1, 4), weights=True).export.way == FULL
+    assert tmeter.analyze(linear, inputs=(1, 4), via="torch.export").export.way == FULL
+    with pytest.raises(tmeter.UsageError, match="via='magic'"):
+        tmeter.analyze(linear, inputs=(1, 4), via="magic")
+
+
+def test_a_torch_with_other_insides(monkeypatch):
+    """Private names may go: then torch.export is asked, as before."""
+    monkeypatch.delattr(torch._C, "_EnablePreDispatch")
+    result = tmeter.analyze(nn.Linear(4, 4), inputs=(1, 4))
+    assert result.total("macs") == 16 and result.export.way == FULL
