@@ -1,22 +1,16 @@
 #include "apps/tmeter/measured_hardware.hpp"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
-#include "core/base/descriptor.hpp"
+#include "apps/tmeter/calibration.hpp"
+#include "apps/tmeter/child_program.hpp"
 #include "core/base/error.hpp"
 #include "core/base/output_file.hpp"
 #include "core/base/sha256.hpp"
@@ -83,6 +77,15 @@ std::string today() {
   return text;
 }
 
+/// "load 8.8 on 2 processors" while others use more than half of them; else empty.
+std::string busy() {
+  const auto load = std::strtod(read_at_most("/proc/loadavg", 64).c_str(), nullptr);
+  const int processors = usable_processors();
+  if (load <= 0.5 * processors) return {};
+  return "load " + std::to_string(static_cast<int>(load * 10) / 10.0).substr(0, 4) + " on " +
+         std::to_string(processors) + " processors";
+}
+
 /// The first line of a kept profile: which machine and which tmeter it is of.
 std::string first_line(const Processor& p) {
   const auto facts = p.facts + std::to_string(usable_processors());
@@ -119,48 +122,12 @@ std::optional<MeasuredHardware> parsed(std::string text, const std::string& firs
                                      "; name a profile instead");
 }
 
-std::string all_of(int fd) {
-  std::string text;
-  char buffer[4096];
-  for (;;) {
-    const auto n = read(fd, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return text;
-    if (text.size() < kMostBytes) text.append(buffer, static_cast<size_t>(n));
-  }
-}
-
-/// "ended with status 2", "was ended by signal 14"
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status))
-    return "was ended by signal " + std::to_string(WTERMSIG(status));
-  return "ended with status " + std::to_string(WEXITSTATUS(status));
-}
-
 /// What the program prints.
-std::string run_program(const std::string& program, const std::string& argument) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) cannot(std::strerror(errno));
-  Descriptor out(ends[0]), in(ends[1]);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in.get(), STDOUT_FILENO);
-  char* arguments[] = {const_cast<char*>(program.c_str()), const_cast<char*>(argument.c_str()),
-                       nullptr};
-  pid_t child = 0;
-  const int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed) cannot(program + ": " + std::strerror(failed));
-  in = Descriptor();
-  auto text = all_of(out.get());
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  // Ctrl-C goes to the program, too.
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
-    throw Error(ErrorKind::kInterrupted, "interrupted");
-  if (status != 0) cannot(program + " " + how_it_ended(status));
-  return text;
+std::string measured_rates() {
+  const auto program = own_program("measure-machine");
+  auto end = run_program({program, today()});
+  if (!end.fine()) cannot(program + (end.problem.empty() ? " " : ": ") + end.words());
+  return std::move(end.output);
 }
 
 /// A cache that cannot be written costs the next run a few seconds, and this one nothing.
@@ -195,12 +162,20 @@ MeasuredHardware measured_hardware(bool quiet, bool anew) {
   }
   Terminal terminal(false);
   if (!quiet) terminal.message("note: measuring this machine, once: some seconds, best while it is idle");
-  const auto title = cpu.name + ", " + std::to_string(usable_processors()) + " threads, measured " + today();
-  const auto text = first + "name = \"auto\"\ntitle = " + quoted(title) + "\ndate = \"" + today() +
-                    "\"\n" + run_program(own_program("measure-machine"), today()) +
-                    std::string(kLastLine);
+  const auto others = busy();
+  if (!quiet && !others.empty())
+    terminal.message("note: this machine is busy (" + others +
+                     "): rates come out low; once it is idle, `tmeter hardware measure` measures anew");
+  const auto title = cpu.name + ", " + std::to_string(usable_processors()) + " threads, measured " +
+                     today() + (others.empty() ? "" : " while busy, " + others);
+  auto text = first + "name = \"auto\"\ntitle = " + quoted(title) + "\ndate = \"" + today() +
+              "\"\n" + measured_rates();
+  const auto rates = parsed(text + std::string(kLastLine), first);
+  if (!rates) cannot("measure-machine did not print a profile");
+  text += calibrate(rates->profile, "measured " + today());
+  text += kLastLine;
   auto measured = parsed(text, first);
-  if (!measured) cannot("measure-machine did not print a profile");
+  if (!measured) cannot("its figures make no profile");
   const auto problem = keep(file, text);
   if (!problem.empty() && !quiet)
     terminal.message("note: what was measured cannot be kept, the next run measures again: " + problem);

@@ -13,7 +13,7 @@ import sys
 import tomllib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from support import BUILD, MODELS, TMETER, CliTest, main, tmeter  # noqa: E402
+from support import BUILD, HAVE_TORCH, MODELS, TMETER, CliTest, main, tmeter  # noqa: E402
 
 MODEL = MODELS / "dynamic_mlp.pt2"
 PROGRAM = BUILD / "lib" / "tmeter" / "programs" / "measure-machine"
@@ -54,7 +54,8 @@ class Measured(CliTest):
             shutil.copy(TMETER, prefix / "bin" / "tmeter")
             (prefix / "lib" / "tmeter" / "programs").mkdir(parents=True)
             (prefix / "lib" / "tmeter" / "plugins").symlink_to((BUILD / "lib" / "tmeter" / "plugins").resolve())
-            (prefix / "share").symlink_to((BUILD / "share").resolve())
+            (prefix / "share" / "tmeter").mkdir(parents=True)  # without the model that LibTorch would run
+            (prefix / "share" / "tmeter" / "hardware").symlink_to((BUILD / "share" / "tmeter" / "hardware").resolve())
             (self.folder / "figures").write_text(self.text)
         script = prefix / "lib" / "tmeter" / "programs" / "measure-machine"
         script.unlink(missing_ok=True)
@@ -131,6 +132,13 @@ class Measured(CliTest):
         self.assertEqual((second.returncode, second.stderr), (0, ""))
         self.assertEqual(self.kept.stat().st_mtime_ns, kept.st_mtime_ns)
         self.assertEqual(json.loads(second.stdout)["totals"]["predicted_time"], document["totals"]["predicted_time"])
+        kept_figures = leaves(tomllib.loads(self.kept.read_text()))
+        if HAVE_TORCH:
+            self.assertTrue(1e-8 < kept_figures["overhead.operator"]["value"] < 1)
+            for name in ("convolution", "matmul", "attention"):
+                self.assertTrue(0 < kept_figures[f"efficiency.{name}"]["value"] <= 1)
+        else:
+            self.assertIn("unmeasured", self.kept.read_text())
         # a profile like any other
         again = tmeter("--hardware", self.kept, "--plugins=roofline", "--report=json", MODEL)
         self.assertEqual(json.loads(again.stdout)["totals"]["predicted_time"], document["totals"]["predicted_time"])
@@ -155,6 +163,7 @@ class Measured(CliTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("measuring this machine", done.stderr)
                 self.assertTrue(self.kept.read_text().startswith(first))
+                self.assertIn("overhead.operator and efficiency.* are unmeasured", self.kept.read_text())
 
     def test_a_cache_that_cannot_be_written_costs_a_note(self):
         blocked = self.file("blocked")
