@@ -66,6 +66,8 @@ void Engine::collect_columns() {
   results_.columns = make_columns(plugins_, graph_);
   progress_.resize(results_.columns.size());
   for (size_t i = 0; i < progress_.size(); ++i) {
+    progress_[i].handlers = &handlers_.of_metric(results_.columns[i].id);
+    progress_[i].doing = "on metric '" + results_.columns[i].id + "'";
     if (is_node_metric(results_.columns[i])) progress_[i].nodes.resize(graph_.nodes().size());
     if (results_.columns[i].failed) progress_[i].finished = Stage::kDone;
   }
@@ -147,13 +149,13 @@ void Engine::configure() {
 
 tmeter_number Engine::ask_handlers(size_t column, const Node& node) {
   auto& c = results_.columns[column];
-  for (const auto& candidate : handlers_.for_node(c.id, node)) {
+  for (const auto& candidate : handlers_.for_node(*progress_[column].handlers, c.id, node)) {
     const auto* h = candidate.handler;
     if (h->flags & TMETER_HANDLER_ZERO_BY_RULE) {
       note_override(c, *candidate.plugin, candidate.overridden, node.op);
       return number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
     }
-    const auto value = ask(*candidate.plugin, {&c}, "on metric '" + c.id + "'",
+    const auto value = ask(*candidate.plugin, {&c}, progress_[column].doing,
                            [&](tmeter_call* x) { return h->eval(x, to_handle(&node), h->user); });
     if (!value) continue;
     note_override(c, *candidate.plugin, candidate.overridden, node.op);

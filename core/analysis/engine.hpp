@@ -64,6 +64,8 @@ class Engine final : private ResultsAccess {
   struct Progress {
     Stage answered = Stage::kWaiting;  // module handlers were asked
     Stage finished = Stage::kWaiting;  // every cell is there, roll-ups included
+    std::string doing;  // "on metric 'macs'"
+    HandlerTable::OfMetric* handlers = nullptr;
     std::vector<Stage> nodes;
     std::vector<Answer> calls;   // empty: none is answered
     std::vector<size_t> passes;  // that produce it

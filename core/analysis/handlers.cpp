@@ -77,9 +77,9 @@ HandlerTable::HandlerTable(const std::vector<Plugin*>& plugins) {
   }
 }
 
-const std::vector<OpCandidate>& HandlerTable::for_node(const std::string& metric,
+const std::vector<OpCandidate>& HandlerTable::for_node(OfMetric& known, const std::string& metric,
                                                        const Node& node) {
-  auto [it, added] = cache_[metric].try_emplace(CacheKey{node.op.data(), node.overload.data()});
+  auto [it, added] = known.try_emplace(CacheKey{node.op.data(), node.overload.data()});
   if (added) {
     if (const auto ops = ops_.find(metric); ops != ops_.end()) {
       if (!node.overload.empty()) append(ops->second, node.full_name(), it->second);

@@ -24,14 +24,29 @@ struct ModuleCandidate {
 };
 
 class HandlerTable {
+  struct CacheKey {
+    const char *op, *overload;
+    bool operator==(const CacheKey&) const = default;
+  };
+  struct CacheHash {
+    size_t operator()(const CacheKey& k) const {
+      return std::hash<const void*>()(k.op) * 31 + std::hash<const void*>()(k.overload);
+    }
+  };
+
  public:
+  using OfMetric = std::unordered_map<CacheKey, std::vector<OpCandidate>, CacheHash>;
+
   /// Throws Error(kPlugin) when two plugins claim one operator at the same priority, or give it two
   /// classes.
   explicit HandlerTable(const std::vector<Plugin*>& plugins);
 
+  /// What is known of who answers under a metric; lives as long as the table.
+  OfMetric& of_metric(const std::string& metric) { return cache_[metric]; }
   /// For `ns::op.overload`, then `ns::op`, then `*`; each by falling priority. Cached per operator:
   /// the names of one graph are interned, so their addresses identify them.
-  const std::vector<OpCandidate>& for_node(const std::string& metric, const Node& node);
+  const std::vector<OpCandidate>& for_node(OfMetric& known, const std::string& metric,
+                                           const Node& node);
 
   /// For the qualified type, then its last part, then `*`.
   std::vector<const ModuleCandidate*> for_module(const std::string& metric,
@@ -42,15 +57,6 @@ class HandlerTable {
   std::string_view class_of(const Node& node) const;
 
  private:
-  struct CacheKey {
-    const char *op, *overload;
-    bool operator==(const CacheKey&) const = default;
-  };
-  struct CacheHash {
-    size_t operator()(const CacheKey& k) const {
-      return std::hash<const void*>()(k.op) * 31 + std::hash<const void*>()(k.overload);
-    }
-  };
   // Names are the plugins', which outlive the table.
   template <class Candidate>
   using ByName = std::map<std::string_view, std::vector<Candidate>>;
@@ -63,7 +69,7 @@ class HandlerTable {
   std::map<std::string_view, GivenClass> classes_;                 // by operator
   std::map<std::string_view, ByName<OpCandidate>> ops_;            // metric → operator
   std::map<std::string_view, ByName<ModuleCandidate>> modules_;
-  std::map<std::string, std::unordered_map<CacheKey, std::vector<OpCandidate>, CacheHash>> cache_;
+  std::map<std::string, OfMetric> cache_;
 };
 
 }  // namespace tmeter::core

@@ -235,10 +235,13 @@ void roll_up_tensors(const Graph& graph, const Results& results, Column& column)
   std::vector<const Tensor*> last(graph.modules().size(), nullptr);  // counted last in this module
   Accumulator model(column);
   std::vector<const Tensor*> order;
+  order.reserve(graph.tensors().size());
   for (const auto& t : graph.tensors()) order.push_back(&t);
-  std::stable_sort(order.begin(), order.end(), [](const Tensor* a, const Tensor* b) {
+  const auto earlier = [](const Tensor* a, const Tensor* b) {
     return a->canonical->index < b->canonical->index;
-  });
+  };
+  if (!std::is_sorted(order.begin(), order.end(), earlier))  // only where some are tied
+    std::stable_sort(order.begin(), order.end(), earlier);
   for (const auto* t : order) {
     const auto* canonical = t->canonical;
     if (canonical->index >= cells.size()) continue;

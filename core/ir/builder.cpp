@@ -3,6 +3,7 @@
 #include <tmeter/abi/graph.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "core/base/checked.hpp"
 #include "core/base/error.hpp"
@@ -19,15 +20,16 @@ void limit(size_t size, size_t most, const char* what) {
     refuse("the model has more than " + std::to_string(most) + " " + what + ", tmeter's limit");
 }
 
-/// numel, with room for 16-byte elements in 63 bits.
-int64_t checked_numel(std::span<const int64_t> dims, const std::string& what) {
+/// numel, with room for 16-byte elements in 63 bits. `what()`: whose dims they are.
+template <class What>
+int64_t checked_numel(std::span<const int64_t> dims, const What& what) {
   if (dims.size() > limits::kRank)
-    refuse(what + " has rank " + std::to_string(dims.size()) + "; at most 64 is accepted");
+    refuse(what() + " has rank " + std::to_string(dims.size()) + "; at most 64 is accepted");
   int64_t numel = 1;
   for (const auto d : dims) {
     const auto product = d < 0 ? std::nullopt : checked_mul(numel, d);
     if (!product || !checked_mul(*product, 16))
-      refuse(what + " has the impossible shape " + shape_text(dims));
+      refuse(what() + " has the impossible shape " + shape_text(dims));
     numel = *product;
   }
   return numel;
@@ -48,6 +50,14 @@ std::span<std::remove_const_t<T>> GraphBuilder::copy(std::span<T> items) {
       static_cast<std::remove_const_t<T>*>(graph_->arena_.allocate(items.size_bytes(), alignof(T)));
   std::copy(items.begin(), items.end(), p);
   return {p, items.size()};
+}
+
+template <class T>
+std::span<T> GraphBuilder::room(size_t count) {
+  if (count == 0) return {};
+  auto* p = static_cast<T*>(graph_->arena_.allocate(count * sizeof(T), alignof(T)));
+  std::uninitialized_value_construct_n(p, count);
+  return {p, count};
 }
 
 void GraphBuilder::property(std::string_view key, std::string_view value) {
@@ -100,7 +110,11 @@ std::string_view GraphBuilder::path_of(const Module& parent, std::string_view na
            printable(parent.path.empty() ? name : parent.path, 40) + "'; tmeter accepts 4,096");
   count_name(size);
   if (parent.path.empty()) return name;
-  return graph_->intern(std::string(parent.path) + "." + std::string(name));
+  auto* path = static_cast<char*>(graph_->arena_.allocate(size, 1));
+  auto* at = std::copy(parent.path.begin(), parent.path.end(), path);
+  *at++ = '.';
+  std::copy(name.begin(), name.end(), at);
+  return {path, size};
 }
 
 void GraphBuilder::count_name(size_t bytes) {
@@ -133,17 +147,18 @@ GraphBuilder::Id GraphBuilder::module_call(Id module, Id parent) {
 
 GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   limit(graph_->tensors_.size(), limits::kTensors, "tensors");
-  const auto what = "tensor '" + printable(s.name) + "'";
-  auto& owner = module_at(s.owner, what.c_str());
+  const auto what = [&] { return "tensor '" + printable(s.name) + "'"; };
+  if (s.owner < 1 || s.owner > graph_->modules_.size()) module_at(s.owner, what().c_str());
+  auto& owner = graph_->modules_[s.owner - 1];
   const int64_t numel = checked_numel(s.dims, what);
   count_name(s.name.size());
-  if (!s.name.empty() && !tensor_names_.insert(graph_->intern(s.name)).second)
-    refuse(what + " is there twice");
+  const auto name = graph_->keep(s.name);
+  if (!s.name.empty() && !tensor_names_.insert(name).second) refuse(what() + " is there twice");
   auto& t = graph_->tensors_.emplace_back();
   t.index = graph_->tensors_.size() - 1;
   t.kind = s.kind;
   t.dtype = s.dtype;
-  t.name = graph_->intern(s.name);
+  t.name = name;
   t.storage_key = graph_->intern(s.storage_key);
   t.dims = copy(s.dims);
   t.numel = numel;
@@ -156,13 +171,13 @@ GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   t.canonical = &t;
   if (s.strides) {
     if (s.strides->size() != s.dims.size())
-      refuse(what + " has a different number of dims and strides");
+      refuse(what() + " has a different number of dims and strides");
     t.strides = copy(*s.strides);
   } else {
-    std::vector<int64_t> strides(s.dims.size(), 1);
-    for (size_t i = strides.size(); i-- > 1;)
-      strides[i - 1] = strides[i] * std::max<int64_t>(s.dims[i], 1);
-    t.strides = copy(std::span(strides));
+    t.strides = room<int64_t>(s.dims.size());
+    std::fill(t.strides.begin(), t.strides.end(), 1);
+    for (size_t i = t.strides.size(); i-- > 1;)
+      t.strides[i - 1] = t.strides[i] * std::max<int64_t>(s.dims[i], 1);
   }
   if (!s.storage_key.empty()) t.canonical = tied_.emplace(tie_key(s, t.strides), &t).first->second;
   owner.tensors.push_back(&t);
@@ -188,22 +203,22 @@ GraphBuilder::Id GraphBuilder::value_none() {
 }
 
 GraphBuilder::Id GraphBuilder::value_tensor(int32_t dtype, std::span<const DimSpec> dims) {
-  std::vector<int64_t> sizes;
-  std::vector<ExprId> exprs;
+  const auto sizes = room<int64_t>(dims.size());
   bool symbolic = false;
-  for (const auto& d : dims) {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const auto& d = dims[i];
     if (d.expr && !graph_->expressions_.contains(d.expr))
       refuse("a dim names an expression that is not there");
     symbolic = symbolic || d.expr;
-    sizes.push_back(d.expr ? 0 : d.value);
-    exprs.push_back(d.expr);
+    sizes[i] = d.expr ? 0 : d.value;
   }
-  checked_numel(sizes, "a tensor");
+  checked_numel(sizes, [] { return std::string("a tensor"); });
   auto& v = new_value(TMETER_VALUE_TENSOR, false);
   v.dtype = dtype;
-  v.dims = copy(std::span(sizes));
+  v.dims = sizes;
   if (symbolic) {
-    v.dim_exprs = copy(std::span(exprs));
+    v.dim_exprs = room<ExprId>(dims.size());
+    std::transform(dims.begin(), dims.end(), v.dim_exprs.begin(), [](const auto& d) { return d.expr; });
     v.expressions = &graph_->expressions_;
   }
   return last_value();
@@ -256,18 +271,18 @@ GraphBuilder::Id GraphBuilder::value_other(std::string_view text) {
 }
 
 GraphBuilder::Id GraphBuilder::value_list(std::span<const Id> items) {
-  std::vector<Value*> pointers;
+  const auto pointers = room<Value*>(items.size());
   bool defined = true;
   uint8_t depth = 0;
-  for (const auto id : items) {
-    pointers.push_back(&value(id, "a list"));
-    defined = defined && pointers.back()->defined;
-    depth = std::max(depth, pointers.back()->depth);
+  for (size_t i = 0; i < items.size(); ++i) {
+    pointers[i] = &value(items[i], "a list");
+    defined = defined && pointers[i]->defined;
+    depth = std::max(depth, pointers[i]->depth);
   }
   if (depth >= limits::kListDepth) refuse("lists are nested more than 64 deep");
   auto& v = new_value(TMETER_VALUE_LIST, defined);
   v.depth = depth + 1;
-  v.items = copy(std::span(pointers));
+  v.items = pointers;
   return last_value();
 }
 
@@ -295,14 +310,14 @@ void GraphBuilder::input(std::string_view name, std::string_view origin, Id id) 
 }
 
 void GraphBuilder::want_input(std::string_view name, std::span<const int64_t> dims) {
-  const auto what = "input '" + printable(name) + "'";
+  const auto what = [&] { return "input '" + printable(name) + "'"; };
   checked_numel(dims, what);
   auto& inputs = graph_->inputs_;
   const auto it =
       std::find_if(inputs.begin(), inputs.end(), [&](const Input& i) { return i.name == name; });
   if (it == inputs.end() || it->value->kind != TMETER_VALUE_TENSOR ||
       it->value->dims.size() != dims.size())
-    refuse(what + " is wanted with other sizes, but is no tensor of that rank");
+    refuse(what() + " is wanted with other sizes, but is no tensor of that rank");
   it->wanted = copy(dims);
 }
 
@@ -320,26 +335,24 @@ GraphBuilder::Id GraphBuilder::node(std::string_view op, std::string_view overlo
   if (call < 1 || call > graph_->calls_.size())
     refuse("node " + printable(n.full_name()) + " belongs to a module call that is not there");
   n.call = &graph_->calls_[call - 1];
-  std::vector<Arg> arguments;
-  arguments.reserve(args.size());
-  for (const auto& [name, id] : args) {
+  n.args = room<Arg>(args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    const auto& [name, id] = args[i];
     auto& v = value(id, "an argument");
     require_defined(v, n, name);
-    arguments.push_back({graph_->intern(name), &v});
+    n.args[i] = {graph_->intern(name), &v};
   }
-  std::vector<Value*> made;
-  for (const auto id : results) {
-    made.push_back(&value(id, "a result"));
-    define(*made.back(), &n);
+  n.results = room<Value*>(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    n.results[i] = &value(results[i], "a result");
+    define(*n.results[i], &n);
   }
-  n.args = copy(std::span(arguments));
-  n.results = copy(std::span(made));
   return static_cast<Id>(graph_->nodes_.size());
 }
 
 void GraphBuilder::node_name(Id node, std::string_view name) {
   if (node < 1 || node > graph_->nodes_.size()) refuse("a name is for a node that is not there");
-  graph_->nodes_[node - 1].name = graph_->intern(name);
+  graph_->nodes_[node - 1].name = graph_->keep(name);
 }
 
 void GraphBuilder::number_preorder() {

@@ -97,6 +97,8 @@ class GraphBuilder {
   /// Into the graph's arena.
   template <class T>
   std::span<std::remove_const_t<T>> copy(std::span<T> items);
+  template <class T>
+  std::span<T> room(size_t count);
 
   std::unique_ptr<Graph> graph_;
   size_t name_bytes_ = 0;  // of module paths and tensor names

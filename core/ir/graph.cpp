@@ -3,6 +3,7 @@
 #include <tmeter/abi/graph.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "core/base/checked.hpp"
@@ -26,6 +27,16 @@ void check_size(std::span<const int64_t> dims) {
   }
 }
 
+/// Differs for most texts that differ, and takes less than reading them: their size and both ends.
+size_t place_of(std::string_view text) {
+  uint64_t first = 0, last = 0;
+  const size_t n = std::min(text.size(), sizeof first);
+  std::memcpy(&first, text.data(), n);
+  std::memcpy(&last, text.data() + text.size() - n, n);
+  const uint64_t mixed = (first ^ std::rotl(last, 29) ^ text.size()) * 0x9e3779b97f4a7c15;
+  return static_cast<size_t>(mixed >> 40);
+}
+
 std::string range_text(const Symbol& s) {
   return std::to_string(s.min) + "…" +
          (s.max == INT64_MAX ? std::string("any") : std::to_string(s.max));
@@ -38,12 +49,19 @@ std::string_view Graph::property(std::string_view key) const {
   return it == properties_.end() ? std::string_view() : std::string_view(it->second);
 }
 
-std::string_view Graph::intern(std::string_view text) {
+std::string_view Graph::keep(std::string_view text) {
   if (text.empty()) return {};
-  if (const auto it = strings_.find(text); it != strings_.end()) return *it;
   auto* copy = static_cast<char*>(arena_.allocate(text.size(), 1));
   std::memcpy(copy, text.data(), text.size());
-  return *strings_.emplace(copy, text.size()).first;
+  return {copy, text.size()};
+}
+
+std::string_view Graph::intern(std::string_view text) {
+  if (text.empty()) return {};
+  auto& recent = recent_[place_of(text) % recent_.size()];
+  if (recent == text) return recent;
+  const auto it = strings_.find(text);
+  return recent = it != strings_.end() ? *it : *strings_.insert(keep(text)).first;
 }
 
 void Graph::evaluate() {

@@ -4,6 +4,7 @@
 // (stable addresses) and are read-only once built, but for `bind`, which re-evaluates the sizes of
 // models with dynamic shapes. Reading is safe from any thread.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -108,10 +109,10 @@ class Graph {
 
   std::string_view property(std::string_view key) const;
   const std::map<std::string, std::string, std::less<>>& properties() const { return properties_; }
-  const std::deque<Node>& nodes() const { return nodes_; }
+  const std::pmr::deque<Node>& nodes() const { return nodes_; }
   const std::vector<Module*>& modules() const { return preorder_; }
-  const std::deque<ModuleCall>& calls() const { return calls_; }
-  const std::deque<Tensor>& tensors() const { return tensors_; }
+  const std::pmr::deque<ModuleCall>& calls() const { return calls_; }
+  const std::pmr::deque<Tensor>& tensors() const { return tensors_; }
   const std::vector<Symbol>& symbols() const { return symbols_; }
   const Expressions& expressions() const { return expressions_; }
   const std::vector<Input>& inputs() const { return inputs_; }
@@ -138,17 +139,21 @@ class Graph {
   void evaluate();
   void set_values(std::span<const int64_t> values);
   void name_places();
+  /// The one copy of a text that is there many times: equal texts have equal addresses.
   std::string_view intern(std::string_view text);
+  /// A copy of a text that is there once.
+  std::string_view keep(std::string_view text);
 
   std::pmr::monotonic_buffer_resource arena_{1 << 16};
   std::pmr::unordered_set<std::string_view> strings_{&arena_};
+  std::array<std::string_view, 1024> recent_{};  // of strings_, by their ends: most are asked for again and again
   std::map<std::string, std::string, std::less<>> properties_;
-  std::deque<Value> values_;
-  std::deque<Node> nodes_;
-  std::deque<Module> modules_;
+  std::pmr::deque<Value> values_{&arena_};
+  std::pmr::deque<Node> nodes_{&arena_};
+  std::pmr::deque<Module> modules_{&arena_};
   std::vector<Module*> preorder_;
-  std::deque<ModuleCall> calls_;
-  std::deque<Tensor> tensors_;
+  std::pmr::deque<ModuleCall> calls_{&arena_};
+  std::pmr::deque<Tensor> tensors_{&arena_};
   std::vector<Symbol> symbols_;
   Expressions expressions_;
   std::vector<Input> inputs_;

@@ -1,4 +1,5 @@
 // tmeter.host.builder/1: the C door to core/ir's GraphBuilder.
+#include <array>
 #include <filesystem>
 
 #include "core/base/checked.hpp"
@@ -84,8 +85,11 @@ tmeter_status add_tensor(tmeter_builder* b, const tmeter_tensor_desc* theirs, tm
 tmeter_status add_tensor_value(tmeter_builder* b, int32_t dtype, const tmeter_dim* dims,
                                size_t rank, tmeter_id* out) {
   return make(b, out, [&](GraphBuilder& g) {
-    std::vector<DimSpec> specs;
-    for (size_t i = 0; i < rank; ++i) specs.push_back(dim(dims[i]));
+    std::vector<DimSpec> many;
+    std::array<DimSpec, 8> few;
+    if (rank > few.size()) many.resize(rank);
+    const auto specs = many.empty() ? std::span(few).first(rank) : std::span(many);
+    for (size_t i = 0; i < rank; ++i) specs[i] = dim(dims[i]);
     return g.value_tensor(dtype, specs);
   });
 }
@@ -93,10 +97,11 @@ tmeter_status add_tensor_value(tmeter_builder* b, int32_t dtype, const tmeter_di
 tmeter_status add_node(tmeter_builder* b, const tmeter_node_desc* theirs, tmeter_id* out) {
   return make(b, out, [&](GraphBuilder& g) {
     const auto d = adopted(theirs, TMETER_SIZE_1_0(tmeter_node_desc), "its tmeter_node_desc");
-    std::vector<std::pair<std::string_view, tmeter_id>> args;
-    args.reserve(d.arg_count);
-    for (size_t i = 0; i < d.arg_count; ++i)
-      args.emplace_back(view(d.args[i].name), d.args[i].value);
+    std::vector<std::pair<std::string_view, tmeter_id>> many;
+    std::array<std::pair<std::string_view, tmeter_id>, 16> few;
+    if (d.arg_count > few.size()) many.resize(d.arg_count);
+    const auto args = many.empty() ? std::span(few).first(d.arg_count) : std::span(many);
+    for (size_t i = 0; i < d.arg_count; ++i) args[i] = {view(d.args[i].name), d.args[i].value};
     return g.node(view(d.op), view(d.overload), d.module_call, args, {d.results, d.result_count},
                   view(d.location));
   });

@@ -19,8 +19,10 @@ linears     x [2, 6, 32] is read once instead of three times:                   
 epilogues   conv → relu [2, 4, 8, 8], linear → dropout → gelu [2, 16], linear → tanh [2, 8]:   2 · 4 · (512 + 32 + 16)
 """
 import json
+import pathlib
+import tempfile
 
-from support import CliTest, FIXTURES, MODELS, main, report, tmeter
+from support import CliTest, FIXTURES, MODELS, build_plugin, main, report, tmeter
 
 FOLDER = FIXTURES / "advice"
 ALL = ("--plugins=fusion-advice", "--set=fusion-advice.min-share=0")
@@ -133,6 +135,28 @@ class FusionAdvice(CliTest):
         for share, rules in (("0.2", {"fuse-elementwise"}), ("0.8", set())):  # chains saves 75 % of its traffic
             self.assertEqual(set(findings(FOLDER / "chains.pt2", "--plugins=fusion-advice", f"--set=fusion-advice.min-share={share}")[1]), rules)
         self.assert_refused(2, ["min-share"], FOLDER / "chains.pt2", "--plugins=fusion-advice", "--set=fusion-advice.min-share=2")
+
+
+class Measured(CliTest):
+    """With an executor whose operator i takes i + 1 us (clockwork_plugin.cpp): conv 1, bn 2, relu 3, conv_transpose 4, bn 5, linear 6,
+    flatten 7, bn 8: 36 us."""
+
+    @classmethod
+    def setUpClass(cls):
+        built = tempfile.TemporaryDirectory(prefix="tmeter-advice-")
+        cls.addClassCleanup(built.cleanup)
+        cls.engine = pathlib.Path(built.name) / "clockwork.tmeter"
+        build_plugin("clockwork_plugin.cpp", cls.engine)
+
+    def test_what_would_be_gone_as_measured(self):
+        document, found = findings(FOLDER / "folds.pt2", "--inference", "--plugin", self.engine, "--plugins=fusion-advice,-torch-backend")
+        self.assertAlmostEqual(document["totals"]["op_time"], 36e-6, delta=1e-12)
+        self.assertIn("as measured here, what would be gone takes 15.00 us (41.7 %)", found["fold-batch-norm"]["evidence"])
+        self.assertIn("takes 3.00 us (8.3 %)", found["fuse-activation"]["evidence"])
+
+    def test_layers_that_stay_are_not_gone(self):
+        _, found = findings(FOLDER / "linears.pt2", "--inference", "--plugin", self.engine, "--plugins=fusion-advice,-torch-backend")
+        self.assertNotIn("measured", found["merge-linear"]["evidence"])
 
 
 class RealModels(CliTest):

@@ -10,7 +10,7 @@ At 1 GB/s, arithmetic and calls for nothing, n times the batch takes 76,840 + 17
 1,124,352 of 1,201,192 ns (93.6 %), 32 times 88.0 %; 64 · 94,408 / 1,201,192 = 5.03 times the throughput. While gelu runs, 1,024 + 2 · 4,096
 bytes of activations are alive.
 """
-from support import CliTest, FIXTURES, MODELS, main, report, tmeter
+from support import CliTest, FIXTURES, MODELS, build_plugin, main, report, tmeter
 
 MLP = MODELS / "dynamic_mlp.pt2"
 PLUGINS = "--plugins=parallelism-advice"
@@ -78,6 +78,17 @@ class ParallelismAdvice(CliTest):
         self.assertIn("1 elementwise operator is too small for threads: 81.92 us on one instead of 8.19 us on all, of 94.41 us", finding["text"])
         self.assertNotIn("serial-operators", self.findings(MLP, "--input", "x=128x64", single_peak_dram=1e8)[1])
         self.assertNotIn("serial-operators", self.findings()[1])  # nobody knows of threads
+
+    def test_the_best_number_of_threads_as_measured(self):
+        """The clock of the executor (clockwork_plugin.cpp) runs as fast on any number of threads."""
+        engine = self.folder / "clockwork.tmeter"
+        build_plugin("clockwork_plugin.cpp", engine)
+        scaled = (MLP, "--profile", "--plugin", engine, f"{PLUGINS},-torch-backend", "--set", "profile.scaling=true")
+        found = {f["rule"]: f for f in report(*scaled, "--threads", "5")["findings"]}
+        self.assertIn("fastest on 1 of 5 threads", found["thread-count"]["text"])
+        self.assertIn("all 5 are 1.00 times as fast as one", found["thread-count"]["evidence"])
+        for arguments in ((*scaled, "--threads", "1"), (MLP, PLUGINS)):
+            self.assertNotIn("thread-count", {f["rule"] for f in report(*arguments)["findings"]})
 
     def test_weights_alone_say_nothing(self):
         done = tmeter(FIXTURES / "trained" / "model.safetensors", PLUGINS)

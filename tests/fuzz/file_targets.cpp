@@ -1,11 +1,14 @@
 // Files: each input becomes a file in memory, whole or as the one entry of an archive that matters.
 #include <string>
+#include <vector>
 
 #include "apps/tmeter/sample.hpp"
 #include "core/archive/zip.hpp"
+#include "core/base/error.hpp"
 #include "core/config/hardware.hpp"
 #include "core/config/manifest.hpp"
 #include "core/config/settings.hpp"
+#include "core/merging/merging.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/model_loading.hpp"
 #include "core/saved/saved_report.hpp"
@@ -52,13 +55,35 @@ void pickle(std::string_view input) {
 }
 
 void report(std::string_view input) { core::read_report(input); }
+
+/// Two reports, a zero byte between them; one alone is given twice.
+void merge(std::string_view input) {
+  const size_t zero = input.find('\0');
+  const auto first = input.substr(0, zero);
+  const auto second = zero == std::string_view::npos ? first : input.substr(zero + 1);
+  const auto parts = [&] {
+    std::vector<core::Part> out;
+    out.push_back({"a", core::read_report(first)});
+    out.push_back({"b", core::read_report(second)});
+    return out;
+  };
+  try {
+    core::ModelIndex index;
+    for (const auto& part : parts()) index.add(part);
+    index.finish();
+  } catch (const core::Error&) {  // sums that are too large; shards may have them all the same
+  }
+  core::merge_shards(parts());
+}
+
 void manifest(std::string_view input) { core::read_manifest(app::SampleFile(input).path()); }
 void settings(std::string_view input) { core::read_settings(app::SampleFile(input).path()); }
 void hardware(std::string_view input) { core::load_hardware(app::SampleFile(input).path(), {}); }
 
 constexpr Target kTargets[] = {
-    {"zip", zip},           {"pt2", program},       {"pickle", pickle},     {"file", load},
-    {"manifest", manifest}, {"settings", settings}, {"hardware", hardware}, {"report", report}};
+    {"zip", zip},           {"pt2", program},       {"pickle", pickle},
+    {"file", load},         {"manifest", manifest}, {"settings", settings},
+    {"hardware", hardware}, {"report", report},     {"merge", merge}};
 
 }  // namespace
 

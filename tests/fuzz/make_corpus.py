@@ -47,8 +47,11 @@ def files():
     for path in sorted((ROOT / "plugins").glob("**/*.toml")):
         yield "hardware", path.stem, path.read_bytes()
         yield "manifest", path.stem, path.read_bytes()
-    yield "report", "every_value", (ROOT / "tests/unit/reports/golden/report.json").read_bytes()
+    golden = (ROOT / "tests/unit/reports/golden/report.json").read_bytes()
+    yield "report", "every_value", golden
+    yield "merge", "every_value", golden
     yield from saved_reports()
+    yield from shards()
 
 
 def saved_reports():
@@ -59,6 +62,16 @@ def saved_reports():
         done = subprocess.run([os.environ["TMETER"], FIXTURES / "models" / f"{name}.pt2", *options, "--report", "json"],
                               capture_output=True, check=True)
         yield "report", name, done.stdout
+
+
+def shards():
+    """Reports of the shards of one checkpoint, two by two."""
+    if "TMETER" not in os.environ:
+        return
+    for options in (["--plugins=params"], ["--plugins=params,memory,flops,param-stats"]):
+        reports = [subprocess.run([os.environ["TMETER"], shard, *options, "--report", "json"], capture_output=True, check=True).stdout
+                   for shard in sorted((FIXTURES / "checkpoints").glob("model-0000?-of-00002.safetensors"))]
+        yield "merge", options[0][10:].replace(",", "_"), b"\0".join(reports)
 
 
 def main():

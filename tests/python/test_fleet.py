@@ -76,6 +76,27 @@ def test_parquet_and_index(tmp_path, resnet50, trained):
     assert index.total("params") == 25_557_032 + 94_801
 
 
+def test_models_by_name(tmp_path, resnet50):
+    """Built and exported by the workers; figures of torchvision's and timm's own pages and of docs/zoo.md."""
+    models = {"file": resnet50, "squeeze": "torchvision:squeezenet1_1", "resnet": "timm:resnet18", "none": "timm:no_such"}
+    found = run(models, tmp_path / "out")
+    rows = {row["model"]: row for row in found.models}
+    assert (rows["squeeze"]["params"], rows["squeeze"]["macs"]) == (1_235_496, 349_151_936)
+    assert (rows["resnet"]["params"], rows["resnet"]["macs"]) == (11_689_512, 1_814_073_344)
+    assert rows["squeeze"]["bytes"] is None and rows["file"]["status"] == "ok"
+    assert rows["none"]["error_kind"] == "UsageError" and "timm has no model 'no_such'" in rows["none"]["error"]
+    first = (tmp_path / "out/ledger.jsonl").read_text()
+    del models["none"]
+    assert not run(models, tmp_path / "out").failed
+    assert (tmp_path / "out/ledger.jsonl").read_text() == first  # nothing was made again
+
+
+def test_a_file_that_is_called_like_a_library_s_model(tmp_path, resnet50, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("timm:resnet18").write_bytes(resnet50.read_bytes())
+    assert run(["timm:resnet18"], tmp_path / "out").models[0]["macs"] == 4_089_184_256
+
+
 class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()

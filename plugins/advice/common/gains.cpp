@@ -65,6 +65,12 @@ std::string share_text(double part, double whole) {
 
 }  // namespace
 
+tmeter::Cell count_cell(double number) {
+  constexpr double kMost = 9e18;
+  return number < kMost ? tmeter::Cell(tmeter::Count(static_cast<int64_t>(number)))
+                        : tmeter::Cell::unsupported();
+}
+
 std::string bytes_text(double bytes) { return tmeter::scaled(bytes, TMETER_UNIT_BYTE, "B").text(); }
 std::string seconds_text(double s) { return tmeter::scaled(s, TMETER_UNIT_SECOND, "s").text(); }
 
@@ -218,7 +224,35 @@ bool Ledger::matter(std::span<const Gain> gains, double share) const {
 
 void Ledger::report(Finding& f, std::span<const Gain> gains) const {
   f.evidence = kinds_text(gains) + (f.evidence.empty() ? "" : "; ") + f.evidence;
+  f.evidence += measured_text(gains);
   report_totals(f, gains);
+}
+
+double Ledger::measured_gone(const Gain& gain) const {
+  double gone = 0, slowest = 0;
+  for (const auto& node : gain.gone) gone += call_.read("op_time", node).real();
+  if (!gain.gone.empty()) return gone;
+  bool multiplies = false;
+  for (const auto& node : gain.nodes) {
+    if (call_.read("macs", node).real() > 0) {
+      multiplies = true;
+      continue;
+    }
+    const double seconds = call_.read("op_time", node).real();
+    gone += seconds;
+    slowest = std::max(slowest, seconds);
+  }
+  return multiplies || gain.nodes.size() == 1 ? gone : gone - slowest;
+}
+
+std::string Ledger::measured_text(std::span<const Gain> gains) const {
+  const auto whole = call_.read("op_time", TMETER_AXIS_MODEL, 0);
+  if (!whole.known() || whole.real() <= 0) return {};
+  double gone = 0;
+  for (const auto& gain : gains) gone += measured_gone(gain);
+  if (gone <= 0) return {};
+  return "; as measured here, what would be gone takes " + seconds_text(gone) + " (" +
+         share_text(gone, whole.real()) + ")";
 }
 
 void Ledger::report_totals(Finding& f, std::span<const Gain> gains) const {

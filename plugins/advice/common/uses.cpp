@@ -52,6 +52,19 @@ bool is_pattern(const Node& node, size_t arg) {
 
 }  // namespace
 
+double numbers_of(const tmeter::Shape& shape) {
+  double n = 1;
+  for (const auto size : shape) n *= static_cast<double>(std::max<int64_t>(size, 0));
+  return n;
+}
+double bytes_of(const Value& value) {
+  return value.is_tensor() ? numbers_of(value.shape()) * static_cast<double>(value.dtype().bytes())
+                           : 0;
+}
+double bytes_of(const tmeter::Tensor& tensor) {
+  return numbers_of(tensor.shape()) * static_cast<double>(tensor.dtype().bytes());
+}
+
 bool is_idle(const Node& node) {
   if (!has_one_tensor(node)) return false;
   const auto name = tmeter::base_name(node.op());

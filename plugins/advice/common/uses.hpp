@@ -27,6 +27,12 @@ bool is_seen_through(const tmeter::Node& node, Through through);
 /// What was made before operators of `through` handed it on.
 tmeter::Value origin(tmeter::Value value, Through through);
 
+/// How many numbers, and bytes, a tensor has. In a file made to mislead they may be beyond any
+/// memory, where Value::bytes throws; a size below 0 counts as 0.
+double numbers_of(const tmeter::Shape& shape);
+double bytes_of(const tmeter::Value& value);
+double bytes_of(const tmeter::Tensor& tensor);
+
 /// All tensor values in an argument or result, also those in lists.
 template <class F>
 void for_each_tensor(const tmeter::Value& value, const F& f) {

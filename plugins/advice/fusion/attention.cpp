@@ -60,7 +60,8 @@ bool is_scale(const Node& node, const Value& scores) {
 }
 
 bool is_mask(const Node& node, const Value& scores) {
-  return is(node, kMasks) && node.result(0).numel() == scores.numel();
+  return is(node, kMasks) &&
+         advice::numbers_of(node.result(0).shape()) == advice::numbers_of(scores.shape());
 }
 
 bool is_softmax(const Node& node) {
@@ -117,7 +118,7 @@ void add_scaling(const Value& operand, const advice::Uses& uses, std::vector<Nod
   const auto maker = advice::origin(operand, Through::kView).producer();
   if (!maker || !is(maker, kScales) || !maker.arg("self").is_tensor()) return;
   const auto factor = maker.arg("other");
-  const bool number = !factor.is_tensor() || factor.shape().numel() == tmeter::Count(1);
+  const bool number = !factor.is_tensor() || advice::numbers_of(factor.shape()) == 1;
   const auto use = uses.sole(maker.result(0), Through::kView);
   if (number && use && use.node.handle() == nodes.front().handle())
     nodes.insert(nodes.begin() + 1, maker);
@@ -138,8 +139,7 @@ std::vector<Gain> attentions(Model& model) {
     std::sort(nodes.begin(), nodes.end(),
               [](const Node& a, const Node& b) { return a.index() < b.index(); });
     double between = 0;
-    for (size_t i = 0; i + 1 < nodes.size(); ++i)
-      between += static_cast<double>(nodes[i].result(0).bytes().value());
+    for (size_t i = 0; i + 1 < nodes.size(); ++i) between += advice::bytes_of(nodes[i].result(0));
     auto gain =
         model.ledger.merged(std::move(nodes), {between, between}, tmeter::OpClass::kAttention);
     if (gain) out.push_back(std::move(*gain));

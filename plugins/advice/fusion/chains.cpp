@@ -64,7 +64,8 @@ class Groups {
     size_t group = kNone;
     for (const auto& user : uses.all(node.result(0))) {
       const auto its = root_[user.index()];
-      const bool as_large = its != kNone && user.result(0).numel() == node.result(0).numel();
+      const bool as_large = its != kNone && advice::numbers_of(user.result(0).shape()) ==
+                                                advice::numbers_of(node.result(0).shape());
       if (!as_large || (group != kNone && group != its)) return kNone;
       group = its;
     }
@@ -82,7 +83,7 @@ Moved moved_by_one(const std::vector<Node>& nodes, const Moved& last) {
   Moved out{0, last.written};
   for (const auto& node : nodes)
     advice::for_each_input(node, [&](const Value& v) {
-      if (known.insert(memory_of(v)).second) out.read += static_cast<double>(v.bytes().value());
+      if (known.insert(memory_of(v)).second) out.read += advice::bytes_of(v);
     });
   return out;
 }

@@ -36,12 +36,13 @@ std::vector<Gain> epilogues(const std::vector<Foldable>& norms, Model& model) {
     const auto between = nodes.back().result(0);
     const auto use = model.uses.sole(between, advice::Through::kIdle);
     if (!use || !is_pointwise_activation(use.node)) continue;
-    const auto bytes = static_cast<double>(between.bytes().value());
+    const auto bytes = advice::bytes_of(between);
     auto gain = model.ledger.merged({nodes.back(), use.node}, {bytes, bytes},
                                     tmeter::op_class(nodes.back().op()));
     if (!gain) continue;
     nodes.push_back(use.node);
     gain->kind = advice::kind_of(nodes);
+    gain->gone = {use.node};
     out.push_back(std::move(*gain));
   }
   return out;

@@ -114,10 +114,10 @@ std::optional<FoldError> fold_error(const Foldable& f, const tmeter::Call& call)
   const auto shape = f.weight.shape();
   const int64_t channel_dim = f.transposed ? 1 : 0;
   const int64_t channels = shape[channel_dim];
-  const auto inner = shape.product(channel_dim + 1, shape.rank()).value();
   Norm norm;
-  if (!format_of(f.weight.dtype()) || inner <= 0 || !readable(f.weight, call) ||
-      !read_norm(f.norm, static_cast<size_t>(channels), call, norm))
+  if (!format_of(f.weight.dtype()) || !readable(f.weight, call)) return std::nullopt;
+  const auto inner = shape.product(channel_dim + 1, shape.rank()).value();
+  if (inner <= 0 || !read_norm(f.norm, static_cast<size_t>(channels), call, norm))
     return std::nullopt;
   FoldError weights, bias;
   std::vector<double> old_bias;

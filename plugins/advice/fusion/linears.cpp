@@ -62,7 +62,7 @@ std::vector<Gain> parallel_linears(Model& model) {
   for (const auto& key : order) {
     auto& nodes = by_input[key];
     if (nodes.size() < 2) continue;
-    const auto input = static_cast<double>(nodes.front().arg("input").bytes().value());
+    const auto input = advice::bytes_of(nodes.front().arg("input"));
     const auto times = static_cast<double>(nodes.size() - 1);
     auto gain = model.ledger.merged(nodes, {times * input, 0}, tmeter::OpClass::kMatmul);
     if (!gain) continue;

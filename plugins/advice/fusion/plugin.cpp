@@ -105,8 +105,7 @@ void emit_bytes(const std::vector<Gain>& gains, Model& model) {
   for (const auto& gain : gains) bytes[gain.nodes.back().index()] += gain.saved.all();
   for (size_t i = 0; i < bytes.size(); ++i)
     model.call.emit(kFusable, TMETER_AXIS_NODE, i,
-                    bytes[i] > 0 ? tmeter::Cell(tmeter::Count(static_cast<int64_t>(bytes[i])))
-                                 : tmeter::Cell::zero_by_rule());
+                    bytes[i] > 0 ? advice::count_cell(bytes[i]) : tmeter::Cell::zero_by_rule());
 }
 
 void run(const tmeter::Graph& graph, tmeter::Call& call) {

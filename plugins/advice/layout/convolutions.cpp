@@ -26,13 +26,13 @@ constexpr std::array<std::string_view, 7> kSpatial{
 
 /// The image is a point: both orders are the same.
 bool has_pixels(const Shape& s) {
-  return s.rank() >= 4 && s.product(2, s.rank()) > tmeter::Count(1);
+  return s.rank() >= 4 && std::any_of(s.begin() + 2, s.end(), [](int64_t d) { return d > 1; });
 }
 
 bool lies_channels_last(const tmeter::Tensor& weight) {
   const auto shape = weight.shape(), strides = weight.strides();
   return strides.rank() == shape.rank() && shape.rank() >= 4 && shape[1] > 1 && strides[1] == 1 &&
-         shape.product(2, shape.rank()) > tmeter::Count(1);
+         has_pixels(shape);
 }
 
 bool works_on_images(const Node& node) {
@@ -67,8 +67,7 @@ Sum add_up(const Model& model) {
     if (!works_on_images(node)) continue;
     sum.nodes.push_back(node);
     sum.macs += macs;
-    sum.reordered +=
-        2 * static_cast<double>((node.arg("input").bytes() + node.result(0).bytes()).value());
+    sum.reordered += 2 * (advice::bytes_of(node.arg("input")) + advice::bytes_of(node.result(0)));
     const auto seconds = model.call.read("predicted_time", node);
     if (seconds.known()) sum.seconds += seconds.real();
   }

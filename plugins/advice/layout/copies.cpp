@@ -40,8 +40,7 @@ std::string kind_of_copy(const Node& copy) {
 void emit_bytes(const std::vector<Gain>& copies, Model& model) {
   std::vector<tmeter::Cell> cells(model.graph.nodes().size(), tmeter::Cell::zero_by_rule());
   for (const auto& copy : copies)
-    cells[copy.nodes.front().index()] =
-        tmeter::Cell(tmeter::Count(static_cast<int64_t>(copy.saved.all())));
+    cells[copy.nodes.front().index()] = advice::count_cell(copy.saved.all());
   for (size_t i = 0; i < cells.size(); ++i)
     model.call.emit(kReordered, TMETER_AXIS_NODE, i, cells[i]);
 }
@@ -61,7 +60,7 @@ void say_copies(Model& model) {
   all = counted;
   double hidden = 0;
   for (const auto& node : layouts.copying_reshapes()) {
-    const auto bytes = static_cast<double>(node.result(0).bytes().value());
+    const auto bytes = advice::bytes_of(node.result(0));
     hidden += 2 * bytes;
     all.push_back({{node}, {bytes, bytes}, std::nullopt, kind_of_copy(node)});
   }
@@ -80,6 +79,7 @@ void say_copies(Model& model) {
   if (hidden > 0)
     f.evidence += "; " + advice::bytes_text(hidden) +
                   " of it by reshape, which the figures above take for a view";
+  f.evidence += model.ledger.measured_text(all);
   f.action =
       "matmul and scaled_dot_product_attention take any strides: contiguous() before them can go; "
       "else make the tensor in the order in which it is used";

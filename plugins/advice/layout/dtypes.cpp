@@ -27,7 +27,7 @@ class Share {
  public:
   explicit Share(DType type) : type_(type) {}
   void add(const Value& v) {
-    const auto bytes = static_cast<double>(v.bytes().value());
+    const auto bytes = advice::bytes_of(v);
     all_ += bytes;
     if (v.dtype() == type_) of_type_ += bytes;
   }
@@ -63,16 +63,14 @@ std::vector<Gain> gains_in(DType from, DType to, Model& model) {
 double stored_in(const tmeter::Graph& graph, DType type) {
   double bytes = 0;
   for (const auto& t : graph.tensors())
-    if (t.is_parameter() && !t.is_tied() && t.dtype() == type)
-      bytes += static_cast<double>(t.bytes().value());
+    if (t.is_parameter() && !t.is_tied() && t.dtype() == type) bytes += advice::bytes_of(t);
   return bytes;
 }
 
 double stored(const tmeter::Graph& graph) {
   double bytes = 0;
   for (const auto& t : graph.tensors())
-    if (t.is_parameter() && !t.is_tied() && t.dtype().bytes() > 0)
-      bytes += static_cast<double>(t.bytes().value());
+    if (t.is_parameter() && !t.is_tied() && t.dtype().bytes() > 0) bytes += advice::bytes_of(t);
   return bytes;
 }
 

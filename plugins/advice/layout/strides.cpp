@@ -79,12 +79,18 @@ std::optional<Sizes> without_dim(const Node& node, const Strided& from) {
   return out;
 }
 
+/// Strides in a file may be anything: where the product is beyond all numbers it is wrong, not
+/// undefined.
+int64_t times(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
 std::optional<Sizes> sliced(const Node& node, const Strided& from) {
   const auto d = dim_of(node.arg("dim"), from.strides.size(), 0);
   const auto step = node.arg("step").as_int(1);
   if (!d || step < 1 || step > (int64_t{1} << 32)) return std::nullopt;
   auto out = from.strides;
-  out[*d] *= step;
+  out[*d] = times(out[*d], step);
   return out;
 }
 
@@ -93,7 +99,8 @@ std::optional<Sizes> with_dim(const Node& node, const Strided& from) {
   if (!d) return std::nullopt;
   auto out = from.strides;
   const bool last = *d == out.size();
-  out.insert(out.begin() + static_cast<std::ptrdiff_t>(*d), last ? 1 : from.sizes[*d] * out[*d]);
+  out.insert(out.begin() + static_cast<std::ptrdiff_t>(*d),
+             last ? 1 : times(from.sizes[*d], out[*d]));
   return out;
 }
 
@@ -156,9 +163,9 @@ Strided contiguous(Sizes sizes) {
 }
 
 bool is_contiguous(const Strided& s) {
+  if (std::find(s.sizes.begin(), s.sizes.end(), 0) != s.sizes.end()) return true;
   int64_t expected = 1;
   for (size_t i = s.sizes.size(); i-- > 0;) {
-    if (s.sizes[i] == 0) return true;
     if (s.sizes[i] == 1) continue;
     if (s.strides[i] != expected) return false;
     expected *= s.sizes[i];
@@ -177,10 +184,10 @@ std::optional<Sizes> view_strides(const Strided& s, const Sizes& sizes) {
   int64_t base = s.strides.back(), run = 1, taken = 1;  // of a run of dims that lie together
   for (size_t i = s.sizes.size(); i-- > 0;) {
     run *= s.sizes[i];
-    const bool ends = i == 0 || (s.sizes[i - 1] != 1 && s.strides[i - 1] != run * base);
+    const bool ends = i == 0 || (s.sizes[i - 1] != 1 && s.strides[i - 1] != times(run, base));
     if (!ends) continue;
     while (view > 0 && (taken < run || sizes[view - 1] == 1)) {
-      out[--view] = taken * base;
+      out[--view] = times(taken, base);
       taken *= sizes[view];
     }
     if (taken != run) return std::nullopt;

@@ -77,7 +77,7 @@ double fixed_bytes(const Node& node, const SeesInputs& sees) {
     const auto t = v.tensor();
     const void* id =
         t ? static_cast<const void*>(t.canonical().handle()) : static_cast<const void*>(v.handle());
-    if (known.insert(id).second) bytes += static_cast<double>(v.bytes().value());
+    if (known.insert(id).second) bytes += advice::bytes_of(v);
   });
   return bytes;
 }
@@ -106,7 +106,7 @@ std::optional<Scaling> scaling_of(Model& model) {
 Memory memory_of(const Model& model) {
   Memory out;
   for (const auto& t : model.graph.tensors())
-    if (!t.is_tied() && t.dtype().bytes() > 0) out.fixed += static_cast<double>(t.bytes().value());
+    if (!t.is_tied() && t.dtype().bytes() > 0) out.fixed += advice::bytes_of(t);
   out.per_batch = model.call.read("peak_activation_bytes", TMETER_AXIS_MODEL, 0).real();
   if (!model.call.hardware_number("capacity.dram", out.capacity)) out.capacity = 0;
   return out;

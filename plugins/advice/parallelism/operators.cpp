@@ -74,7 +74,7 @@ void say_serial(Model& model) {
   std::vector<Gain> small;
   double bytes = 0, seconds = 0;
   for (const auto& node : model.graph.nodes()) {
-    if (!is_by_element(node) || node.result(0).numel() >= tmeter::Count(kGrain)) continue;
+    if (!is_by_element(node) || advice::numbers_of(node.result(0).shape()) >= kGrain) continue;
     const auto moved = model.ledger.moved_by(node);
     if (!moved || moved->all() == 0) continue;
     const Node nodes[]{node};

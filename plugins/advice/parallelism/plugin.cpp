@@ -11,6 +11,7 @@ void run(const tmeter::Graph& graph, tmeter::Call& call) {
   parallelism::say_batch(model);
   parallelism::say_overhead(model);
   parallelism::say_serial(model);
+  parallelism::say_threads(model);
 }
 
 }  // namespace

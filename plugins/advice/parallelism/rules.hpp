@@ -17,6 +17,8 @@ inline constexpr const char* kBatchEfficiency = "batch_efficiency";
 void say_batch(Model& model);
 /// Operators whose call takes longer than their work.
 void say_overhead(Model& model);
+/// Fewer threads than it ran on, where runs were measured on several numbers of them.
+void say_threads(const Model& model);
 /// Elementwise operators of so few numbers that PyTorch runs them on one thread.
 void say_serial(Model& model);
 

@@ -32,15 +32,27 @@ void check_keys(json::element value);
 
 bool holds_keys(json::element value) { return value.is_object() || value.is_array(); }
 
-/// Few keys: each against those before it, most of which differ in length already.
+/// One of 64 bits for a key: those of one object mostly differ in it.
+uint64_t bit_of(std::string_view key) {
+  if (key.empty()) return 1;
+  const auto first = static_cast<unsigned char>(key.front()),
+             last = static_cast<unsigned char>(key.back());
+  return uint64_t{1} << ((key.size() * 7 + first * 3 + last) % 64);
+}
+
+/// Few keys: each against those before it, if one of them may be equal.
 template <size_t N>
 void check_few(json::object object) {
   std::array<std::string_view, N> seen;
   size_t count = 0;
+  uint64_t bits = 0;
   for (auto field = object.begin(); field != object.end(); ++field) {
     const auto key = field.key();
-    for (size_t i = 0; i < count; ++i)
-      if (seen[i] == key) refuse_repeated(key);
+    const auto bit = bit_of(key);
+    if (bits & bit)
+      for (size_t i = 0; i < count; ++i)
+        if (seen[i] == key) refuse_repeated(key);
+    bits |= bit;
     seen[count++] = key;
   }
 }
@@ -59,11 +71,12 @@ void check_object(json::object object) {
   constexpr size_t kFew = 16;
   const auto keys = object.size();
   if (keys > 1) keys <= kFew ? check_few<kFew>(object) : check_many(object);
-  for (auto field = object.begin(); field != object.end(); ++field) {
-    const json::element value = field.value();
-    if (!holds_keys(value)) continue;  // most values: without a look at their key
-    within([&] { return in_quotes(field.key()); }, [&] { check_keys(value); });
-  }
+  auto field = object.begin();
+  within([&] { return in_quotes(field.key()); },
+         [&] {
+           for (const auto end = object.end(); field != end; ++field)
+             if (const json::element value = field.value(); holds_keys(value)) check_keys(value);
+         });
 }
 
 void check_keys(json::element value) {

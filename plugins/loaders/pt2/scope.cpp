@@ -98,48 +98,82 @@ void Scope::add_tensors(json::object table, const NameMap<size_t>& asked_for) {
 Scope::Slot Scope::shortened(json::object meta, bool in_full) {
   Slot slot;
   slot.kind = Kind::kTensor;
-  const auto begin = sizes_.size();
+  const auto begin = numbers_.size();
   const auto dtype = find(meta, "dtype");
   int64_t number = 0;
-  const bool plain = !in_full && dtype && dtype->get(number) == simdjson::SUCCESS &&
-                     number >= 0 && number <= INT16_MAX && read_plain_sizes(meta);
-  if (plain) {
-    slot.form = Form::kSizes;
+  const bool known = dtype && dtype->get(number) == simdjson::SUCCESS && number >= 0 &&
+                     number <= INT16_MAX && read_plain_list(meta, "sizes");
+  const auto rank = numbers_.size() - begin;
+  if (known && (!in_full || read_rest(meta, rank))) {
+    slot.form = in_full ? Form::kAll : Form::kSizes;
     slot.dtype = static_cast<int16_t>(number);
-    slot.rank = static_cast<uint8_t>(sizes_.size() - begin);
+    slot.rank = static_cast<uint8_t>(rank);
     slot.at = static_cast<uint32_t>(begin);
     return slot;
   }
-  sizes_.resize(begin);
+  numbers_.resize(begin);
   slot.form = Form::kText;
   slot.at = static_cast<uint32_t>(texts_.size());
   texts_.push_back(building_.texts.keep(simdjson::minify(meta)));
   return slot;
 }
 
-/// Appends them; false when one is no plain number: it may follow from a symbol, or be wrong, which is told
-/// where it is used.
-bool Scope::read_plain_sizes(json::object meta) {
+namespace {
+
+/// {"as_int": 8}; false for anything else.
+bool is_plain(json::element size, int64_t& number) {
+  json::object object;
+  if (size.get(object) != simdjson::SUCCESS || object.size() != 1) return false;
+  const auto field = *object.begin();
+  return is(field.key, "as_int") && field.value.get(number) == simdjson::SUCCESS;
+}
+
+}  // namespace
+
+/// Appends its numbers; false when one is none: it may follow from a symbol, or be wrong, which is told where
+/// it is used.
+bool Scope::read_plain_list(json::object meta, std::string_view key) {
   constexpr size_t kMostDims = 64;
-  const auto sizes = find(meta, "sizes");
+  const auto found = find(meta, key);
   json::array list;
-  if (!sizes || sizes->get(list) != simdjson::SUCCESS || list.size() > kMostDims) return false;
-  for (const json::element size : list) {
-    json::object object;
-    int64_t number = 0;
-    if (size.get(object) != simdjson::SUCCESS || object.size() != 1) return false;
-    const auto field = *object.begin();
-    if (!is(field.key, "as_int") || field.value.get(number) != simdjson::SUCCESS) return false;
-    sizes_.push_back(number);
-  }
+  if (!found || found->get(list) != simdjson::SUCCESS || list.size() > kMostDims) return false;
+  for (const json::element size : list)
+    if (!is_plain(size, numbers_.emplace_back())) return false;
   return true;
+}
+
+bool Scope::read_rest(json::object meta, size_t rank) {
+  const auto begin = numbers_.size();
+  const auto offset = find(meta, "storage_offset"), gradient = find(meta, "requires_grad");
+  bool wanted = false;
+  if (!read_plain_list(meta, "strides") || numbers_.size() - begin != rank) return false;
+  if (!offset || !is_plain(*offset, numbers_.emplace_back())) return false;
+  if (!gradient || gradient->get(wanted) != simdjson::SUCCESS) return false;
+  numbers_.push_back(wanted);
+  return true;
+}
+
+/// As the file has it, as far as anyone asks.
+std::string Scope::long_form(const Slot& slot) const {
+  auto at = numbers_.begin() + slot.at;
+  const auto next = [&] { return "{\"as_int\": " + std::to_string(*at++) + "}"; };
+  const auto list = [&](const char* key) {
+    std::string text = std::string(", \"") + key + "\": [";
+    for (size_t i = 0; i < slot.rank; ++i) text += (i ? ", " : "") + next();
+    return text + "]";
+  };
+  auto text = "{\"dtype\": " + std::to_string(slot.dtype);
+  text += list("sizes");
+  text += list("strides");
+  text += ", \"storage_offset\": " + next();
+  return text + ", \"requires_grad\": " + (*at ? "true" : "false") + "}";
 }
 
 json::element Scope::meta_of(const Slot& slot) const {
   if (slot.form == Form::kElement) return elements_[slot.at];
   json::element meta;
-  const auto text = texts_[slot.at];
-  if (again_.parse(text.data(), text.size(), true).get(meta) != simdjson::SUCCESS)
+  const auto text = slot.form == Form::kAll ? long_form(slot) : std::string(texts_[slot.at]);
+  if (again_.parse(text).get(meta) != simdjson::SUCCESS)
     throw std::bad_alloc();  // it has been parsed before
   return meta;
 }
@@ -202,9 +236,9 @@ json::object Scope::tensor_meta(std::string_view name) const {
 }
 
 tmeter_id Scope::tensor_of(const Slot& slot) {
-  if (slot.form == Form::kSizes) {
+  if (slot.form == Form::kSizes || slot.form == Form::kAll) {
     dims_.clear();
-    for (size_t i = 0; i < slot.rank; ++i) dims_.push_back({sizes_[slot.at + i], 0, 0});
+    for (size_t i = 0; i < slot.rank; ++i) dims_.push_back({numbers_[slot.at + i], 0, 0});
     check_shape(dims_);
     return building_.graph.tensor_value(scalar_type(slot.dtype), dims_);
   }

@@ -44,23 +44,25 @@ class Scope {
 
  private:
   enum class Kind : uint8_t { kNone, kTensor, kInt, kBool, kFloat, kObject };
-  /// How it is kept what the file records: as an element of the document, in short – type and sizes –, or as
-  /// a text that is parsed again.
-  enum class Form : uint8_t { kElement, kSizes, kText };
+  /// How it is kept what the file records: as an element of the document, in short – type and sizes, or also
+  /// what tensor_meta tells –, or as a text that is parsed again.
+  enum class Form : uint8_t { kElement, kSizes, kAll, kText };
   struct Slot {
     Kind kind = Kind::kNone;
     Form form = Form::kElement;
     uint8_t rank = 0;
     int16_t dtype = 0;
     tmeter_id value = 0;
-    uint32_t at = 0;  // in elements_, sizes_ or texts_
+    uint32_t at = 0;  // in elements_, numbers_ or texts_
   };
   void read_tables(json::object graph);
   void read_table(json::object graph, std::string_view key, Kind kind);
   void add(std::string_view name, Kind kind, json::element meta);
   void add_tensors(json::object table, const NameMap<size_t>& asked_for);
   Slot shortened(json::object meta, bool in_full);
-  bool read_plain_sizes(json::object meta);
+  bool read_rest(json::object meta, size_t rank);
+  bool read_plain_list(json::object meta, std::string_view key);
+  std::string long_form(const Slot& slot) const;
   json::element meta_of(const Slot& slot) const;
   tmeter_id tensor_of(const Slot& slot);
   void collect_sizes(Kind kind, json::element meta);
@@ -70,7 +72,7 @@ class Scope {
   Building& building_;
   NameMap<Slot> slots_;
   std::vector<json::element> elements_;
-  std::vector<int64_t> sizes_;
+  std::vector<int64_t> numbers_;  // sizes; in full also strides, offset, and whether there is a gradient
   std::vector<std::string_view> texts_;
   mutable json::parser again_;  // of texts
   std::vector<tmeter_dim> dims_;  // reused

@@ -30,6 +30,7 @@ class Tracker {
   explicit Tracker(const Made& made) : made_(made) {}
   Lifetimes run(const Graph& graph) {
     const size_t n = graph.nodes().size();
+    storage_.reserve(n);
     end_ = n == 0 ? 0 : n - 1;
     find_call_ends(graph);
     add_inputs(graph);

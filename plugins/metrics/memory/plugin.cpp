@@ -30,7 +30,7 @@ constexpr std::string_view kWrittenBytes =
 using Part = std::optional<Count> Traffic::*;
 
 Cell part_of(const tmeter::Node& node, Part part, const tmeter::Call& call) {
-  const auto& traffic = memory::traffic_of(node, tmeter::op_class(node, call));
+  const auto& traffic = memory::traffic_of(node, call);
   if (traffic.nothing) return Cell::zero_by_rule();
   const auto& bytes = traffic.*part;
   if (!bytes) return Cell::unsupported();

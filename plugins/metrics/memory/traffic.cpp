@@ -202,12 +202,27 @@ Traffic work_out(const Node& node, OpClass kind) {
 
 void forget_traffic() { known_traffic().clear(); }
 
-const Traffic& traffic_of(const Node& node, OpClass kind) {
+namespace {
+
+/// `kind()`: the class of the operator, which is looked up by its name.
+template <class Kind>
+const Traffic& known_or(const Node& node, Kind kind) {
   auto& known = known_traffic();
   if (known.size() <= node.index()) known.resize(node.index() * 2 + 64);
   auto& entry = known[node.index()];
-  if (entry.node != node.handle()) entry = {node.handle(), work_out(node, kind)};
+  if (entry.node != node.handle())
+    entry = {node.handle(), work_out(node, kind())};
   return entry.traffic;
+}
+
+}  // namespace
+
+const Traffic& traffic_of(const Node& node, OpClass kind) {
+  return known_or(node, [&] { return kind; });
+}
+
+const Traffic& traffic_of(const Node& node, const tmeter::Call& call) {
+  return known_or(node, [&] { return tmeter::op_class(node, call); });
 }
 
 }  // namespace memory

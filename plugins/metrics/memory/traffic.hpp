@@ -6,7 +6,7 @@
 // unfused operator must at least move.
 #pragma once
 #include <optional>
-#include <tmeter/cpp/op_class.hpp>
+#include <tmeter/cpp/node_class.hpp>
 
 #include "tensors.hpp"
 
@@ -20,6 +20,7 @@ struct Traffic {
 
 /// Worked out once for each node of a run, though several metrics ask. One thread at a time.
 const Traffic& traffic_of(const tmeter::Node& node, tmeter::OpClass kind);
+const Traffic& traffic_of(const tmeter::Node& node, const tmeter::Call& call);
 
 /// To be called when a run begins: sizes may be others than in the run before.
 void forget_traffic();

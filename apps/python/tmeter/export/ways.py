@@ -16,7 +16,7 @@ from typing import Any, Literal, TextIO, TypeVar, cast
 
 import torch
 from torch import nn
-from torch._subclasses import FakeTensorMode
+from torch._subclasses import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from ..errors import CannotRunError, Error, ExportError, InputError, ModelError
@@ -171,8 +171,12 @@ def _open_sizes() -> FakeTensorMode:
     return FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
 
 
-def _fake(task: Task, mode: FakeTensorMode) -> tuple[nn.Module, Example]:
-    """The shadow and its arguments as fake tensors of one mode, where the module's weights are."""
+def _fake(task: Task, mode: FakeTensorMode, *, quick: bool = False) -> tuple[nn.Module, Example]:
+    """The shadow and its arguments as fake tensors of one mode, where the module's weights are.
+
+    Args:
+        quick: weights are made at once, not by the mode, which also remembers whose views they are.
+    """
     home = _device_of(task.model)
 
     def like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
@@ -191,9 +195,26 @@ def _fake(task: Task, mode: FakeTensorMode) -> tuple[nn.Module, Example]:
         elsewhere = tensor.device != home and tensor.layout == torch.strided
         return like(tensor, home) if elsewhere else fake(tensor)
 
-    model, notes = shadow_of(task.model, fake)
+    def weight(tensor: torch.Tensor) -> torch.Tensor:
+        if not quick or _is_special(tensor) or tensor.layout != torch.strided:
+            return fake(tensor)
+        return _fake_weight(tensor, mode, home if tensor.is_meta else tensor.device)
+
+    model, notes = shadow_of(task.model, weight)
     task.notes += notes + prepare(model)
     return model, task.example.made_by(fake_input)
+
+
+def _fake_weight(tensor: torch.Tensor, mode: FakeTensorMode, device: torch.device) -> torch.Tensor:
+    """nn.Parameter(…) would go through the mode, too: that alone takes as long as a small network's forward."""
+    empty = torch.empty_strided(
+        tuple(tensor.shape), tuple(tensor.stride()), dtype=tensor.dtype, device="meta"
+    )
+    made = FakeTensor(mode, empty, device)
+    if isinstance(tensor, nn.Parameter):
+        made.requires_grad_(tensor.requires_grad)
+        made._is_param = True  # what nn.Parameter does, and isinstance asks for
+    return made
 
 
 def _is_special(tensor: torch.Tensor) -> bool:
@@ -214,7 +235,7 @@ def _capture(task: Task) -> Exported:
     from .capture import capture  # where torch has other insides it fails alone
 
     mode = FakeTensorMode(allow_non_fake_inputs=True)
-    model, example = _fake(task, mode)
+    model, example = _fake(task, mode, quick=True)
     path = task.path(".pt2")
     capture(model, example, mode).save(path)
     return Exported(path)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Error, UsageError
+from .named import is_named, stamp_of_named
 from .places import stamp
 from .units import Outcome, Unit
 
@@ -70,7 +71,8 @@ class Folder:
         return found
 
     def _mark(self, unit: Unit) -> str:
-        return f"{unit.fingerprint(self._version)} {stamp(unit.source)}"
+        known_by = stamp_of_named if is_named(unit.source) else stamp
+        return f"{unit.fingerprint(self._version)} {known_by(unit.source)}"
 
     def known(self, unit: Unit) -> dict[str, Any] | None:
         """The entry of an earlier run, if its report is there and nothing has changed since."""

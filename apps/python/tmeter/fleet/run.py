@@ -51,7 +51,9 @@ def analyze(
     """Analyses files on many workers and puts the results together.
 
     Args:
-        models: paths or URLs (anything fsspec reads), by names of yours or called as they are. An
+        models: paths, URLs (anything fsspec reads), or names as ``timm:resnet50``,
+            ``torchvision:resnet50``, ``hf:DIR_OR_CONFIG`` (built without weights and exported by the
+            workers, which have torch then), by names of yours or called as they are. An
             index of shards (``*.index.json``) is one model, whose shards are analysed one by one,
             wherever there is a worker.
         output: folder for reports, ``models.parquet``, ``index.html`` and ``index.json``; made if

@@ -1,4 +1,5 @@
-"""What a worker does with a unit. Imported on every machine: needs neither torch nor Ray."""
+"""What a worker does with a unit. Imported on every machine: needs neither torch, but for models
+by name, nor Ray."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from pathlib import Path
 from .. import __version__
 from ..errors import CrashError, Error, ProgramMissingError
 from ..program import run
+from .named import exported, is_named
 from .places import local
 from .units import Outcome, Unit
 
@@ -36,14 +38,20 @@ def run_unit(unit: Unit) -> Outcome:
 
 
 def _analysed(unit: Unit, start: float) -> Outcome:
+    if is_named(unit.source):
+        return exported(unit.source, lambda path, more: _reported(unit, path, more, start))
     with local(unit.source, unit.cache) as path:
-        fetched = time.monotonic()
-        size = path.stat().st_size if path.is_file() else -1
-        with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
-            report = Path(folder) / "report.json"
-            command = [*unit.arguments, "--report", f"json={report}", "--", str(path)]
-            done = run(command, accept=_ACCEPTED)
-            content = zlib.compress(report.read_bytes(), 1)
+        return _reported(unit, path, (), start)
+
+
+def _reported(unit: Unit, path: Path, more: tuple[str, ...], start: float) -> Outcome:
+    fetched = time.monotonic()
+    size = path.stat().st_size if path.is_file() and not is_named(unit.source) else -1
+    with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
+        report = Path(folder) / "report.json"
+        command = [*more, *unit.arguments, "--report", f"json={report}", "--", str(path)]
+        done = run(command, accept=_ACCEPTED)
+        content = zlib.compress(report.read_bytes(), 1)
     return Outcome(
         report=content,
         node=platform.node(),

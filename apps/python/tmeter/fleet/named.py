@@ -1,0 +1,62 @@
+"""Models by the names of libraries, as ``python -m tmeter export`` takes them: built without weights and
+exported on the worker."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from .places import stamp
+
+T = TypeVar("T")
+
+_NAMED = re.compile(r"^(timm|torchvision|hf):(?!//)(.+)$", re.DOTALL)
+_LIBRARIES = {"timm": "timm", "torchvision": "torchvision", "hf": "transformers"}
+
+
+def is_named(source: str) -> bool:
+    """A file that is called so is a file."""
+    return _NAMED.match(source) is not None and not os.path.exists(source)
+
+
+def stamp_of_named(source: str) -> str:
+    """What such a model is known by: versions, and the configuration if it lies here."""
+    found = _NAMED.match(source)
+    assert found is not None
+    marks = [_version(_LIBRARIES[found[1]]), _version("torch")]
+    if found[1] == "hf":
+        given = Path(found[2])
+        marks.append(stamp(str(given / "config.json" if given.is_dir() else given)))
+    return " ".join(marks)
+
+
+def _version(library: str) -> str:
+    try:
+        return f"{library} {importlib.metadata.version(library)}"
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def exported(source: str, use: Callable[[Path, tuple[str, ...]], T]) -> T:
+    """What `use` makes of the file, and of what the program has to be told about it.
+
+    Raises:
+        UsageError: no such library or model.
+        ExportError, InputError, TorchError: as of `tmeter.analyze`.
+    """
+    from ..export import export_and_use, require_torch
+
+    require_torch()
+    from ..factories import build
+
+    model, inputs = build(source)
+    with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
+        found, _ = export_and_use(
+            model, inputs, Path(folder), lambda made: use(made.path, made.arguments)
+        )
+    return found
