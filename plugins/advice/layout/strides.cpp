@@ -163,9 +163,9 @@ Strided contiguous(Sizes sizes) {
 }
 
 bool is_contiguous(const Strided& s) {
+  if (std::find(s.sizes.begin(), s.sizes.end(), 0) != s.sizes.end()) return true;
   int64_t expected = 1;
   for (size_t i = s.sizes.size(); i-- > 0;) {
-    if (s.sizes[i] == 0) return true;
     if (s.sizes[i] == 1) continue;
     if (s.strides[i] != expected) return false;
     expected *= s.sizes[i];

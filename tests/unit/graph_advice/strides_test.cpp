@@ -1,0 +1,65 @@
+// Views of strided tensors against PyTorch's (tests/fixtures/make_advice.py, record_views).
+#include "plugins/advice/layout/strides.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using layout::Sizes;
+using layout::Strided;
+
+nlohmann::json views() {
+  std::ifstream in(std::string(TMETER_FIXTURES) + "/advice/expected.json");
+  return nlohmann::json::parse(in)["views"];
+}
+
+Strided tensor_of(const nlohmann::json& row) {
+  return {row["sizes"].get<Sizes>(), row["strides"].get<Sizes>()};
+}
+
+TEST(Strides, ViewsAreThoseOfPyTorch) {
+  size_t copies = 0;
+  const auto rows = views();
+  ASSERT_GE(rows.size(), 100u);
+  for (const auto& row : rows) {
+    const auto found = layout::view_strides(tensor_of(row), row["to"].get<Sizes>());
+    copies += row["view"].is_null();
+    ASSERT_EQ(found.has_value(), !row["view"].is_null()) << row;
+    if (!found) continue;
+    // A dim of size 1 may have any stride.
+    const auto to = row["to"].get<Sizes>(), wanted = row["view"].get<Sizes>();
+    ASSERT_EQ(found->size(), wanted.size()) << row;
+    for (size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_TRUE(to[i] == 1 || (*found)[i] == wanted[i]) << row;
+  }
+  EXPECT_GT(copies, 10u);
+}
+
+TEST(Strides, ContiguousIsWhatPyTorchSays) {
+  for (const auto& row : views())
+    EXPECT_EQ(layout::is_contiguous(tensor_of(row)), row["contiguous"].get<bool>()) << row;
+}
+
+TEST(Strides, OfANewTensor) {
+  EXPECT_EQ(layout::contiguous({2, 3, 4}).strides, (Sizes{12, 4, 1}));
+  EXPECT_EQ(layout::contiguous({}).strides, Sizes{});
+  EXPECT_TRUE(layout::is_contiguous({{0, 5}, {7, 3}}));  // it has no numbers
+}
+
+TEST(Strides, ViewsOfOtherSizesAreNone) {
+  EXPECT_FALSE(layout::view_strides(layout::contiguous({2, 3}), {5}));
+  EXPECT_EQ(layout::view_strides(layout::contiguous({0, 3}), {3, 0}), (Sizes{1, 1}));
+  EXPECT_EQ(layout::view_strides(layout::contiguous({}), {1, 1}), (Sizes{1, 1}));
+}
+
+/// As a file may claim them; the sums wrap, nothing is undefined.
+TEST(Strides, BeyondAllMemory) {
+  constexpr int64_t kMost = INT64_MAX;
+  EXPECT_FALSE(layout::view_strides({{4, 4}, {kMost, kMost}}, {16}));
+  EXPECT_FALSE(layout::is_contiguous({{4, 4}, {kMost, 1}}));
+}
+
+}  // namespace
