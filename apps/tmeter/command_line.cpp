@@ -227,6 +227,14 @@ void fill_runs(const po::variables_map& map, CommandLine& out) {
     runs.seconds = core::parse_seconds("--run-for", map["run-for"].as<std::string>());
   for (const auto& t : texts(map, "input-file")) runs.inputs.push_back(parse_input_file(t));
   runs.libraries = texts(map, "op-library");
+  out.settings.options["torch-backend"].insert_or_assign(
+      "real-values", core::Setting{.value = std::to_string(std::min(runs.threads, 1024u)), .origin = std::string(core::kOfRuns)});
+  if (runs.libraries.empty()) return;
+  // Who reads a TorchScript file has to know its operators, too.
+  std::string all;
+  for (const auto& library : runs.libraries) all += (all.empty() ? "" : ":") + library;
+  out.settings.options["torch-backend"].insert_or_assign(
+      "op-library", core::Setting{.value = all, .origin = "--op-library"});
 }
 
 void fill_view(const po::variables_map& map, CommandLine& out) {

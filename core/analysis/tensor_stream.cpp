@@ -16,6 +16,7 @@ namespace {
 constexpr int32_t kMostPasses = 8;
 // Real files have each byte in one tensor, or in two where views were saved beside what they show.
 constexpr uint64_t kMostReads = 8, kSmall = 64 << 20;
+constexpr size_t kGivenBack = 2 << 20;  // bytes a thread reads before it gives their pages back
 constexpr std::string_view kReadOften =
     "it overlaps other tensors, of which eight times the size of the file is read already";
 
@@ -227,7 +228,9 @@ void TensorStream::begin_part(const Item& item, Worker& worker, States& states) 
 void TensorStream::feed(const Item& item, Worker& worker, const States& states) {
   const auto& job = *item.job;
   const int64_t end = job.plan.part_end(item.part);
-  for (int64_t at = job.plan.part_begin(item.part); at < end && !stop_; at += job.plan.chunk) {
+  int64_t held = job.plan.part_begin(item.part);  // from here on pages are ours
+  size_t held_bytes = 0;
+  for (int64_t at = held; at < end && !stop_; at += job.plan.chunk) {
     const int64_t count = std::min(job.plan.chunk, end - at);
     const auto bytes = tensors_.view(*job.tensor, at, count, worker.buffer);
     const tmeter_chunk chunk{sizeof(tmeter_chunk),
@@ -242,6 +245,11 @@ void TensorStream::feed(const Item& item, Worker& worker, const States& states) 
              [&](tmeter_call* c) { return a->chunk(c, states[k].get(), &chunk, a->user); });
     }
     streamed_ += bytes.size();
+    held_bytes += bytes.size();
+    if (held_bytes < kGivenBack && at + count < end) continue;
+    tensors_.release(*job.tensor, held, at + count - held);
+    held = at + count;
+    held_bytes = 0;
   }
 }
 
@@ -252,7 +260,6 @@ void TensorStream::run_part(const Item& item, Worker& worker) {
   tensors_.expect(*job.tensor, begin, end - begin);
   begin_part(item, worker, states);
   feed(item, worker, states);
-  tensors_.release(*job.tensor, begin, end - begin);
   if (!stop_) finish_part(item, worker, std::move(states));
 }
 

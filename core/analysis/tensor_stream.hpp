@@ -1,7 +1,8 @@
 // Streams the numbers of tensors through the analyses that want them (sdk abi/tensor_analysis.h):
 // a pool of threads takes parts in order, feeds each chunk to all analyses while it is in the
-// cache, and merges finished parts in order. Pages that were read are given back, and only a few
-// parts per thread are alive at a time, so that memory is bounded whatever the size of the file.
+// cache, and merges finished parts in order. Pages that were read are given back, every 2 MiB, and
+// only a few parts per thread are alive at a time, so that memory is bounded whatever the size of
+// the file.
 #pragma once
 #include <atomic>
 #include <condition_variable>

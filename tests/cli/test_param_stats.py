@@ -4,10 +4,14 @@ Tensors and figures: tests/fixtures/make_tensor_stats.py.
 """
 import json
 import math
+import os
 import struct
+import subprocess
+import sys
 import unittest
+from random import Random
 
-from support import FIXTURES, CliTest, main, report, tmeter
+from support import FIXTURES, TMETER, CliTest, main, report, tmeter
 
 FOLDER = FIXTURES / "tensor_stats"
 TENSORS = FOLDER / "tensors.safetensors"
@@ -152,6 +156,60 @@ class Options(CliTest):
         self.assertEqual(near(0.34)[2], 0)
         self.assertLess(near(0.001)[0], near(0.1)[0])
         self.assertLess(near(0.001)[1], near(0.1)[1])
+
+
+class Threads(CliTest):
+    """More threads than cores, and than there are parts of tensors."""
+
+    def model(self):
+        """Two tensors of two parts, of which one has its norm by Lanczos' method, and small ones."""
+        random = Random(1)
+        bfloat16, float32 = bytearray(), bytearray()
+        for _ in range(20000):
+            value = struct.pack("<f", random.gauss(0, 0.02) * (20 if random.random() < 0.001 else 1))
+            float32 += value
+            bfloat16 += value[2:]
+        tensors = {"a.weight": ("BF16", [1100, 9000]), "b.weight": ("F32", [1000, 4500]), "c.weight": ("F32", [33, 65]),
+                   "c.bias": ("BF16", [33])}
+        header, data = {}, b""
+        for name, (dtype, shape) in tensors.items():
+            block = bytes(bfloat16 if dtype == "BF16" else float32)
+            size = math.prod(shape) * (2 if dtype == "BF16" else 4)
+            header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + size]}
+            data += (block * (size // len(block) + 1))[:size]
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        return self.file("m.safetensors", struct.pack("<Q", len(text)) + text + data)
+
+    def test_no_number_of_threads_changes_a_figure(self):
+        model = self.model()
+
+        def figures(threads):
+            done = report("--plugins=param-stats,quantization-advice,pruning-advice", "--threads", threads, model)
+            return {k: done[k] for k in ("totals", "modules", "tensors", "findings", "series", "distributions", "warnings")}
+
+        two = figures(2)
+        self.assertIsNotNone(two["tensors"][0]["values"]["spectral_norm"])
+        for threads in (4, 8, 64):
+            self.assertEqual(figures(threads), two, threads)
+
+    def test_many_threads_take_little_memory_each(self):
+        # 512 MiB in 32 parts, not written: zeros.
+        entry = {"w": {"dtype": "BF16", "shape": [1 << 14, 1 << 14], "data_offsets": [0, 1 << 29]}}
+        text = json.dumps(entry).encode()
+        path = self.file("sparse.safetensors", struct.pack("<Q", len(text)) + text)
+        os.truncate(path, path.stat().st_size + (1 << 29))
+
+        def peak(threads):
+            command = [TMETER, "--plugins=param-stats", "--set", "param-stats.spectral=false", "--threads", str(threads), path]
+            code = ("import resource,subprocess,sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
+                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+            done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return int(done.stdout)  # KiB
+
+        # A thread holds 2 MiB of the file and a table of 512 KiB, and there are as many as parts.
+        self.assertLess(peak(64), peak(2) + 32 * 5 * 1024)
 
 
 class Words(CliTest):
