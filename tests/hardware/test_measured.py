@@ -235,6 +235,12 @@ class Measured(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("cannot be kept", done.stderr)
 
+    def test_a_pipe_in_place_of_the_file_is_not_waited_for(self):
+        self.kept.parent.mkdir(parents=True)
+        os.mkfifo(self.kept)
+        done = self.auto_with(FIGURES)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_program_that_fails_ends_the_run_and_says_how(self):
         for name, program, words in (("is not there", None, "No such file"), ("fails", "exit 3", "ended with status 3"),
                                      ("crashes", "kill -SEGV $$", "ended by signal 11"), ("is silent", "exit 0", "did not print"),
