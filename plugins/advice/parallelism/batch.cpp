@@ -60,8 +60,6 @@ double fixed_bytes(const Node& node, const advice::SeesInputs& sees) {
 std::optional<Scaling> scaling_of(Model& model) {
   Scaling out;
   const advice::SeesInputs sees(model.graph);
-  if (!model.call.hardware_number("peak.dram", out.bandwidth) || out.bandwidth <= 0)
-    return std::nullopt;
   out.overhead = model.ledger.overhead();
   for (const auto& node : model.graph.nodes()) {
     const auto times = model.ledger.times_of(node);
@@ -73,7 +71,9 @@ std::optional<Scaling> scaling_of(Model& model) {
       continue;
     }
     const double weights = std::min(fixed_bytes(node, sees), moved->read);
-    out.operators.push_back({times->arithmetic, weights, moved->all() - weights});
+    const double share = moved->all() > 0 ? weights / moved->all() : 0;
+    out.operators.push_back(
+        {times->arithmetic, times->memory * share, times->memory * (1 - share)});
   }
   return out;
 }
