@@ -19,7 +19,7 @@ using c10::IValue;
 using c10::TypeKind;
 
 [[noreturn]] void cannot(const Node& node, const std::string& what) {
-  throw Error(TMETER_CANNOT_RUN, place_of(node) + " " + what);
+  throw Error(TMETER_CANNOT_RUN, place_of(node) + ": " + what);
 }
 
 bool is_number_value(const Value& value) {
