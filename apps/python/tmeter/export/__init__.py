@@ -51,13 +51,19 @@ def require_torch() -> None:
         import torch
     except ImportError as error:
         raise TorchError(f"live models need torch: pip install torch ({error})") from error
-    numbers = torch.__version__.split("+")[0].split(".")
-    version = tuple(int(n) for n in numbers[:2])
-    if version < _MINIMUM:
+    if torch_version() < _MINIMUM:
         raise TorchError(
             f"torch {torch.__version__} is too old to export live models: 2.6 or newer is needed; "
             "a file that it has written can be given by its path"
         )
+
+
+def torch_version() -> tuple[int, ...]:
+    """(2, 15)"""
+    import torch
+
+    numbers = torch.__version__.split("+")[0].split(".")
+    return tuple(int(n) for n in numbers[:2])
 
 
 def require_module(model: Any) -> None:

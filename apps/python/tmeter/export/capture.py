@@ -129,7 +129,8 @@ def _as_when_exporting() -> Iterator[None]:
     from torch.export._trace import _ignore_backend_decomps
 
     grad = torch.is_grad_enabled()
-    eager = torch.compiler.set_stance("force_eager")  # what is compiled inside runs as it was written
+    # What is compiled inside runs as it was written.
+    eager = torch.compiler.set_stance("force_eager")
     with _ignore_backend_decomps(), _compiling_state_context(), eager:
         try:
             yield
