@@ -135,6 +135,8 @@ std::string keep(const std::string& file, const std::string& text) {
   if (file.empty()) return "neither XDG_CACHE_HOME nor HOME is set";
   try {
     fs::create_directories(fs::path(file).parent_path());
+    // OutputFile would write into a pipe, and wait for its reader.
+    if (fs::exists(file) && !fs::is_regular_file(file)) return file + " is no regular file";
     OutputFile out(file);
     out.write(text);
     out.commit();

@@ -240,6 +240,7 @@ class Measured(CliTest):
         os.mkfifo(self.kept)
         done = self.auto_with(FIGURES)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no regular file", done.stderr)
 
     def test_a_program_that_fails_ends_the_run_and_says_how(self):
         for name, program, words in (("is not there", None, "No such file"), ("fails", "exit 3", "ended with status 3"),
