@@ -2,86 +2,116 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdio>
 #include <filesystem>
-#include <optional>
+#include <map>
+#include <sstream>
+#include <tmeter/cpp/op_class.hpp>
+#include <vector>
 
 #include "apps/tmeter/child_program.hpp"
+#include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/registry.hpp"
+#include "core/saved/saved_report.hpp"
 
 namespace tmeter::app {
 namespace {
 using namespace core;
 namespace fs = std::filesystem;
+using tmeter::OpClass;
 
-/// All calls of an operator.
-struct Row {
-  double calls = 0, macs = 0, seconds = 0;
+constexpr const char* kRunFor = "3s";
+constexpr std::string_view kCalls = "calls";  // the module of operators that do nothing but be called
+constexpr double kLeastShare = 0.2;           // of an operator's time that is not overhead
+
+/// Figures of one operator of the run.
+struct Sample {
+  double seconds = 0, macs = 0, ops = 0, bytes = 0;
 };
 
-struct Class {
-  const char* name;
-  const char* op;
-};
-constexpr std::array<Class, 3> kClasses{{{"convolution", "aten::conv2d"},
-                                         {"matmul", "aten::linear"},
-                                         {"attention", "aten::scaled_dot_product_attention"}}};
-constexpr const char* kNearlyNothing = "aten::relu";  // of 16 elements
-
-double real(const std::string& text) {
-  double value = 0;
-  const auto* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  return parsed.ec == std::errc() && parsed.ptr == end ? value : 0;
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
-/// "operator calls macs op_time notes"
-std::optional<Row> row_of(const std::string& tsv, const std::string& op) {
-  for (const auto& line : split(tsv, "\n")) {
-    const auto fields = split(line, "\t");
-    if (fields.size() < 4 || fields[0] != op) continue;
-    const Row row{real(fields[1]), real(fields[2]), real(fields[3])};
-    if (row.calls > 0 && row.seconds > 0) return row;
+double peak(const HardwareProfile& profile, std::string_view key) {
+  const auto at = profile.numbers.find(key);
+  return at == profile.numbers.end() ? 0 : at->second.value;
+}
+
+Sample sample_of(const Results& results, size_t node) {
+  const auto figure = [&](std::string_view id) {
+    const auto* column = results.find(id);
+    return column ? real(column->cell(TMETER_AXIS_NODE, node)) : 0.0;
+  };
+  return {figure("op_time"), figure("macs"), figure("other_flops"),
+          figure("read_bytes") + figure("written_bytes")};
+}
+
+bool multiplies(OpClass kind) {
+  constexpr std::array kKinds{OpClass::kConvolution, OpClass::kMatmul, OpClass::kAttention,
+                              OpClass::kRecurrent};
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
+void put(std::ostream& out, const std::string& key, double value, const char* unit,
+         const std::string& source) {
+  out << "\n[" << key << "]\nvalue = " << value << "\nunit = \"" << unit << "\"\nsource = \""
+      << source << "\"\n";
+}
+
+/// Shares of peak arithmetic, and bytes per second, by class.
+struct Shares {
+  std::map<OpClass, std::vector<double>> efficiency, bandwidth;
+};
+
+/// An operator that multiplies and whose arithmetic bounds it tells of arithmetic; all others of bytes.
+void add(const Sample& s, OpClass kind, double overhead, const HardwareProfile& peaks,
+         Shares& shares) {
+  if (s.seconds <= 0 || s.bytes <= 0) return;
+  const double seconds = std::max(s.seconds - overhead, kLeastShare * s.seconds);
+  const double arithmetic =
+      s.macs / peak(peaks, "peak.mac.float32") + s.ops / peak(peaks, "peak.op.float32");
+  const bool bound = arithmetic > s.bytes / peak(peaks, "peak.dram");
+  if (multiplies(kind) && bound) {
+    shares.efficiency[kind].push_back(std::min(arithmetic / seconds, 1.0));
+  } else {
+    shares.bandwidth[kind].push_back(s.bytes / seconds);
   }
-  return std::nullopt;
-}
-
-std::string figure(const std::string& key, double value, const char* unit, const std::string& source) {
-  std::array<char, 64> number;
-  std::snprintf(number.data(), number.size(), "%.6e", value);
-  return "\n[" + key + "]\nvalue = " + number.data() + "\nunit = \"" + unit + "\"\nsource = \"" + source +
-         "\"\n";
 }
 
 }  // namespace
 
-std::string calibrated_figures(const CalibrationRuns& runs, const HardwareProfile& rates,
-                               const std::string& when) {
-  const auto peak = rates.numbers.find("peak.mac.float32");
-  const auto one = row_of(runs.one, kNearlyNothing), all = row_of(runs.all, kNearlyNothing);
-  if (!one || !all || peak == rates.numbers.end() || peak->second.value <= 0) return {};
-  const double overhead = std::min(one->seconds / one->calls, all->seconds / all->calls);
-  auto out = figure("overhead.operator", overhead, "s",
-                    when + ": aten::relu of 16 elements by LibTorch, mean of " +
-                        std::to_string(static_cast<int>(one->calls)) + " calls' medians");
-  for (const auto& c : kClasses) {
-    double best = 0;
-    for (const auto* tsv : {&runs.one, &runs.all}) {
-      const auto row = row_of(*tsv, c.op);
-      if (!row || row->macs <= 0) continue;
-      const double seconds = std::max(row->seconds - row->calls * overhead, 1e-12);
-      best = std::max(best, row->macs / seconds / peak->second.value);
-    }
-    if (best > 0)
-      out += figure(std::string("efficiency.") + c.name, std::min(best, 1.0), "ratio",
-                    when + ": " + c.op + " in float32 by LibTorch, of peak.mac.float32");
+std::string rates_of(const Report& report, const HardwareProfile& peaks, const std::string& when) {
+  std::vector<double> calls;
+  for (const auto& node : report.graph->nodes())
+    if (node.call->module->path == kCalls)
+      calls.push_back(sample_of(report.results, node.index).seconds);
+  if (calls.empty()) return "# no operators were measured\n";
+  const double overhead = median(calls);
+  Shares shares;
+  for (const auto& node : report.graph->nodes()) {
+    if (node.call->module->path == kCalls) continue;
+    add(sample_of(report.results, node.index), tmeter::op_class(node.op), overhead, peaks, shares);
   }
-  return out;
+  std::ostringstream out;
+  out.precision(7);
+  const auto engine = report.properties.find("run.engine");
+  const auto by = when + ", " +
+                  (engine == report.properties.end() ? "" : engine->second) + ": median of ";
+  put(out, "overhead.operator", overhead, "s",
+      by + std::to_string(calls.size()) + " additions of one number");
+  for (const auto& [kind, values] : shares.efficiency)
+    put(out, "efficiency." + std::string(tmeter::name_of(kind)), median(values), "ratio",
+        by + std::to_string(values.size()) + " operators");
+  for (const auto& [kind, values] : shares.bandwidth)
+    put(out, "bandwidth." + std::string(tmeter::name_of(kind)), median(values), "B/s",
+        by + std::to_string(values.size()) + " operators, in the caches that they find their operands in");
+  return out.str();
 }
 
-std::string calibrate(const HardwareProfile& rates, const std::string& when) {
+std::string calibrate(const HardwareProfile& peaks, const std::string& when) {
   const auto why_not = [](const std::string& why) {
     return "\n# overhead.operator and efficiency.* are unmeasured: " + printable(why) + "\n";
   };
@@ -89,14 +119,16 @@ std::string calibrate(const HardwareProfile& rates, const std::string& when) {
   std::error_code failed;
   const auto self = fs::read_symlink("/proc/self/exe", failed).string();
   if (!fs::exists(model, failed) || self.empty()) return why_not(model + " is not there");
-  std::vector<std::string> command{self,     "--inference",  "--run-for=2s",           "--timeout=60",
-                                   "--plugins=flops,latency", "--by=operator", "--columns=macs,op_time",
-                                   "--raw",  "--report=tsv", "--quiet",                model};
-  const auto all = run_program(command, true);
-  if (!all.fine()) return why_not("running a model by LibTorch " + all.words());
-  command.emplace_back("--threads=1");
-  const auto figures = calibrated_figures({run_program(command, true).output, all.output}, rates, when);
-  return figures.empty() ? why_not("the model was not run") : figures;
+  const auto ran = run_program(
+      {self, model, "--inference", "--quiet", "--plugins=params,flops,memory,latency,-allocations",
+       "--run-for", kRunFor, "--timeout", "60", "--report", "json"},
+      true);
+  if (!ran.fine()) return why_not("running a model " + ran.words());
+  try {
+    return rates_of(read_report(ran.output).report, peaks, when);
+  } catch (const Error& e) {
+    return why_not(e.what());
+  }
 }
 
 }  // namespace tmeter::app

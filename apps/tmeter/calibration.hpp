@@ -1,23 +1,19 @@
-// What running operators costs beside peak rates: a small model (apps/measure/calibration.pt2) is run by this very
-// tmeter, and its times are held against the rates that were measured.
+// What share of a machine's rates the operators of LibTorch reach, as a run of typical ones by this very tmeter
+// shows (share/tmeter/calibration.pt2): the part of a measured profile that its kernels cannot tell.
 #pragma once
 #include <string>
 
 #include "core/config/hardware.hpp"
+#include "core/report/report.hpp"
 
 namespace tmeter::app {
 
-/// What was run on one thread, and on all: reports by operator (tsv) with macs and op_time.
-struct CalibrationRuns {
-  std::string one, all;
-};
+/// overhead.operator, efficiency.CLASS and bandwidth.CLASS as TOML, or a comment that says why there are none.
+/// `peaks`: the rates they are shares of; `when`: "measured 2026-11-22".
+std::string calibrate(const core::HardwareProfile& peaks, const std::string& when);
 
-/// overhead.operator and efficiency.CLASS as TOML; of each the better run, as threads that wait for
-/// processors others use do worse than one. Empty when they are no such reports.
-std::string calibrated_figures(const CalibrationRuns& runs, const core::HardwareProfile& rates,
-                               const std::string& when);
-
-/// Runs the model; the figures, or a comment that says why there are none.
-std::string calibrate(const core::HardwareProfile& rates, const std::string& when);
+/// The same of the report of such a run.
+std::string rates_of(const core::Report& report, const core::HardwareProfile& peaks,
+                     const std::string& when);
 
 }  // namespace tmeter::app

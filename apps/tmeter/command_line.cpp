@@ -220,13 +220,22 @@ void fill_runs(const po::variables_map& map, CommandLine& out) {
   if (out.running == Running::kNo) return require_run(map);
   auto& runs = out.runs;
   runs.threads = out.threads;
-  runs.memory = out.limits.memory;
+  // Of a GPU nothing is kept for others unless the user says so.
+  runs.memory = map.count("max-memory") ? out.limits.memory : 0;
   if (map.count("device")) runs.device = map["device"].as<std::string>();
   if (map.count("seed")) runs.seed = parse_seed(map["seed"].as<std::string>());
   if (map.count("run-for"))
     runs.seconds = core::parse_seconds("--run-for", map["run-for"].as<std::string>());
   for (const auto& t : texts(map, "input-file")) runs.inputs.push_back(parse_input_file(t));
   runs.libraries = texts(map, "op-library");
+  out.settings.options["torch-backend"].insert_or_assign(
+      "real-values", core::Setting{.value = std::to_string(std::min(runs.threads, 1024u)), .origin = std::string(core::kOfRuns)});
+  if (runs.libraries.empty()) return;
+  // Who reads a TorchScript file has to know its operators, too.
+  std::string all;
+  for (const auto& library : runs.libraries) all += (all.empty() ? "" : ":") + library;
+  out.settings.options["torch-backend"].insert_or_assign(
+      "op-library", core::Setting{.value = all, .origin = "--op-library"});
 }
 
 void fill_view(const po::variables_map& map, CommandLine& out) {

@@ -135,6 +135,8 @@ std::string keep(const std::string& file, const std::string& text) {
   if (file.empty()) return "neither XDG_CACHE_HOME nor HOME is set";
   try {
     fs::create_directories(fs::path(file).parent_path());
+    // OutputFile would write into a pipe, and wait for its reader.
+    if (fs::exists(file) && !fs::is_regular_file(file)) return file + " is no regular file";
     OutputFile out(file);
     out.write(text);
     out.commit();
@@ -158,7 +160,10 @@ MeasuredHardware measured_hardware(bool quiet, bool anew) {
   const auto first = first_line(cpu);
   const auto file = measured_hardware_file();
   if (!anew && !file.empty()) {
-    if (auto kept = parsed(read_at_most(file, kMostBytes), first)) return *std::move(kept);
+    std::error_code ignored;  // a pipe would be waited for
+    auto kept = fs::is_regular_file(file, ignored) ? parsed(read_at_most(file, kMostBytes), first)
+                                                   : std::nullopt;
+    if (kept) return *std::move(kept);
   }
   Terminal terminal(false);
   if (!quiet) terminal.message("note: measuring this machine, once: some seconds, best while it is idle");

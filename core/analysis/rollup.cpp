@@ -163,7 +163,7 @@ std::vector<Accumulator> roll_up_calls(const Graph& graph, const Column& column,
                                        const Weights& weights) {
   const auto& given = column.cells[TMETER_AXIS_MODULE_CALL];
   const auto& nodes = column.cells[TMETER_AXIS_NODE];
-  const auto ends = ends_of(graph);
+  const auto ends = given.empty() ? std::vector<size_t>() : ends_of(graph);
   std::vector<Accumulator> sums(graph.calls().size(), Accumulator(column));
   for (const auto& n : graph.nodes()) {
     if (n.index < nodes.size())

@@ -5,11 +5,15 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config/hardware.hpp"
 
 namespace tmeter::core {
+
+/// Where a setting comes from that --inference makes for a plugin, should it be there.
+inline constexpr std::string_view kOfRuns = "--inference";
 
 struct Setting {
   std::string value;

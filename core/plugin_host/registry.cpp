@@ -269,6 +269,7 @@ void Registry::assign_options() {
 void Registry::check_setting_names() const {
   for (const auto& [plugin, options] : options_) {
     if (options.empty() || find_plugin(plugins_, plugin)) continue;
+    if (options.size() == 1 && options.begin()->second.origin == kOfRuns) continue;
     throw Error(ErrorKind::kUsage, options.begin()->second.origin + ": there is no plugin '" +
                                        plugin + "'" + did_you_mean(plugin, names()));
   }

@@ -6,6 +6,7 @@
 
 #include "load/module_tree.hpp"
 #include "load/names.hpp"
+#include "load/operator_libraries.hpp"
 #include "load/packed.hpp"
 #include "load/safety.hpp"
 #include "load/warnings.hpp"
@@ -56,12 +57,16 @@ struct Loading {
   Call& call;
   Limits& limits;
   MemoryLimit& memory;
+  int64_t values_on;  // threads of a run with values where sizes follow data; 0: none there
 
   void run(const std::vector<InputSet>& sets, bool may_ask) const {
     ForeignOperators foreign(file.declarations(), call);
-    const auto chosen = choose(sets, file, tree, foreign, limits, call, may_ask);
+    const auto chosen = choose(sets, file, tree, foreign, limits, call, may_ask || values_on > 0);
     if (chosen.undecided) {
-      run_with_values(chosen, foreign);
+      run_with_values(chosen, undecided_text(*chosen.undecided), foreign);
+    } else if (values_on > 0 && !chosen.assumed.empty() && RealValues(file).missing_weight().empty()) {
+      run_with_values(chosen, "the size of the result of " + chosen.assumed + " depends on data",
+                      foreign);
     } else {
       record(chosen.inputs, foreign, nullptr);
     }
@@ -86,17 +91,20 @@ struct Loading {
   }
 
   /// Where the program goes depends on data: once with the weights of the file, on the CPU.
-  void run_with_values(const Chosen& chosen, ForeignOperators& foreign) const {
+  void run_with_values(const Chosen& chosen, const std::string& why,
+                       ForeignOperators& foreign) const {
     RealValues values(file);
     const auto missing = values.missing_weight();
     if (!missing.empty()) report_undecided(*chosen.undecided, missing);
-    at::set_num_threads(threads_that_start(std::thread::hardware_concurrency()));
+    // On other threads sums round otherwise, and what follows from them is not the same.
+    const auto wanted = values_on > 0 ? static_cast<unsigned>(values_on) : std::thread::hardware_concurrency();
+    at::set_num_threads(threads_that_start(wanted));
     at::manual_seed(0);  // the same file gives the same report
     memory.forget_peak();
     keep_inputs(chosen.inputs, values);
     record(chosen.inputs, foreign, &values);
     call.warn("the model was run once with its real weights and made-up inputs (random numbers, " +
-              std::string("integers 0), because ") + undecided_text(*chosen.undecided) +
+              std::string("integers 0), because ") + why +
               "; other inputs may take another way. Memory at most " +
               std::to_string((memory.peak() >> 20) + 1) + " MiB");
   }
@@ -108,6 +116,7 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);  // there is no bulk work: starting threads would cost more than they give
   kept() = {};
   Stopwatch watch(call);
+  open_operator_libraries(call.option_text("op-library"));
   register_meta_kernels();
   register_quantized_factories();
   guard_primitives();
@@ -127,7 +136,7 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   const auto tree = push_modules(file, builder);
   watch.done("modules listed");
 
-  Loading{file, tree, builder, call, limits, memory}.run(input_sets(file, request), may_ask);
+  Loading{file, tree, builder, call, limits, memory, call.option_int("real-values")}.run(input_sets(file, request), may_ask);
   watch.done("model run");
 }
 

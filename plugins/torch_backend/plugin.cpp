@@ -60,6 +60,16 @@ TMETER_PLUGIN_INFO(
                         "decides where the program goes are run so",
                 .min = 1,
                 .max = 1e9});
+      r.option({.key = "op-library",
+                .text = "libraries with operators that LibTorch lacks, separated by ':', for the loading "
+                        "of TorchScript; --op-library sets it"});
+      r.option({.key = "real-values",
+                .type = TMETER_OPTION_INT,
+                .default_value = "0",
+                .text = "above 0: TorchScript in which sizes follow data is recorded in a run with its "
+                        "weights on so many threads, and not with the largest sizes; --inference sets it",
+                .min = 0,
+                .max = 1024});
       r.option({.key = "output-digest",
                 .type = TMETER_OPTION_BOOL,
                 .default_value = "false",

@@ -58,7 +58,7 @@ def lstm():
 
 def faster_rcnn():
     from torchvision.models.detection import fasterrcnn_mobilenet_v3_large_320_fpn
-    net = fasterrcnn_mobilenet_v3_large_320_fpn(weights=None, weights_backbone=None).eval()
+    net = fasterrcnn_mobilenet_v3_large_320_fpn(weights=None, weights_backbone=None, box_score_thresh=0.0).eval()
     return torch.jit.script(net), ([torch.rand(3, 320, 320)],)
 
 

@@ -8,6 +8,8 @@ folds       x [1, 3, 8, 8] → conv 3→4 without bias → bn → relu → conv_
               up       4·6·16·16 = 6,144: reads 6,144 + 4·4·6, writes 6,144                 12,384
               linear   4·6·5 = 120:       reads   120 + 4·4·5, writes 120                      320
             and the relu, done before the result of conv and bn is written: 2 · 1,024
+scales      conv 3→4 on [1, 3, 8, 8] → · [1, 4, 1, 1] → + [1, 4, 1, 1]: each reads 1,024 + 16 and writes 1,024, less a new bias of 16;
+            linear on [2, 6, 8] → · [4]: reads 192 + 16, writes 192
 attentions  q, k, v [1, 2, 16, 8]: 1,024; scores [1, 2, 16, 16]: 2,048
               q·0.25, q kᵀ + bias, softmax, dropout, · v:  2 · (1,024 + 3 · 2,048)          14,336
               q kᵀ / 4, masked_fill, softmax, · v:         2 · 4 · 2,048                    16,384
@@ -21,12 +23,13 @@ epilogues   conv → relu [2, 4, 8, 8], linear → dropout → gelu [2, 16], lin
 import json
 import pathlib
 import tempfile
+import unittest
 
-from support import CliTest, FIXTURES, MODELS, build_plugin, main, report, tmeter
+from support import HAVE_TORCH, CliTest, FIXTURES, MODELS, build_plugin, main, report, tmeter
 
 FOLDER = FIXTURES / "advice"
 ALL = ("--plugins=fusion-advice", "--set=fusion-advice.min-share=0")
-RULES = {"fold-batch-norm", "fuse-activation", "fuse-attention", "fuse-elementwise", "merge-linear"}
+RULES = {"fold-batch-norm", "fold-scale", "fuse-activation", "fuse-attention", "fuse-elementwise", "merge-linear"}
 
 
 def findings(model, *arguments):
@@ -92,6 +95,13 @@ class FusionAdvice(CliTest):
         for kind in ("matmul → div → masked_fill → softmax → matmul in Attentions 16.00 KiB",
                      "mul → matmul → add → softmax → matmul in Attentions 14.00 KiB", "bmm → softmax → bmm in Attentions 8.00 KiB"):
             self.assertIn(f"1 × {kind}", attention["evidence"])
+
+    def test_scales_are_folded(self):
+        """Not a product with an input, and not one factor for each row. Two of its linear layers and that one take the same input."""
+        finding = self.only("scales", "fold-scale", "merge-linear")["fold-scale"]
+        self.assertEqual(saved(finding), 2 * (2 * 1_024 + 16) - 16 + 2 * 192 + 16)
+        self.assertIn("2 scales can be multiplied into the weights", finding["text"])
+        self.assertIn("1 × conv2d → mul → add in Scales", finding["evidence"])
 
     def test_elementwise_chains(self):
         chain = self.only("chains", "fuse-elementwise")["fuse-elementwise"]
@@ -171,7 +181,11 @@ class RealModels(CliTest):
         convolutions can be folded, and that of the stem: the others normalise a concatenation."""
         self.assertEqual(self.count(MODELS / "resnet50.pt2", "fold-batch-norm"), "53")
         self.assertEqual(self.count(MODELS / "densenet121.pt2", "fold-batch-norm"), str(6 + 12 + 24 + 16 + 1))
-        self.assertEqual(self.count(FIXTURES / "zoo" / "timm-levit_128s.scripted.pt", "fold-batch-norm"), "50")  # 4 + 46, flattened
+
+    @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
+    def test_batch_norms_after_linear_layers(self):
+        """LeViT-128S: 4 convolutions, 46 linear layers whose result is flattened; TorchScript."""
+        self.assertEqual(self.count(FIXTURES / "zoo" / "timm-levit_128s.scripted.pt", "fold-batch-norm"), "50")
 
     def test_bytes_of_all_batch_norms(self):
         """Each: its input read, its result written, three of four vectors of C, as no convolution has a bias."""
@@ -183,12 +197,19 @@ class RealModels(CliTest):
                 expected += 2 * 4 * n * c * h * w + 3 * 4 * c
         self.assertEqual(saved(found["fold-batch-norm"]), expected)
 
+    def test_scales(self):
+        """DETR's ResNet-50 has 53 batch norms that are frozen and written out; ConvNeXt's layer scale stands behind a permute."""
+        self.assertEqual(self.count(FIXTURES / "zoo" / "transformers-detr.pt2", "fold-scale"), "53")
+        self.assertEqual(self.count(FIXTURES / "zoo" / "timm-beit_base_patch16_224.pt2", "fold-scale"), "24")
+        self.assertEqual(self.count(MODELS / "convnext_tiny.pt2", "fold-scale"), "0")
+
     def test_attention(self):
         """Swin-T has 2 + 2 + 6 + 2 blocks of attention written out; ViT's is one operator."""
         self.assertEqual(self.count(MODELS / "swin_t.pt2", "fuse-attention"), "12")
-        for fused in ("vit_b_16.pt2", "gpt2_like.pt2", "llama_like.pt2", "vit_b_16.traced.pt"):
+        for fused in ("vit_b_16.pt2", "gpt2_like.pt2", "llama_like.pt2", *(["vit_b_16.traced.pt"] if HAVE_TORCH else [])):
             self.assertEqual(self.count(MODELS / fused, "fuse-attention"), "0", fused)
 
+    @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
     def test_traced_and_scripted_models_say_the_same(self):
         kinds = {form: findings(MODELS / f"resnet50.{form}")[1] for form in ("pt2", "scripted.pt", "traced.pt")}
         for rule, finding in kinds["pt2"].items():

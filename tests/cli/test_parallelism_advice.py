@@ -42,6 +42,14 @@ class ParallelismAdvice(CliTest):
         document, _ = self.findings(MLP, "--input", "x=256x64")
         self.assertAlmostEqual(document["totals"]["predicted_time"] / 1_201_192e-9, 1, places=9)
 
+    def test_the_bandwidth_of_a_class(self):
+        """Products at 2 GB/s, gelu at 1: 38,420 + n (4,688 + 8,192) ns. 32 times: 450,580 ns, 91.5 %."""
+        _, found = self.findings(bandwidth_matmul=2e9)
+        self.assertIn("a batch of 128 instead of 4", found["batch-headroom"]["text"])
+        self.assertIn("450.58 us", found["batch-headroom"]["evidence"])
+        document, _ = self.findings(MLP, "--input", "x=128x64", bandwidth_matmul=2e9)
+        self.assertAlmostEqual(document["totals"]["predicted_time"] / 450_580e-9, 1, places=9)
+
     def test_memory_ends_it(self):
         """16 times: 76,840 + 16 · 9,216 bytes; 16 · 94,408 / (76,840 + 16 · 17,568) = 4.22."""
         _, found = self.findings(capacity_dram=76_840 + 16 * 9_216)

@@ -7,10 +7,30 @@ import shutil
 import subprocess
 import unittest
 
-from support import BUILD, FIXTURES, HAVE_TORCH, MODELS, SOURCE, TMETER, CliTest, main, report, tmeter
+from support import BUILD, FIXTURES, HAVE_TORCH, MODELS, SOURCE, TMETER, CliTest, build_plugin, main, report, tmeter
 
 RESNET = MODELS / "resnet50.pt2"
 PLUGINS = BUILD / "lib" / "tmeter" / "plugins"
+
+
+class Binding(CliTest):
+    """What LibTorch binds is bound when it is called; a plugin that lacks something is told when it is opened."""
+
+    def test_a_plugin_that_calls_what_is_nowhere_cannot_be_opened(self):
+        source = self.file("lacking.cpp", f'#include "{SOURCE}/tests/cli/digest_plugin.cpp"\n'
+                           'extern "C" void nowhere_to_be_found();\n'
+                           '__attribute__((used)) static void use() { nowhere_to_be_found(); }\n')
+        library = self.folder / "lacking.tmeter"
+        build_plugin(source, library)
+        for _ in range(2):
+            done = tmeter(RESNET, env={"TMETER_PLUGIN_PATH": str(self.folder)})
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, "note: .*lacking.*cannot be opened.*nowhere_to_be_found")
+
+    @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
+    def test_what_our_own_plugin_needs_of_libtorch_is_bound_at_once(self):
+        flags = subprocess.run(["readelf", "-d", PLUGINS / "torch-backend.tmeter"], capture_output=True, text=True, check=True)
+        self.assertIn("NOW", flags.stdout)
 
 
 class Choosing(CliTest):

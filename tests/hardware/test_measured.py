@@ -11,9 +11,10 @@ import signal
 import subprocess
 import sys
 import tomllib
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from support import BUILD, HAVE_TORCH, MODELS, TMETER, CliTest, main, tmeter  # noqa: E402
+from support import BUILD, HAVE_TORCH, MODELS, TMETER, CliTest, build_plugin, main, tmeter  # noqa: E402
 
 MODEL = MODELS / "dynamic_mlp.pt2"
 PROGRAM = BUILD / "lib" / "tmeter" / "programs" / "measure-machine"
@@ -120,6 +121,61 @@ class Measured(CliTest):
         sizes = [self.figures[key] for key in ("cache.l1", "cache.l2", "cache.l3") if key in self.figures]
         self.assertEqual(sizes, sorted(sizes))
 
+    @unittest.skipUnless(HAVE_TORCH, "no LibTorch")
+    def test_what_operators_make_of_it(self):
+        done = subprocess.run([TMETER, "hardware", "measure"], capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "XDG_CACHE_HOME": str(self.cache)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        figures = {key: leaf["value"] for key, leaf in leaves(tomllib.loads(done.stdout)).items()}
+        self.assertTrue(0 < figures["overhead.operator"] < 1)
+        for kind in ("convolution", "matmul"):
+            self.assertTrue(0 < figures[f"efficiency.{kind}"] <= 1)
+        for kind in ("normalization", "activation", "elementwise", "pooling", "softmax", "copy"):
+            self.assertTrue(0 < figures[f"bandwidth.{kind}"] < FAST)
+
+    def test_shares_are_medians_by_class(self):
+        """With an executor whose clock is known: operator i of the graph takes i + 1 µs (tests/cli/clockwork_plugin.cpp).
+        The shares are worked out here a second time, from the counts of the report."""
+        own = self.own_tmeter(FIGURES)
+        peaks = {"peak.mac.float32": 1e11, "peak.op.float32": 1e11, "peak.dram": 1e10}
+        (self.folder / "figures").write_text("".join(
+            f'[{key}]\nvalue = {value}\nunit = "x"\nsource = "measured"\n' for key, value in peaks.items()))
+        plugins = own.parents[1] / "lib" / "tmeter" / "plugins"
+        real = plugins.resolve()
+        plugins.unlink()
+        plugins.mkdir()
+        for file in real.iterdir():
+            if not file.name.startswith("torch-backend") and file.name != "plugins.index":
+                (plugins / file.name).symlink_to(file)
+        build_plugin("clockwork_plugin.cpp", plugins / "clockwork.tmeter")
+        operators = own.parents[1] / "share" / "tmeter" / "calibration.pt2"
+        shutil.copy(BUILD / "share" / "tmeter" / "calibration.pt2", operators)
+        env = {**os.environ, "XDG_CACHE_HOME": str(self.cache), "FIGURES": str(self.folder / "figures"), "TMETER_CLOCKWORK": ""}
+        done = subprocess.run([own, "hardware", "measure"], capture_output=True, text=True, timeout=120, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        figures = {key: leaf["value"] for key, leaf in leaves(tomllib.loads(done.stdout)).items()}
+        report = json.loads(subprocess.run([own, operators, "--report", "json"], capture_output=True, text=True, timeout=120,
+                                           env=env).stdout)
+        nodes = report["nodes"]
+        overhead = sorted(1e-6 * (n["index"] + 1) for n in nodes if n["module"] == "calls")
+        overhead = overhead[len(overhead) // 2]
+        self.assertAlmostEqual(figures["overhead.operator"], overhead, delta=1e-9)
+        shares, rates = [], []
+        for node in nodes:
+            v, time = node["values"], 1e-6 * (node["index"] + 1)
+            bytes_ = v["read_bytes"] + v["written_bytes"]
+            time = max(time - overhead, 0.2 * time)
+            arithmetic = v["macs"] / peaks["peak.mac.float32"] + v["other_flops"] / peaks["peak.op.float32"]
+            if node["op"] == "aten::conv2d" and bytes_:
+                if arithmetic > bytes_ / peaks["peak.dram"]:
+                    shares.append(min(arithmetic / time, 1))
+                else:
+                    rates.append(bytes_ / time)
+        self.assertGreater(len(shares), 3)
+        self.assertAlmostEqual(figures["efficiency.convolution"] / sorted(shares)[len(shares) // 2], 1, delta=1e-5)
+        self.assertGreater(len(rates), 3)
+        self.assertAlmostEqual(figures["bandwidth.convolution"] / sorted(rates)[len(rates) // 2], 1, delta=1e-5)
+
     def test_it_is_measured_once_and_kept(self):
         first = self.auto("--report=json")
         self.assertEqual(first.returncode, 0, first.stderr)
@@ -178,6 +234,13 @@ class Measured(CliTest):
         done = self.auto_with(FIGURES)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("cannot be kept", done.stderr)
+
+    def test_a_pipe_in_place_of_the_file_is_not_waited_for(self):
+        self.kept.parent.mkdir(parents=True)
+        os.mkfifo(self.kept)
+        done = self.auto_with(FIGURES)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no regular file", done.stderr)
 
     def test_a_program_that_fails_ends_the_run_and_says_how(self):
         for name, program, words in (("is not there", None, "No such file"), ("fails", "exit 3", "ended with status 3"),

@@ -70,10 +70,10 @@ class Sizes(nn.Module):
     """Results as large as their values say, and arithmetic on that size."""
 
     def forward(self, x):
-        found = torch.nonzero(x > 0)
+        found = torch.nonzero(x > 0.5)
         n = found.shape[0]
         torch._check(n >= 1)
-        kept = x[x > 0]
+        kept = x[x > 0.5]
         return found.float().mean(dim=0), kept.sum() / n, torch.arange(n) * 2
 
 

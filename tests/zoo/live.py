@@ -107,11 +107,13 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=300, help="seconds for each model (default 300)")
     parser.add_argument("--reference", type=Path, help="take the reference figures from this page of ./dev zoo (docs/zoo.md)")
     parser.add_argument("--page", type=Path, help="write the page of what is there")
+    parser.add_argument("--earlier", type=Path, help="for --page: answers of models that have none in --results")
     options = parser.parse_args()
     if options.page:
         import live_page
 
-        live_page.write(done(options.results), options.page)
+        earlier = done(options.earlier) if options.earlier else {}
+        live_page.write(done(options.results), earlier, options.page)
     else:
         run(options)
 

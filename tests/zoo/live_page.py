@@ -42,20 +42,20 @@ def share(part: int, whole: int) -> str:
 
 
 def summary(rows: list[Row]) -> list[str]:
-    lines = ["| models | forward runs | analysed | params exact | MACs exact | export, strict or not | traced | scripted |",
-             "|---|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = ["| models | forward runs | analysed | params exact | MACs exact | dispatch | export, strict or not | traced | scripted |",
+             "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
     for library in (*LIBRARIES, "all"):
         of = [r for r in rows if r.runs and library in (r.library, "all")]
         ways = collections.Counter(way_of(r) for r in of if r.works)
         counts = [len(of), *(sum(getattr(r, what) for r in of) for what in ("works", "params_exact", "macs_exact"))]
         lines.append(f"| {library} | " + " | ".join(map(str, counts)) + " | "
-                     + " | ".join(str(ways[w]) for w in ("export", "trace", "script")) + " |")
+                     + " | ".join(str(ways[w]) for w in ("dispatch", "export", "trace", "script")) + " |")
     return lines
 
 
 def way_of(row: Row) -> str:
     way = row.ours["way"]
-    return "script" if "script" in way else "trace" if "trace" in way else "export"
+    return next((w for w in ("dispatch", "script", "trace") if w in way), "export")
 
 
 def differences(rows: list[Row]) -> list[str]:
@@ -76,25 +76,24 @@ def differences(rows: list[Row]) -> list[str]:
 
 
 def ratios(rows: list[Row], tool: str) -> list[float]:
-    return [r.ours["seconds"] / r.answer[tool]["seconds"] for r in rows
-            if r.works and tool in r.answer and "error" not in r.answer[tool]]  # fmt: skip
+    return [r.ours["cpu_seconds"] / r.answer[tool]["cpu_seconds"] for r in rows]
 
 
 def times(rows: list[Row]) -> list[str]:
-    timed = [r for r in rows if r.works and "program_seconds" in r.ours and any(tool in r.answer for tool in TOOLS)]
-    lines = ["| tool | models timed | it fails on | median time | median time of tmeter / its | exporting's share of tmeter's |",
-             "|---|--:|--:|--:|--:|--:|"]
+    """In seconds of the processor, of the native program, too: other work on the machine counts for nobody."""
+    timed = [r for r in rows if r.works and "cpu_seconds" in r.ours and any(tool in r.answer for tool in TOOLS)]
+    lines = ["| tool | models timed | it fails on | its median time | tmeter's on these | median of tmeter's / its | quartiles |",
+             "|---|--:|--:|--:|--:|--:|--:|"]
     for tool in TOOLS:
         ran = [r for r in timed if tool in r.answer and "error" not in r.answer[tool]]
         failed = sum(tool in r.answer and "error" in r.answer[tool] for r in timed)
-        if not ran:
+        if len(ran) < 2:
             continue
-        exporting = 1 - statistics.median(r.ours["program_seconds"] / r.ours["seconds"] for r in ran)
-        lines.append(f"| {tool} | {len(ran)} | {failed} | {statistics.median(r.answer[tool]['seconds'] for r in ran):.2f} s | "
-                     f"{statistics.median(ratios(ran, tool)):.1f} | {100 * exporting:.0f} % |")
-    ours = statistics.median(r.ours["seconds"] for r in timed)
-    program = statistics.median(r.ours["program_seconds"] for r in timed)
-    return [*lines, "", f"tmeter's median on the same models is {ours:.2f} s, of which the native program takes {program:.3f} s."]
+        low, middle, high = statistics.quantiles(ratios(ran, tool), n=4)
+        theirs, ours = (statistics.median(seconds) for seconds in
+                        ([r.answer[tool]["cpu_seconds"] for r in ran], [r.ours["cpu_seconds"] for r in ran]))  # fmt: skip
+        lines.append(f"| {tool} | {len(ran)} | {failed} | {theirs:.2f} s | {ours:.2f} s | {middle:.1f} | {low:.1f} to {high:.1f} |")
+    return lines
 
 
 def counted(rows: list[Row], tool: str) -> tuple[int, int]:
@@ -103,7 +102,9 @@ def counted(rows: list[Row], tool: str) -> tuple[int, int]:
     return len(ran), sum(int(r.answer[tool]["macs"]) == r.reference["macs"] for r in ran)
 
 
-def write(answers: dict[str, dict], path: Path) -> None:
+def write(answers: dict[str, dict], earlier: dict[str, dict], path: Path) -> None:
+    before = len(earlier.keys() - answers.keys())
+    answers = earlier | answers
     rows = sorted((Row(a) for a in answers.values()), key=lambda r: (LIBRARIES.index(r.library), r.id))
     runs = [r for r in rows if r.runs and r.measured]
     works = [r for r in runs if r.works]
@@ -118,6 +119,7 @@ def write(answers: dict[str, dict], path: Path) -> None:
         "process of its own that has the libraries and tools imported, one thread, on a machine with other work. The reference is "
         f"FlopCounterMode in gradient mode and `sum(p.numel())`: of {taken} models as `./dev zoo` has written it down in "
         f"`docs/zoo.md` for the same versions, of {len(runs) - taken} counted in this run.", "",
+        *([f"Of {before} models the answers are those of an earlier run, which exported everything.", ""] if before else []),
         "Versions: " + ", ".join(f"{k} {v}" for k, v in versions.items()) + ".", "",
         f"`analyze` succeeds on {share(len(works), len(runs))} models whose forward runs. Parameters are exact on "
         f"{share(sum(r.params_exact for r in works), len(works))} that are analysed, MACs to the digit on "
@@ -129,11 +131,11 @@ def write(answers: dict[str, dict], path: Path) -> None:
         "## Left out", "",
         *([f"* {r.id}: {r.why_not}" for r in left_out] or ["Nothing."]), "",
         "## Time", "", *times(works), "",
-        "The tools run the model; tmeter has PyTorch export it, without weights, and reads what is written. Nearly all of its time is "
-        "PyTorch's: `torch.export.export` follows every operator in Python several times (fake tensors, functionalization, the graph's "
-        "verification; 0.6 s of CPU on a ResNet-50), and `torch.export.save` describes and writes the program (0.4 s; "
-        "less since these times were taken: a self-test of torch's is left out now). Neither can be left out, as the file is what the native program reads in its sandbox. So a first look at a small convolutional network is faster with a hook-based tool; what "
-        "the time buys is every operator instead of the modules a tool knows:", "",
+        "Seconds of the processor, one thread, libraries imported before. The tools run the model once with hooks. tmeter records the "
+        "operators of one call on fake tensors, without weights (`docs/python.md`), which takes torch about a millisecond an operator "
+        "whatever its size, and starts the native program (15 ms of processor). So small networks take longer than their own forward "
+        "does, large ones less. Where torch.export has to be asked it takes most of the time: it follows every operator in Python "
+        "several times. What the time buys is every operator instead of the modules a tool knows:", "",
         *[f"* {tool}: FlopCounterMode's MACs on {same} of {ran} models" for tool in TOOLS for ran, same in [counted(works, tool)]], "",
         "(their own conventions count biases, norms or activations; `docs/conventions.md`). A file that is there, or a second "
         "analysis of an exported one, takes the native program's milliseconds.", "",

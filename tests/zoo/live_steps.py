@@ -28,6 +28,7 @@ def warm_up(libraries) -> None:
     small = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU())
     x = torch.zeros(2, 3, 8, 8)
     tmeter.analyze(small, inputs=[x])
+    tmeter.analyze(small, inputs=[x], dynamic_batch=False)
     for tool in TOOLS.values():
         tool(torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3)), [x], {})
 
@@ -89,13 +90,19 @@ def live(entry: Entry, real: bool) -> tuple[torch.nn.Module, list, dict]:
     return model, list(tensors), {}
 
 
+def processor_seconds() -> float:
+    """Of this process and of programs it has waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
 def timed_call(call) -> dict:
-    start = time.perf_counter()
+    start, used = time.perf_counter(), processor_seconds()
     try:
         facts = call()
     except Exception as error:
         facts = {"error": steps.one_line(error)}
-    return facts | {"seconds": time.perf_counter() - start}
+    return facts | {"seconds": time.perf_counter() - start, "cpu_seconds": processor_seconds() - used}
 
 
 def by_tmeter(model, args, kwargs) -> dict:

@@ -165,7 +165,9 @@ std::optional<Gain> Ledger::merged(std::vector<Node> nodes, const Moved& saved,
     work->bytes = 0;
     after.push_back(*work);
   }
-  after.front().bytes = std::max(bytes, 0.0);
+  // What multiplies decides how fast memory is, as caches serve classes of work differently.
+  auto main = std::find_if(after.begin(), after.end(), [](const Work& w) { return w.macs > 0; });
+  (main == after.end() ? after.front() : *main).bytes = std::max(bytes, 0.0);
   const auto then = seconds_of(after);
   seconds = seconds && then ? std::optional(std::max(*seconds - *then, 0.0)) : std::nullopt;
   auto text = kind_of(nodes);

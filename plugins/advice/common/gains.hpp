@@ -70,8 +70,8 @@ class Ledger {
   void report(tmeter::Finding& finding, std::span<const Gain> gains) const;
   /// The same without the kinds.
   void report_totals(tmeter::Finding& finding, std::span<const Gain> gains) const;
-  /// What those operators took that would be gone, where the model was run. ""; "; as measured here, what would be gone takes 312 us
-  /// (13.1 %)".
+  /// What those operators took that would be gone, where the model was run. ""; "; as measured
+  /// here, what would be gone takes 312 us (13.1 %)".
   std::string measured_text(std::span<const Gain> gains) const;
   /// Targets and changes alone.
   void complete(tmeter::Finding& finding, std::span<const Gain> gains) const;

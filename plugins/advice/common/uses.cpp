@@ -91,6 +91,21 @@ Value origin(Value value, Through through) {
   return value;
 }
 
+SeesInputs::SeesInputs(const tmeter::Graph& graph) : seen_(graph.nodes().size()) {
+  for (const auto& input : graph.inputs())
+    for_each_tensor(input, [&](const Value& v) { inputs_.insert(v.handle()); });
+  for (const auto& node : graph.nodes()) {
+    bool sees = false;
+    for_each_input(node, [&](const Value& v) { sees = sees || (*this)(v); });
+    seen_[node.index()] = sees;
+  }
+}
+
+bool SeesInputs::operator()(const Value& value) const {
+  const auto maker = value.producer();
+  return inputs_.count(value.handle()) > 0 || (maker && seen_[maker.index()]);
+}
+
 Uses::Uses(const tmeter::Graph& graph) {
   for (const auto& node : graph.nodes()) {
     if (looks_at_sizes_alone(node)) continue;

@@ -7,6 +7,7 @@
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #pragma GCC visibility push(hidden)  // as the SDK types inside
@@ -43,6 +44,18 @@ template <class F>
 void for_each_input(const tmeter::Node& node, const F& f) {
   for (size_t i = 0; i < node.arg_count(); ++i) for_each_tensor(node.arg(i), f);
 }
+
+/// What depends on an input of the model; the rest is the same in every run.
+class SeesInputs {
+ public:
+  explicit SeesInputs(const tmeter::Graph& graph);
+  bool operator()(const tmeter::Node& node) const { return seen_[node.index()]; }
+  bool operator()(const tmeter::Value& value) const;
+
+ private:
+  std::unordered_set<const tmeter_value*> inputs_;
+  std::vector<bool> seen_;  // by node
+};
 
 struct Use {
   tmeter::Node node;    // who uses it; none when it is not used once

@@ -113,29 +113,35 @@ class Path {
   bool masked_ = false, softmax_ = false;
 };
 
-/// Queries or keys that are multiplied by a number before, as nn.MultiheadAttention does.
-void add_scaling(const Value& operand, const advice::Uses& uses, std::vector<Node>& nodes) {
+/// What multiplies queries or keys by a number before `product`, as nn.MultiheadAttention does.
+Node scaling_of(const Value& operand, const Node& product, const advice::Uses& uses) {
   const auto maker = advice::origin(operand, Through::kView).producer();
-  if (!maker || !is(maker, kScales) || !maker.arg("self").is_tensor()) return;
+  if (!maker || !is(maker, kScales) || !maker.arg("self").is_tensor()) return Node();
   const auto factor = maker.arg("other");
   const bool number = !factor.is_tensor() || advice::numbers_of(factor.shape()) == 1;
   const auto use = uses.sole(maker.result(0), Through::kView);
-  if (number && use && use.node.handle() == nodes.front().handle())
-    nodes.insert(nodes.begin() + 1, maker);
+  return number && use && use.node.handle() == product.handle() ? maker : Node();
 }
 
 }  // namespace
 
-std::vector<Gain> attentions(Model& model) {
+std::vector<Gain> attentions(std::span<const Gain> taken, Model& model) {
   std::vector<Gain> out;
+  const auto is_taken = [&](const Node& node) {
+    return std::any_of(taken.begin(), taken.end(), [&](const Gain& gain) {
+      return gain.nodes.back().handle() == node.handle();
+    });
+  };
   for (const auto& node : model.graph.nodes()) {
     if (!is_product_of_activations(node)) continue;
     Path path(node, model.uses);
     if (!path.reaches_the_values()) continue;
     auto nodes = std::move(path).nodes();
     const auto product = nodes.front();
-    for (const auto& operand : {left_of(product), right_of(product)})
-      add_scaling(operand, model.uses, nodes);
+    for (const auto& operand : {left_of(product), right_of(product)}) {
+      const auto scaling = scaling_of(operand, product, model.uses);
+      if (scaling && !is_taken(scaling)) nodes.push_back(scaling);
+    }
     std::sort(nodes.begin(), nodes.end(),
               [](const Node& a, const Node& b) { return a.index() < b.index(); });
     double between = 0;

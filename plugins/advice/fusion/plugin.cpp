@@ -28,6 +28,10 @@ std::string fold_text(size_t n, std::span<const Gain>) {
   return count_of(n, "batch norm") + " can be folded into the " + (n == 1 ? "layer" : "layers") +
          " before " + (n == 1 ? "it" : "them");
 }
+std::string scale_text(size_t n, std::span<const Gain>) {
+  return count_of(n, "scale") + " can be multiplied into the weights of the " +
+         (n == 1 ? "layer before it" : "layers before them");
+}
 std::string epilogue_text(size_t n, std::span<const Gain>) {
   return count_of(n, "activation") + " could be done while the layer before writes its result";
 }
@@ -52,6 +56,9 @@ constexpr Rule kFold{"fold-batch-norm", fold_text,
                      "torch.nn.utils.fusion.fuse_conv_bn_eval(conv, bn) and fuse_linear_bn_eval "
                      "for each, or torch.fx.experimental.optimization.fuse(model) for all "
                      "convolutions"};
+constexpr Rule kScale{"fold-scale", scale_text,
+                      "weight *= scale (one factor for each output), bias = bias * scale + what is "
+                      "added; then leave the multiplication out"};
 constexpr Rule kEpilogue{"fuse-activation", epilogue_text, kCompiled};
 constexpr Rule kAttention{
     "fuse-attention", attention_text,
@@ -122,9 +129,12 @@ void run(const tmeter::Graph& graph, tmeter::Call& call) {
   auto numbers = check_numbers(norms, call);
   take(kFold, gains_of(norms, model), std::move(numbers));
   take(kEpilogue, epilogues(norms, model), {});
-  const auto written_out = attentions(model);
-  take(kAttention, written_out, {});
-  take(kChain, chains(written_out, model), {});
+  const auto scaled = scales(model);
+  take(kScale, scaled, {});
+  auto taken = attentions(scaled, model);
+  take(kAttention, taken, {});
+  taken.insert(taken.end(), scaled.begin(), scaled.end());
+  take(kChain, chains(taken, model), {});
   take(kLinear, parallel_linears(model), {});
   emit_bytes(all, model);
 }

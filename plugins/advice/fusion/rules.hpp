@@ -23,12 +23,16 @@ struct Foldable {
 std::vector<Foldable> foldable_norms(const Model& model);
 std::vector<advice::Gain> gains_of(const std::vector<Foldable>& norms, Model& model);
 
+/// conv or linear → multiplied [→ added to] by what no input is in: folded like a batch norm.
+std::vector<advice::Gain> scales(Model& model);
+
 /// conv or linear [→ foldable batch norm] → activation: the activation done before the result is
 /// written.
 std::vector<advice::Gain> epilogues(const std::vector<Foldable>& norms, Model& model);
 
-/// matmul [→ scale] [→ mask] → softmax → matmul: scaled_dot_product_attention.
-std::vector<advice::Gain> attentions(Model& model);
+/// matmul [→ scale] [→ mask] → softmax → matmul: scaled_dot_product_attention. Scalings of queries
+/// that are `taken`, into the weights before them, are not counted again.
+std::vector<advice::Gain> attentions(std::span<const advice::Gain> taken, Model& model);
 
 /// Elementwise operators whose results nobody else needs: one loop over the numbers. Without those
 /// that are `taken`, as an attention's scale and mask.

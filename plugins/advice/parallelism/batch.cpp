@@ -40,34 +40,9 @@ std::optional<int64_t> batch_of(const tmeter::Graph& graph) {
                                                            : std::nullopt;
 }
 
-/// Nodes whose results depend on an input.
-class SeesInputs {
- public:
-  explicit SeesInputs(const tmeter::Graph& graph) : seen_(graph.nodes().size()) {
-    for (const auto& input : graph.inputs())
-      advice::for_each_tensor(input, [&](const Value& v) { inputs_.insert(v.handle()); });
-    for (const auto& node : graph.nodes()) {
-      bool sees = false;
-      advice::for_each_input(node, [&](const Value& v) {
-        const auto maker = v.producer();
-        sees = sees || inputs_.count(v.handle()) > 0 || (maker && seen_[maker.index()]);
-      });
-      seen_[node.index()] = sees;
-    }
-  }
-  bool operator()(const Node& node) const { return seen_[node.index()]; }
-  bool operator()(const Value& v) const {
-    return inputs_.count(v.handle()) > 0 || (v.producer() && seen_[v.producer().index()]);
-  }
-
- private:
-  std::vector<bool> seen_;
-  std::set<const tmeter_value*> inputs_;
-};
-
 /// Bytes of the tensors it reads that no input is in: weights, and what is made of them. Look-ups
 /// read the rows they are asked for, which grow with the batch.
-double fixed_bytes(const Node& node, const SeesInputs& sees) {
+double fixed_bytes(const Node& node, const advice::SeesInputs& sees) {
   const auto kind = tmeter::op_class(node.op());
   if (kind == OpClass::kEmbedding || kind == OpClass::kGather) return 0;
   std::set<const void*> known;
@@ -84,9 +59,7 @@ double fixed_bytes(const Node& node, const SeesInputs& sees) {
 
 std::optional<Scaling> scaling_of(Model& model) {
   Scaling out;
-  const SeesInputs sees(model.graph);
-  if (!model.call.hardware_number("peak.dram", out.bandwidth) || out.bandwidth <= 0)
-    return std::nullopt;
+  const advice::SeesInputs sees(model.graph);
   out.overhead = model.ledger.overhead();
   for (const auto& node : model.graph.nodes()) {
     const auto times = model.ledger.times_of(node);
@@ -98,7 +71,9 @@ std::optional<Scaling> scaling_of(Model& model) {
       continue;
     }
     const double weights = std::min(fixed_bytes(node, sees), moved->read);
-    out.operators.push_back({times->arithmetic, weights, moved->all() - weights});
+    const double share = moved->all() > 0 ? weights / moved->all() : 0;
+    out.operators.push_back(
+        {times->arithmetic, times->memory * share, times->memory * (1 - share)});
   }
   return out;
 }

@@ -7,13 +7,13 @@ namespace parallelism {
 double Scaling::time(double n) const {
   double sum = fixed;
   for (const auto& w : operators)
-    sum += std::max(n * w.arithmetic, (w.weights + n * w.activations) / bandwidth) + overhead;
+    sum += std::max(n * w.arithmetic, w.weights + n * w.activations) + overhead;
   return sum;
 }
 
 double Scaling::limit() const {
   double sum = 0;
-  for (const auto& w : operators) sum += std::max(w.arithmetic, w.activations / bandwidth);
+  for (const auto& w : operators) sum += std::max(w.arithmetic, w.activations);
   return sum;
 }
 

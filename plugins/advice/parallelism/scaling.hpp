@@ -1,6 +1,6 @@
 // How time and memory of a model grow with its batch. Numbers alone: no host.
 //
-//   time(n) = Σ max(n · arithmetic, (weights + n · activations) / bandwidth) + overhead
+//   time(n) = Σ max(n · arithmetic, weights + n · activations) + overhead
 //
 // for n times the present batch, over the operators that see the inputs; what is worked out from
 // parameters alone does not grow.
@@ -11,16 +11,15 @@
 #pragma GCC visibility push(hidden)
 namespace parallelism {
 
-/// One operator: seconds of its arithmetic, bytes of weights and of the rest.
+/// One operator: seconds of its arithmetic, of moving its weights, and of moving the rest.
 struct Work {
   double arithmetic = 0, weights = 0, activations = 0;
 };
 
 struct Scaling {
   std::vector<Work> operators;
-  double bandwidth = 0;  // B/s
-  double overhead = 0;   // s, of each operator
-  double fixed = 0;      // s, of all that does not grow
+  double overhead = 0;  // s, of each operator
+  double fixed = 0;     // s, of all that does not grow
 
   /// Seconds of one run with n times the batch.
   double time(double n) const;

@@ -179,6 +179,8 @@ struct Load {
       reader.expect_branches(inputs);
     }
     each_node(nodes, [&](std::vector<NodeView>& views, size_t first) {
+      if (views.size() > stacks.size() - first)  // the file is read once more, and is another one now
+        throw BadFile("it has changed while it was read");
       for (size_t i = 0; i < views.size(); ++i) views[i].stack_index = stacks[first + i];
       reader.read(views, scope, modules.root_call(), first, stacks.size());
     });

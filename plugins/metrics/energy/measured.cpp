@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <ctime>
 #include <set>
@@ -80,14 +79,6 @@ double processor_time() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-/// "cuda:2" → 2, "cuda" → 0
-std::optional<size_t> gpu_of(std::string_view device) {
-  if (!device.starts_with("cuda")) return std::nullopt;
-  size_t index = 0;
-  if (device.size() > 5) std::from_chars(device.data() + 5, device.data() + device.size(), index);
-  return index;
-}
-
 class Measured final : public tmeter::Observer {
  public:
   void begin(const Graph& graph, ObserverCall& call) override;
@@ -131,7 +122,7 @@ void Measured::find_counters(const ObserverCall& call) {
   auto found = sensors::processor_counters(places_);
   counters_ = std::move(found.counters);
   problems_ = std::move(found.problems);
-  gpu_ = gpu_of(call.fact("device"));
+  gpu_ = sensors::gpu_of(call.fact("device"));
   if (!gpu_) return;
   nvml_ = std::make_unique<sensors::Nvml>(places_.nvml);
   auto counter = *gpu_ < nvml_->count() ? nvml_->counter(*gpu_) : nullptr;

@@ -74,6 +74,7 @@ std::string Machine::quoted_name() const {
 void Machine::start(const Call& call) {
   const auto lookup = lookup_in(call);
   profile_.forget();
+  bandwidths_.clear();
   warned_.clear();
   name_ = call.hardware_name();
   bandwidth_ = lookup("peak.dram");
@@ -179,16 +180,24 @@ std::optional<double> Machine::arithmetic_of(const Work& work, const Call& call)
   return arithmetic_seconds(work, rates);
 }
 
+/// Of its class, where the profile knows what caches give it; else of memory.
+std::optional<double> Machine::bandwidth_of(OpClass kind, const Call& call) {
+  const auto [at, is_new] = bandwidths_.try_emplace(kind);
+  if (is_new) {
+    at->second = number(call, std::string("bandwidth.").append(tmeter::name_of(kind)));
+    if (!at->second) at->second = bandwidth_;
+  }
+  return at->second;
+}
+
 std::optional<Times> Machine::times_of(std::span<const Work> parts, const Call& call) {
   Times times;
-  double bytes = 0;
   for (const auto& work : parts) {
     const auto seconds = arithmetic_of(work, call);
     if (!seconds) return std::nullopt;
     times.arithmetic += *seconds;
-    bytes += work.bytes;
+    times.memory += seconds_at(work.bytes, bandwidth_of(work.kind, call));
   }
-  times.memory = seconds_at(bytes, bandwidth_);
   if (std::isfinite(times.arithmetic) && std::isfinite(times.memory)) return times;
   warn_once(call, quoted_name() + " has rates so small that nothing would ever end: the " + what_ +
                       " of such operators is unavailable");

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <optional>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -52,6 +53,7 @@ class Machine {
  private:
   using Amounts = std::array<double, 3>;  // MACs, other operations, bytes
   std::optional<Amounts> amounts_inside(const tmeter::Node& node, const tmeter::Call& call) const;
+  std::optional<double> bandwidth_of(OpClass kind, const tmeter::Call& call);
   std::optional<double> arithmetic_of(const Work& work, const tmeter::Call& call);
   void warn_once(const tmeter::Call& call, const std::string& message);
 
@@ -59,6 +61,7 @@ class Machine {
   Profile profile_;
   std::string name_;
   std::optional<double> bandwidth_;
+  std::map<OpClass, std::optional<double>> bandwidths_;
   bool has_peak_mac_ = false, has_peak_op_ = false;
   std::set<std::string> warned_;
 };

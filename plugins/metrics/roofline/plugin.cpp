@@ -44,7 +44,7 @@ struct Column {
 
 constexpr std::string_view kRoofline =
     "roofline: max((MACs / peak.mac + other operations / peak.op) / efficiency, bytes read and "
-    "written / peak.dram) + overhead.operator, operator by operator; a lower bound, for caches and "
+    "written / peak.dram, or what the profile has for caches) + overhead.operator, operator by operator; a lower bound, for caches and "
     "fusion are not in it";
 
 const std::array<Column, 8> kColumns{{

@@ -2,9 +2,12 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <type_traits>
+
+#include "files.hpp"
 
 namespace sensors {
 namespace {
@@ -32,6 +35,12 @@ double now() {
 }
 
 }  // namespace
+
+std::optional<size_t> gpu_of(std::string_view device) {
+  constexpr std::string_view kCuda = "cuda";
+  if (!device.starts_with(kCuda)) return std::nullopt;
+  return number_in(device.substr(std::min(device.find(':'), device.size() - 1) + 1)).value_or(0);
+}
 
 struct Nvml::Api {
   using Handle = void*;

@@ -1,10 +1,15 @@
 // NVIDIA's management library, opened when it is there: energy, power, load, memory, temperature and
 // what slows clocks down, of each GPU. Nothing of it is linked.
 #pragma once
+#include <string_view>
+
 #include "energy_counters.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace sensors {
+
+/// The number of a device as PyTorch names it: 2 of "cuda:2", 0 of "cuda"; empty for others.
+std::optional<size_t> gpu_of(std::string_view device);
 
 struct GpuState {
   std::optional<double> utilisation;         ///< 0 to 1

@@ -1,7 +1,6 @@
 // system: what the machine does while the model runs: load and clock of the processors, memory, page
 // faults, disks, networks and the GPU, read at an interval: curves in the report, and what they come to.
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <tmeter/cpp/observer.hpp>
 
@@ -116,17 +115,10 @@ uint64_t interval(const Call& call) {
   return *ns;
 }
 
-std::optional<size_t> gpu_of(std::string_view device) {
-  if (!device.starts_with("cuda")) return std::nullopt;
-  size_t index = 0;
-  if (device.size() > 5) std::from_chars(device.data() + 5, device.data() + device.size(), index);
-  return index;
-}
-
 class System final : public tmeter::Observer {
  public:
   void begin(const Graph&, ObserverCall& call) override {
-    const auto gpu = gpu_of(call.fact("device"));
+    const auto gpu = sensors::gpu_of(call.fact("device"));
     has_gpu_ = gpu.has_value();
     recorder_.emplace(sensors::Places{std::string(call.option_text("sensors-root")),
                                       std::string(call.option_text("nvml"))},

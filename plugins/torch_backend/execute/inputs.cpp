@@ -1,11 +1,14 @@
 #include "execute/inputs.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <cstring>
 #include <fstream>
+#include <sstream>
 
+#include "archive/pickle_check.hpp"
 #include "execute/array_file.hpp"
 #include "execute/program.hpp"
 #include "execute/weights.hpp"
@@ -74,6 +77,9 @@ void collect(const c10::IValue& value, const std::string& name, std::vector<Give
 /// nothing.
 std::vector<Given> from_pt(const std::string& content, const std::string& path) {
   try {
+    std::istringstream stream(content);
+    const auto [pickle, size] = caffe2::serialize::PyTorchStreamReader(&stream).getRecord("data.pkl");
+    check_pickle({static_cast<const char*>(pickle.get()), size}, "data.pkl");
     std::vector<Given> out;
     collect(torch::jit::pickle_load({content.begin(), content.end()}), {}, out);
     return out;

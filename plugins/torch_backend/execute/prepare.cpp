@@ -1,28 +1,15 @@
 #include "execute/prepare.hpp"
 
-#include <dlfcn.h>
 #include <torch/version.h>
 
 #include "execute/inputs.hpp"
 #include "execute/runner.hpp"
 #include "execute/sha256.hpp"
 #include "execute/weights.hpp"
-#include "load/declarations.hpp"
+#include "load/operator_libraries.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
-
-/// Operators of the user's own: registered while their library is opened.
-void open_libraries(const tmeter_run_request& request) {
-  if (request.library_count > 0) withdraw_declarations();
-  for (size_t i = 0; i < request.library_count; ++i) {
-    const std::string path(to_view(request.libraries[i]));
-    if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) continue;
-    const char* const why = dlerror();
-    throw Error(TMETER_BAD_USAGE,
-                "operator library " + path + " cannot be opened: " + (why ? why : "no reason given"));
-  }
-}
 
 void interop_once() {
   static const bool done = [] {
@@ -56,7 +43,8 @@ std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request&
   const auto device = open_device(to_view(request.device));
   interop_once();
   at::set_num_threads(1);
-  open_libraries(request);
+  for (size_t i = 0; i < request.library_count; ++i)
+    open_operator_library(std::string(to_view(request.libraries[i])));
   const c10::InferenceMode inference;
   const auto& kept = kept_of(graph);
   Weights weights(kept, call, device, request.seed);

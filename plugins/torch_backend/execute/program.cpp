@@ -7,6 +7,7 @@
 #include "execute/regions.hpp"
 #include "execute/written.hpp"
 #include "load/messages.hpp"
+#include "load/operator_libraries.hpp"
 #include "propagate/arguments.hpp"
 #include "propagate/known.hpp"
 #include "propagate/size_arithmetic.hpp"
@@ -18,7 +19,7 @@ using c10::IValue;
 using c10::TypeKind;
 
 [[noreturn]] void cannot(const Node& node, const std::string& what) {
-  throw Error(TMETER_CANNOT_RUN, place_of(node) + " " + what);
+  throw Error(TMETER_CANNOT_RUN, place_of(node) + ": " + what);
 }
 
 bool is_number_value(const Value& value) {
@@ -149,7 +150,9 @@ class Maker {
   /// A recording of TorchScript has plain numbers where the program asks for a tensor's size.
   void count_on_sizes(const Node& node, Step& step) const {
     const bool recorded = source_.graph.property("format").starts_with("TorchScript");
-    if (!recorded || !step.op->hasTag(at::Tag::dynamic_output_shape)) return;
+    const bool may_vary = step.op->hasTag(at::Tag::dynamic_output_shape) ||
+                          is_of_operator_library(step.op->schema().name());
+    if (!recorded || !may_vary) return;
     if (node.result_count() == 0 || !node.result(0).is_tensor()) return;
     step.counts = true;
     step.counted_on = sizes_of(node.result(0).shape());

@@ -7,6 +7,7 @@
 #include "archive/nesting.hpp"
 #include "load/model_file.hpp"
 #include "load/names.hpp"
+#include "load/operator_libraries.hpp"
 #include "script/primitives.hpp"
 
 namespace tmeter::torch_backend {
@@ -40,7 +41,7 @@ bool unknown_primitive(const torch::jit::Node& node) {
 
 bool allowed(const torch::jit::Node& node, const Declarations& declared) {
   const std::string_view op = node.kind().toQualString();
-  if (declared.contains(op)) return true;
+  if (declared.contains(op) || is_of_operator_library(op)) return true;
   if (op.starts_with("tmeter::")) return true;
   if (unknown_primitive(node)) return false;
   const auto space = op.substr(0, op.find(':'));

@@ -13,6 +13,7 @@ std::vector<c10::IValue> values_of(const InputSet& inputs);
 struct Chosen {
   const InputSet& inputs;
   std::optional<Failure> undecided;  // where a run without values ends, when it does
+  std::string assumed;  // "aten::nonzero in rpn": the first operator whose result's size was assumed
 };
 
 /// The first set of inputs that the model accepts, with the first plan of `foreign` under which it

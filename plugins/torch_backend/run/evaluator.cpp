@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "load/operator_libraries.hpp"
 #include "run/foreign.hpp"
 #include "run/limits.hpp"
 #include "run/packed_operators.hpp"
@@ -254,6 +255,7 @@ void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, 
 /// Shapes are tried first: their rules check sizes that kernels rely on, and tell the work.
 void Evaluator::require_fit_for_values(const c10::OperatorHandle& op, const OperatorInfo& info,
                                        const Stack& args) {
+  if (is_of_operator_library(info.name)) return;
   const auto* known = real_operator(info);
   if (!known || !plain_tensors(args)) {
     if (!op.hasKernelForDispatchKey(c10::DispatchKey::CPU) && !has_composite(op)) return;

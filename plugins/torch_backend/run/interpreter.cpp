@@ -225,6 +225,8 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
     if (info.name == "aten::_print") return torch::jit::drop(stack, info.args.size());
     evaluator_.execute(op, stack);
     next_value_decides() = false;
+    if (evaluator_.assumed() != Assumption::kNone && assumed_.empty())
+      assumed_ = info.full_name() + (calls_.path().empty() ? "" : " in " + calls_.path());
     if (!recorder_) return;
     recorder_->node(info, args, torch::jit::last(stack, info.results), calls_.current());
     recorder_->assumed(evaluator_.assumed(), info, calls_.path());

@@ -48,6 +48,8 @@ class Run {
 
   const c10::IValue& result() const { return result_; }
   const Failure& failure() const { return failure_; }
+  /// "aten::nonzero in rpn": the first operator whose result's size was assumed; empty when none was.
+  const std::string& assumed() const { return assumed_; }
 
   // Called back by LibTorch, through the run of this thread.
   void on_operator(const c10::OperatorHandle& op, torch::jit::Stack& stack);
@@ -64,6 +66,7 @@ class Run {
   CallStack calls_;
   Evaluator evaluator_;
   c10::IValue result_;
+  std::string assumed_;
   Failure failure_;
   bool failed_ = false;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
+#include <unordered_map>
 
 #include "run/limits.hpp"
 
@@ -43,34 +45,50 @@ class CountingAllocator final : public c10::Allocator {
     }
     auto inner = base_->allocate(bytes);
     auto* const data = inner.get();
+    // Some kernels take memory by its address alone, which then is all that there is to know it by.
+    TORCH_CHECK(inner.get_deleter() == base_->raw_deleter() && inner.get_context() == data,
+                "LibTorch's allocator is not the one that tmeter knows");
+    inner.release_context();
+    {
+      const std::lock_guard lock(mutex_);
+      if (data) sizes_[data] = bytes;
+    }
     used_ += bytes;
     peak_ = std::max<uint64_t>(peak_, used);
-    return {data, new Block{std::move(inner), bytes, &used_}, &release, c10::Device(c10::kCPU)};
+    return {data, data, &release, c10::Device(c10::kCPU)};
   }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void* to, const void* from, size_t bytes) const override {
     std::memcpy(to, from, bytes);
   }
 
  private:
-  struct Block {
-    c10::DataPtr inner;
-    size_t bytes;
-    std::atomic<uint64_t>* used;
-  };
-  static void release(void* block) {
-    auto* b = static_cast<Block*>(block);
-    *b->used -= b->bytes;
-    delete b;
-  }
+  static void release(void* data);
 
   c10::Allocator* base_ = nullptr;
   uint64_t limit_ = 0, peak_ = 0;
   std::atomic<uint64_t> used_{0};
+  std::mutex mutex_;
+  std::unordered_map<void*, size_t> sizes_;
 };
 
 CountingAllocator& counting_allocator() {
   static auto* const allocator = new CountingAllocator();  // never destroyed: see its comment
   return *allocator;
+}
+
+/// Tensors may outlive the run; the base stays LibTorch's.
+void CountingAllocator::release(void* data) {
+  auto& all = counting_allocator();
+  {
+    const std::lock_guard lock(all.mutex_);
+    const auto it = all.sizes_.find(data);
+    if (it != all.sizes_.end()) {
+      all.used_ -= it->second;
+      all.sizes_.erase(it);
+    }
+  }
+  all.base_->raw_deleter()(data);
 }
 
 }  // namespace

@@ -9,14 +9,13 @@ using parallelism::choose;
 using parallelism::Memory;
 using parallelism::Scaling;
 
-/// 100 B of weights and 20 B for each batch at 1 B/s, 10 s of arithmetic; 3 s that stay, calls of 1
-/// s.
-Scaling one_layer() { return {{{10, 100, 20}}, 1, 1, 3}; }
+/// 100 s to move weights and 20 s for each batch, 10 s of arithmetic; calls of 1 s, 3 s that stay.
+Scaling one_layer() { return {{{10, 100, 20}}, 1, 3}; }
 
 TEST(Scaling, MemoryThenArithmetic) {
   EXPECT_DOUBLE_EQ(one_layer().time(1), 120 + 1 + 3);
   EXPECT_DOUBLE_EQ(one_layer().time(2), 140 + 1 + 3);
-  Scaling slow{{{50, 100, 20}}, 1, 0, 0};
+  Scaling slow{{{50, 100, 20}}, 0, 0};
   EXPECT_DOUBLE_EQ(slow.time(2), 140);  // 100 of arithmetic
   EXPECT_DOUBLE_EQ(slow.time(4), 200);  // 180 of memory
 }
@@ -24,8 +23,8 @@ TEST(Scaling, MemoryThenArithmetic) {
 TEST(Scaling, AnEndlessBatchReadsWeightsForNothing) {
   EXPECT_DOUBLE_EQ(one_layer().limit(), 20);
   EXPECT_DOUBLE_EQ(one_layer().efficiency(1), 20.0 / 124);
-  EXPECT_DOUBLE_EQ((Scaling{{{50, 100, 20}}, 1, 0, 0}).limit(), 50);
-  EXPECT_DOUBLE_EQ((Scaling{{}, 1, 0, 0}).efficiency(1), 1);
+  EXPECT_DOUBLE_EQ((Scaling{{{50, 100, 20}}, 0, 0}).limit(), 50);
+  EXPECT_DOUBLE_EQ((Scaling{{}, 0, 0}).efficiency(1), 1);
 }
 
 TEST(Scaling, TheSmallestPowerOfTwoThatReachesTheShare) {
@@ -33,7 +32,7 @@ TEST(Scaling, TheSmallestPowerOfTwoThatReachesTheShare) {
   const auto choice = choose(one_layer(), {}, 0.9);
   EXPECT_EQ(choice.factor, 64);
   EXPECT_FALSE(choice.memory_ends_it);
-  EXPECT_EQ(choose({{{50, 0, 20}}, 1, 0, 0}, {}, 0.9).factor, 1);
+  EXPECT_EQ(choose({{{50, 0, 20}}, 0, 0}, {}, 0.9).factor, 1);
 }
 
 TEST(Scaling, MemoryEndsIt) {
@@ -48,7 +47,7 @@ TEST(Scaling, MemoryEndsIt) {
 
 TEST(Scaling, NoEndIsFound) {
   // What stays is a million times what grows: no batch of 2^20 reaches the share.
-  EXPECT_EQ(choose({{{0, 0, 1e-9}}, 1, 0, 1}, {}, 0.9).factor, int64_t{1} << 20);
+  EXPECT_EQ(choose({{{0, 0, 1e-9}}, 0, 1}, {}, 0.9).factor, int64_t{1} << 20);
 }
 
 }  // namespace

@@ -25,6 +25,14 @@ class NvmlTest : public testing::Test {
   }
 };
 
+TEST_F(NvmlTest, DevicesAsPyTorchNamesThem) {
+  EXPECT_EQ(sensors::gpu_of("cuda"), 0u);
+  EXPECT_EQ(sensors::gpu_of("cuda:0"), 0u);
+  EXPECT_EQ(sensors::gpu_of("cuda:12"), 12u);
+  EXPECT_FALSE(sensors::gpu_of("cpu"));
+  EXPECT_FALSE(sensors::gpu_of(""));
+}
+
 TEST_F(NvmlTest, WithoutTheLibraryItSaysWhichOne) {
   const Nvml nvml("libnot-there.so.1");
   EXPECT_EQ(nvml.count(), 0u);
