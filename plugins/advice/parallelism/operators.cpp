@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tmeter/cpp/op_class.hpp>
 #include <tmeter/cpp/words.hpp>
+#include <uses.hpp>
 
 #include "rules.hpp"
 
