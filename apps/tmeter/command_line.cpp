@@ -220,7 +220,8 @@ void fill_runs(const po::variables_map& map, CommandLine& out) {
   if (out.running == Running::kNo) return require_run(map);
   auto& runs = out.runs;
   runs.threads = out.threads;
-  runs.memory = out.limits.memory;
+  // Of a GPU nothing is kept for others unless the user says so.
+  runs.memory = map.count("max-memory") ? out.limits.memory : 0;
   if (map.count("device")) runs.device = map["device"].as<std::string>();
   if (map.count("seed")) runs.seed = parse_seed(map["seed"].as<std::string>());
   if (map.count("run-for"))

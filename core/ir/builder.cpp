@@ -218,7 +218,8 @@ GraphBuilder::Id GraphBuilder::value_tensor(int32_t dtype, std::span<const DimSp
   v.dims = sizes;
   if (symbolic) {
     v.dim_exprs = room<ExprId>(dims.size());
-    std::transform(dims.begin(), dims.end(), v.dim_exprs.begin(), [](const auto& d) { return d.expr; });
+    std::transform(dims.begin(), dims.end(), v.dim_exprs.begin(),
+                   [](const auto& d) { return d.expr; });
     v.expressions = &graph_->expressions_;
   }
   return last_value();

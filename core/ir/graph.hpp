@@ -146,7 +146,8 @@ class Graph {
 
   std::pmr::monotonic_buffer_resource arena_{1 << 16};
   std::pmr::unordered_set<std::string_view> strings_{&arena_};
-  std::array<std::string_view, 1024> recent_{};  // of strings_, by their ends: most are asked for again and again
+  std::array<std::string_view, 1024>
+      recent_{};  // of strings_, by their ends: most are asked for again and again
   std::map<std::string, std::string, std::less<>> properties_;
   std::pmr::deque<Value> values_{&arena_};
   std::pmr::deque<Node> nodes_{&arena_};

@@ -110,8 +110,8 @@ PluginLibrary open_library(const std::string& path, bool known) {
   if (!known) require_entry_symbol(path);
   try {
     namespace dll = boost::dll;
-    // One that is known has been bound as a whole before. LibTorch has 30,000 functions to bind, of which a run
-    // needs a few hundred; what our plugin needs of it is bound at once (its -z now).
+    // One that is known has been bound as a whole before. LibTorch has 30,000 functions to bind, of
+    // which a run needs a few hundred; what our plugin needs of it is bound at once (its -z now).
     const auto binding = known ? dll::load_mode::rtld_lazy : dll::load_mode::rtld_now;
     auto& library = open_libraries().emplace_back(path, binding | dll::load_mode::rtld_local);
     const auto entry = library.get<const tmeter_plugin_entry_v1*()>(TMETER_ENTRY_SYMBOL);

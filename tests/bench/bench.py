@@ -178,22 +178,26 @@ def peer_versions(python: Path) -> str:
     return subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.strip()
 
 
-def header(options, empty: Case) -> list[str]:
+def machine() -> str:
     cpu = next(
         (line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
          if line.startswith("model name")),
         platform.machine(),
     )
-    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{os.cpu_count()} × {cpu}, {memory:.0f} GiB, Linux {platform.release()}"
+
+
+def header(options, empty: Case) -> list[str]:
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return [
         "# Benchmarks",
         "",
         "Written by `./dev bench` (`tests/bench/bench.py`); do not edit.",
         "",
         f"Whole processes, warm page cache, {options.repeat} runs (the Python tools "
-        f"{options.peer_repeat}), interleaved, on {os.cpu_count()} × {cpu}, {memory:.0f} GiB, "
-        f"Linux {platform.release()}, {datetime.date.today()}. Load average at the start: {load}. "
+        f"{options.peer_repeat}), interleaved, on {machine()}, {datetime.date.today()}. "
+        f"Load average at the start: {load}. "
         f"An empty process takes {ms(empty.median)} measured like this, and "
         f"{empty.memory / MB:.1f} MB is the least memory that can be seen so.",
     ]

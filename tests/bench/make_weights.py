@@ -3,6 +3,7 @@
 
     python3 tests/bench/make_weights.py weights.safetensors                 2.6 GB of bfloat16
     python3 tests/bench/make_weights.py w.safetensors --gb 1 --dtype f32
+    python3 tests/bench/make_weights.py p.safetensors --zeros 0.9           nine in ten are 0
     python3 tests/bench/make_weights.py big.safetensors --gb 20 --sparse    holes: zeros, no disk
 
 A decoder with hidden size 2,048 and feed-forward size 5,632 (as TinyLlama); the number of layers
@@ -57,16 +58,18 @@ def words(values, dtype):
     return array.array("H", ((b + 0x7FFF + (b >> 16 & 1)) >> 16 for b in bits))
 
 
-def block(columns, scale, dtype, seed):
-    """Random rows with outlier columns, as bytes."""
+def block(columns, scale, dtype, seed, zeros):
+    """Random rows with outlier columns, as bytes; `zeros` of all numbers pruned."""
     rng = random.Random(seed)
     values = [rng.gauss(0, scale) for _ in range(BLOCK_ROWS * columns)]
     for i in range(0, len(values), OUTLIER_EVERY):
         values[i] *= 20
+    if zeros:
+        values = [0.0 if rng.random() < zeros else v for v in values]
     return words(values, dtype).tobytes()
 
 
-def write(path, tensors, dtype, sparse):
+def write(path, tensors, dtype, sparse, zeros):
     itemsize = BYTES[dtype]
     header, at = {}, 0
     for name, shape in tensors:
@@ -86,7 +89,7 @@ def write(path, tensors, dtype, sparse):
             scale = 0.005 * 1.4 ** (i % 12)
             key = (shape[-1], i % 12)
             if key not in blocks:
-                blocks[key] = memoryview(block(shape[-1], scale, dtype, i))
+                blocks[key] = memoryview(block(shape[-1], scale, dtype, i, zeros))
             left = math.prod(shape) * itemsize
             while left:
                 left -= out.write(blocks[key][:left])
@@ -99,9 +102,10 @@ def main():
     parser.add_argument("--gb", type=float, default=2.6, help="10^9 bytes, roughly (default 2.6)")
     parser.add_argument("--dtype", choices=BYTES, default="bf16")
     parser.add_argument("--sparse", action="store_true", help="a hole instead of numbers")
+    parser.add_argument("--zeros", type=float, default=0, help="share of the numbers that are 0, anywhere")
     options = parser.parse_args()
     tensors = shapes(options.gb * 1e9, BYTES[options.dtype])
-    size = write(options.output, tensors, options.dtype, options.sparse)
+    size = write(options.output, tensors, options.dtype, options.sparse, options.zeros)
     print(f"{options.output}: {len(tensors)} tensors, {size / 1e9:.2f} GB")
 
 

@@ -25,6 +25,7 @@ class Case:
     repeat: int
     seconds: list[float] = field(default_factory=list)
     peak_bytes: list[int] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)  # seconds of the process and its children
     output: str = ""  # of the latest run
     failure: str = ""  # why there are no samples
 
@@ -41,16 +42,16 @@ class Case:
         return statistics.median(self.peak_bytes)
 
 
-def run_once(command: list[str]) -> tuple[float, int, str]:
-    """Seconds from fork to exit, the peak resident bytes, and what was printed."""
+def run_once(command: list[str]) -> tuple[float, int, float, str]:
+    """Seconds from fork to exit, the peak resident bytes, processor seconds, and what was printed."""
     with tempfile.NamedTemporaryFile() as output:
         environment = os.environ | {"LAUNCH_OUTPUT": output.name}
         launched = subprocess.run(LAUNCH + command, env=environment, capture_output=True, text=True)
         if launched.returncode != 0:
             raise RuntimeError(failure_of(command))
-        seconds, peak_kib = launched.stdout.split()
+        seconds, peak_kib, processor = launched.stdout.split()
         printed = output.read(OUTPUT_KEPT).decode(errors="replace")
-        return float(seconds), int(peak_kib) * 1024, printed
+        return float(seconds), int(peak_kib) * 1024, float(processor), printed
 
 
 def failure_of(command: list[str]) -> str:
@@ -75,9 +76,10 @@ def measure(cases: list[Case], warm_up: int = 1) -> None:
     for i in range(rounds):
         for case in able:
             if (i + 1) * case.repeat // rounds > i * case.repeat // rounds:
-                seconds, peak, case.output = run_once(case.command)
+                seconds, peak, processor, case.output = run_once(case.command)
                 case.seconds.append(seconds)
                 case.peak_bytes.append(peak)
+                case.processor.append(processor)
 
 
 def empty_process(repeat: int = 20) -> Case:

@@ -79,7 +79,7 @@ def growth(options) -> list[str]:
     measure(cases)
     lines = [
         "Growing files of the same shapes, sparse, so that they fit on a disk "
-        "and into the page cache. All their numbers are 0, the worst case for counting codes:",
+        "and into the page cache. All their numbers are 0:",
         "",
         "| file | median | rate | peak memory |",
         "|--:|--:|--:|--:|",

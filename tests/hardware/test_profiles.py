@@ -21,7 +21,7 @@ MODEL = MODELS / "dynamic_mlp.pt2"
 
 # The table of docs/hardware-profiles.md; families by type also go by class and type.
 BY_TYPE = {"energy.mac": "J", "energy.op": "J", "peak.mac": "MAC/s", "peak.op": "op/s"}
-BY_CLASS = {"efficiency": "ratio"}
+BY_CLASS = {"efficiency": "ratio", "bandwidth": "B/s"}
 SINGLE = {"energy.dram": "J/B", "power.static": "W", "peak.dram": "B/s", "overhead.operator": "s",
           "capacity.dram": "B", "cache.l1": "B", "cache.l2": "B", "cache.l3": "B", "link.bandwidth": "B/s", "power.tdp": "W"}
 TYPES = {"float64", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", "int8", "int16", "int32", "int64"}

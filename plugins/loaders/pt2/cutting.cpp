@@ -25,7 +25,8 @@ class Cutter {
     if (take('}')) return true;
     do {
       std::string_view key;
-      if (!name(key) || !take(':') || !value(path.empty() ? std::string(key) : path + "." + std::string(key)))
+      if (!name(key) || !take(':') ||
+          !value(path.empty() ? std::string(key) : path + "." + std::string(key)))
         return false;
     } while (take(','));
     return take('}');

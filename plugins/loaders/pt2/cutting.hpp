@@ -7,8 +7,9 @@
 
 namespace pt2 {
 
-/// The text with nothing between the brackets of what stands at `cuts.paths` and is large, and the extents
-/// of those. False when the text is small or is not as JSON should be: then it is to be parsed as a whole.
+/// The text with nothing between the brackets of what stands at `cuts.paths` and is large, and the
+/// extents of those. False when the text is small or is not as JSON should be: then it is to be
+/// parsed as a whole.
 bool cut(std::string_view text, const Cuts& cuts, std::string& rest,
          std::map<std::string, Extent, std::less<>>& extents);
 

@@ -1,5 +1,5 @@
-// One JSON record of the archive, parsed. Texts are views that live as long as the document. What is
-// expected to be large is left out of it and comes in pieces (series.hpp).
+// One JSON record of the archive, parsed. Texts are views that live as long as the document. What
+// is expected to be large is left out of it and comes in pieces (series.hpp).
 #pragma once
 #include <map>
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace pt2 {
 
-/// What may be left to pieces: paths of lists and tables, "graph_module.graph.nodes", and from which size on.
+/// What may be left to pieces: paths of lists and tables, "graph_module.graph.nodes", and from
+/// which size on.
 struct Cuts {
   std::vector<std::string_view> paths{};
   size_t text = size_t{1} << 20;  // bytes of the whole text

@@ -5,7 +5,8 @@
 namespace pt2 {
 namespace {
 
-constexpr size_t kNodesBetweenChecks = 4096;  // for a user who wants to stop, or to see how far it is
+constexpr size_t kNodesBetweenChecks =
+    4096;  // for a user who wants to stop, or to see how far it is
 
 struct NamedArgument {
   std::string_view name;

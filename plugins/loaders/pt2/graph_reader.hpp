@@ -77,7 +77,7 @@ class GraphReader {
   std::unordered_map<tmeter_id, std::string> places_;  // only then: "n12.0", "n12.0.3", "i1"
   std::string regions_;
   size_t emitted_ = 0;
-  int depth_ = 0;                      // of sub-graphs
+  int depth_ = 0;  // of sub-graphs
   size_t nodes_ = 0;
 };
 

@@ -46,10 +46,12 @@ __attribute__((target("avx2"))) void avx2_masks(const char* bytes, size_t blocks
     Masks masks;
     for (int half = 0; half < 2; ++half) {
       const auto found = _mm256_loadu_si256(at++);
-      const auto folded = _mm256_or_si256(found, _mm256_set1_epi8(0x20));  // '[' and '{' differ in it
-#define TMETER_BITS(of, c)                                                                       \
-  static_cast<uint64_t>(static_cast<uint32_t>(                                                   \
-      _mm256_movemask_epi8(_mm256_cmpeq_epi8(of, _mm256_set1_epi8(c))))) << (32 * half)
+      const auto folded =
+          _mm256_or_si256(found, _mm256_set1_epi8(0x20));  // '[' and '{' differ in it
+#define TMETER_BITS(of, c)                                                                     \
+  static_cast<uint64_t>(                                                                       \
+      static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(of, _mm256_set1_epi8(c))))) \
+      << (32 * half)
       masks.quotes |= TMETER_BITS(found, '"');
       masks.backslashes |= TMETER_BITS(found, '\\');
       masks.opening |= TMETER_BITS(folded, '{');

@@ -1,6 +1,6 @@
-// Where the lists and tables of a JSON text end, without reading what is in them: several bytes at a
-// time, so that it takes a small part of what parsing takes. It does not judge the text: whoever parses
-// the parts does.
+// Where the lists and tables of a JSON text end, without reading what is in them: several bytes at
+// a time, so that it takes a small part of what parsing takes. It does not judge the text: whoever
+// parses the parts does.
 #pragma once
 #include <functional>
 #include <string_view>
@@ -12,8 +12,8 @@ namespace pt2 {
 struct Extent {
   std::string_view text;
   char opening = '[';
-  /// The text cut at commas between items, so that each piece has the wanted size or a little more: where
-  /// each ends, the last at the end of the text. A comma belongs to no piece.
+  /// The text cut at commas between items, so that each piece has the wanted size or a little more:
+  /// where each ends, the last at the end of the text. A comma belongs to no piece.
   std::vector<size_t> ends;
 };
 
@@ -23,8 +23,9 @@ struct Measure {
   std::function<void()> between = {};  // called every 2 MB or so, if set
 };
 
-/// `text[at]` is an opening bracket. Its extent ends where as many brackets have been closed as opened; false
-/// when the text ends before. 64 bytes behind `text` are read, too, but count for nothing.
+/// `text[at]` is an opening bracket. Its extent ends where as many brackets have been closed as
+/// opened; false when the text ends before. 64 bytes behind `text` are read, too, but count for
+/// nothing.
 bool measure(std::string_view text, size_t at, const Measure& how, Extent& out);
 /// The same on any processor.
 bool measure_plainly(std::string_view text, size_t at, const Measure& how, Extent& out);

@@ -3,7 +3,7 @@
 namespace pt2 {
 namespace {
 
-constexpr size_t kDeepestModule = 500;        // levels of the module tree, and of a stack
+constexpr size_t kDeepestModule = 500;  // levels of the module tree, and of a stack
 constexpr size_t kLongestPath = 4'096;  // bytes
 // Of all modules together, as in the host: each level repeats what stands above it.
 constexpr size_t kMostPathBytes = size_t{128} << 20;

@@ -134,7 +134,8 @@ struct Load {
     return Scope(building, outer, program_series(kTensorValues, *table), asked_for);
   }
 
-  static std::optional<Series> config_of(const std::optional<Document>& document, const char* what) {
+  static std::optional<Series> config_of(const std::optional<Document>& document,
+                                         const char* what) {
     if (!document) return std::nullopt;
     const auto table =
         within([&] { return what; }, [&] { return member(document->root(), "config"); });
@@ -179,7 +180,8 @@ struct Load {
       reader.expect_branches(inputs);
     }
     each_node(nodes, [&](std::vector<NodeView>& views, size_t first) {
-      if (views.size() > stacks.size() - first)  // the file is read once more, and is another one now
+      if (views.size() >
+          stacks.size() - first)  // the file is read once more, and is another one now
         throw BadFile("it has changed while it was read");
       for (size_t i = 0; i < views.size(); ++i) views[i].stack_index = stacks[first + i];
       reader.read(views, scope, modules.root_call(), first, stacks.size());

@@ -70,7 +70,8 @@ void Scope::read_table(json::object graph, std::string_view key, Kind kind) {
            const auto table = as_object(*found);
            slots_.reserve(slots_.entries().size() + table.size());
            for (const auto field : table)
-             within([&] { return in_quotes(field.key); }, [&] { add(field.key, kind, field.value); });
+             within([&] { return in_quotes(field.key); },
+                    [&] { add(field.key, kind, field.value); });
          });
 }
 
@@ -130,8 +131,8 @@ bool is_plain(json::element size, int64_t& number) {
 
 }  // namespace
 
-/// Appends its numbers; false when one is none: it may follow from a symbol, or be wrong, which is told where
-/// it is used.
+/// Appends its numbers; false when one is none: it may follow from a symbol, or be wrong, which is
+/// told where it is used.
 bool Scope::read_plain_list(json::object meta, std::string_view key) {
   constexpr size_t kMostDims = 64;
   const auto found = find(meta, key);

@@ -24,8 +24,8 @@ class Scope {
  public:
   /// Reads the `…_values` tables of a graph.
   Scope(Building& building, json::object graph);
-  /// The same of a large graph, whose tensors come in pieces: what they are is kept in short, and in full for
-  /// those whose tensor_meta will be asked for.
+  /// The same of a large graph, whose tensors come in pieces: what they are is kept in short, and
+  /// in full for those whose tensor_meta will be asked for.
   Scope(Building& building, json::object graph, const Series& tensors,
         const NameMap<size_t>& asked_for);
 
@@ -44,8 +44,8 @@ class Scope {
 
  private:
   enum class Kind : uint8_t { kNone, kTensor, kInt, kBool, kFloat, kObject };
-  /// How it is kept what the file records: as an element of the document, in short – type and sizes, or also
-  /// what tensor_meta tells –, or as a text that is parsed again.
+  /// How it is kept what the file records: as an element of the document, in short – type and
+  /// sizes, or also what tensor_meta tells –, or as a text that is parsed again.
   enum class Form : uint8_t { kElement, kSizes, kAll, kText };
   struct Slot {
     Kind kind = Kind::kNone;
@@ -72,9 +72,10 @@ class Scope {
   Building& building_;
   NameMap<Slot> slots_;
   std::vector<json::element> elements_;
-  std::vector<int64_t> numbers_;  // sizes; in full also strides, offset, and whether there is a gradient
+  std::vector<int64_t>
+      numbers_;  // sizes; in full also strides, offset, and whether there is a gradient
   std::vector<std::string_view> texts_;
-  mutable json::parser again_;  // of texts
+  mutable json::parser again_;    // of texts
   std::vector<tmeter_dim> dims_;  // reused
 };
 

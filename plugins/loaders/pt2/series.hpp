@@ -1,6 +1,6 @@
-// A list or table of a JSON document that may be too large to be parsed as a whole: it is shown piece by
-// piece, as lists or tables of some of its items each. What a million operators take as text alone is 1.6 GB, and
-// parsed four times as much.
+// A list or table of a JSON document that may be too large to be parsed as a whole: it is shown
+// piece by piece, as lists or tables of some of its items each. What a million operators take as
+// text alone is 1.6 GB, and parsed four times as much.
 #pragma once
 #include <optional>
 #include <string>

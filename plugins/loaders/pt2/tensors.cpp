@@ -98,8 +98,7 @@ StoredTensor Tensors::read_element(const TensorSpec& spec, json::element element
   const auto payload = as_object(element);
   const auto meta = find_set(payload, "tensor_meta");
   read_meta(meta ? as_object(*meta) : scope.tensor_meta(spec.argument), t);
-  read_payload(t, payload,
-               is_weight(spec) ? archive_.weights_folder : archive_.constants_folder);
+  read_payload(t, payload, is_weight(spec) ? archive_.weights_folder : archive_.constants_folder);
   return t;
 }
 

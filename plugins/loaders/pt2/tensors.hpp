@@ -47,8 +47,8 @@ class Tensors {
   void build(const Modules& modules, Scope& scope);
 
  private:
-  /// What a config says, by the names of its tensors: where it stands, or, of one that comes in pieces, what has
-  /// been read of it.
+  /// What a config says, by the names of its tensors: where it stands, or, of one that comes in
+  /// pieces, what has been read of it.
   struct Config {
     NameMap<json::element> elements;
     NameMap<StoredTensor> tensors;

@@ -39,10 +39,7 @@ class Unread {
 class Search {
  public:
   Search(Tensors& tensors, std::deque<std::string>& keys)
-      : all_(tensors),
-        tensors_(tensors.all()),
-        keys_(keys),
-        used_(tensors_.size()) {
+      : all_(tensors), tensors_(tensors.all()), keys_(keys), used_(tensors_.size()) {
     const auto keyless = [&](size_t i) { return tensors_[i].storage_key.empty(); };
     by_argument_.reserve(tensors_.size());
     for (size_t i = 0; i < tensors_.size(); ++i)
@@ -128,7 +125,8 @@ class Search {
 
 Uses::Uses(const Signature& signature) {
   names_.reserve(signature.tensors.size());
-  for (const auto& tensor : signature.tensors) names_.insert(tensor.argument, names_.entries().size());
+  for (const auto& tensor : signature.tensors)
+    names_.insert(tensor.argument, names_.entries().size());
   last_.resize(names_.entries().size(), kNowhere);
 }
 

@@ -9,8 +9,8 @@
 
 namespace pt2 {
 
-/// Which modules read which tensors, by their names in the graph. Those repeated by the same module one after
-/// the other are there once.
+/// Which modules read which tensors, by their names in the graph. Those repeated by the same module
+/// one after the other are there once.
 class Uses {
  public:
   explicit Uses(const Signature& signature);  // whose texts must outlive it

@@ -1,5 +1,5 @@
-// What was worked out for a node, kept: the host asks for one column after the other, and the columns of
-// an estimate come from the same figures.
+// What was worked out for a node, kept: the host asks for one column after the other, and the
+// columns of an estimate come from the same figures.
 #pragma once
 #include <cstddef>
 #include <utility>

@@ -210,8 +210,7 @@ const Traffic& known_or(const Node& node, Kind kind) {
   auto& known = known_traffic();
   if (known.size() <= node.index()) known.resize(node.index() * 2 + 64);
   auto& entry = known[node.index()];
-  if (entry.node != node.handle())
-    entry = {node.handle(), work_out(node, kind())};
+  if (entry.node != node.handle()) entry = {node.handle(), work_out(node, kind())};
   return entry.traffic;
 }
 

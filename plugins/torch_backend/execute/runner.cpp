@@ -115,7 +115,9 @@ void Runner::run_telling(Telling& telling) {
   const c10::DeviceGuard guard(device_);
   use_threads(telling.event.threads);
   for (auto& slot : slots_) slot = {};
-  if (run == TMETER_RUN_MEMORY || memory_limit_ > 0) telling.memory.emplace(device_, memory_limit_);
+  // On the CPU the whole process has the limit (--max-memory), and counting is not for nothing.
+  const auto limit = telling.on_cpu ? 0 : memory_limit_;
+  if (run == TMETER_RUN_MEMORY || limit > 0) telling.memory.emplace(device_, limit);
   for (size_t i = 0; i < inputs_.size(); ++i) slots_[program_.inputs[i]] = inputs_[i];
   wait_for(device_);
   telling.tell(TMETER_EVENT_RUN_BEGIN, now_ns());

@@ -1,5 +1,5 @@
-// Large lists and tables, cut without being parsed: the extents against a reader that goes byte by byte, and the pieces
-// against the document as a whole.
+// Large lists and tables, cut without being parsed: the extents against a reader that goes byte by
+// byte, and the pieces against the document as a whole.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -60,7 +60,8 @@ TEST(Pt2Measure, FindsTheEndPastTextsAndEscapes) {
     for (size_t space = 50; space < 70; ++space)  // over the edge of a block
       expect_measured(padded("[" + std::string(space, ' ') + inner + ", 1]]"));
   }
-  for (const std::string open : {"[", "[[]", R"(["])", R"(["\"])", R"(["\)"}) expect_measured(padded(open));
+  for (const std::string open : {"[", "[[]", R"(["])", R"(["\"])", R"(["\)"})
+    expect_measured(padded(open));
 }
 
 TEST(Pt2Measure, AgreesWithBytesOnAnyText) {
@@ -82,7 +83,8 @@ TEST(Pt2Measure, WhatStandsBehindTheTextDoesNotCount) {
 std::string list_of(size_t items) {
   std::string out;
   for (size_t i = 0; i < items; ++i)
-    out += (i ? ", " : "") + (R"({"n": )" + std::to_string(i) + R"(, "t": "}],\" )" + std::to_string(i) + "\"}");
+    out += (i ? ", " : "") +
+           (R"({"n": )" + std::to_string(i) + R"(, "t": "}],\" )" + std::to_string(i) + "\"}");
   return "[" + out + "]";
 }
 
@@ -131,7 +133,8 @@ TEST(Pt2Pieces, ASmallDocumentIsOnePiece) {
   cuts.text = 1000;
   const auto text = padded(R"({"a": {"list": [1, 2, 3]}})");
   const Document document(text, cuts);
-  const auto series = document.series("a.list", member(object_member(document.root(), "a"), "list"));
+  const auto series =
+      document.series("a.list", member(object_member(document.root(), "a"), "list"));
   EXPECT_TRUE(series.is_lasting());
   size_t items = 0, parts = 0;
   series.each([&](json::element part) { items += as_array(part).size(), ++parts; });
@@ -141,8 +144,9 @@ TEST(Pt2Pieces, ASmallDocumentIsOnePiece) {
 
 TEST(Pt2Pieces, WhatIsNoJsonIsRefusedAsInAWholeDocument) {
   for (const std::string text :
-       {R"({"a": {"list": [1, 2})", R"({"a": {"list": [1, 2}}})", R"({"a": {"list": [1, 2]}, "a": 1})",
-        R"({"a": {"list": [1], "list": [2]}})", R"({"a" {"list": [1]}})", R"([{"a": {"list": [1]}}])", "", "{",
+       {R"({"a": {"list": [1, 2})", R"({"a": {"list": [1, 2}}})",
+        R"({"a": {"list": [1, 2]}, "a": 1})", R"({"a": {"list": [1], "list": [2]}})",
+        R"({"a" {"list": [1]}})", R"([{"a": {"list": [1]}}])", "", "{",
         R"({"a": {"list": [1]}} trailing)"}) {
     SCOPED_TRACE(text);
     std::string whole, cut;
@@ -163,7 +167,8 @@ TEST(Pt2Pieces, WhatIsNoJsonIsRefusedAsInAWholeDocument) {
 }
 
 TEST(Pt2Pieces, ABadPieceIsToldWhenItIsRead) {
-  for (const std::string list : {"[1, , 2]", "[1, 2,]", R"([{"k": 1, "k": 2}])", "[{1}]", "[tru]"}) {
+  for (const std::string list :
+       {"[1, , 2]", "[1, 2,]", R"([{"k": 1, "k": 2}])", "[{1}]", "[tru]"}) {
     SCOPED_TRACE(list);
     const auto text = padded(R"({"a": {"list": )" + list + "}}");
     const Document document(text, small_cuts(1));
