@@ -109,8 +109,9 @@ TEST_F(Channel, KindsAndSizesHaveBounds) {
     return reader.broken();
   };
   EXPECT_TRUE(broken(frame(0, 0, "")));
-  for (uint32_t kind = 1; kind <= 7; ++kind) EXPECT_FALSE(broken(frame(kind, 0, "")));
-  EXPECT_TRUE(broken(frame(8, 0, "")));
+  const auto last = static_cast<uint32_t>(FrameKind::kRunsModel);
+  for (uint32_t kind = 1; kind <= last; ++kind) EXPECT_FALSE(broken(frame(kind, 0, "")));
+  EXPECT_TRUE(broken(frame(last + 1, 0, "")));
   EXPECT_FALSE(broken(frame(1, 1 << 20, "")));
   EXPECT_TRUE(broken(frame(1, (1 << 20) + 1, "")));
   EXPECT_TRUE(broken(frame(1, 1, "x") + frame(9, 0, "")));
