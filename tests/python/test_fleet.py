@@ -155,7 +155,7 @@ def processes_of(path):
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
             # Not those that have ended and wait to be buried, by whoever does that here.
-            if os.fsencode(path) in words and b"python" not in words[0] and "State:\tZ" not in (entry / "status").read_text():
+            if os.fsencode(path) in words and not os.path.basename(words[0]).startswith(b"python") and "State:\tZ" not in (entry / "status").read_text():
                 found.append(int(entry.name))
         except OSError:
             pass  # gone meanwhile
