@@ -81,8 +81,7 @@ void add(const Sample& s, OpClass kind, double overhead, const HardwareProfile& 
   }
 }
 
-}  // namespace
-
+/// The figures, of the report of a run.
 std::string rates_of(const Report& report, const HardwareProfile& peaks, const std::string& when) {
   std::vector<double> calls;
   for (const auto& node : report.graph->nodes())
@@ -110,6 +109,8 @@ std::string rates_of(const Report& report, const HardwareProfile& peaks, const s
         by + std::to_string(values.size()) + " operators, in the caches that they find their operands in");
   return out.str();
 }
+
+}  // namespace
 
 std::string calibrate(const HardwareProfile& peaks, const std::string& when) {
   const auto why_not = [](const std::string& why) {

@@ -4,16 +4,11 @@
 #include <string>
 
 #include "core/config/hardware.hpp"
-#include "core/report/report.hpp"
 
 namespace tmeter::app {
 
 /// overhead.operator, efficiency.CLASS and bandwidth.CLASS as TOML, or a comment that says why there are none.
 /// `peaks`: the rates they are shares of; `when`: "measured 2026-11-22".
 std::string calibrate(const core::HardwareProfile& peaks, const std::string& when);
-
-/// The same of the report of such a run.
-std::string rates_of(const core::Report& report, const core::HardwareProfile& peaks,
-                     const std::string& when);
 
 }  // namespace tmeter::app

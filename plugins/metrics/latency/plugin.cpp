@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/observer.hpp>
+#include <tmeter/cpp/words.hpp>
 
 #include "samples.hpp"
 
@@ -84,8 +85,6 @@ const std::array<tmeter::MetricSpec, 9> kMetrics{{
      .convention = "median of runs that tell of each operator / inference time - 1"},
 }};
 
-std::string percent(double share) { return tmeter::fixed(share * 100, 1) + " %"; }
-
 /// "on cpu (AMD EPYC), LibTorch 2.15.0, 2 threads, weights of the file, inputs: random"
 std::string where(const ObserverCall& call) {
   std::string out = "on " + std::string(call.fact("device"));
@@ -150,7 +149,7 @@ class Latency final : public tmeter::Observer {
     const auto n = runs().count();
     std::string text = n == 1 ? "one run" : "median of " + std::to_string(n) + " runs";
     text += " after " + std::string(call.fact("warm-up")) + " of warm-up";
-    if (n > 5) text += ", 95 % interval ±" + percent(runs().uncertainty());
+    if (n > 5) text += ", 95 % interval ±" + tmeter::percent(runs().uncertainty());
     return {TMETER_PROVENANCE_MEASURED, text + ", " + where(call) + why};
   }
 

@@ -125,6 +125,12 @@ std::string_view all_ids() {
   return ids;
 }
 
+/// Those the user wants.
+int32_t threads_of(const ObserverCall& call) {
+  const std::string text(call.fact("threads"));
+  return std::max(static_cast<int32_t>(std::strtol(text.c_str(), nullptr, 10)), 1);
+}
+
 uint64_t median(std::vector<uint64_t>& values) {
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -137,8 +143,7 @@ class Profile final : public tmeter::Observer {
     operators_.resize(graph.nodes().size());
     call.want(TMETER_RUN_OPERATORS);
     if (!call.option_bool("scaling")) return;
-    const auto most = static_cast<int32_t>(std::strtol(std::string(call.fact("threads")).c_str(), nullptr, 10));
-    for (const auto n : profile::Scaling::counts(std::max(most, 1)))
+    for (const auto n : profile::Scaling::counts(threads_of(call)))
       call.want(TMETER_RUN_WHOLE, n, kScalingRounds);
     scaling_wanted_ = true;
   }
@@ -287,8 +292,8 @@ void work_out(const Graph& graph, Call& call) {
                         "no time is predicted: the plugin roofline and a profile with peak rates are "
                         "needed, as by --hardware auto");
   }
-  const tmeter::ObserverCall runs(call.handle());
-  const double threads = std::max(1.0, std::strtod(std::string(runs.fact("threads")).c_str(), nullptr));
+  const ObserverCall runs(call.handle());
+  const auto threads = threads_of(runs);
   for (const auto node : graph.nodes()) Rates(node, call).emit(threads);
 }
 
