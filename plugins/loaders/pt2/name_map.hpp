@@ -28,11 +28,21 @@ class NameMap {
     if (names * 2 > slots_.size()) rebuild(std::bit_ceil(names * 2));
   }
 
+  /// The number of its entry plus one; 0: there is none.
+  uint32_t find_entry(std::string_view name) const {
+    return entries_.empty() ? 0 : slots_[slot_of(name, std::hash<std::string_view>{}(name))];
+  }
+  void clear() {
+    entries_.clear();
+    std::ranges::fill(slots_, 0);
+  }
+
   const Value* find(std::string_view name) const {
-    if (entries_.empty()) return nullptr;
-    const uint32_t entry = slots_[slot_of(name, std::hash<std::string_view>{}(name))];
+    const uint32_t entry = find_entry(name);
     return entry ? &entries_[entry - 1].value : nullptr;
   }
+  Value& at(size_t index) { return entries_[index].value; }
+  const Value& at(size_t index) const { return entries_[index].value; }
   Value* find(std::string_view name) { return const_cast<Value*>(std::as_const(*this).find(name)); }
 
   /// The value of the name, made from `value` if it is new, and whether it is.
