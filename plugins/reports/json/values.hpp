@@ -1,5 +1,6 @@
 // Cells, shapes and values of the graph as JSON.
 #pragma once
+#include <array>
 #include <unordered_map>
 #include <vector>
 
@@ -25,8 +26,15 @@ class Values {
   const std::vector<tmeter::Metric>& metrics() const { return metrics_; }
 
  private:
+  void mark(size_t what, size_t metric) const;
+  void write_marks(Stream& stream) const;
+
   const tmeter::Report& report_;
   std::vector<tmeter::Metric> metrics_;
+  std::vector<std::string> keys_;  // their ids as keys
+  /// Of the row being written: by status, the last by module, which metrics are marked.
+  mutable std::array<std::vector<size_t>, 8> marked_;
+  mutable bool any_marked_ = false;
 };
 
 void write_shape(Stream& stream, const tmeter::Shape& shape);
