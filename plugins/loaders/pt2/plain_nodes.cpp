@@ -9,9 +9,9 @@ namespace {
 
 /// Kinds of arguments without tensors in them that are read as documents.
 constexpr std::array<std::string_view, 15> kOthers{
-    "as_device",    "as_string",       "as_layout",   "as_memory_format", "as_strings",
-    "as_floats",    "as_bools",        "as_sym_int",  "as_sym_ints",      "as_sym_bool",
-    "as_sym_bools", "as_sym_float",    "as_sym_floats", "as_complex",     "as_int_lists"};
+    "as_device",    "as_string",    "as_layout",     "as_memory_format", "as_strings",
+    "as_floats",    "as_bools",     "as_sym_int",    "as_sym_ints",      "as_sym_bool",
+    "as_sym_bools", "as_sym_float", "as_sym_floats", "as_complex",       "as_int_lists"};
 
 /// True the first time.
 bool once(unsigned& found, unsigned bit) {

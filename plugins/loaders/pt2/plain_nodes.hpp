@@ -9,12 +9,12 @@ namespace pt2 {
 /// An argument or a result.
 struct PlainValue {
   enum class Kind : uint8_t {
-    kTensor,      // text: its name
-    kTensors,     // count of PlainNodes::names from `first` on
-    kInteger,     // number
-    kIntegers,    // count of PlainNodes::numbers from `first` on
-    kReal,        // real
-    kBoolean,     // number
+    kTensor,    // text: its name
+    kTensors,   // count of PlainNodes::names from `first` on
+    kInteger,   // number
+    kIntegers,  // count of PlainNodes::numbers from `first` on
+    kReal,      // real
+    kBoolean,   // number
     kNone,
     kScalarType,  // number
     kText,        // text: the union as it stands, of a kind that is read as a document
@@ -39,8 +39,8 @@ struct PlainNode {
 
 class PlainNodes {
  public:
-  /// The nodes between the commas of a list; 64 bytes behind the text are readable. False when the piece has to
-  /// be read as a document, be it that it is no JSON.
+  /// The nodes between the commas of a list; 64 bytes behind the text are readable. False when the
+  /// piece has to be read as a document, be it that it is no JSON.
   bool read(std::string_view piece);
 
   std::vector<PlainNode> nodes;

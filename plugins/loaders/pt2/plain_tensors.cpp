@@ -16,6 +16,10 @@ bool size(PlainText& text, int64_t& out) {
          text.take('}') && out >= 0;
 }
 
+bool fits(const PlainMeta& meta) {
+  return meta.dtype >= 0 && meta.dtype <= std::numeric_limits<int16_t>::max();
+}
+
 }  // namespace
 
 template <class Member>
@@ -48,8 +52,49 @@ bool PlainTensors::sizes(PlainText& text, size_t& count) {
   return read && count <= kMostDims;
 }
 
-/// All that torch writes, in its order.
 bool PlainTensors::meta(PlainText& text, PlainMeta& meta) {
+  const char* const begin = text.at();
+  const auto before = numbers.size();
+  if (usual_meta(text, meta)) return true;
+  text.go_to(begin);
+  numbers.resize(before);
+  return any_meta(text, meta);
+}
+
+/// To the letter, as Python's json writes it: there are more of these than of anything else.
+bool PlainTensors::usual_meta(PlainText& text, PlainMeta& meta) {
+  size_t strides = 0;
+  std::string_view device;
+  if (!text.exactly("{\"dtype\": ") || !text.digits(meta.dtype)) return false;
+  meta.first = numbers.size();
+  if (!text.exactly(", \"sizes\": [") || !usual_sizes(text, meta.rank)) return false;
+  meta.requires_grad = text.exactly(", \"requires_grad\": true");
+  if (!meta.requires_grad && !text.exactly(", \"requires_grad\": false")) return false;
+  if (!text.exactly(", \"device\": {\"type\": ") || !text.text(device) ||
+      !text.exactly(", \"index\": null}, \"strides\": [") || !usual_sizes(text, strides))
+    return false;
+  int64_t layout = 0;
+  return text.exactly(", \"storage_offset\": {\"as_int\": ") && text.digits(meta.storage_offset) &&
+         text.exactly("}, \"layout\": ") && text.digits(layout) && text.take('}') &&
+         strides == meta.rank && fits(meta);
+}
+
+bool PlainTensors::usual_sizes(PlainText& text, size_t& count) {
+  const auto before = numbers.size();
+  if (!text.exactly("]")) {
+    do {
+      if (!text.exactly("{\"as_int\": ") || !text.digits(numbers.emplace_back()) ||
+          !text.exactly("}"))
+        return false;
+    } while (text.exactly(", "));
+    if (!text.exactly("]")) return false;
+  }
+  count = numbers.size() - before;
+  return count <= kMostDims;
+}
+
+/// All that torch writes, in its order.
+bool PlainTensors::any_meta(PlainText& text, PlainMeta& meta) {
   int found = 0;
   size_t strides = 0;
   const auto member = [&](std::string_view key) {
@@ -71,8 +116,7 @@ bool PlainTensors::meta(PlainText& text, PlainMeta& meta) {
         return found == 7 && is(key, "layout") && text.skip();
     }
   };
-  return text.object(member) && found == 7 && strides == meta.rank && meta.dtype >= 0 &&
-         meta.dtype <= std::numeric_limits<int16_t>::max();
+  return text.object(member) && found == 7 && strides == meta.rank && fits(meta);
 }
 
 bool PlainTensors::payload(PlainText& text, PlainTensor& tensor) {

@@ -38,7 +38,8 @@ char escape_of(char letter) {
   }
 }
 
-/// The first quote, escape, control character or what is no ASCII (negative); up to 15 bytes behind the end are looked at, too.
+/// The first quote, escape, control character or what is no ASCII (negative); up to 15 bytes behind
+/// the end are looked at, too.
 const char* find_special(const char* at, const char* end) {
 #ifdef __SSE2__
   for (; at < end; at += 16) {

@@ -1,6 +1,7 @@
-// JSON read as it stands, without a document: of what is as torch writes it (ASCII, no unusual escapes, no
-// key twice) each value is found in one go. Whatever else there is, right or wrong, is refused without a
-// word: then simdjson reads it and says what is the matter. So nothing is accepted here that is refused there.
+// JSON read as it stands, without a document: of what is as torch writes it (ASCII, no unusual
+// escapes, no key twice) each value is found in one go. Whatever else there is, right or wrong, is
+// refused without a word: then simdjson reads it and says what is the matter. So nothing is
+// accepted here that is refused there.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,7 +19,8 @@ class PlainText {
   const char* at() const { return at_; }
   void go_to(const char* at) { at_ = at; }
 
-  // Each takes what it is named after and the space behind it, or leaves the text anywhere and is false.
+  // Each takes what it is named after and the space behind it, or leaves the text anywhere and is
+  // false.
   bool take(char c) {
     if (at_ >= end_ || *at_ != c) return false;
     ++at_;
@@ -34,6 +36,23 @@ class PlainText {
   bool escaped(std::string_view& out) {
     bool escapes = false;
     return any_text(out, escapes);
+  }
+  /// What stands there to the letter, with its spaces and nothing behind it.
+  template <size_t N>
+  bool exactly(const char (&expected)[N]) {
+    if (static_cast<size_t>(end_ - at_) < N - 1 || __builtin_memcmp(at_, expected, N - 1) != 0)
+      return false;
+    at_ += N - 1;
+    return true;
+  }
+  /// A number of one to eighteen digits, and nothing behind it.
+  bool digits(int64_t& out) {
+    const char* const first = at_;
+    int64_t value = 0;
+    while (at_ < end_ && *at_ >= '0' && *at_ <= '9' && at_ - first < 18)
+      value = value * 10 + (*at_++ - '0');
+    out = value;
+    return at_ != first && (*first != '0' || at_ - first == 1);
   }
   bool key(std::string_view& out) { return text(out) && take(':'); }
   bool integer(int64_t& out);
@@ -53,7 +72,8 @@ class PlainText {
     } while (take(','));
     return take(']');
   }
-  /// An object: `member` reads what stands behind the key it is given, and knows whether it was there before.
+  /// An object: `member` reads what stands behind the key it is given, and knows whether it was
+  /// there before.
   template <class Member>
   bool object(Member&& member) {
     if (!take('{')) return false;

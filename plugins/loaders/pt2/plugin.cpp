@@ -150,8 +150,8 @@ struct Load {
     return document->series(kConfig, table);
   }
 
-  /// A piece of the nodes, of which something is known before the tensors are: those that were not recorded are
-  /// parsed again.
+  /// A piece of the nodes, of which something is known before the tensors are: those that were not
+  /// recorded are parsed again.
   struct Piece {
     size_t end = 0;                // of its nodes; the first is the end of the piece before
     size_t recorded = 0;           // where they are in the recording
@@ -211,8 +211,7 @@ struct Load {
       }
       nodes.piece(i, [&](json::element parsed) {
         auto views = views_of(parsed, first);
-        if (views.size() != piece.stacks.size())
-          throw BadFile("it has changed while it was read");
+        if (views.size() != piece.stacks.size()) throw BadFile("it has changed while it was read");
         for (size_t n = 0; n < views.size(); ++n) views[n].stack_index = piece.stacks[n];
         reader.read(views, scope, modules.root_call(), first, total);
       });

@@ -25,7 +25,8 @@ void GraphReader::read(Recording& recording, size_t at, Scope& scope, tmeter_id 
 void GraphReader::emit(Recording& recording, const RecordedNode& node, Scope& scope,
                        tmeter_id call) {
   if (++nodes_ % kNodesBetweenChecks == 0) building_.notes.check_cancelled();
-  const auto values = std::span(recording.values).subspan(node.first, node.arguments + node.results);
+  const auto values =
+      std::span(recording.values).subspan(node.first, node.arguments + node.results);
   args_.clear();
   for (size_t i = 0; i < node.arguments; ++i) {
     const auto& value = values[i];

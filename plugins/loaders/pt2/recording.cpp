@@ -10,8 +10,8 @@
 namespace pt2 {
 namespace {
 
-// Distinct stack traces whose lines are kept, so that they need not be looked for again: models have as many as
-// their code has lines, whatever the number of their nodes.
+// Distinct stack traces whose lines are kept, so that they need not be looked for again: models
+// have as many as their code has lines, whatever the number of their nodes.
 constexpr size_t kMostTraces = 1 << 14;
 constexpr size_t kMostInNode = std::numeric_limits<uint16_t>::max();
 
@@ -64,7 +64,8 @@ std::string_view Recording::name_of_result(const RecordedValue& value, const Sco
   return scope.name_at(lists[value.at].front());
 }
 
-/// False when it is to be read as a document: it speaks of names that have yet to be defined, or is too large.
+/// False when it is to be read as a document: it speaks of names that have yet to be defined, or is
+/// too large.
 bool Recording::record(const PlainNodes& plain, const PlainNode& node, RecordedNode& out) {
   if (node.arguments > kMostInNode || node.results > kMostInNode) return false;
   out.first = small(values.size());
@@ -148,7 +149,8 @@ uint32_t Recording::target_of(std::string_view text) {
 
 bool Recording::name_of(std::string_view text, uint16_t& index) {
   if (text.empty()) return index = 0, true;
-  if (const auto* known = name_index_.find(text)) return index = static_cast<uint16_t>(*known), true;
+  if (const auto* known = name_index_.find(text))
+    return index = static_cast<uint16_t>(*known), true;
   if (names.size() > std::numeric_limits<uint16_t>::max()) return false;
   text = texts_.keep(text);
   index = static_cast<uint16_t>(names.size());

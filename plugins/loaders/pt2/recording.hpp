@@ -1,5 +1,5 @@
-// What has been read of the nodes of a large graph, in a few bytes each, until the tensors that they use have
-// been built: so each node's text is read once.
+// What has been read of the nodes of a large graph, in a few bytes each, until the tensors that
+// they use have been built: so each node's text is read once.
 #pragma once
 #include <deque>
 #include <vector>
@@ -56,8 +56,8 @@ class Recording {
   Recording(TextStore& texts, Modules& modules, const Scope& scope)
       : texts_(texts), modules_(modules), scope_(scope) {}
 
-  /// Nodes of the graph that is not inside another; the modules learn of their stacks, and `uses` of what
-  /// they read. `number`: of the first of them, for messages.
+  /// Nodes of the graph that is not inside another; the modules learn of their stacks, and `uses`
+  /// of what they read. `number`: of the first of them, for messages.
   void add(const PlainNodes& plain, size_t number, Uses& uses);
   /// Of the first tensor of a result; empty when it has none.
   std::string_view name_of_result(const RecordedValue& value, const Scope& scope) const;

@@ -214,9 +214,7 @@ void Scope::collect_sizes(Kind kind, json::element meta) {
 
 tmeter_id Scope::use(std::string_view name) const { return used(slots_.find(name), name); }
 
-tmeter_id Scope::use_at(uint32_t number) const {
-  return used(&slots_.at(number), name_at(number));
-}
+tmeter_id Scope::use_at(uint32_t number) const { return used(&slots_.at(number), name_at(number)); }
 
 tmeter_id Scope::used(const Slot* slot, std::string_view name) {
   if (!slot || slot->value == 0)

@@ -27,8 +27,8 @@ class Series {
     checked_ = true;
   }
 
-  /// The same, but the text of each piece first, without brackets, to `read`: those with which it can do nothing
-  /// come to `use`, parsed.
+  /// The same, but the text of each piece first, without brackets, to `read`: those with which it
+  /// can do nothing come to `use`, parsed.
   template <class Read, class Use>
   void each(Read&& read, Use&& use) const {
     if (!extent_) return use(whole_);

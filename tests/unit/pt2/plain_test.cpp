@@ -1,4 +1,5 @@
-// What is read as it stands, held against simdjson: nothing is taken that it refuses, and what is taken says the same.
+// What is read as it stands, held against simdjson: nothing is taken that it refuses, and what is
+// taken says the same.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -46,16 +47,47 @@ bool is_skipped(const std::string& text) {
 
 TEST(PlainText, TakesWhatIsPlain) {
   for (const std::string text :
-       {"1", "-7", "0", "0.5", "-0.5e-3", "1E+9", "true", "false", "null", R"("")", R"("a b")", R"("\n\"\\\/\t\b\f\r")",
-        "[]", "{}", "[1, [2, {}], \"x\"]", R"({"a": 1, "b" : {"a": [ ]}})", "123456789012345678"})
+       {"1", "-7", "0", "0.5", "-0.5e-3", "1E+9", "true", "false", "null", R"("")", R"("a b")",
+        R"("\n\"\\\/\t\b\f\r")", "[]", "{}", "[1, [2, {}], \"x\"]", R"({"a": 1, "b" : {"a": [ ]}})",
+        "123456789012345678"})
     EXPECT_TRUE(is_skipped(text) && is_json(text)) << text;
 }
 
 TEST(PlainText, RefusesWhatIsNoJson) {
-  for (const std::string text :
-       {"", "01", "-", "1.", ".5", "1e", "+1", "0x1", "tru", "True", "nul", "Infinity", "-Infinity", "NaN", "[", "[1",
-        "[1,]", "[,1]", "[1 2]", "{", R"({"a")", R"({"a":})", R"({"a" 1})", R"({a: 1})", R"({"a": 1,})",
-        R"({"a": 1, "a": 2})", "\"", "\"a", R"("\x")", R"("\")", "\"\x01\"", "\"\n\"", "1 2", "]"}) {
+  for (const std::string text : {"",
+                                 "01",
+                                 "-",
+                                 "1.",
+                                 ".5",
+                                 "1e",
+                                 "+1",
+                                 "0x1",
+                                 "tru",
+                                 "True",
+                                 "nul",
+                                 "Infinity",
+                                 "-Infinity",
+                                 "NaN",
+                                 "[",
+                                 "[1",
+                                 "[1,]",
+                                 "[,1]",
+                                 "[1 2]",
+                                 "{",
+                                 R"({"a")",
+                                 R"({"a":})",
+                                 R"({"a" 1})",
+                                 R"({a: 1})",
+                                 R"({"a": 1,})",
+                                 R"({"a": 1, "a": 2})",
+                                 "\"",
+                                 "\"a",
+                                 R"("\x")",
+                                 R"("\")",
+                                 "\"\x01\"",
+                                 "\"\n\"",
+                                 "1 2",
+                                 "]"}) {
     EXPECT_FALSE(is_skipped(text)) << text;
     EXPECT_FALSE(is_json(text)) << text;
   }
@@ -65,7 +97,8 @@ TEST(PlainText, LeavesTheUnusualToOthers) {
   std::string deep;
   for (int i = 0; i < 70; ++i) deep += "[";
   for (int i = 0; i < 70; ++i) deep += "]";
-  const std::array<std::string, 5> texts{"\"\xc3\xa4\"", R"("\u00e4")", deep, "12345678901234567890", "-0"};
+  const std::array<std::string, 5> texts{"\"\xc3\xa4\"", R"("\u00e4")", deep,
+                                         "12345678901234567890", "-0"};
   for (const auto& text : texts) {
     EXPECT_TRUE(is_json(text)) << text;
     EXPECT_FALSE(is_skipped(text)) << text;
@@ -91,8 +124,8 @@ TEST(PlainText, FindsTheEndOfATextWhereverItIs) {
 }
 
 TEST(PlainText, NumbersAreThoseOfSimdjson) {
-  for (const std::string text : {"0.1", "1e-05", "-3.4028235e38", "2.2250738585072014e-308", "0.30000000000000004",
-                                 "123456.789e3", "-0.0", "7", "-12"}) {
+  for (const std::string text : {"0.1", "1e-05", "-3.4028235e38", "2.2250738585072014e-308",
+                                 "0.30000000000000004", "123456.789e3", "-0.0", "7", "-12"}) {
     const auto copy = with_room(text);
     PlainText plain(copy);
     double real = 0;
@@ -103,7 +136,8 @@ TEST(PlainText, NumbersAreThoseOfSimdjson) {
   }
 }
 
-constexpr std::string_view kNode = R"({"target": "torch.ops.aten.add.Tensor", "inputs": [{"name": "self", "arg": )"
+constexpr std::string_view kNode =
+    R"({"target": "torch.ops.aten.add.Tensor", "inputs": [{"name": "self", "arg": )"
     R"({"as_tensor": {"name": "x"}}, "kind": 1}, {"name": "other", "arg": {"as_int": -3}, "kind": 1}, )"
     R"({"name": "", "arg": {"as_ints": [1, 2]}}, {"name": "eps", "arg": {"as_float": 1e-05}, "kind": 1}, )"
     R"({"name": "many", "arg": {"as_tensors": [{"name": "a"}, {"name": "b"}]}, "kind": 1}, )"
@@ -112,9 +146,7 @@ constexpr std::string_view kNode = R"({"target": "torch.ops.aten.add.Tensor", "i
     R"("outputs": [{"as_tensor": {"name": "add"}}], "metadata": {"stack_trace": "File \"n.py\", line 9, in f\n    y", )"
     R"("nn_module_stack": "L__self__,,a.Net", "torch_fn": "add"}, "is_hop_single_tensor_return": null, "name": "add"})";
 
-std::string list_of_nodes() {
-  return std::string(kNode) + ", " + std::string(kNode) + " ";
-}
+std::string list_of_nodes() { return std::string(kNode) + ", " + std::string(kNode) + " "; }
 
 void expect_same(const PlainNodes& plain, const PlainValue& value, json::element argument) {
   const auto tagged = as_tagged(argument);
@@ -137,7 +169,8 @@ void expect_same(const PlainNodes& plain, const PlainValue& value, json::element
       break;
     case Kind::kIntegers: {
       size_t i = value.first;
-      for (const json::element e : as_array(tagged.value)) EXPECT_EQ(plain.numbers.at(i++), as_integer(e));
+      for (const json::element e : as_array(tagged.value))
+        EXPECT_EQ(plain.numbers.at(i++), as_integer(e));
       EXPECT_EQ(i, value.first + value.count);
       break;
     }
@@ -154,7 +187,8 @@ void expect_same(const PlainNodes& plain, const PlainValue& value, json::element
       EXPECT_EQ(tagged.kind, "as_none");
       break;
     case Kind::kText:
-      EXPECT_EQ(simdjson::minify(Parsed("[" + std::string(value.text) + "]").root.at(0)), simdjson::minify(argument));
+      EXPECT_EQ(simdjson::minify(Parsed("[" + std::string(value.text) + "]").root.at(0)),
+                simdjson::minify(argument));
   }
 }
 
@@ -208,10 +242,11 @@ TEST(PlainNodes, LeaveWhatHasGraphsOrIsNotKnownToTheDocument) {
     text.replace(text.find(from), from.size(), to);
     return with_room(text);
   };
-  for (const auto& text :
-       {with("torch.ops.aten.add.Tensor", "torch.ops.higher_order.cond"), with("as_none", "as_graph"),
-        with("\"is_hop", "\"zz\": 1, \"is_hop"), with("\"outputs\": [{\"as_tensor\": {\"name\": \"add\"}}]", "\"outputs\": [{\"as_int\": 3}]"),
-        with("\"metadata\": {", "\"metadata\": null, \"other\": {")}) {
+  for (const auto& text : {with("torch.ops.aten.add.Tensor", "torch.ops.higher_order.cond"),
+                           with("as_none", "as_graph"), with("\"is_hop", "\"zz\": 1, \"is_hop"),
+                           with("\"outputs\": [{\"as_tensor\": {\"name\": \"add\"}}]",
+                                "\"outputs\": [{\"as_int\": 3}]"),
+                           with("\"metadata\": {", "\"metadata\": null, \"other\": {")}) {
     PlainNodes plain;
     ASSERT_TRUE(plain.read(text)) << text;
     EXPECT_TRUE(plain.nodes.at(0).is_unusual) << text;
@@ -258,7 +293,8 @@ TEST(PlainNodes, TakeNothingThatIsRefusedAsADocument) {
   EXPECT_GT(taken, 100u);
 }
 
-constexpr std::string_view kMeta = R"({"dtype": 7, "sizes": [{"as_int": 4}, {"as_int": 3}], "requires_grad": true, )"
+constexpr std::string_view kMeta =
+    R"({"dtype": 7, "sizes": [{"as_int": 4}, {"as_int": 3}], "requires_grad": true, )"
     R"("device": {"type": "cpu", "index": null}, "strides": [{"as_int": 3}, {"as_int": 1}], )"
     R"("storage_offset": {"as_int": 5}, "layout": 7})";
 
@@ -267,14 +303,17 @@ std::string table_of_metas() {
 }
 
 std::string table_of_payloads() {
-  const auto one = R"({"path_name": "w_0", "is_param": true, "use_pickle": false, "tensor_meta": )" + std::string(kMeta) + "}";
+  const auto one =
+      R"({"path_name": "w_0", "is_param": true, "use_pickle": false, "tensor_meta": )" +
+      std::string(kMeta) + "}";
   return R"("x": )" + one + R"(, "y": )" + one;
 }
 
 void expect_same_meta(const PlainTensors& plain, const PlainMeta& meta, json::object expected) {
   EXPECT_EQ(meta.dtype, read_member(expected, "dtype", as_integer));
   EXPECT_EQ(meta.requires_grad, read_member(expected, "requires_grad", as_bool));
-  EXPECT_EQ(meta.storage_offset, read_member(object_member(expected, "storage_offset"), "as_int", as_integer));
+  EXPECT_EQ(meta.storage_offset,
+            read_member(object_member(expected, "storage_offset"), "as_int", as_integer));
   size_t at = meta.first;
   for (const char* key : {"sizes", "strides"}) {
     const auto list = array_member(expected, std::string_view(key));
@@ -330,7 +369,8 @@ TEST(PlainTensors, TakeNothingThatIsRefusedAsADocument) {
 }
 
 TEST(PlainTensors, LeaveSymbolsNegativeSizesAndNamesThatAreThereTwice) {
-  for (const auto& [from, to] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
+  for (const auto& [from, to] :
+       std::initializer_list<std::pair<std::string_view, std::string_view>>{
            {R"({"as_int": 4})", R"({"as_expr": {"expr_str": "s0", "hint": {"as_int": 4}}})"},
            {R"({"as_int": 4})", R"({"as_int": -4})"},
            {R"("y")", R"("x")"},
