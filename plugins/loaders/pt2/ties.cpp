@@ -131,9 +131,21 @@ Uses::Uses(const Signature& signature) {
 }
 
 void Uses::read(const std::vector<NodeView>& nodes, const Modules& modules) {
-  for (const auto& node : nodes)
-    for (const json::element input : node.inputs)
-      read_argument(member(as_object(input), "arg"), modules.module_of(node));
+  for (const auto& node : nodes) read(node, modules);
+}
+
+void Uses::read(const NodeView& node, const Modules& modules) {
+  for (const json::element input : node.inputs)
+    read_argument(member(as_object(input), "arg"), modules.module_of(node));
+}
+
+void Uses::read(const PlainNodes& plain, const PlainNode& node, Modules::Index module) {
+  for (size_t i = 0; i < node.arguments; ++i) {
+    const auto& value = plain.values[node.first_argument + i];
+    if (value.kind == PlainValue::Kind::kTensor) read_name(value.text, module);
+    if (value.kind == PlainValue::Kind::kTensors)
+      for (size_t n = 0; n < value.count; ++n) read_name(plain.names[value.first + n], module);
+  }
 }
 
 void Uses::read_argument(json::element argument, Modules::Index module) {
@@ -150,7 +162,10 @@ void Uses::read_argument(json::element argument, Modules::Index module) {
 }
 
 void Uses::read_tensor(json::element tensor, Modules::Index module) {
-  const auto name = text_member(as_object(tensor), "name");
+  read_name(text_member(as_object(tensor), "name"), module);
+}
+
+void Uses::read_name(std::string_view name, Modules::Index module) {
   const auto* i = names_.find(name);
   if (!i || last_[*i] == module) return;
   last_[*i] = module;

@@ -5,6 +5,7 @@
 // is read by nobody. So: a module that reads a tensor of another module while it owns an unread one
 // of the same type and sizes is taken to have the two tied.
 #pragma once
+#include "plain_nodes.hpp"
 #include "tensors.hpp"
 
 namespace pt2 {
@@ -15,6 +16,8 @@ class Uses {
  public:
   explicit Uses(const Signature& signature);  // whose texts must outlive it
   void read(const std::vector<NodeView>& nodes, const Modules& modules);
+  void read(const NodeView& node, const Modules& modules);
+  void read(const PlainNodes& plain, const PlainNode& node, Modules::Index module);
   const std::vector<std::pair<std::string_view, Modules::Index>>& all() const { return all_; }
   const NameMap<size_t>& names() const { return names_; }
 
@@ -22,6 +25,7 @@ class Uses {
   static constexpr Modules::Index kNowhere = ~Modules::Index{0};
   void read_argument(json::element argument, Modules::Index module);
   void read_tensor(json::element tensor, Modules::Index module);
+  void read_name(std::string_view name, Modules::Index module);
 
   NameMap<size_t> names_;
   std::vector<Modules::Index> last_;

@@ -14,7 +14,8 @@ uint64_t word_at(const char* at) {
   return word;
 }
 
-/// Not zero if one of the bytes needs more than to be copied: what is no printable ASCII, '"', '\\'.
+/// Not zero if one of the bytes needs more than to be copied: what is no printable ASCII, '"',
+/// '\\'.
 constexpr uint64_t unusual(uint64_t word) {
   const auto zeros = [](uint64_t w) { return (w - every(1)) & ~w; };  // in the highest bits
   const uint64_t controls = (word - every(0x20)) & ~word;
@@ -32,7 +33,8 @@ bool needs_no_escape(std::string_view text) {
     return unusual(word) == 0;
   }
   uint64_t found = unusual(word_at(text.data() + text.size() - kWord));
-  for (size_t i = 0; i + kWord <= text.size(); i += kWord) found |= unusual(word_at(text.data() + i));
+  for (size_t i = 0; i + kWord <= text.size(); i += kWord)
+    found |= unusual(word_at(text.data() + i));
   return found == 0;
 }
 
