@@ -84,6 +84,14 @@ class NameMap {
     return {&entries_.back().value, true};
   }
 
+  /// The same of a name that `keep` makes last if it is new.
+  template <class Keep>
+  std::pair<Value*, bool> insert_kept(std::string_view name, Value value, Keep&& keep) {
+    const auto inserted = insert(name, std::move(value));
+    if (inserted.second) entries_.back().name = keep(name);
+    return inserted;
+  }
+
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:

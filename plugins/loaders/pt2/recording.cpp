@@ -1,7 +1,9 @@
 #include "recording.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "../common/json_text.hpp"
 #include "source_location.hpp"
@@ -43,7 +45,7 @@ void Recording::add(const PlainNodes& plain, size_t number, Uses& uses) {
     if (!node.is_unusual && record(plain, node, recorded)) {
       within([&] { return node_place(number, node.target); },
              [&] { recorded.stack = modules_.stack_of(node.stack); });
-      uses.read(plain, node, modules_.module_of_stack(recorded.stack));
+      note_uses(recorded, uses);
     } else {
       values.resize(values_before);
       auto& view = document_.parse(node.text, number);
@@ -55,6 +57,15 @@ void Recording::add(const PlainNodes& plain, size_t number, Uses& uses) {
     }
     nodes.push_back(recorded);
     ++number;
+  }
+}
+
+void Recording::note_uses(const RecordedNode& node, Uses& uses) const {
+  const auto module = modules_.module_of_stack(node.stack);
+  const auto use = [&](uint32_t number) { uses.read(scope_.name_at(number), number, module); };
+  for (const auto& value : std::span(values).subspan(node.first, node.arguments)) {
+    if (value.kind == RecordedValue::Kind::kTensor) use(value.at);
+    if (value.kind == RecordedValue::Kind::kTensors) std::ranges::for_each(lists[value.at], use);
   }
 }
 

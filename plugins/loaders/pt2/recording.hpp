@@ -73,6 +73,7 @@ class Recording {
   bool branches = false;  // there are operators with graphs of their own
 
  private:
+  void note_uses(const RecordedNode& node, Uses& uses) const;
   bool record(const PlainNodes& plain, const PlainNode& node, RecordedNode& out);
   bool record(const PlainNodes& plain, const PlainValue& value);
   bool record_tensors(const PlainNodes& plain, const PlainValue& value, uint32_t& at);

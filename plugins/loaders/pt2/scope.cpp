@@ -116,8 +116,8 @@ void Scope::add_tensors(const PlainTensors& plain, const NameMap<size_t>& asked_
 }
 
 void Scope::add_tensor(std::string_view name, const Slot& slot) {
-  if (slots_.find(name)) throw BadFile("the name is there twice");
-  slots_.insert(building_.texts.keep(name), slot);
+  const auto keep = [&](std::string_view text) { return building_.texts.keep(text); };
+  if (!slots_.insert_kept(name, slot, keep).second) throw BadFile("the name is there twice");
 }
 
 Scope::Slot Scope::shortened(json::object meta, bool in_full) {

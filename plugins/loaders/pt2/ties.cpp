@@ -139,13 +139,12 @@ void Uses::read(const NodeView& node, const Modules& modules) {
     read_argument(member(as_object(input), "arg"), modules.module_of(node));
 }
 
-void Uses::read(const PlainNodes& plain, const PlainNode& node, Modules::Index module) {
-  for (size_t i = 0; i < node.arguments; ++i) {
-    const auto& value = plain.values[node.first_argument + i];
-    if (value.kind == PlainValue::Kind::kTensor) read_name(value.text, module);
-    if (value.kind == PlainValue::Kind::kTensors)
-      for (size_t n = 0; n < value.count; ++n) read_name(plain.names[value.first + n], module);
-  }
+void Uses::read(std::string_view name, uint32_t number, Modules::Index module) {
+  if (number >= by_number_.size())
+    by_number_.resize(std::max<size_t>(2 * by_number_.size(), number + 1));
+  auto& known = by_number_[number];
+  if (known == 0) known = names_.find_entry(name) + 1;
+  if (known > 1) read_parameter(known - 2, module);
 }
 
 void Uses::read_argument(json::element argument, Modules::Index module) {
@@ -166,10 +165,13 @@ void Uses::read_tensor(json::element tensor, Modules::Index module) {
 }
 
 void Uses::read_name(std::string_view name, Modules::Index module) {
-  const auto* i = names_.find(name);
-  if (!i || last_[*i] == module) return;
-  last_[*i] = module;
-  all_.emplace_back(names_.entries()[*i].name, module);
+  if (const auto entry = names_.find_entry(name)) read_parameter(entry - 1, module);
+}
+
+void Uses::read_parameter(size_t index, Modules::Index module) {
+  if (last_[index] == module) return;
+  last_[index] = module;
+  all_.emplace_back(names_.entries()[index].name, module);
 }
 
 void find_ties(Tensors& tensors, const Uses& uses, Notes& notes, std::deque<std::string>& keys) {

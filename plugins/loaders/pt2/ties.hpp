@@ -5,7 +5,6 @@
 // is read by nobody. So: a module that reads a tensor of another module while it owns an unread one
 // of the same type and sizes is taken to have the two tied.
 #pragma once
-#include "plain_nodes.hpp"
 #include "tensors.hpp"
 
 namespace pt2 {
@@ -17,7 +16,8 @@ class Uses {
   explicit Uses(const Signature& signature);  // whose texts must outlive it
   void read(const std::vector<NodeView>& nodes, const Modules& modules);
   void read(const NodeView& node, const Modules& modules);
-  void read(const PlainNodes& plain, const PlainNode& node, Modules::Index module);
+  /// A tensor of this name, which has this number in the scope.
+  void read(std::string_view name, uint32_t number, Modules::Index module);
   const std::vector<std::pair<std::string_view, Modules::Index>>& all() const { return all_; }
   const NameMap<size_t>& names() const { return names_; }
 
@@ -26,9 +26,12 @@ class Uses {
   void read_argument(json::element argument, Modules::Index module);
   void read_tensor(json::element tensor, Modules::Index module);
   void read_name(std::string_view name, Modules::Index module);
+  void read_parameter(size_t index, Modules::Index module);
 
   NameMap<size_t> names_;
   std::vector<Modules::Index> last_;
+  std::vector<uint32_t>
+      by_number_;  // of the scope: index of the name plus two; 1: none; 0: not known yet
   std::vector<std::pair<std::string_view, Modules::Index>> all_;
 };
 

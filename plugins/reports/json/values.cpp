@@ -143,7 +143,15 @@ ValueWriter::ValueWriter(const tmeter::Graph& graph) {
           places_.emplace(leaf.handle(), place);
         ++place;
       });
+    makes_several_.push_back(place > 1);
   }
+}
+
+int64_t ValueWriter::place_of(const Value& value, const tmeter::Node& producer) const {
+  const auto node = producer.index();
+  if (node >= makes_several_.size() || !makes_several_[node]) return 0;
+  const auto place = places_.find(value.handle());
+  return place == places_.end() ? 0 : place->second;
 }
 
 void ValueWriter::write_origin(Stream& stream, const Value& value) const {
@@ -151,8 +159,8 @@ void ValueWriter::write_origin(Stream& stream, const Value& value) const {
     stream.key("tensor").text(tensor.name());
   } else if (const auto producer = value.producer()) {
     stream.key("node").integer(static_cast<int64_t>(producer.index()));
-    if (const auto place = places_.find(value.handle()); place != places_.end())
-      stream.key("result").integer(place->second);
+    if (const auto place = place_of(value, producer); place > 0)
+      stream.key("result").integer(place);
   } else if (const auto input = inputs_.find(value.handle()); input != inputs_.end()) {
     stream.key("input").text(input->second);
   }
@@ -176,8 +184,7 @@ Json ValueWriter::detail(const Value& value, bool with_origin) const {
   if (const auto kind = kind_of(value); !kind.empty()) out["kind"] = kind;
   if (const auto producer = value.producer(); with_origin && producer) {
     out["node"] = producer.index();
-    if (const auto place = places_.find(value.handle()); place != places_.end())
-      out["result"] = place->second;
+    if (const auto place = place_of(value, producer); place > 0) out["result"] = place;
   }
   return out;
 }

@@ -59,11 +59,14 @@ class ValueWriter {
 
  private:
   void write_origin(Stream& stream, const tmeter::Value& value) const;
+  /// Which of what its node makes; 0: the first.
+  int64_t place_of(const tmeter::Value& value, const tmeter::Node& producer) const;
   void write_list(Stream& stream, const tmeter::Value& value, bool with_origin) const;
   Json list_detail(const tmeter::Value& value, bool with_origin) const;
   std::unordered_map<const tmeter_value*, std::string> inputs_;
   /// Of what a node makes, lists taken apart, all but the first.
   std::unordered_map<const tmeter_value*, int64_t> places_;
+  std::vector<bool> makes_several_;  // by node: whether there may be some of it in places_
 };
 
 }  // namespace json_report
