@@ -142,10 +142,11 @@ std::vector<tmeter_number> results_of(const std::vector<Accumulator>& sums) {
 /// The last node inside each module call. A call comes after its parent, as below.
 std::vector<size_t> ends_of(const Graph& graph) {
   std::vector<size_t> ends(graph.calls().size());
-  for (const auto& n : graph.nodes()) ends[n.call->index] = n.index;
+  const auto& b = graph.belonging();
+  for (size_t i = 0; i < b.call_of_node.size(); ++i) ends[b.call_of_node[i]] = i;
   for (size_t i = ends.size(); i-- > 0;) {
-    if (const auto* parent = graph.calls()[i].parent)
-      ends[parent->index] = std::max(ends[parent->index], ends[i]);
+    if (const auto parent = b.parent_of_call[i]; parent != Belonging::kNone)
+      ends[parent] = std::max(ends[parent], ends[i]);
   }
   return ends;
 }
@@ -165,31 +166,30 @@ std::vector<Accumulator> roll_up_calls(const Graph& graph, const Column& column,
   const auto& nodes = column.cells[TMETER_AXIS_NODE];
   const auto ends = given.empty() ? std::vector<size_t>() : ends_of(graph);
   std::vector<Accumulator> sums(graph.calls().size(), Accumulator(column));
-  for (const auto& n : graph.nodes()) {
-    if (n.index < nodes.size())
-      sums[n.call->index].add(nodes[n.index], weights.of(TMETER_AXIS_NODE, n.index), n.index);
-  }
+  const auto& b = graph.belonging();
+  for (size_t i = 0; i < std::min(nodes.size(), b.call_of_node.size()); ++i)
+    sums[b.call_of_node[i]].add(nodes[i], weights.of(TMETER_AXIS_NODE, i), i);
   for (size_t i = sums.size(); i-- > 0;) {
     if (i < given.size() && is_given(column, given[i])) {
       sums[i] = Accumulator(column);
       sums[i].add(given[i], weights.of(TMETER_AXIS_MODULE_CALL, i), ends[i]);
     }
-    if (const auto* parent = graph.calls()[i].parent) sums[parent->index].add(sums[i]);
+    if (const auto parent = b.parent_of_call[i]; parent != Belonging::kNone)
+      sums[parent].add(sums[i]);
   }
   return sums;
 }
 
 /// A module that is never called itself (ModuleList, ModuleDict) stands for what is inside it.
 void fill_containers(const Graph& graph, std::vector<Accumulator>& modules) {
-  for (size_t i = graph.modules().size(); i-- > 0;) {
-    const auto* m = graph.modules()[i];
-    if (m->calls > 0) continue;
-    for (const auto* child : m->children) modules[i].add(modules[child->index]);
-  }
+  const auto& containers = graph.belonging().containers;
+  for (auto m = containers.rbegin(); m != containers.rend(); ++m)
+    for (const auto* child : graph.modules()[*m]->children) modules[*m].add(modules[child->index]);
 }
 
 /// What module handlers gave stays as it was given, and marks the modules it is of.
 void keep_answers(const Graph& graph, const std::vector<tmeter_number>& given, Column& column) {
+  if (given.empty()) return;
   std::vector<size_t> answered(graph.modules().size());
   for (const auto& call : graph.calls()) {
     if (call.index >= given.size() || !is_by_module(given[call.index])) continue;
@@ -216,9 +216,10 @@ void roll_up_nodes(const Graph& graph, const Results& results, Column& column) {
   const auto calls = roll_up_calls(graph, column, Weights(results, column));
   std::vector<Accumulator> modules(graph.modules().size(), Accumulator(column));
   Accumulator model(column);
-  for (const auto& call : graph.calls()) {
-    modules[call.module->index].add(calls[call.index]);
-    if (!call.parent) model.add(calls[call.index]);
+  const auto& b = graph.belonging();
+  for (size_t i = 0; i < calls.size(); ++i) {
+    modules[b.module_of_call[i]].add(calls[i]);
+    if (b.parent_of_call[i] == Belonging::kNone) model.add(calls[i]);
   }
   fill_containers(graph, modules);
   auto given = std::exchange(column.cells[TMETER_AXIS_MODULE_CALL], results_of(calls));
@@ -232,25 +233,19 @@ void roll_up_tensors(const Graph& graph, const Results& results, Column& column)
   const Weights weights(results, column);
   const auto& cells = column.cells[TMETER_AXIS_TENSOR];
   std::vector<Accumulator> modules(graph.modules().size(), Accumulator(column));
-  std::vector<const Tensor*> last(graph.modules().size(), nullptr);  // counted last in this module
+  const auto& b = graph.belonging();
+  std::vector<uint32_t> last(modules.size(), Belonging::kNone);  // counted last in this module
   Accumulator model(column);
-  std::vector<const Tensor*> order;
-  order.reserve(graph.tensors().size());
-  for (const auto& t : graph.tensors()) order.push_back(&t);
-  const auto earlier = [](const Tensor* a, const Tensor* b) {
-    return a->canonical->index < b->canonical->index;
-  };
-  if (!std::is_sorted(order.begin(), order.end(), earlier))  // only where some are tied
-    std::stable_sort(order.begin(), order.end(), earlier);
-  for (const auto* t : order) {
-    const auto* canonical = t->canonical;
-    if (canonical->index >= cells.size()) continue;
-    const auto& value = cells[canonical->index];
-    const auto weight = weights.of(TMETER_AXIS_TENSOR, canonical->index);
-    if (t == canonical) model.add(value, weight, canonical->index);
-    for (const Module* m = t->owner; m && last[m->index] != canonical; m = m->parent) {
-      last[m->index] = canonical;
-      modules[m->index].add(value, weight, canonical->index);
+  for (const auto t : b.tensors) {
+    const auto canonical = b.canonical_of_tensor[t];
+    if (canonical >= cells.size()) continue;
+    const auto& value = cells[canonical];
+    const auto weight = weights.of(TMETER_AXIS_TENSOR, canonical);
+    if (t == canonical) model.add(value, weight, canonical);
+    for (auto m = b.owner_of_tensor[t]; m != Belonging::kNone && last[m] != canonical;
+         m = b.parent_of_module[m]) {
+      last[m] = canonical;
+      modules[m].add(value, weight, canonical);
     }
   }
   column.cells[TMETER_AXIS_MODULE] = results_of(modules);

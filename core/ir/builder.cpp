@@ -367,10 +367,36 @@ void GraphBuilder::number_preorder() {
   }
 }
 
+void GraphBuilder::note_belonging() {
+  const auto index = [](size_t i) { return static_cast<uint32_t>(i); };
+  auto& b = graph_->belonging_;
+  b.call_of_node.reserve(graph_->nodes_.size());
+  for (const auto& n : graph_->nodes_) b.call_of_node.push_back(index(n.call->index));
+  for (const auto& c : graph_->calls_) {
+    b.module_of_call.push_back(index(c.module->index));
+    b.parent_of_call.push_back(c.parent ? index(c.parent->index) : Belonging::kNone);
+  }
+  for (const auto* m : graph_->preorder_) {
+    b.parent_of_module.push_back(m->parent ? index(m->parent->index) : Belonging::kNone);
+    if (m->calls == 0) b.containers.push_back(index(m->index));
+  }
+  for (const auto& t : graph_->tensors_) {
+    b.owner_of_tensor.push_back(index(t.owner->index));
+    b.canonical_of_tensor.push_back(index(t.canonical->index));
+    b.tensors.push_back(index(t.index));
+  }
+  const auto earlier = [&](uint32_t x, uint32_t y) {
+    return b.canonical_of_tensor[x] < b.canonical_of_tensor[y];
+  };
+  if (!std::is_sorted(b.tensors.begin(), b.tensors.end(), earlier))  // only where some are tied
+    std::stable_sort(b.tensors.begin(), b.tensors.end(), earlier);
+}
+
 std::unique_ptr<Graph> GraphBuilder::finish() {
   if (graph_->modules_.empty()) module(0, "", "");
   if (graph_->calls_.empty()) module_call(1, 0);
   number_preorder();
+  note_belonging();
   graph_->name_places();
   graph_->evaluate();
   return std::move(graph_);

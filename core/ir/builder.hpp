@@ -94,6 +94,7 @@ class GraphBuilder {
   void define(Value& value, const Node* producer);
   void require_defined(const Value& value, const Node& node, std::string_view arg) const;
   void number_preorder();
+  void note_belonging();
   /// Into the graph's arena.
   template <class T>
   std::span<std::remove_const_t<T>> copy(std::span<T> items);

@@ -101,6 +101,18 @@ struct Input {
   std::span<int64_t> wanted;  // dims the user asked for, when the loader could not give them
 };
 
+/// Who belongs to whom, as columns of indices: for what goes through all of a graph once for each metric. The
+/// things themselves are too large for that; each would be fetched from memory anew.
+struct Belonging {
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  std::vector<uint32_t> call_of_node;
+  std::vector<uint32_t> module_of_call, parent_of_call;  // kNone: no other makes it
+  std::vector<uint32_t> parent_of_module;                // kNone: the root
+  std::vector<uint32_t> containers;                      // modules that are never called
+  std::vector<uint32_t> owner_of_tensor, canonical_of_tensor;
+  std::vector<uint32_t> tensors;  // by their canonical ones, in their order
+};
+
 class Graph {
  public:
   Graph() = default;
@@ -117,6 +129,7 @@ class Graph {
   const Expressions& expressions() const { return expressions_; }
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
+  const Belonging& belonging() const { return belonging_; }
   /// Nodes, inputs and outputs of a call; lives as long as the graph.
   const CallContents& contents(const ModuleCall& call) const;
   /// True when an input is wanted with other dims: see propagator.h of the SDK.
@@ -159,6 +172,7 @@ class Graph {
   Expressions expressions_;
   std::vector<Input> inputs_;
   std::vector<Value*> outputs_;
+  Belonging belonging_;
   mutable std::once_flag indexed_;
   mutable std::unique_ptr<const CallIndex> call_index_;  // made when it is first needed
 };

@@ -36,7 +36,7 @@ ONLY_IN = {
     "seccomp.h": ["core/process"],
     "simdjson": ["plugins/loaders", "plugins/torch_backend/execute", "core/saved"],
     "utf8proc.h": ["plugins/reports/text"],
-    "hwy/": ["apps/measure", "plugins/metrics/param_stats", "plugins/advice/pruning", "plugins/advice/quantization"],
+    "hwy/": ["apps/measure", "plugins/highway", "plugins/metrics/param_stats", "plugins/advice/pruning", "plugins/advice/quantization"],
     "Eigen/": ["plugins/metrics/param_stats"],
     "torch/": ["plugins/torch_backend"],
     "ATen/": ["plugins/torch_backend"],

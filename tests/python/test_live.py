@@ -323,6 +323,16 @@ def test_forms_of_inputs(form):
     assert result.total("macs") == 4 * 27 * 30 * 30
 
 
+def test_a_batch_is_put_in_front_where_the_first_layer_has_images():
+    """A vision transformer's class token is a parameter before its first layer."""
+    model = timm.create_model("vit_tiny_patch16_224")
+    flops, params = reference(model, torch.zeros(1, 3, 224, 224))
+    result = tmeter.analyze(model, inputs=(3, 224, 224))
+    assert (result.total("flops"), result.total("params")) == (flops, params)
+    parametrized = nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Conv2d(3, 8, 3)), nn.Flatten())
+    assert tmeter.analyze(parametrized, inputs=(3, 8, 8)).total("macs") == 8 * 27 * 36
+
+
 def test_inputs_of_the_configuration():
     assert tmeter.analyze(timm.create_model("resnet18")).to_dict()["inputs"][0]["shape"] == [1, 3, 224, 224]
     vit = transformers.ViTConfig(hidden_size=64, num_hidden_layers=1, num_attention_heads=2)

@@ -102,8 +102,7 @@ tmeter_id Arguments::optional_tensor(json::element e, Scope& scope) {
 }
 
 tmeter_id Arguments::integer(json::element e, Scope&) {
-  const int64_t n = as_integer(e);
-  return cached(integers_[n], [&] { return building_.graph.integer(n); });
+  return integer(as_integer(e));
 }
 
 tmeter_id Arguments::integers(json::element e, Scope& scope) {
@@ -117,8 +116,7 @@ tmeter_id Arguments::reals(json::element e, Scope& scope) {
 }
 
 tmeter_id Arguments::boolean(json::element e, Scope&) {
-  const bool b = as_bool(e);
-  return cached(b ? true_ : false_, [&] { return building_.graph.boolean(b); });
+  return boolean(as_bool(e));
 }
 
 tmeter_id Arguments::text(json::element e, Scope&) { return building_.graph.text(as_text(e)); }

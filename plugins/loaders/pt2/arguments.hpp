@@ -14,6 +14,13 @@ class Arguments {
   /// The same with lists opened: what a higher-order operator hands to its sub-graph.
   void append_flat(json::element argument, Scope& scope, std::vector<tmeter_id>& out);
 
+  /// The values of these, of which one each is enough.
+  tmeter_id integer(int64_t n) {
+    return cached(integers_[n], [&] { return building_.graph.integer(n); });
+  }
+  tmeter_id boolean(bool b) {
+    return cached(b ? true_ : false_, [&] { return building_.graph.boolean(b); });
+  }
   tmeter_id none() {
     return cached(none_, [&] { return building_.graph.none(); });
   }

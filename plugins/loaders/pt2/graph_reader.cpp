@@ -5,9 +5,6 @@
 namespace pt2 {
 namespace {
 
-constexpr size_t kNodesBetweenChecks =
-    4096;  // for a user who wants to stop, or to see how far it is
-
 struct NamedArgument {
   std::string_view name;
   json::element value;
@@ -48,10 +45,14 @@ void GraphReader::read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_
   const bool outermost = depth_ == 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const size_t number = first + i;
-    if (outermost && number % kNodesBetweenChecks == 0) building_.notes.progress(number, total);
+    if (outermost) show_progress(number, total);
     within([&] { return node_place(number, nodes[i].target); },
            [&] { read_node(nodes[i], scope, call); });
   }
+}
+
+void GraphReader::show_progress(size_t number, size_t total) const {
+  if (number % kNodesBetweenChecks == 0) building_.notes.progress(number, total);
 }
 
 void GraphReader::read_node(const NodeView& node, Scope& scope, tmeter_id call) {

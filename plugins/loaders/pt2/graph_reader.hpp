@@ -6,6 +6,7 @@
 
 #include "arguments.hpp"
 #include "modules.hpp"
+#include "recording.hpp"
 #include "target.hpp"
 
 namespace pt2 {
@@ -25,11 +26,26 @@ class GraphReader {
   /// Those from number `first` on of so many.
   void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call, size_t first,
             size_t total);
+  /// Nodes [first, end) of the graph that is not inside another, of so many, as they were recorded from `at` on.
+  void read(Recording& recording, size_t at, Scope& scope, tmeter_id call, size_t first, size_t end,
+            size_t total);
 
  private:
+  // For a user who wants to stop, or to see how far it is.
+  static constexpr size_t kNodesBetweenChecks = 4096;
+
   static json::element argument_of(json::element input) { return member(as_object(input), "arg"); }
 
+  void show_progress(size_t number, size_t total) const;
   void read_node(const NodeView& node, Scope& scope, tmeter_id call);
+
+  // Of what was recorded (recorded.cpp).
+  void read_node(Recording& recording, const RecordedNode& node, size_t number, Scope& scope,
+                 tmeter_id call);
+  void emit(Recording& recording, const RecordedNode& node, Scope& scope, tmeter_id call);
+  tmeter_id argument(Recording& recording, const RecordedValue& value, Scope& scope);
+  tmeter_id constant(Constant& constant);
+  tmeter_id result(const Recording& recording, const RecordedValue& value, Scope& scope);
   void emit(const Target& target, const NodeView& node, Scope& scope, tmeter_id call);
   /// The node with arguments given as (name, value) pairs in args_.
   void emit_node(const Target& target, const NodeView& node, Scope& scope, tmeter_id call);
@@ -72,6 +88,8 @@ class GraphReader {
   std::deque<Target> targets_;
   std::vector<tmeter_arg> args_;       // reused
   std::vector<tmeter_id> results_;     // reused
+  NodeDocument document_;              // of an unusual node
+  json::parser argument_;              // of an argument
   std::deque<std::string> arg_names_;  // "arg0", … of arguments without a name
   bool branches_ = false;              // there are operators with graphs of their own
   std::unordered_map<tmeter_id, std::string> places_;  // only then: "n12.0", "n12.0.3", "i1"

@@ -67,7 +67,12 @@ void Modules::read_call_graph(json::array call_graph) {
 }
 
 uint32_t Modules::stack_of(std::string_view text) {
-  if (const auto* found = stack_index_.find(text)) return *found;
+  if (text.empty()) return 0;
+  if (text == last_text_) return last_stack_;
+  if (const auto entry = stack_index_.find_entry(text)) {
+    last_text_ = stack_index_.entries()[entry - 1].name;
+    return last_stack_ = stack_index_.at(entry - 1);
+  }
   text = building_.texts.keep(text);
   uint32_t stack = 0;
   size_t depth = 0;
@@ -105,13 +110,15 @@ uint32_t Modules::stack_inside(uint32_t outer, std::string_view text) {
 }
 
 void Modules::read_stacks(std::vector<NodeView>& nodes, size_t first) {
-  for (size_t i = 0; i < nodes.size(); ++i)
-    within([&] { return node_place(first + i, nodes[i].target); },
-           [&] { read_node_stacks(nodes[i]); });
+  for (size_t i = 0; i < nodes.size(); ++i) read_stack(nodes[i], first + i);
+}
+
+void Modules::read_stack(NodeView& node, size_t number) {
+  within([&] { return node_place(number, node.target); }, [&] { read_node_stacks(node); });
 }
 
 void Modules::read_node_stacks(NodeView& node) {
-  if (!node.stack.empty()) node.stack_index = stack_of(node.stack);
+  node.stack_index = stack_of(node.stack);
   if (node.target.find("higher_order") == std::string_view::npos) return;
   for (const json::element input : node.inputs) {
     const auto argument = member(as_object(input), "arg");

@@ -27,19 +27,26 @@ class Modules {
   /// The nodes of a graph and of all graphs inside it; the nodes learn their stack_index.
   /// `first`: the number of the first of them, for messages.
   void read_stacks(std::vector<NodeView>& nodes, size_t first = 0);
+  void read_stack(NodeView& node, size_t number);
+  /// Index of the module stack of this text, of which it keeps a copy.
+  uint32_t stack_of(std::string_view text);
   /// The module with this dotted path, made together with all above it.
   Index add_path(std::string_view path);
   void build();
 
   /// The module a node belongs to; the root without a stack. Before build, too.
-  Index module_of(const NodeView& node) const { return stacks_[node.stack_index].module; }
+  Index module_of(const NodeView& node) const { return module_of_stack(node.stack_index); }
+  Index module_of_stack(uint32_t stack) const { return stacks_[stack].module; }
 
   // After build():
   tmeter_id module(Index index) const { return tree_[index].id; }
   tmeter_id root_call() const { return root_call_; }
   /// The innermost call a node ran in; `otherwise` when it has no stack of its own.
   tmeter_id call_of(const NodeView& node, tmeter_id otherwise) {
-    return call_of_stack(stacks_[node.stack_index], otherwise);
+    return call_of_stack(node.stack_index, otherwise);
+  }
+  tmeter_id call_of_stack(uint32_t stack, tmeter_id otherwise) {
+    return call_of_stack(stacks_[stack], otherwise);
   }
   /// Class of the root module, "" when unknown.
   std::string_view root_type() const { return tree_.front().type; }
@@ -66,7 +73,6 @@ class Modules {
   };
   using CallKey = std::tuple<tmeter_id, std::string_view, Index>;  // caller, key, module
 
-  uint32_t stack_of(std::string_view text);
   uint32_t stack_inside(uint32_t outer, std::string_view entry);
   tmeter_id call_of_stack(Stack& stack, tmeter_id otherwise);
   void read_node_stacks(NodeView& node);
@@ -78,6 +84,8 @@ class Modules {
   NameMap<Index> by_path_;
   size_t path_bytes_ = 0;
   std::deque<std::string> owned_;                                            // texts behind views
+  std::string_view last_text_;  // of a stack, as kept, and which it is: many follow each other
+  uint32_t last_stack_ = 0;
   NameMap<uint32_t> stack_index_;                                            // by the whole text
   std::map<std::pair<uint32_t, std::string_view>, uint32_t> stack_entries_;  // by outer and entry
   std::vector<Stack> stacks_;  // [0] stands for no stack

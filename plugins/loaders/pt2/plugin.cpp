@@ -107,10 +107,11 @@ struct Load {
              const auto given = apply_given(request.inputs(), signature, scope, symbols);
              if (const auto calls = find_set(module, "module_call_graph"))
                modules.read_call_graph(as_array(*calls));
-             const auto stacks = read_stacks(nodes, uses);
+             Recording recording(texts, modules, scope);
+             const auto pieces = read_stacks(nodes, uses, recording);
              build_tensors(signature, uses, scope);
              build_inputs(signature, given, building, scope, arguments);
-             read_nodes(nodes, stacks, signature, scope);
+             read_nodes(nodes, pieces, recording, signature, scope);
              for (const auto output : signature.outputs)
                graph.output(arguments.value(output, scope));
            });
@@ -122,7 +123,14 @@ struct Load {
   }
   /// What is not asked for shall be JSON all the same.
   void check(std::string_view path, std::optional<json::element> found) const {
-    if (found) program_series(path, *found).each([](json::element) {});
+    const auto is_plain = [](std::string_view piece) {
+      PlainText text(piece);
+      do {
+        if (!text.skip()) return false;
+      } while (text.take(','));
+      return text.is_done();
+    };
+    if (found) program_series(path, *found).each(is_plain, [](json::element) {});
   }
 
   Scope make_scope(json::object outer, const Signature& signature) {
@@ -142,34 +150,48 @@ struct Load {
     return document->series(kConfig, table);
   }
 
-  /// Shows `use` all nodes, some at a time: them, and the number of the first.
-  template <class Use>
-  void each_node(const Series& nodes, Use use) {
-    size_t first = 0;
-    nodes.each([&](json::element piece) {
-      notes.check_cancelled();
-      const auto list = within([] { return "nodes"; }, [&] { return as_array(piece); });
-      auto views = view_nodes(list, first);
-      use(views, first);
-      first += views.size();
-    });
-  }
+  /// A piece of the nodes, of which something is known before the tensors are: those that were not
+  /// recorded are parsed again.
+  struct Piece {
+    size_t end = 0;                // of its nodes; the first is the end of the piece before
+    size_t recorded = 0;           // where they are in the recording
+    std::vector<uint32_t> stacks;  // of nodes that were not recorded
+  };
 
-  /// Of each node the index of its module stack.
-  std::vector<uint32_t> read_stacks(const Series& nodes, Uses& uses) {
-    std::vector<uint32_t> stacks;
-    each_node(nodes, [&](std::vector<NodeView>& views, size_t first) {
+  std::vector<Piece> read_stacks(const Series& nodes, Uses& uses, Recording& recording) {
+    std::vector<Piece> pieces;
+    PlainNodes plain;
+    size_t first = 0;
+    const auto read = [&](std::string_view text) {
+      notes.check_cancelled();
+      if (!plain.read(text)) return false;
+      pieces.push_back({first + plain.nodes.size(), recording.nodes.size(), {}});
+      recording.add(plain, first, uses);
+      first = pieces.back().end;
+      return true;
+    };
+    nodes.each(read, [&](json::element piece) {
+      notes.check_cancelled();
+      auto views = views_of(piece, first);
       modules.read_stacks(views, first);
       uses.read(views, modules);
+      first += views.size();
+      pieces.push_back({first, 0, {}});
       for (const auto& view : views) {
-        stacks.push_back(view.stack_index);
+        pieces.back().stacks.push_back(view.stack_index);
         branches = branches || view.target.starts_with("torch.ops.higher_order.");
       }
     });
-    return stacks;
+    branches = branches || recording.branches;
+    return pieces;
   }
 
-  void read_nodes(const Series& nodes, const std::vector<uint32_t>& stacks,
+  static std::vector<NodeView> views_of(json::element piece, size_t first) {
+    const auto list = within([] { return "nodes"; }, [&] { return as_array(piece); });
+    return view_nodes(list, first);
+  }
+
+  void read_nodes(const Series& nodes, const std::vector<Piece>& pieces, Recording& recording,
                   const Signature& signature, Scope& scope) {
     GraphReader reader(building, modules, arguments);
     if (branches) {
@@ -179,13 +201,21 @@ struct Load {
           inputs.push_back(scope.use(input.name));
       reader.expect_branches(inputs);
     }
-    each_node(nodes, [&](std::vector<NodeView>& views, size_t first) {
-      if (views.size() >
-          stacks.size() - first)  // the file is read once more, and is another one now
-        throw BadFile("it has changed while it was read");
-      for (size_t i = 0; i < views.size(); ++i) views[i].stack_index = stacks[first + i];
-      reader.read(views, scope, modules.root_call(), first, stacks.size());
-    });
+    const size_t total = pieces.empty() ? 0 : pieces.back().end;
+    for (size_t i = 0, first = 0; i < pieces.size(); first = pieces[i++].end) {
+      notes.check_cancelled();
+      const auto& piece = pieces[i];
+      if (piece.stacks.empty()) {
+        reader.read(recording, piece.recorded, scope, modules.root_call(), first, piece.end, total);
+        continue;
+      }
+      nodes.piece(i, [&](json::element parsed) {
+        auto views = views_of(parsed, first);
+        if (views.size() != piece.stacks.size()) throw BadFile("it has changed while it was read");
+        for (size_t n = 0; n < views.size(); ++n) views[n].stack_index = piece.stacks[n];
+        reader.read(views, scope, modules.root_call(), first, total);
+      });
+    }
   }
 
   void build_tensors(const Signature& signature, const Uses& uses, Scope& scope) {

@@ -46,10 +46,14 @@ Scope::Scope(Building& building, json::object graph, const Series& tensors,
   } else {
     within([] { return "tensor_values"; },
            [&] {
-             tensors.each([&](json::element piece) {
+             PlainTensors plain;
+             const auto read = [&](std::string_view piece) {
                building_.notes.check_cancelled();
-               add_tensors(piece, asked_for);
-             });
+               if (!plain.read_metas(piece)) return false;
+               add_tensors(plain, asked_for);
+               return true;
+             };
+             tensors.each(read, [&](json::element piece) { add_tensors(piece, asked_for); });
            });
   }
   read_tables(graph);
@@ -88,12 +92,32 @@ void Scope::add_tensors(json::object table, const NameMap<size_t>& asked_for) {
   for (const auto field : table) {
     within([&] { return in_quotes(field.key); },
            [&] {
-             if (slots_.find(field.key)) throw BadFile("the name is there twice");
              collect_sizes(Kind::kTensor, field.value);
-             const auto slot = shortened(as_object(field.value), asked_for.find(field.key));
-             slots_.insert(building_.texts.keep(field.key), slot);
+             add_tensor(field.key, shortened(as_object(field.value), asked_for.find(field.key)));
            });
   }
+}
+
+void Scope::add_tensors(const PlainTensors& plain, const NameMap<size_t>& asked_for) {
+  for (const auto& t : plain.tensors) {
+    const bool in_full = asked_for.find(t.name);
+    Slot slot;
+    slot.kind = Kind::kTensor;
+    slot.form = in_full ? Form::kAll : Form::kSizes;
+    slot.dtype = static_cast<int16_t>(t.meta.dtype);
+    slot.rank = static_cast<uint8_t>(t.meta.rank);
+    slot.at = static_cast<uint32_t>(numbers_.size());
+    const auto sizes = plain.numbers.begin() + static_cast<ptrdiff_t>(t.meta.first);
+    const auto count = static_cast<ptrdiff_t>(in_full ? 2 * t.meta.rank : t.meta.rank);
+    numbers_.insert(numbers_.end(), sizes, sizes + count);
+    if (in_full) numbers_.insert(numbers_.end(), {t.meta.storage_offset, t.meta.requires_grad});
+    within([&] { return in_quotes(t.name); }, [&] { add_tensor(t.name, slot); });
+  }
+}
+
+void Scope::add_tensor(std::string_view name, const Slot& slot) {
+  const auto keep = [&](std::string_view text) { return building_.texts.keep(text); };
+  if (!slots_.insert_kept(name, slot, keep).second) throw BadFile("the name is there twice");
 }
 
 Scope::Slot Scope::shortened(json::object meta, bool in_full) {
@@ -188,8 +212,11 @@ void Scope::collect_sizes(Kind kind, json::element meta) {
   }
 }
 
-tmeter_id Scope::use(std::string_view name) const {
-  const auto* slot = slots_.find(name);
+tmeter_id Scope::use(std::string_view name) const { return used(slots_.find(name), name); }
+
+tmeter_id Scope::use_at(uint32_t number) const { return used(&slots_.at(number), name_at(number)); }
+
+tmeter_id Scope::used(const Slot* slot, std::string_view name) {
   if (!slot || slot->value == 0)
     throw BadFile(in_quotes(name) +
                   " is used before anything defines it: the graph has a cycle or a dangling "
@@ -209,8 +236,11 @@ void Scope::define(std::string_view name, tmeter_id value) {
   slot.value = value;
 }
 
-tmeter_id Scope::make(std::string_view name) {
-  auto* slot = slots_.find(name);
+tmeter_id Scope::make(std::string_view name) { return made(slots_.find(name), name); }
+
+tmeter_id Scope::make_at(uint32_t number) { return made(&slots_.at(number), name_at(number)); }
+
+tmeter_id Scope::made(Slot* slot, std::string_view name) {
   if (!slot || slot->kind == Kind::kNone)
     throw BadFile("the file records no type and sizes for " + in_quotes(name));
   if (slot->value != 0) throw BadFile(in_quotes(name) + " is defined twice");

@@ -2,6 +2,7 @@
 // the file records about each, and the host value it stands for once something has defined it.
 #pragma once
 #include "name_map.hpp"
+#include "plain_tensors.hpp"
 #include "series.hpp"
 #include "symbols.hpp"
 #include "text_store.hpp"
@@ -36,6 +37,17 @@ class Scope {
   /// A new value of the recorded type and sizes, defined as `name`.
   tmeter_id make(std::string_view name);
   bool is_defined(std::string_view name) const;
+
+  // The same by the number of a name, which stays what it is.
+  bool find_number(std::string_view name, uint32_t& number) const {
+    const auto entry = slots_.find_entry(name);
+    number = entry - 1;
+    return entry != 0;
+  }
+  std::string_view name_at(uint32_t number) const { return slots_.entries()[number].name; }
+  tmeter_id use_at(uint32_t number) const;
+  tmeter_id make_at(uint32_t number);
+
   /// Whether a condition (as_bool, or a SymBool) holds for the present sizes; nothing when that
   /// depends on data.
   std::optional<bool> known_condition(json::element argument) const;
@@ -59,6 +71,8 @@ class Scope {
   void read_table(json::object graph, std::string_view key, Kind kind);
   void add(std::string_view name, Kind kind, json::element meta);
   void add_tensors(json::object table, const NameMap<size_t>& asked_for);
+  void add_tensors(const PlainTensors& plain, const NameMap<size_t>& asked_for);
+  void add_tensor(std::string_view name, const Slot& slot);
   Slot shortened(json::object meta, bool in_full);
   bool read_rest(json::object meta, size_t rank);
   bool read_plain_list(json::object meta, std::string_view key);
@@ -66,6 +80,8 @@ class Scope {
   json::element meta_of(const Slot& slot) const;
   tmeter_id tensor_of(const Slot& slot);
   void collect_sizes(Kind kind, json::element meta);
+  static tmeter_id used(const Slot* slot, std::string_view name);
+  tmeter_id made(Slot* slot, std::string_view name);
   tmeter_id new_value(const Slot& slot);
   tmeter_id new_float(json::element meta);
 

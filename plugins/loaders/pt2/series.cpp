@@ -13,11 +13,11 @@ bool is_empty(json::element list) {
 }  // namespace
 
 json::element Series::Piece::parse(const Extent& extent, size_t i, bool check) {
-  const size_t begin = i == 0 ? 0 : extent.ends[i - 1] + 1;
+  const auto piece = text_of(extent, i);
   text_.clear();
-  text_.reserve(extent.ends[i] - begin + 2 + simdjson::SIMDJSON_PADDING);
+  text_.reserve(piece.size() + 2 + simdjson::SIMDJSON_PADDING);
   text_ += extent.opening;
-  text_.append(extent.text.substr(begin, extent.ends[i] - begin));
+  text_ += piece;
   text_ += extent.opening == '[' ? ']' : '}';
   json::element root;
   auto error = loading::parse_json(text_, parser_, root);

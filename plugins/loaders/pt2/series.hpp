@@ -27,11 +27,32 @@ class Series {
     checked_ = true;
   }
 
+  /// The same, but the text of each piece first, without brackets, to `read`: those with which it
+  /// can do nothing come to `use`, parsed.
+  template <class Read, class Use>
+  void each(Read&& read, Use&& use) const {
+    if (!extent_) return use(whole_);
+    Piece piece;
+    for (size_t i = 0; i < extent_->ends.size(); ++i)
+      if (!read(piece.text_of(*extent_, i))) use(piece.parse(*extent_, i, true));
+  }
+  /// One of the pieces, parsed.
+  template <class Use>
+  void piece(size_t i, Use&& use) const {
+    if (!extent_) return use(whole_);
+    Piece one;
+    use(one.parse(*extent_, i, false));
+  }
+
  private:
   /// What holds one piece after the other.
   class Piece {
    public:
     json::element parse(const Extent& extent, size_t i, bool check);
+    static std::string_view text_of(const Extent& extent, size_t i) {
+      const size_t begin = i == 0 ? 0 : extent.ends[i - 1] + 1;
+      return extent.text.substr(begin, extent.ends[i] - begin);
+    }
 
    private:
     json::parser parser_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dtypes.hpp"
+
 namespace pt2 {
 namespace {
 
@@ -26,7 +28,14 @@ void Tensors::read_config(const Series& table, bool of_weights,
       if (is_weight(spec) == of_weights) wanted.insert(spec.name, &spec);
     tensors.reserve(wanted.entries().size());
   }
-  table.each([&](json::element piece) {
+  PlainTensors plain;
+  const auto read = [&](std::string_view piece) {
+    building_.notes.check_cancelled();
+    if (!plain.read_payloads(piece)) return false;
+    read_plain(plain, of_weights, wanted);
+    return true;
+  };
+  table.each(read, [&](json::element piece) {
     building_.notes.check_cancelled();
     const auto fields = within([] { return "config"; }, [&] { return as_object(piece); });
     if (table.is_lasting()) elements.reserve(fields.size());
@@ -35,14 +44,42 @@ void Tensors::read_config(const Series& table, bool of_weights,
         elements.insert(field.key, field.value);
       } else if (const auto* spec = wanted.find(field.key)) {
         within([&] { return "tensor " + in_quotes(field.key); },
-               [&] {
-                 const auto tensor = read_element(**spec, field.value, scope);
-                 if (!tensors.insert((*spec)->name, tensor).second)
-                   throw BadFile("it is there twice");
-               });
+               [&] { keep(**spec, read_element(**spec, field.value, scope), of_weights); });
       }
     }
   });
+}
+
+void Tensors::keep(const TensorSpec& spec, const StoredTensor& tensor, bool of_weights) {
+  if (!config_of(of_weights).tensors.insert(spec.name, tensor).second)
+    throw BadFile("it is there twice");
+}
+
+void Tensors::read_plain(const PlainTensors& plain, bool of_weights,
+                         const NameMap<const TensorSpec*>& wanted) {
+  for (const auto& tensor : plain.tensors)
+    if (const auto* spec = wanted.find(tensor.name))
+      within([&] { return "tensor " + in_quotes(tensor.name); },
+             [&] { keep(**spec, read_plain(**spec, plain, tensor), of_weights); });
+}
+
+StoredTensor Tensors::read_plain(const TensorSpec& spec, const PlainTensors& plain,
+                                 const PlainTensor& from) {
+  StoredTensor t;
+  t.spec = spec;
+  t.dtype = scalar_type(from.meta.dtype);
+  t.first_size = static_cast<uint32_t>(numbers_.size());
+  t.rank = static_cast<uint32_t>(from.meta.rank);
+  const auto sizes = plain.numbers.begin() + static_cast<ptrdiff_t>(from.meta.first);
+  numbers_.insert(numbers_.end(), sizes, sizes + static_cast<ptrdiff_t>(2 * from.meta.rank));
+  t.storage_offset = from.meta.storage_offset;
+  t.trainable = spec.kind == TMETER_TENSOR_PARAMETER && from.meta.requires_grad;
+  read_record(t, from.record, from.is_pickled, folder_of(spec));
+  return t;
+}
+
+const std::string& Tensors::folder_of(const TensorSpec& spec) const {
+  return is_weight(spec) ? archive_.weights_folder : archive_.constants_folder;
 }
 
 void Tensors::read(const std::vector<TensorSpec>& specs, const Scope& scope, Modules& modules,
@@ -98,7 +135,7 @@ StoredTensor Tensors::read_element(const TensorSpec& spec, json::element element
   const auto payload = as_object(element);
   const auto meta = find_set(payload, "tensor_meta");
   read_meta(meta ? as_object(*meta) : scope.tensor_meta(spec.argument), t);
-  read_payload(t, payload, is_weight(spec) ? archive_.weights_folder : archive_.constants_folder);
+  read_payload(t, payload, folder_of(spec));
   return t;
 }
 
@@ -160,10 +197,15 @@ const std::optional<tmeter::Entry>& Tensors::record(const std::string& folder,
 
 void Tensors::read_payload(StoredTensor& t, json::object payload, const std::string& folder) {
   const auto name = text_member(payload, "path_name");
+  const auto pickled = find_set(payload, "use_pickle");
+  read_record(t, name, pickled && as_bool(*pickled), folder);
+}
+
+void Tensors::read_record(StoredTensor& t, std::string_view name, bool pickled,
+                          const std::string& folder) {
   const auto& entry = record(folder, name);
   if (!entry) throw BadFile("its record " + in_quotes(name) + " is not in the archive");
-  const auto pickled = find_set(payload, "use_pickle");
-  if (pickled && as_bool(*pickled)) {
+  if (pickled) {
     t.storage_key = entry->name;  // a tensor subclass: its bytes are inside a pickle
     return;
   }

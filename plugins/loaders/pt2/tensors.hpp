@@ -55,6 +55,11 @@ class Tensors {
   };
   void read_config(const Series& table, bool of_weights, const std::vector<TensorSpec>& specs,
                    const Scope& scope);
+  void read_plain(const PlainTensors& plain, bool of_weights,
+                  const NameMap<const TensorSpec*>& wanted);
+  StoredTensor read_plain(const TensorSpec& spec, const PlainTensors& plain,
+                          const PlainTensor& from);
+  void keep(const TensorSpec& spec, const StoredTensor& tensor, bool of_weights);
   StoredTensor read_element(const TensorSpec& spec, json::element element, const Scope& scope);
   Config& config_of(bool weights) { return weights ? weights_ : constants_; }
   void add(const StoredTensor& tensor);
@@ -62,6 +67,9 @@ class Tensors {
   void read_meta(json::object meta, StoredTensor& tensor);
   void read_numbers(json::element list, std::string_view key);
   void read_payload(StoredTensor& tensor, json::object payload, const std::string& folder);
+  void read_record(StoredTensor& tensor, std::string_view name, bool pickled,
+                   const std::string& folder);
+  const std::string& folder_of(const TensorSpec& spec) const;
   const std::optional<tmeter::Entry>& record(const std::string& folder, std::string_view name);
   int64_t reach(const StoredTensor& tensor) const;
 

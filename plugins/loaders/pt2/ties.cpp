@@ -131,9 +131,20 @@ Uses::Uses(const Signature& signature) {
 }
 
 void Uses::read(const std::vector<NodeView>& nodes, const Modules& modules) {
-  for (const auto& node : nodes)
-    for (const json::element input : node.inputs)
-      read_argument(member(as_object(input), "arg"), modules.module_of(node));
+  for (const auto& node : nodes) read(node, modules);
+}
+
+void Uses::read(const NodeView& node, const Modules& modules) {
+  for (const json::element input : node.inputs)
+    read_argument(member(as_object(input), "arg"), modules.module_of(node));
+}
+
+void Uses::read(std::string_view name, uint32_t number, Modules::Index module) {
+  if (number >= by_number_.size())
+    by_number_.resize(std::max<size_t>(2 * by_number_.size(), number + 1));
+  auto& known = by_number_[number];
+  if (known == 0) known = names_.find_entry(name) + 1;
+  if (known > 1) read_parameter(known - 2, module);
 }
 
 void Uses::read_argument(json::element argument, Modules::Index module) {
@@ -150,11 +161,17 @@ void Uses::read_argument(json::element argument, Modules::Index module) {
 }
 
 void Uses::read_tensor(json::element tensor, Modules::Index module) {
-  const auto name = text_member(as_object(tensor), "name");
-  const auto* i = names_.find(name);
-  if (!i || last_[*i] == module) return;
-  last_[*i] = module;
-  all_.emplace_back(names_.entries()[*i].name, module);
+  read_name(text_member(as_object(tensor), "name"), module);
+}
+
+void Uses::read_name(std::string_view name, Modules::Index module) {
+  if (const auto entry = names_.find_entry(name)) read_parameter(entry - 1, module);
+}
+
+void Uses::read_parameter(size_t index, Modules::Index module) {
+  if (last_[index] == module) return;
+  last_[index] = module;
+  all_.emplace_back(names_.entries()[index].name, module);
 }
 
 void find_ties(Tensors& tensors, const Uses& uses, Notes& notes, std::deque<std::string>& keys) {

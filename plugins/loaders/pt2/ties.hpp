@@ -15,6 +15,9 @@ class Uses {
  public:
   explicit Uses(const Signature& signature);  // whose texts must outlive it
   void read(const std::vector<NodeView>& nodes, const Modules& modules);
+  void read(const NodeView& node, const Modules& modules);
+  /// A tensor of this name, which has this number in the scope.
+  void read(std::string_view name, uint32_t number, Modules::Index module);
   const std::vector<std::pair<std::string_view, Modules::Index>>& all() const { return all_; }
   const NameMap<size_t>& names() const { return names_; }
 
@@ -22,9 +25,13 @@ class Uses {
   static constexpr Modules::Index kNowhere = ~Modules::Index{0};
   void read_argument(json::element argument, Modules::Index module);
   void read_tensor(json::element tensor, Modules::Index module);
+  void read_name(std::string_view name, Modules::Index module);
+  void read_parameter(size_t index, Modules::Index module);
 
   NameMap<size_t> names_;
   std::vector<Modules::Index> last_;
+  std::vector<uint32_t>
+      by_number_;  // of the scope: index of the name plus two; 1: none; 0: not known yet
   std::vector<std::pair<std::string_view, Modules::Index>> all_;
 };
 

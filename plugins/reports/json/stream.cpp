@@ -1,26 +1,52 @@
 #include "stream.hpp"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
+#include <cstring>
 
 namespace json_report {
 namespace {
 
-constexpr size_t kBufferBytes = 1 << 16;
+constexpr uint64_t every(uint8_t byte) { return uint64_t{byte} * 0x0101010101010101; }
 
+uint64_t word_at(const char* at) {
+  uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+/// Not zero if one of the bytes needs more than to be copied: what is no printable ASCII, '"',
+/// '\\'.
+constexpr uint64_t unusual(uint64_t word) {
+  const auto zeros = [](uint64_t w) { return (w - every(1)) & ~w; };  // in the highest bits
+  const uint64_t controls = (word - every(0x20)) & ~word;
+  return (word | controls | zeros(word ^ every('"')) | zeros(word ^ every('\\')) |
+          zeros(word ^ every(0x7F))) &
+         every(0x80);
+}
+
+/// Eight bytes at a time, the last of them once more with some before them.
 bool needs_no_escape(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; });
+  constexpr size_t kWord = sizeof(uint64_t);
+  if (text.size() < kWord) {
+    uint64_t word = every(' ');
+    std::memcpy(&word, text.data(), text.size());
+    return unusual(word) == 0;
+  }
+  uint64_t found = unusual(word_at(text.data() + text.size() - kWord));
+  for (size_t i = 0; i + kWord <= text.size(); i += kWord)
+    found |= unusual(word_at(text.data() + i));
+  return found == 0;
 }
 
 std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+constexpr size_t kPiece = 4096;
+
 /// The first bytes of a text, up to a limit, without cutting a UTF-8 sequence.
 std::string_view first_piece(std::string_view text) {
-  constexpr size_t kPiece = 4096, kLongestSequence = 4;
+  constexpr size_t kLongestSequence = 4;
   if (text.size() <= kPiece) return text;
   size_t end = kPiece;
   while (end > kPiece - kLongestSequence && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
@@ -29,82 +55,97 @@ std::string_view first_piece(std::string_view text) {
 
 }  // namespace
 
-void Stream::separate() {
-  if (comma_) buffer_ += ',';
-  comma_ = false;
-  flush_if_full();
+Stream::Stream(tmeter::Output& out)
+    : out_(out), buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+
+void Stream::flush() {
+  out_.write({buffer_.get(), used_});
+  used_ = 0;
 }
 
-void Stream::flush_if_full() {
-  if (buffer_.size() < kBufferBytes) return;
-  out_.write(buffer_);
-  buffer_.clear();
+void Stream::put_any(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto piece = bytes.substr(0, kPiece);
+    make_room(piece.size());
+    put(piece);
+    bytes.remove_prefix(piece.size());
+  }
 }
 
 Stream& Stream::put_value(std::string_view value) {
-  separate();
-  buffer_ += value;
+  separate(0);
+  put_any(value);
   comma_ = true;
   return *this;
+}
+
+void Stream::put_piece(std::string_view piece) {
+  if (needs_no_escape(piece)) return put_any(piece);
+  const auto text = dump(Json(piece));
+  put_any(std::string_view(text).substr(1, text.size() - 2));
 }
 
 /// Texts come from model files and may be as long as these.
 void Stream::put_text(std::string_view value) {
-  buffer_ += '"';
-  while (!value.empty()) {
-    const auto piece = first_piece(value);
-    if (needs_no_escape(piece)) {
-      buffer_ += piece;
-    } else {
-      const auto quoted = dump(Json(piece));
-      buffer_.append(quoted, 1, quoted.size() - 2);
-    }
-    flush_if_full();
-    value.remove_prefix(piece.size());
+  make_room(value.size() <= kPiece ? value.size() + 3 : 1);
+  put('"');
+  if (value.size() <= kPiece && needs_no_escape(value)) {
+    put(value);
+  } else {
+    for (; !value.empty(); value.remove_prefix(first_piece(value).size()))
+      put_piece(first_piece(value));
+    make_room(2);
   }
-  buffer_ += '"';
-}
-
-Stream& Stream::open(char bracket) {
-  separate();
-  buffer_ += bracket;
-  return *this;
-}
-
-Stream& Stream::close(char bracket) {
-  buffer_ += bracket;
-  comma_ = true;
-  return *this;
+  put('"');
 }
 
 Stream& Stream::key(std::string_view name) {
-  separate();
+  separate(0);
   put_text(name);
-  buffer_ += ':';
+  put(':');
+  return *this;
+}
+
+Stream& Stream::ready_key(std::string_view quoted) {
+  separate(0);
+  put_any(quoted);
   return *this;
 }
 
 Stream& Stream::text(std::string_view value) {
-  separate();
+  separate(0);
   put_text(value);
   comma_ = true;
   return *this;
 }
 
 Stream& Stream::integer(int64_t value) {
-  std::array<char, 24> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return put_value({digits.data(), static_cast<size_t>(end - digits.data())});
+  constexpr size_t kLongest = 24;
+  separate(kLongest);
+  auto* const at = buffer_.get() + used_;
+  used_ += static_cast<size_t>(std::to_chars(at, at + kLongest, value).ptr - at);
+  comma_ = true;
+  return *this;
 }
 
-Stream& Stream::real(double value) { return put_value(dump(Json(value))); }
+/// As nlohmann's dump writes them, which costs more around the number than for it.
+Stream& Stream::real(double value) {
+  constexpr size_t kLongest = 64;
+  separate(kLongest);
+  auto* const at = buffer_.get() + used_;
+  used_ += static_cast<size_t>(nlohmann::detail::to_chars(at, at + kLongest, value) - at);
+  comma_ = true;
+  return *this;
+}
+
 Stream& Stream::boolean(bool value) { return put_value(value ? "true" : "false"); }
 Stream& Stream::null() { return put_value("null"); }
 Stream& Stream::json(const Json& value) { return put_value(dump(value)); }
 
 Stream& Stream::line(size_t indent) {
-  separate();
-  buffer_.append(1, '\n').append(indent, ' ');
+  separate(1 + indent);
+  put('\n');
+  for (size_t i = 0; i < indent; ++i) put(' ');
   return *this;
 }
 
@@ -125,9 +166,18 @@ void Stream::section_lines(std::string_view name, const Json& object) {
 }
 
 void Stream::finish() {
-  buffer_ += '\n';
-  out_.write(buffer_);
-  buffer_.clear();
+  make_room(1);
+  put('\n');
+  flush();
+}
+
+std::string quoted(std::string_view name) {
+  std::string text = "\"";
+  for (; !name.empty(); name.remove_prefix(first_piece(name).size())) {
+    const auto piece = dump(Json(first_piece(name)));
+    text.append(piece, 1, piece.size() - 2);
+  }
+  return text += "\":";
 }
 
 }  // namespace json_report

@@ -5,6 +5,8 @@
 //   stream.open('{').key("op").text("aten::relu").key("shape").open('[').integer(1).close(']')
 //       .close('}');
 #pragma once
+#include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <tmeter/cpp/report.hpp>
@@ -16,11 +18,32 @@ using Json = nlohmann::ordered_json;
 
 class Stream {
  public:
-  explicit Stream(tmeter::Output& out) : out_(out) {}
+  explicit Stream(tmeter::Output& out);
 
-  Stream& open(char bracket);
-  Stream& close(char bracket);
+  Stream& open(char bracket) {
+    separate(1);
+    put(bracket);
+    return *this;
+  }
+  Stream& close(char bracket) {
+    make_room(1);
+    put(bracket);
+    comma_ = true;
+    return *this;
+  }
   Stream& key(std::string_view name);
+  /// A literal is printable ASCII without quotes and backslashes.
+  template <size_t N>
+  Stream& key(const char (&literal)[N]) {
+    separate(N + 2);
+    put('"');
+    put({literal, N - 1});
+    put('"');
+    put(':');
+    return *this;
+  }
+  /// A key that `quoted` has made ready: for those that come with every row.
+  Stream& ready_key(std::string_view quoted);
   /// Names come from model files: what is not UTF-8 becomes U+FFFD instead of an error.
   Stream& text(std::string_view value);
   Stream& integer(int64_t value);
@@ -45,15 +68,36 @@ class Stream {
   void finish();
 
  private:
-  void separate();  // from what came before on this level
-  void flush_if_full();
+  static constexpr size_t kBufferBytes = 1 << 16;
+
+  /// From what came before on this level; afterwards there is room for so many bytes.
+  void separate(size_t room) {
+    make_room(room + 1);
+    if (comma_) put(',');
+    comma_ = false;
+  }
+  void make_room(size_t bytes) {
+    if (kBufferBytes - used_ < bytes) flush();
+  }
+  void flush();
+  void put(char c) { buffer_[used_++] = c; }
+  void put(std::string_view bytes) {  // there is room
+    std::memcpy(buffer_.get() + used_, bytes.data(), bytes.size());
+    used_ += bytes.size();
+  }
+  void put_any(std::string_view bytes);
   Stream& put_value(std::string_view value);
   void put_text(std::string_view value);
+  void put_piece(std::string_view piece);
 
   tmeter::Output& out_;
-  std::string buffer_;
+  std::unique_ptr<char[]> buffer_;
+  size_t used_ = 0;
   bool comma_ = false;
 };
+
+/// The text as a key: in quotes, with what follows a key.
+std::string quoted(std::string_view name);
 
 /// Members of the report, one indent in; items of its lists, two.
 inline constexpr size_t kMemberIndent = 2, kItemIndent = 4;

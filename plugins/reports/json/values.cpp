@@ -1,5 +1,6 @@
 #include "values.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -80,31 +81,42 @@ std::string_view infinite_sign(const Cell& cell) {
 }
 
 Values::Values(const tmeter::Report& report)
-    : report_(report), metrics_(reports::all_metrics(report)) {}
+    : report_(report), metrics_(reports::all_metrics(report)) {
+  for (const auto& metric : metrics_) keys_.push_back(quoted(metric.id()));
+}
 
 void Values::write(Stream& stream, int32_t axis, size_t index) const {
-  std::array<std::vector<std::string_view>, kStatuses.size() + 1> marked;
   Json infinite;
   stream.key("values").open('{');
   for (size_t m = 0; m < metrics_.size(); ++m) {
     const auto cell = report_.cell(metrics_[m], axis, index);
-    if (cell.by_module()) marked.back().push_back(metrics_[m].id());
+    if (cell.by_module()) mark(kStatuses.size(), m);
     if (cell.empty()) continue;
-    write_number(stream.key(metrics_[m].id()), cell);
-    const auto status = reports::status_of(cell, metrics_[m]);
+    write_number(stream.ready_key(keys_[m]), cell);
+    if (const auto status = reports::status_of(cell, metrics_[m]))
+      mark(static_cast<size_t>(std::ranges::find(kStatuses, *status) - kStatuses.begin()), m);
     if (const auto sign = infinite_sign(cell); !sign.empty())
       infinite.emplace(metrics_[m].id(), sign);
-    for (size_t s = 0; s < kStatuses.size(); ++s)
-      if (status == kStatuses[s]) marked[s].push_back(metrics_[m].id());
   }
   stream.close('}');
-  for (size_t s = 0; s < marked.size(); ++s) {
-    if (marked[s].empty()) continue;
-    stream.key(s < kStatuses.size() ? kStatuses[s] : "by_module").open('[');
-    for (const auto id : marked[s]) stream.text(id);
-    stream.close(']');
-  }
+  if (any_marked_) write_marks(stream);
   if (!infinite.empty()) stream.key("infinite").json(infinite);
+}
+
+void Values::mark(size_t what, size_t metric) const {
+  marked_[what].push_back(metric);
+  any_marked_ = true;
+}
+
+void Values::write_marks(Stream& stream) const {
+  for (size_t s = 0; s < marked_.size(); ++s) {
+    if (marked_[s].empty()) continue;
+    stream.key(s < kStatuses.size() ? kStatuses[s] : "by_module").open('[');
+    for (const auto m : marked_[s]) stream.text(metrics_[m].id());
+    stream.close(']');
+    marked_[s].clear();
+  }
+  any_marked_ = false;
 }
 
 void write_shape(Stream& stream, const tmeter::Shape& shape) {
@@ -131,7 +143,15 @@ ValueWriter::ValueWriter(const tmeter::Graph& graph) {
           places_.emplace(leaf.handle(), place);
         ++place;
       });
+    makes_several_.push_back(place > 1);
   }
+}
+
+int64_t ValueWriter::place_of(const Value& value, const tmeter::Node& producer) const {
+  const auto node = producer.index();
+  if (node >= makes_several_.size() || !makes_several_[node]) return 0;
+  const auto place = places_.find(value.handle());
+  return place == places_.end() ? 0 : place->second;
 }
 
 void ValueWriter::write_origin(Stream& stream, const Value& value) const {
@@ -139,8 +159,8 @@ void ValueWriter::write_origin(Stream& stream, const Value& value) const {
     stream.key("tensor").text(tensor.name());
   } else if (const auto producer = value.producer()) {
     stream.key("node").integer(static_cast<int64_t>(producer.index()));
-    if (const auto place = places_.find(value.handle()); place != places_.end())
-      stream.key("result").integer(place->second);
+    if (const auto place = place_of(value, producer); place > 0)
+      stream.key("result").integer(place);
   } else if (const auto input = inputs_.find(value.handle()); input != inputs_.end()) {
     stream.key("input").text(input->second);
   }
@@ -164,8 +184,7 @@ Json ValueWriter::detail(const Value& value, bool with_origin) const {
   if (const auto kind = kind_of(value); !kind.empty()) out["kind"] = kind;
   if (const auto producer = value.producer(); with_origin && producer) {
     out["node"] = producer.index();
-    if (const auto place = places_.find(value.handle()); place != places_.end())
-      out["result"] = place->second;
+    if (const auto place = place_of(value, producer); place > 0) out["result"] = place;
   }
   return out;
 }

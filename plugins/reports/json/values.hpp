@@ -1,5 +1,6 @@
 // Cells, shapes and values of the graph as JSON.
 #pragma once
+#include <array>
 #include <unordered_map>
 #include <vector>
 
@@ -25,8 +26,15 @@ class Values {
   const std::vector<tmeter::Metric>& metrics() const { return metrics_; }
 
  private:
+  void mark(size_t what, size_t metric) const;
+  void write_marks(Stream& stream) const;
+
   const tmeter::Report& report_;
   std::vector<tmeter::Metric> metrics_;
+  std::vector<std::string> keys_;  // their ids as keys
+  /// Of the row being written: by status, the last by module, which metrics are marked.
+  mutable std::array<std::vector<size_t>, 8> marked_;
+  mutable bool any_marked_ = false;
 };
 
 void write_shape(Stream& stream, const tmeter::Shape& shape);
@@ -51,11 +59,14 @@ class ValueWriter {
 
  private:
   void write_origin(Stream& stream, const tmeter::Value& value) const;
+  /// Which of what its node makes; 0: the first.
+  int64_t place_of(const tmeter::Value& value, const tmeter::Node& producer) const;
   void write_list(Stream& stream, const tmeter::Value& value, bool with_origin) const;
   Json list_detail(const tmeter::Value& value, bool with_origin) const;
   std::unordered_map<const tmeter_value*, std::string> inputs_;
   /// Of what a node makes, lists taken apart, all but the first.
   std::unordered_map<const tmeter_value*, int64_t> places_;
+  std::vector<bool> makes_several_;  // by node: whether there may be some of it in places_
 };
 
 }  // namespace json_report

@@ -1,10 +1,10 @@
 // Simulated quantization of trained weights against what PyTorch 2.15, torchao 0.18 and
 // bitsandbytes 0.50 make of them (tests/fixtures/make_trained_model.py).
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
 
 #include "measured.hpp"
 #include "plugins/advice/quantization/plan.hpp"
+#include "tests/unit/instruction_sets.hpp"
 
 namespace {
 
@@ -48,15 +48,11 @@ TEST(QuantizationSqnr, TheCallsOfTorchaoThatTheAdviceNamesLoseWhatIsSaid) {
 TEST(QuantizationSqnr, OlderProcessorsGiveTheSameFigures) {
   const auto tensors = stored_tensors(kTrained / "model.safetensors");
   const auto best = measured(tensors.at("fc1.weight"), 0);
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  instruction_sets::each([&] {
     const auto figures = measured(tensors.at("fc1.weight"), 0);
     for (size_t i = 0; i < kSchemeCount; ++i)
-      EXPECT_NEAR(figures.sqnr[i], best.sqnr[i], 1e-4) << hwy::TargetName(target);
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+      EXPECT_NEAR(figures.sqnr[i], best.sqnr[i], 1e-4);
+  });
 }
 
 /// A tensor of one row is cut as the host cuts rows above 4 MiB.

@@ -226,6 +226,39 @@ TEST_F(JsonReport, LongTextsAreWrittenInPiecesOfWholeCharacters) {
   EXPECT_LT(out.longest, 80'000u);
 }
 
+// Eight bytes of a text are looked at together: each byte at each place, in texts of any length.
+TEST_F(JsonReport, EveryByteIsEscapedWhereverItStands) {
+  for (size_t length = 1; length < 20; ++length) {
+    for (size_t at = 0; at < length; ++at) {
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string name(length, 'x');
+        name[at] = static_cast<char>(byte);
+        const auto expected = Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
+        tmeter_output out;
+        tmeter::Output output(&out);
+        json_report::Stream(output).open('{').key(std::string_view(name)).text(name).close('}').finish();
+        ASSERT_EQ(out.text, "{" + expected + ":" + expected + "}\n") << length << " " << at;
+        ASSERT_EQ(json_report::quoted(name), expected + ":");
+      }
+    }
+  }
+}
+
+TEST_F(JsonReport, WhatFillsTheBufferIsWrittenInOrder) {
+  tmeter_output out;
+  tmeter::Output output(&out);
+  json_report::Stream stream(output);
+  Json expected = Json::array();
+  stream.open('[');
+  for (int64_t i = 0; i < 30'000; ++i) {
+    stream.open('{').key("n").integer(-i).key("r").real(static_cast<double>(i) / 7).close('}');
+    expected.push_back({{"n", -i}, {"r", static_cast<double>(i) / 7}});
+  }
+  stream.close(']').finish();
+  EXPECT_EQ(out.text, expected.dump() + "\n");
+  EXPECT_LT(out.longest, 80'000u);
+}
+
 TEST_F(JsonReport, TextsLongerThanTheBufferDoNotFillMemory) {
   tmeter_output out;
   tmeter::Output output(&out);

@@ -90,15 +90,26 @@ def _of_shape(model: nn.Module, shape: Shape, name: str) -> torch.Tensor:
         raise InputError(f"input {shape}: {str(error).splitlines()[0]}") from error
 
 
+_CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+_TABLES = (nn.Embedding, nn.EmbeddingBag)
+
+
 def first_layer(model: nn.Module) -> nn.Module | None:
-    """The first module that has parameters of its own."""
-    owners = (m for m in model.modules() if next(m.parameters(recurse=False), None) is not None)
-    return next(owners, None)
+    """The first module with parameters that is no container: a transformer's class token and positions
+    belong to the whole and say nothing of its inputs."""
+
+    def is_layer(module: nn.Module) -> bool:
+        if isinstance(module, (*_CONVOLUTIONS, *_TABLES)):
+            return True  # also with children: parametrizations
+        alone = next(module.children(), None) is None
+        return alone and next(module.parameters(), None) is not None
+
+    return next((m for m in model.modules() if is_layer(m)), None)
 
 
 def _with_batch(model: nn.Module, sizes: tuple[int, ...]) -> tuple[int, ...]:
     layer = first_layer(model)
-    for dims, kind in enumerate((nn.Conv1d, nn.Conv2d, nn.Conv3d), start=1):
+    for dims, kind in enumerate(_CONVOLUTIONS, start=1):
         if isinstance(layer, kind) and len(sizes) == dims + 1:
             return (1, *sizes)
     return sizes
@@ -107,7 +118,7 @@ def _with_batch(model: nn.Module, sizes: tuple[int, ...]) -> tuple[int, ...]:
 def _expected_dtype(model: nn.Module, name: str) -> torch.dtype:
     if any(part in name for part in _IDS):
         return torch.int64
-    if not name and isinstance(first_layer(model), (nn.Embedding, nn.EmbeddingBag)):
+    if not name and isinstance(first_layer(model), _TABLES):
         return torch.int64
     floating = (p.dtype for p in model.parameters() if p.dtype.is_floating_point)
     return next(floating, torch.get_default_dtype())

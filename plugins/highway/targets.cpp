@@ -1,0 +1,56 @@
+// Which versions of a kernel this processor can run: the two functions that Highway's dispatch asks
+// libhwy.so for. That library times the processor's clock while it is loaded (3.3 ms on an Intel
+// machine, docs/benchmarks.md), which whoever opens a plugin would wait for; its headers need these
+// two and no more.
+#include <hwy/targets.h>
+
+namespace hwy {
+namespace {
+
+#if HWY_ARCH_X86
+/// What Highway's own headers ask for before they call a target the compiler's baseline.
+bool has_sse4() {
+  return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
+         __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
+}
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512cd");
+}
+
+/// Each step needs those before it. The compiler's functions look at what the system saves, too.
+int64_t detected() {
+  __builtin_cpu_init();
+  int64_t found = 0;
+  if (!__builtin_cpu_supports("ssse3")) return found;
+  found |= HWY_SSSE3;
+  if (!has_sse4()) return found;
+  found |= HWY_SSE4;
+  if (!has_avx2()) return found;
+  found |= HWY_AVX2;
+  return has_avx512() ? found | HWY_AVX3 : found;
+}
+#else
+int64_t detected() { return 0; }  // the baseline: NEON on 64-bit Arm
+#endif
+
+}  // namespace
+
+int64_t SupportedTargets() {
+  static const int64_t targets = detected() | HWY_ENABLED_BASELINE;
+  return targets;
+}
+
+/// Of this plugin alone.
+ChosenTarget& GetChosenTarget() {
+  static ChosenTarget chosen;
+  return chosen;
+}
+
+}  // namespace hwy

@@ -1,0 +1,173 @@
+#include "recording.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <span>
+
+#include "../common/json_text.hpp"
+#include "source_location.hpp"
+#include "ties.hpp"
+
+namespace pt2 {
+namespace {
+
+// Distinct stack traces whose lines are kept, so that they need not be looked for again: models
+// have as many as their code has lines, whatever the number of their nodes.
+constexpr size_t kMostTraces = 1 << 14;
+constexpr size_t kMostInNode = std::numeric_limits<uint16_t>::max();
+
+uint32_t small(size_t n) { return static_cast<uint32_t>(n); }
+
+template <class T>
+void append(std::string& key, const T& value) {
+  std::array<char, sizeof(T)> bytes;
+  std::memcpy(bytes.data(), &value, sizeof value);
+  key.append(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+NodeView& NodeDocument::parse(std::string_view text, size_t number) {
+  std::string list;
+  list.reserve(text.size() + 2 + simdjson::SIMDJSON_PADDING);
+  list.append("[").append(text).append("]");
+  json::element root;
+  const auto error = loading::parse_json(list, parser_, root);
+  views_ = view_nodes(as_array(loading::require_json(error, root)), number);
+  return views_.at(0);
+}
+
+void Recording::add(const PlainNodes& plain, size_t number, Uses& uses) {
+  for (const auto& node : plain.nodes) {
+    const auto values_before = values.size();
+    RecordedNode recorded;
+    if (!node.is_unusual && record(plain, node, recorded)) {
+      within([&] { return node_place(number, node.target); },
+             [&] { recorded.stack = modules_.stack_of(node.stack); });
+      note_uses(recorded, uses);
+    } else {
+      values.resize(values_before);
+      auto& view = document_.parse(node.text, number);
+      branches = branches || view.target.starts_with("torch.ops.higher_order.");
+      modules_.read_stack(view, number);
+      uses.read(view, modules_);
+      recorded = {RecordedNode::kUnusual, view.stack_index, 0, small(texts.size()), 0, 0};
+      texts.push_back(node.text);
+    }
+    nodes.push_back(recorded);
+    ++number;
+  }
+}
+
+void Recording::note_uses(const RecordedNode& node, Uses& uses) const {
+  const auto module = modules_.module_of_stack(node.stack);
+  const auto use = [&](uint32_t number) { uses.read(scope_.name_at(number), number, module); };
+  for (const auto& value : std::span(values).subspan(node.first, node.arguments)) {
+    if (value.kind == RecordedValue::Kind::kTensor) use(value.at);
+    if (value.kind == RecordedValue::Kind::kTensors) std::ranges::for_each(lists[value.at], use);
+  }
+}
+
+std::string_view Recording::name_of_result(const RecordedValue& value, const Scope& scope) const {
+  if (value.kind == RecordedValue::Kind::kTensor) return scope.name_at(value.at);
+  if (value.kind != RecordedValue::Kind::kTensors || lists[value.at].empty()) return {};
+  return scope.name_at(lists[value.at].front());
+}
+
+/// False when it is to be read as a document: it speaks of names that have yet to be defined, or is
+/// too large.
+bool Recording::record(const PlainNodes& plain, const PlainNode& node, RecordedNode& out) {
+  if (node.arguments > kMostInNode || node.results > kMostInNode) return false;
+  out.first = small(values.size());
+  out.arguments = static_cast<uint16_t>(node.arguments);
+  out.results = static_cast<uint16_t>(node.results);
+  for (size_t i = 0; i < node.arguments; ++i)
+    if (!record(plain, plain.values[node.first_argument + i])) return false;
+  for (size_t i = 0; i < node.results; ++i)
+    if (!record(plain, plain.values[node.first_result + i])) return false;
+  out.target = target_of(node.target);
+  out.location = location_of(node.trace);
+  return true;
+}
+
+bool Recording::record(const PlainNodes& plain, const PlainValue& value) {
+  RecordedValue recorded;
+  if (!name_of(value.name, recorded.name)) return false;
+  switch (value.kind) {
+    case PlainValue::Kind::kTensor:
+      recorded.kind = RecordedValue::Kind::kTensor;
+      if (!scope_.find_number(value.text, recorded.at)) return false;
+      break;
+    case PlainValue::Kind::kTensors:
+      recorded.kind = RecordedValue::Kind::kTensors;
+      if (!record_tensors(plain, value, recorded.at)) return false;
+      break;
+    case PlainValue::Kind::kText:
+      recorded.kind = RecordedValue::Kind::kText;
+      recorded.at = small(texts.size());
+      texts.push_back(value.text);
+      break;
+    default:
+      recorded.at = constant(plain, value);
+  }
+  values.push_back(recorded);
+  return true;
+}
+
+bool Recording::record_tensors(const PlainNodes& plain, const PlainValue& value, uint32_t& at) {
+  std::vector<uint32_t> list;
+  for (size_t i = 0; i < value.count; ++i)
+    if (!scope_.find_number(plain.names[value.first + i], list.emplace_back())) return false;
+  at = small(lists.size());
+  lists.push_back(std::move(list));
+  return true;
+}
+
+/// Equal ones are one.
+uint32_t Recording::constant(const PlainNodes& plain, const PlainValue& value) {
+  const auto numbers = std::span(plain.numbers).subspan(value.first, value.count);
+  key_.assign(1, static_cast<char>(value.kind));
+  append(key_, value.number);
+  append(key_, value.real);
+  for (const auto n : numbers) append(key_, n);
+  if (const auto* known = constant_index_.find(key_)) return *known;
+  const auto index = small(constants.size());
+  constants.push_back({value.kind, value.number, value.real, {numbers.begin(), numbers.end()}});
+  constant_index_.insert(texts_.keep(key_), index);
+  return index;
+}
+
+uint32_t Recording::location_of(std::string_view trace) {
+  if (trace.empty()) return 0;
+  if (const auto* known = location_index_.find(trace)) return *known;
+  unescape(trace, trace_);
+  const auto index = small(locations.size());
+  locations.push_back(source_location(trace_));
+  if (location_index_.entries().size() < kMostTraces)
+    location_index_.insert(texts_.keep(trace), index);
+  return index;
+}
+
+uint32_t Recording::target_of(std::string_view text) {
+  if (const auto* known = target_index_.find(text)) return *known;
+  text = texts_.keep(text);  // targets have a view into it
+  const auto index = small(targets.size());
+  target_index_.insert(text, index);
+  targets.push_back({text, parse_target(text)});
+  return index;
+}
+
+bool Recording::name_of(std::string_view text, uint16_t& index) {
+  if (text.empty()) return index = 0, true;
+  if (const auto* known = name_index_.find(text))
+    return index = static_cast<uint16_t>(*known), true;
+  if (names.size() > std::numeric_limits<uint16_t>::max()) return false;
+  text = texts_.keep(text);
+  index = static_cast<uint16_t>(names.size());
+  name_index_.insert(text, index);
+  names.push_back(text);
+  return true;
+}
+
+}  // namespace pt2
