@@ -228,8 +228,10 @@ void fill_runs(const po::variables_map& map, CommandLine& out) {
     runs.seconds = core::parse_seconds("--run-for", map["run-for"].as<std::string>());
   for (const auto& t : texts(map, "input-file")) runs.inputs.push_back(parse_input_file(t));
   runs.libraries = texts(map, "op-library");
-  out.settings.options["torch-backend"].insert_or_assign(
-      "real-values", core::Setting{.value = std::to_string(std::min(runs.threads, 1024u)), .origin = std::string(core::kOfRuns)});
+  // Who reads a program of TorchScript, and who predicts the run's memory, knows on how many threads.
+  const core::Setting threads{.value = std::to_string(std::min(runs.threads, 1024u)), .origin = std::string(core::kOfRuns)};
+  out.settings.options["torch-backend"].insert_or_assign("real-values", threads);
+  out.settings.options["memory"].try_emplace("threads", threads);
   if (runs.libraries.empty()) return;
   // Who reads a TorchScript file has to know its operators, too.
   std::string all;

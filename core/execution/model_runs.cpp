@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "core/base/error.hpp"
 #include "core/base/interrupt.hpp"
 #include "core/base/text.hpp"
 #include "core/execution/warm_up.hpp"
 #include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/handles.hpp"
 
 namespace tmeter::core {
@@ -111,8 +111,9 @@ void ModelRuns::tell_fact(std::string_view key, std::string_view text) {
 /// From the executor, in the middle of a run.
 void ModelRuns::event(const tmeter_event& told) {
   if (!running_) throw Error(ErrorKind::kPlugin, "events belong to runs of the model");
-  tmeter_event event{};
-  std::memcpy(&event, &told, std::min<size_t>(told.struct_size, sizeof event));
+  auto event = told.struct_size == sizeof told
+                   ? told
+                   : adopted(&told, TMETER_SIZE_1_1(tmeter_event), "its tmeter_event");
   event.struct_size = sizeof event;
   event.run = running_->run;
   event.threads = static_cast<int32_t>(running_->threads);
@@ -120,6 +121,9 @@ void ModelRuns::event(const tmeter_event& told) {
       event.kind == TMETER_EVENT_OP_BEGIN || event.kind == TMETER_EVENT_OP_END;
   if (of_operator && !event.node)
     throw Error(ErrorKind::kPlugin, "an event of an operator has no operator");
+  const bool of_memory = event.kind == TMETER_EVENT_ALLOCATE || event.kind == TMETER_EVENT_FREE;
+  if (of_memory && event.bytes <= 0)
+    throw Error(ErrorKind::kPlugin, "an event of memory is of " + std::to_string(event.bytes) + " bytes");
   if (event.kind == TMETER_EVENT_RUN_END && event.nanoseconds > event.since)
     last_seconds_ = static_cast<double>(event.nanoseconds - event.since) * 1e-9;
   for (auto* w : listening_) {

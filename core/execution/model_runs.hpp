@@ -1,4 +1,4 @@
-// Runs the model for those who observe it (sdk abi/draft/observer.h): warm-up, then rounds with one
+// Runs the model for those who observe it (sdk abi/observer.h): warm-up, then rounds with one
 // run of each kind that somebody wants, until all have enough or the time is up.
 #pragma once
 #include <atomic>

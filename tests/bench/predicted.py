@@ -29,7 +29,7 @@ def run(options, model):
 def row(model, report):
     totals = report["totals"]
     measured, predicted = totals["infer_time"], totals["predicted_time"]
-    peak, told = totals["measured_peak_bytes"], totals["peak_activation_bytes"]
+    peak, told = totals["measured_peak_bytes"], totals["predicted_peak_bytes"]
     operators = totals["op_time"] / measured - 1
     return {"model": pathlib.Path(model).name, "operators": len(report["nodes"]), "measured": measured,
             "predicted": predicted, "error": predicted / measured - 1, "sum": operators,
@@ -46,7 +46,7 @@ def main():
     options = parser.parse_args()
     models = options.models or sorted(str(p) for p in FIXTURES.glob("*.pt2"))
     rows = []
-    print("| model | operators | measured | predicted | off by | operators' times, off the whole | peak, measured | told by the graph, off by |")
+    print("| model | operators | measured | predicted | off by | operators' times, off the whole | peak, measured | predicted, off by |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|")
     for model in models:
         report, why = run(options, model)
@@ -59,7 +59,7 @@ def main():
     if not rows:
         raise SystemExit("no model could be run")
     print(f"\n{len(rows)} models: the predicted time is off by {statistics.median(abs(r['error']) for r in rows):.0%} (median); "
-          f"operators' times add up to within {statistics.median(abs(r['sum']) for r in rows):.1%} of the whole (median); the graph's peak "
+          f"operators' times add up to within {statistics.median(abs(r['sum']) for r in rows):.1%} of the whole (median); the predicted peak of memory "
           f"is within {ALLOWED:.0%} of the measured one for {sum(abs(r['memory']) <= ALLOWED for r in rows)} of {len(rows)}")
 
 

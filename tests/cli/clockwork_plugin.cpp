@@ -39,7 +39,7 @@ class Clockwork final : public tmeter::Execution {
  private:
   static tmeter_event event(int32_t kind) {
     tmeter_event e{};
-    e.struct_size = sizeof e;
+    e.struct_size = sizeof e - (wrong() == "cut-event" ? 8 : 0);
     e.kind = kind;
     e.nanoseconds = now_;
     return e;
@@ -81,7 +81,7 @@ class Clockwork final : public tmeter::Execution {
                          tmeter::ExecutorCall& call) {
     auto e = event(kind);
     e.node = node;
-    e.bytes = bytes;
+    e.bytes = wrong() == "no-bytes" ? -bytes : bytes;
     call.event(e);
   }
   static void misbehave(const tmeter::Node& node) {

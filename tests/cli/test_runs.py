@@ -184,8 +184,12 @@ class Runs(CliTest):
         self.assertIn("no plugin that runs models is installed", done.stderr)
 
     def test_an_executor_that_breaks_its_word(self):
-        self.document(status=6, clockwork="no-node")
-        self.assertIn("com.acme.clockwork failed while running the model: an event of an operator has no operator", self.told)
+        for how, words in (("no-node", "an event of an operator has no operator"),
+                           ("no-bytes", "an event of memory is of -100 bytes"),
+                           ("cut-event", "its tmeter_event is too small: struct_size is")):
+            with self.subTest(how):
+                self.document(status=6, clockwork=how)
+                self.assertIn("com.acme.clockwork failed while running the model: " + words, self.told)
 
     def test_an_observer_that_fails_costs_its_own_figures(self):
         for how, words in (("throws", "the pen is dry"), ("crashes", "segmentation fault"),

@@ -150,7 +150,7 @@ class Sweep(CliTest):
         rows = list(csv.DictReader(io.StringIO(text, newline="")))
         self.assertEqual([r[document["sweep"]["symbols"][0]] for r in rows], ["1", "2"])
         for metric, totals in document["sweep"]["totals"].items():
-            self.assertEqual([r[metric] for r in rows], [str(t) for t in totals])
+            self.assertEqual([r[metric] for r in rows], ["" if t is None else str(t) for t in totals])
 
     def test_values_out_of_range(self):
         name = names(report(BERT))[SEQUENCE]

@@ -75,5 +75,52 @@ class Peak(unittest.TestCase):
         self.assertIn("alive are", finding["evidence"])
 
 
+class Predicted(unittest.TestCase):
+    """What a run of tmeter's own would take: nobody holds arguments, and kernels take workspaces. By hand, and as runs measured on
+    two threads on 2026-11-22 (x86-64 with AVX-512, LibTorch 2.15). That runs agree is tested in tests/cli/test_execution.py."""
+
+    def nodes(self, name, threads=2):
+        document = report(MODELS / f"{name}.pt2", "--plugins=memory", "--set", f"memory.threads={threads}")
+        self.assertEqual(next(m for m in document["metrics"] if m["id"] == "predicted_peak_bytes")["provenance"]["kind"], "estimated")
+        return document["totals"]["predicted_peak_bytes"], document["nodes"]
+
+    def test_not_without_threads(self):
+        document = report(MODELS / "tied.pt2", "--plugins=memory")
+        self.assertIsNone(document["totals"]["predicted_peak_bytes"])
+        metric = next(m for m in document["metrics"] if m["id"] == "predicted_peak_bytes")
+        self.assertEqual(metric["provenance"]["kind"], "unavailable")
+        self.assertIn("memory.threads", metric["provenance"]["text"])
+
+    def test_arguments_go_at_their_last_use(self):
+        """bert_like, at the first GELU: 3 × i64[2, 32] inputs 1,536 B, the mask 256 B, the attention's sum for the second residual
+        2·32·256·4 = 65,536 B, and 2·32·1024·4 = 262,144 B before and after. PyTorch holds the module's argument of 65,536 B, too."""
+        total, nodes = self.nodes("bert_like")
+        by_hand = 1536 + 256 + 65536 + 2 * 262144
+        self.assertEqual(total, by_hand)
+        self.assertEqual(nodes[29]["op"], "aten::gelu")
+        self.assertEqual(nodes[29]["values"]["predicted_peak_bytes"], by_hand)
+        self.assertEqual(nodes[29]["values"]["peak_activation_bytes"], by_hand + 65536)
+
+    def test_workspaces_are_in_it(self):
+        """no_grad_wrap's second convolution, 16 → 32 channels on 32 × 32: 16 · 1024 · 4 = 65,536 B in, 131,072 B out, columns of
+        16 · 9 · 1024 · 4 = 589,824 B; the model's input of 12,288 B. Measured: 798,720 B."""
+        self.assertEqual(self.nodes("no_grad_wrap")[0], 12288 + 65536 + 131072 + 589824)
+
+    def test_copies_of_what_lies_in_another_order(self):
+        """Swin's queries and keys are slices of one tensor in another order: both are copied for `matmul`, 64 · 3 · 49 · 32 numbers."""
+        total, nodes = self.nodes("swin_t")
+        self.assertEqual(nodes[61]["op"], "aten::matmul")
+        self.assertEqual(nodes[61]["values"]["predicted_workspace_bytes"], 2 * 64 * 3 * 49 * 32 * 4)
+        self.assertEqual(total, 12108684)  # as measured
+
+    def test_as_measured(self):
+        measured = {"resnet50": 12365952, "vit_b_16": 6048768, "densenet121": 10752000, "mobilenet_v2": 11443584,
+                    "efficientnet_b0": 11443584, "convnext_tiny": 11440128, "inception_v3": 14902572, "detr_like": 1703936,
+                    "lstm": 2442552, "lstm_bidirectional": 3716248, "gru": 272704, "qwen2_moe": 1641984, "gpt2_like": 590336}
+        for name, bytes_ in measured.items():
+            with self.subTest(model=name):
+                self.assertAlmostEqual(self.nodes(name)[0], bytes_, delta=1024)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=1)

@@ -53,10 +53,16 @@ struct Use {
   bool ran = false;
 };
 
+int64_t bytes_in(const tmeter::Value& value) {
+  if (value.is_tensor()) return value.bytes().value();
+  int64_t bytes = 0;
+  for (size_t i = 0; i < value.size(); ++i) bytes += bytes_in(value[i]);
+  return bytes;
+}
+
 int64_t input_bytes(const Graph& graph) {
   int64_t bytes = 0;
-  for (const auto input : graph.inputs())
-    if (input.is_tensor()) bytes += input.bytes().value();
+  for (const auto input : graph.inputs()) bytes += bytes_in(input);
   return bytes;
 }
 
@@ -153,7 +159,7 @@ std::string largest_workspace(const Graph& graph, const Call& call) {
 /// What the graph tells, held against what was measured.
 void compare(const Graph& graph, Call& call) {
   const auto measured = call.read(kPeak, TMETER_AXIS_MODEL, 0);
-  const auto told = call.read("peak_activation_bytes", TMETER_AXIS_MODEL, 0);
+  const auto told = call.read("predicted_peak_bytes", TMETER_AXIS_MODEL, 0);
   if (!measured.is_number() || !told.is_number() || told.real() <= 0) return;
   const double error = measured.real() / told.real() - 1;
   if (error > -kWorthTelling && error < kWorthTelling) return;
@@ -161,7 +167,7 @@ void compare(const Graph& graph, Call& call) {
   f.rule = "peak-differs";
   f.text = "memory at its peak is " + tmeter::percent(error < 0 ? -error : error) +
            (error < 0 ? " less" : " more") + " than the graph alone tells";
-  f.evidence = "measured " + bytes_text(measured.real()) + ", told " + bytes_text(told.real()) +
+  f.evidence = "measured " + bytes_text(measured.real()) + ", predicted " + bytes_text(told.real()) +
                "; " + largest_workspace(graph, call);
   call.add(f);
 }

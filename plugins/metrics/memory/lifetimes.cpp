@@ -69,12 +69,12 @@ class ByValue {
 
 class Tracker {
  public:
-  explicit Tracker(const Made& made) : made_(made) {}
+  Tracker(const Made& made, Until until) : made_(made), until_(until) {}
   Lifetimes run(const Graph& graph) {
     const size_t n = graph.nodes().size();
     storage_.reserve(n);
     end_ = n == 0 ? 0 : n - 1;
-    find_call_ends(graph);
+    if (until_ == Until::kCallsReturn) find_call_ends(graph);
     add_inputs(graph);
     for (const auto& node : graph.nodes()) step(node);
     for (const auto& value : graph.outputs())
@@ -108,6 +108,7 @@ class Tracker {
   /// into. Calls that were running when the value was made hold it by name for as long as they
   /// like.
   size_t end_of_use(const Value& v, const Node& node) {
+    if (until_ == Until::kLastUse) return node.index();
     const auto producer = v.producer();
     auto maker = producer ? producer.call() : tmeter::ModuleCall();
     auto user = node.call();
@@ -221,6 +222,7 @@ class Tracker {
   }
 
   const Made& made_;
+  Until until_;
   Lifetimes out_;
   size_t end_ = 0;
   std::vector<size_t> call_ends_, depths_;  // by call: its last node; 1 for the outermost
@@ -229,7 +231,9 @@ class Tracker {
 
 }  // namespace
 
-Lifetimes lifetimes(const Graph& graph, const Made& made) { return Tracker(made).run(graph); }
+Lifetimes lifetimes(const Graph& graph, const Made& made, Until until) {
+  return Tracker(made, until).run(graph);
+}
 
 size_t peak_of(const Lifetimes& l) {
   return static_cast<size_t>(std::max_element(l.alive.begin(), l.alive.end()) - l.alive.begin());

@@ -5,7 +5,7 @@
 // holds them, and so does what the model returns. Parameters, buffers and constants are not
 // activations. A tensor is freed after its last use, but not before the modules it was passed into
 // have returned: whoever calls a module holds its arguments until then (CPython keeps them on its
-// stack). Names that a forward keeps longer than it needs, and what a kernel allocates for itself
+// stack). tmeter's own executor has nobody who holds them (Until::kLastUse). Names that a forward keeps longer than it needs, and what a kernel allocates for itself
 // (workspaces, packed weights), are not seen: the figure is a lower bound of what an eager run
 // takes, within the tolerance that tests/models/test_peak.py states.
 #pragma once
@@ -33,9 +33,15 @@ struct Lifetimes {
 /// Bytes that a node newly takes; empty when nobody knows.
 using Made = std::function<std::optional<tmeter::Count>(const tmeter::Node&)>;
 
+/// When an argument is given up.
+enum class Until {
+  kCallsReturn,  // not before the modules that it was passed into have returned, as in an eager run
+  kLastUse       // at once, as tmeter's executor does
+};
+
 /// A node that makes other than its results' bytes – its plugin says so – has them divided among
 /// its results in proportion to their sizes.
-Lifetimes lifetimes(const tmeter::Graph& graph, const Made& made);
+Lifetimes lifetimes(const tmeter::Graph& graph, const Made& made, Until until = Until::kCallsReturn);
 
 /// The node at which most is alive; the first of several. `alive` is not empty.
 size_t peak_of(const Lifetimes& l);

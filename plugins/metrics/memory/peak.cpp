@@ -39,8 +39,8 @@ std::string alive_text(const Lifetimes& l, size_t at) {
   return text;
 }
 
-/// What the metric says, whoever answers for the operator; inside a module that a handler answers
-/// for the nodes have no figures, and what they make is worked out here.
+}  // namespace
+
 std::optional<Count> made_by(const Node& node, const tmeter::Call& call) {
   const auto cell = call.read("output_bytes", node);
   if (cell.empty() || cell.in_module())
@@ -48,8 +48,6 @@ std::optional<Count> made_by(const Node& node, const tmeter::Call& call) {
   if (cell.is_zero_by_rule()) return Count(0);
   return cell.is_int() ? std::optional<Count>(cell.count()) : std::nullopt;
 }
-
-}  // namespace
 
 void find_peak(const tmeter::Graph& graph, tmeter::Call& call) {
   const auto l = lifetimes(graph, [&](const Node& n) { return made_by(n, call); });

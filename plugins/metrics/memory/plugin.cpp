@@ -73,9 +73,37 @@ void register_all(tmeter::Registrar& r) {
             .flags = kDetail,
             .convention = memory::kPeakConvention});
 
+  const auto predicted = [&r](std::string_view id, std::string_view title, std::string_view text) {
+    r.metric({.id = id,
+              .title = title,
+              .unit = "B",
+              .unit_kind = TMETER_UNIT_BYTE,
+              .aggregation = TMETER_AGGREGATE_MAX,
+              .flags = kDetail,
+              .convention = text});
+  };
+  predicted(memory::kPredictedPeak, "peak, predicted", memory::kPredictedPeakConvention);
+  predicted(memory::kPredictedWorkspace, "workspace, predicted",
+            memory::kPredictedWorkspaceConvention);
+  r.option({.key = "threads",
+            .type = TMETER_OPTION_INT,
+            .default_value = "0",
+            .text = "above 0: predicted_peak_bytes is told, of a run on so many threads; --inference "
+                    "sets it",
+            .min = 0,
+            .max = 1024});
+  r.option({.key = "channel-block",
+            .type = TMETER_OPTION_INT,
+            .default_value = "16",
+            .text = "channels that the CPU's convolutions keep together: 16 with AVX-512, 8 with AVX2",
+            .min = 1,
+            .max = 64});
+
   r.configure([](tmeter::Call&) { memory::forget_traffic(); });
   r.analysis("stored", "", "param_bytes buffer_bytes", sum_stored);
   r.analysis("peak", "output_bytes", memory::kPeak, memory::find_peak);
+  r.analysis("predicted-peak", "output_bytes", "predicted_peak_bytes predicted_workspace_bytes",
+             memory::predict_peak);
   const auto handle = [&r](std::string_view id, Part part) {
     r.op("*").handle(id, [part](const tmeter::Node& node, tmeter::Call& call) {
       return part_of(node, part, call);

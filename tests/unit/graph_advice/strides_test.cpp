@@ -1,5 +1,5 @@
 // Views of strided tensors against PyTorch's (tests/fixtures/make_advice.py, record_views).
-#include "plugins/advice/layout/strides.hpp"
+#include "plugins/advice/common/strides.hpp"
 
 #include <gtest/gtest.h>
 

@@ -20,6 +20,9 @@ struct Strided {
 };
 
 Strided contiguous(Sizes sizes);
+/// NHWC, NDHWC: of tensors of four dims or more, and not contiguous as well.
+Strided channels_last(Sizes sizes);
+bool is_channels_last(const Strided& s);
 /// As torch.Tensor.is_contiguous: dims of size 1 may have any stride.
 bool is_contiguous(const Strided& s);
 /// The strides under which `sizes` are a view of it; empty when only a copy has them. As

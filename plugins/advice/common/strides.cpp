@@ -125,18 +125,23 @@ std::optional<Sizes> expanded(const Strided& from, const Sizes& to) {
   return out;
 }
 
-bool is_dense(Strided s) {
+/// Strides without gaps in the same order of dims (TensorIterator, at::infer_dense_strides); empty
+/// where two dims lie alike, as expanded ones.
+std::optional<Strided> dense(const Strided& s) {
   std::vector<size_t> order(s.sizes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::erase_if(order, [&](size_t i) { return s.sizes[i] == 1; });
   std::sort(order.begin(), order.end(),
             [&](size_t a, size_t b) { return s.strides[a] < s.strides[b]; });
-  int64_t expected = 1;
+  Strided out = s;  // a dim of size 1 keeps what it has
+  int64_t stride = 1, last = 0;
   for (const auto i : order) {
-    if (s.strides[i] != expected) return false;
-    expected *= s.sizes[i];
+    if (s.strides[i] <= last) return std::nullopt;
+    last = s.strides[i];
+    out.strides[i] = stride;
+    stride *= std::max<int64_t>(s.sizes[i], 1);
   }
-  return true;
+  return out;
 }
 
 Value first_input(const Node& node) {
@@ -160,6 +165,24 @@ Strided contiguous(Sizes sizes) {
     stride *= std::max<int64_t>(out.sizes[i], 1);
   }
   return out;
+}
+
+Strided channels_last(Sizes sizes) {
+  Strided out{std::move(sizes), {}};
+  out.strides.assign(out.sizes.size(), 1);
+  int64_t stride = out.sizes[1];
+  for (size_t i = out.sizes.size(); i-- > 2; stride *= std::max<int64_t>(out.sizes[i], 1))
+    out.strides[i] = stride;
+  out.strides[0] = stride;
+  return out;
+}
+
+bool is_channels_last(const Strided& s) {
+  if (s.sizes.size() < 4 || is_contiguous(s)) return false;
+  const auto wanted = channels_last(s.sizes).strides;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (s.sizes[i] != 1 && s.strides[i] != wanted[i]) return false;
+  return true;
 }
 
 bool is_contiguous(const Strided& s) {
@@ -235,6 +258,11 @@ Layouts::Known Layouts::result_of(const Node& node, const Value& result) {
   }
   if (kind == OpClass::kElementwise || kind == OpClass::kActivation)
     return elementwise(node, result);
+  if (name.starts_with("conv") && name.size() == 6) {  // conv2d, conv3d: as their input
+    const auto* from = of(first_input(node));
+    if (from && is_channels_last(*from) && result.shape().rank() >= 4)
+      return channels_last(sizes_of(result.shape()));
+  }
   if (kind == OpClass::kAttention || kind == OpClass::kOther) return std::nullopt;
   if ((name == "contiguous" && !is_channels_last(node.arg("memory_format"))) ||
       among(name, kMakeContiguous) || all_inputs_are_contiguous(node))
@@ -290,7 +318,7 @@ Layouts::Known Layouts::elementwise(const Node& node, const Value& result) const
     agree = agree && s && (!common || common->strides == s->strides);
     common = s ? s : common;
   });
-  return agree && common && is_dense(*common) ? Known(*common) : std::nullopt;
+  return agree && common ? dense(*common) : std::nullopt;
 }
 
 bool Layouts::all_inputs_are_contiguous(const Node& node) const {

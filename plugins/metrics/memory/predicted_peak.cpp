@@ -1,0 +1,74 @@
+// predicted_peak_bytes: what measured_peak_bytes will be.
+#include <tmeter/cpp/op_class.hpp>
+#include <unordered_set>
+
+#include "lifetimes.hpp"
+#include "peak.hpp"
+#include "tensors.hpp"
+#include "workspaces.hpp"
+
+namespace memory {
+namespace {
+
+using layout::Layouts;
+using tmeter::Cell;
+using tmeter::Count;
+using tmeter::Graph;
+using tmeter::Node;
+
+/// What nodes make where strides are known: a reshape that is no view makes a tensor, and `contiguous`
+/// of what is so makes none.
+class MadeInARun {
+ public:
+  MadeInARun(const Layouts& layouts, tmeter::Call& call) : layouts_(layouts), call_(call) {
+    for (const auto& node : layouts.copying_reshapes()) copying_.insert(node.index());
+  }
+  std::optional<Count> operator()(const Node& node) const {
+    if (copying_.contains(node.index())) {
+      const auto results = results_of(node);
+      if (results.complete) return results.bytes();
+    }
+    return is_idle_contiguous(node) ? Count(0) : made_by(node, call_);
+  }
+
+ private:
+  bool is_idle_contiguous(const Node& node) const {
+    if (tmeter::base_name(node.op()) != "contiguous" || layout::is_channels_last(node.arg("memory_format")))
+      return false;
+    const auto* s = node.arg_count() ? layouts_.of(node.arg(0)) : nullptr;
+    return s && layout::is_contiguous(*s);
+  }
+
+  const Layouts& layouts_;
+  tmeter::Call& call_;
+  std::unordered_set<size_t> copying_;
+};
+
+}  // namespace
+
+void predict_peak(const Graph& graph, tmeter::Call& call) {
+  const auto threads = call.option_int("threads");
+  if (threads == 0) {
+    for (const auto id : {kPredictedPeak, kPredictedWorkspace})
+      call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE,
+                          "the number of threads is not given (--inference, or --set memory.threads=)");
+    return;
+  }
+  const Layouts layouts(graph);
+  const MadeInARun made(layouts, call);
+  const auto l = lifetimes(graph, made, Until::kLastUse);
+  const Kernels kernels{threads, call.option_int("channel-block"), &layouts};
+  for (const auto& node : graph.nodes()) {
+    const size_t i = node.index();
+    const auto workspace = workspace_of(node, kernels);
+    call.emit(kPredictedWorkspace, TMETER_AXIS_NODE, i,
+              workspace == Count(0) ? Cell::zero_by_rule() : Cell(workspace));
+    call.emit(kPredictedPeak, TMETER_AXIS_NODE, i,
+              l.complete ? Cell(l.alive[i] + workspace) : Cell::unsupported());
+  }
+  for (const auto id : {kPredictedPeak, kPredictedWorkspace})
+    call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
+                        "as LibTorch's kernels allocate on " + std::to_string(threads) + " threads");
+}
+
+}  // namespace memory

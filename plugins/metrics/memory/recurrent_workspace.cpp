@@ -1,0 +1,158 @@
+// Recurrent layers on the CPU: an LSTM layer by layer in oneDNN, others step by step.
+#include <algorithm>
+#include <optional>
+
+#include "workspaces.hpp"
+
+namespace memory {
+namespace {
+
+using tmeter::Count;
+using tmeter::Node;
+using tmeter::Value;
+
+/// Memory in use, and the most there was.
+class Level {
+ public:
+  void take(Count bytes) { now_ += bytes, most_ = std::max(most_, now_); }
+  void give(Count bytes) { now_ = now_ - bytes; }
+  void take_and_give(Count bytes) { take(bytes), give(bytes); }
+  Count most() const { return most_; }
+
+ private:
+  Count now_ = 0, most_ = 0;
+};
+
+/// Sizes of a layer stack; empty where the call is not one of `input` [time, batch, features].
+struct Stack {
+  Count steps, batch, features, hidden;
+  int64_t layers, directions;
+  bool copies_input;  // batch first: brought into the order of time
+
+  static std::optional<Stack> of(const Node& node) {
+    const auto x = node.arg("input"), params = node.arg("params");
+    if (x.shape().rank() != 3 || params.size() < 2) return std::nullopt;
+    const auto recurrent = params[1];
+    if (!is_plain_float(params[0]) || !is_plain_float(recurrent) || recurrent.shape().rank() != 2)
+      return std::nullopt;
+    const auto layers = node.arg("num_layers").as_int();
+    constexpr int64_t kMostLayers = 4096;
+    if (layers < 1 || layers > kMostLayers) return std::nullopt;
+    const bool batch_first = node.arg("batch_first").as_bool();
+    const auto batch = x.shape()[batch_first ? 0 : 1], steps = x.shape()[batch_first ? 1 : 0];
+    return Stack{steps,  batch, x.shape()[2], recurrent.shape()[1], layers,
+                 node.arg("bidirectional").as_bool() ? 2 : 1, batch_first && batch > 1 && steps > 1};
+  }
+
+  Count states() const { return batch * hidden * Count(kFloat); }
+  Count output() const { return steps * states(); }  // of one direction
+};
+
+Count results_bytes(const Node& node) {
+  Count sum = 0;
+  for (size_t i = 0; i < node.result_count(); ++i)
+    if (node.result(i).is_tensor()) sum += node.result(i).bytes();
+  return sum;
+}
+
+Count beyond_results(const Level& level, const Node& node) {
+  const auto results = results_bytes(node);
+  return level.most() > results ? level.most() - results : Count(0);
+}
+
+/// A leading dimension that oneDNN likes: whole cache lines, and no multiple of 256
+/// (get_good_ld, src/cpu/rnn/rnn_utils.cpp).
+Count good_row(Count n) {
+  const auto row = rounded_up(n, 16);
+  return row.value() % 256 == 0 ? row + Count(16) : row;
+}
+
+/// oneDNN's scratchpad of a layer (set_workspace_sizes and set_offsets in src/cpu/rnn/rnn_utils), each
+/// part in pages: states and cell states before and after the layer at all steps, gates – those of all
+/// steps only for a batch of one, where their products are merged – and a hidden state.
+Count lstm_scratchpad(const Stack& s, Count features) {
+  const auto pages = [](Count numbers) { return rounded_up(numbers * Count(kFloat), 4096); };
+  const Count rows = Count(2) * (s.steps + Count(1)) * s.batch;
+  const Count gate_rows = s.batch == Count(1) ? s.steps : s.batch;
+  return pages(rows * good_row(std::max(features, s.hidden))) + pages(rows * s.hidden) +
+         pages(gate_rows * good_row(Count(4) * s.hidden)) + pages(s.batch * good_row(s.hidden)) + Count(4096);
+}
+
+/// mkldnn_rnn_layer (aten/src/ATen/native/mkldnn/RNN.cpp): per layer and direction output, hidden and
+/// cell state stay; the sum of the biases, both weights packed, and the scratchpad go. Filters are
+/// packed in blocks of twice the vector (ldgOi32o with AVX-512).
+void lstm_direction(const Stack& s, Count features, int64_t block, Level& level) {
+  const Count packed = rounded_up(s.hidden, 2 * block);
+  level.take(s.output());
+  level.take(Count(2) * s.states());
+  const Count bias = Count(4) * s.hidden;
+  const Count weights = Count(4) * packed * (features + s.hidden);
+  level.take_and_give((bias + weights) * Count(kFloat) + lstm_scratchpad(s, features));
+}
+
+/// Of two directions each keeps its output until that of the next layer is there.
+void lstm_layer(const Stack& s, bool first, Count features, int64_t block, Level& level) {
+  for (int64_t d = 0; d < s.directions; ++d) {
+    lstm_direction(s, features, block, level);
+    if (s.directions == 2 && !first) level.give(s.output());
+  }
+  if (s.directions == 2) level.take(Count(2) * s.output());  // both in one
+}
+
+/// FullLayer and FullBidirectionalLayer (aten/src/ATen/native/RNN.cpp): the gates' part of the input for
+/// all steps at once, the output of each step, and all of them stacked; the last step's stays, as the
+/// state. Steps and gates of one direction are there until those of the other have begun, or ended.
+void stepwise_layer(const Stack& s, int64_t gates, Level& level) {
+  const Count of_input = Count(gates) * s.output(), steps = s.output(), stacked = s.output();
+  level.take(of_input);
+  level.take(steps + stacked);
+  if (s.directions == 1) {
+    level.give(of_input + steps);
+  } else {
+    level.take(of_input);
+    level.give(of_input);
+    level.take(steps + stacked);
+    level.take(Count(2) * stacked);  // both in one
+    level.give(of_input + Count(2) * (steps + stacked));
+  }
+  level.take(Count(s.directions) * s.states());
+}
+
+template <class Layer>
+void layers(const Stack& s, Level& level, const Layer& layer) {
+  for (int64_t i = 0; i < s.layers; ++i) {
+    layer(i == 0, i == 0 ? s.features : Count(s.directions) * s.hidden);
+    if (i > 0) level.give(Count(s.directions) * s.output());  // that of the layer before
+  }
+}
+
+Count stepwise(const Node& node, int64_t gates) {
+  const auto s = Stack::of(node);
+  if (!s) return 0;
+  Level level;
+  layers(*s, level, [&](bool, Count) { stepwise_layer(*s, gates, level); });
+  level.take(Count(s->layers * s->directions) * s->states());
+  return beyond_results(level, node);
+}
+
+}  // namespace
+
+Count lstm_workspace(const Node& node, const Kernels& k) {
+  const auto s = Stack::of(node);
+  if (!s) return 0;
+  // Projections are not oneDNN's: their weights are more than two (and two biases) a layer.
+  const auto params = static_cast<int64_t>(node.arg("params").size());
+  const auto each = node.arg("has_biases").as_bool(true) ? 4 : 2;
+  if (params != each * s->layers * s->directions) return 0;
+  Level level;
+  if (s->copies_input) level.take(s->steps * s->batch * s->features * Count(kFloat));
+  layers(*s, level,
+         [&](bool first, Count features) { lstm_layer(*s, first, features, k.block, level); });
+  level.take(Count(2 * s->layers * s->directions) * s->states());
+  return beyond_results(level, node);
+}
+
+Count gru_workspace(const Node& node, const Kernels&) { return stepwise(node, 3); }
+Count rnn_workspace(const Node& node, const Kernels&) { return stepwise(node, 1); }
+
+}  // namespace memory

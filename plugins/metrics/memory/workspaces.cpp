@@ -1,0 +1,167 @@
+#include "workspaces.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tmeter/cpp/op_class.hpp>
+
+#include "tensors.hpp"
+
+namespace memory {
+namespace {
+
+using layout::Sizes;
+using layout::Strided;
+using tmeter::Count;
+using tmeter::Node;
+using tmeter::Value;
+
+Value first_tensor_of(const Node& node) {
+  for (size_t i = 0; i < node.arg_count(); ++i)
+    if (node.arg(i).is_tensor()) return node.arg(i);
+  return Value();
+}
+
+Value input_arg(const Node& node) {
+  const auto value = node.arg("input");
+  return value.is_none() ? node.arg("self") : value;
+}
+
+/// A copy of the tensor, where it is known not to be contiguous.
+Count contiguous_copy(const Value& value, const Kernels& k) {
+  const auto* s = layout_of(value, k);
+  return s && !layout::is_contiguous(*s) ? value.bytes() : Count(0);
+}
+
+// --- statistics that inference computes and drops ---
+
+Count batch_norm(const Node& node, const Kernels&) {
+  const auto x = input_arg(node);
+  return x.shape().rank() < 2 ? Count(0) : Count(x.shape()[1]) * Count(2 * kFloat);
+}
+
+Count layer_norm(const Node& node, const Kernels& k) {
+  const auto x = input_arg(node);
+  const auto normalized = static_cast<int64_t>(node.arg("normalized_shape").size());
+  const auto rank = x.shape().rank();
+  if (normalized > rank) return 0;
+  return x.shape().product(0, rank - normalized) * Count(2 * kFloat) + contiguous_copy(x, k);
+}
+
+Count group_norm(const Node& node, const Kernels& k) {
+  const auto x = input_arg(node);
+  if (x.shape().empty()) return 0;
+  return Count(x.shape()[0]) * Count(std::max<int64_t>(node.arg("num_groups").as_int(), 0)) *
+             Count(2 * kFloat) +
+         contiguous_copy(x, k);
+}
+
+Count softmax(const Node& node, const Kernels& k) { return contiguous_copy(input_arg(node), k); }
+
+// --- products of tensors that do not lie as the kernel wants ---
+
+/// A copy in the sizes that `matmul` gives `bmm`, unless they are a view.
+Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
+  const auto* s = layout_of(v, k);
+  if (!s || s->sizes.size() < 2) return 0;
+  Strided wide{batch, Sizes(batch.size(), 0)};
+  const size_t rank = s->sizes.size();
+  for (size_t i = 0; i + 2 < rank; ++i) {
+    const size_t to = batch.size() - (rank - 2) + i;
+    if (s->sizes[i] == wide.sizes[to]) wide.strides[to] = s->strides[i];
+  }
+  Sizes flat{1};
+  for (const auto n : batch) flat[0] *= n;
+  for (size_t i = rank - 2; i < rank; ++i) {
+    wide.sizes.push_back(s->sizes[i]), wide.strides.push_back(s->strides[i]);
+    flat.push_back(s->sizes[i]);
+  }
+  if (layout::view_strides(wide, flat)) return 0;
+  return Count(flat[0]) * Count(flat[1]) * Count(flat[2]) * v.dtype().bytes();
+}
+
+Count matmul(const Node& node, const Kernels& k) {
+  const auto a = input_arg(node), b = node.arg("other"), out = node.result(0);
+  if (!can_be_sized(a) || !can_be_sized(b) || !can_be_sized(out)) return 0;
+  const auto rank = out.shape().rank();
+  if (std::min(a.shape().rank(), b.shape().rank()) < 3 || rank < 3) return 0;
+  (void)out.bytes();  // a size beyond all numbers is told here
+  const Sizes batch(out.shape().begin(), out.shape().begin() + (rank - 2));
+  return copy_for_product(a, batch, k) + copy_for_product(b, batch, k);
+}
+
+Count linear(const Node& node, const Kernels& k) {
+  const auto x = input_arg(node);
+  return x.shape().rank() > 3 ? contiguous_copy(x, k) : Count(0);
+}
+
+// --- others ---
+
+/// Blocks of queries: 256, 64 or 32 by their number; of keys: 512. Per thread a block of scores, two
+/// statistics for each query, and a block of results.
+Count attention(const Node& node, const Kernels& k) {
+  const auto q = node.arg("query"), key = node.arg("key"), v = node.arg("value");
+  if (!is_plain_float(q) || !is_plain_float(key) || !is_plain_float(v)) return 0;
+  if (q.shape().rank() != 4 || key.shape().rank() != 4 || v.shape().rank() != 4) return 0;
+  const auto queries = q.shape()[-2];
+  const Count rows = std::min<int64_t>(queries >= 768 ? 256 : queries >= 192 ? 64 : 32, queries);
+  const Count columns = std::min<int64_t>(512, key.shape()[-2]);
+  const Count thread = rows * columns + rows * Count(2) + rows * Count(v.shape()[-1]);
+  const auto mask = node.arg("attn_mask");
+  const bool as_numbers = mask.is_tensor() && mask.dtype().bytes() == 1 && can_be_sized(mask);
+  return q.shape().product(0, 3) * Count(kFloat) + Count(k.threads) * thread * Count(kFloat) +
+         (as_numbers ? mask.numel() * Count(kFloat) : Count(0));
+}
+
+/// One dim after the other.
+Count roll(const Node& node, const Kernels&) {
+  const auto dims = static_cast<int64_t>(node.arg("dims").size());
+  return dims > 1 ? node.result(0).bytes() * Count(dims - 1) : Count(0);
+}
+
+struct Rule {
+  std::string_view name;
+  Count (*bytes)(const Node&, const Kernels&);
+};
+constexpr std::array<Rule, 19> kRules{{
+    {"conv1d", convolution_workspace},
+    {"conv2d", convolution_workspace},
+    {"conv3d", convolution_workspace},
+    {"convolution", convolution_workspace},
+    {"_convolution", convolution_workspace},
+    {"max_pool2d", max_pool_workspace},
+    {"max_pool3d", max_pool_workspace},
+    {"lstm", lstm_workspace},
+    {"gru", gru_workspace},
+    {"rnn_tanh", rnn_workspace},
+    {"rnn_relu", rnn_workspace},
+    {"batch_norm", batch_norm},
+    {"layer_norm", layer_norm},
+    {"group_norm", group_norm},
+    {"softmax", softmax},
+    {"matmul", matmul},
+    {"linear", linear},
+    {"scaled_dot_product_attention", attention},
+    {"roll", roll},
+}};
+
+}  // namespace
+
+bool is_plain_float(const Value& value) {
+  return value.is_tensor() && can_be_sized(value) &&
+         value.dtype().id() == TMETER_DTYPE_FLOAT32;
+}
+
+const Strided* layout_of(const Value& value, const Kernels& k) {
+  return k.layouts ? k.layouts->of(value) : nullptr;
+}
+
+Count workspace_of(const Node& node, const Kernels& kernels) {
+  const auto name = tmeter::base_name(node.op());
+  const auto* rule = std::find_if(kRules.begin(), kRules.end(),
+                                  [&](const Rule& r) { return r.name == name; });
+  if (rule == kRules.end() || !node.op().starts_with("aten::")) return 0;
+  const bool plain = is_plain_float(first_tensor_of(node)) && is_plain_float(node.result(0));
+  return plain ? rule->bytes(node, kernels) : Count(0);
+}
+
+}  // namespace memory
