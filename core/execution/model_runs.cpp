@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "core/base/error.hpp"
 #include "core/base/interrupt.hpp"
 #include "core/base/text.hpp"
 #include "core/execution/warm_up.hpp"
 #include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/handles.hpp"
 
 namespace tmeter::core {
@@ -111,15 +111,13 @@ void ModelRuns::tell_fact(std::string_view key, std::string_view text) {
 /// From the executor, in the middle of a run.
 void ModelRuns::event(const tmeter_event& told) {
   if (!running_) throw Error(ErrorKind::kPlugin, "events belong to runs of the model");
-  tmeter_event event{};
-  std::memcpy(&event, &told, std::min<size_t>(told.struct_size, sizeof event));
+  auto event = told.struct_size == sizeof told
+                   ? told
+                   : adopted(&told, TMETER_SIZE_1_1(tmeter_event), "its tmeter_event");
   event.struct_size = sizeof event;
   event.run = running_->run;
   event.threads = static_cast<int32_t>(running_->threads);
-  const bool of_operator =
-      event.kind == TMETER_EVENT_OP_BEGIN || event.kind == TMETER_EVENT_OP_END;
-  if (of_operator && !event.node)
-    throw Error(ErrorKind::kPlugin, "an event of an operator has no operator");
+  told_.check(event);
   if (event.kind == TMETER_EVENT_RUN_END && event.nanoseconds > event.since)
     last_seconds_ = static_cast<double>(event.nanoseconds - event.since) * 1e-9;
   for (auto* w : listening_) {
@@ -168,9 +166,10 @@ void ModelRuns::run_once(const Kind& kind) {
     if (w.wants(kind)) listening_.push_back(&w);
   }
   running_ = &kind;
+  told_ = {};
   const auto start = Clock::now();
   last_seconds_ = 0;
-  executor_->run(kind.run, kind.threads);
+  executor_->run(kind.run, kind.threads, told_);
   if (last_seconds_ == 0) last_seconds_ = seconds_since(start);
   running_ = nullptr;
 }

@@ -1,4 +1,4 @@
-// Runs the model for those who observe it (sdk abi/draft/observer.h): warm-up, then rounds with one
+// Runs the model for those who observe it (sdk abi/observer.h): warm-up, then rounds with one
 // run of each kind that somebody wants, until all have enough or the time is up.
 #pragma once
 #include <atomic>
@@ -10,6 +10,7 @@
 
 #include "core/execution/executor.hpp"
 #include "core/execution/sampler.hpp"
+#include "core/execution/told_run.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 
 namespace tmeter::core {
@@ -86,6 +87,7 @@ class ModelRuns final : public RunsAccess {
   Watcher* beginning_ = nullptr;      // in its `begin`
   const Kind* running_ = nullptr;     // in a run
   std::vector<Watcher*> listening_;   // to it
+  ToldRun told_;                      // of it
   double last_seconds_ = 0;           // that the last run took
   bool slow_ = false;
   std::string stopped_;

@@ -1,7 +1,7 @@
 // Structs that grow, across the border (docs/abi.md): the other side's may be shorter than ours (it
 // is older) or longer (it is newer). Inside the host every struct is whole.
 //
-// `least` is the struct's size in ABI 1.0, TMETER_SIZE_1_0(type): what every plugin has.
+// `least` is the struct's size in the minor it came with, TMETER_SIZE_1_0(type): what every plugin has.
 #pragma once
 #include <tmeter/abi/sizes.h>
 #include <tmeter/abi/tmeter.h>
@@ -15,13 +15,13 @@
 namespace tmeter::core {
 
 /// A plugin's struct: members it is too short for are zero, and TMETER_HAS tells so; what it has
-/// beyond ours is left out. Throws Error(kPlugin) when it is shorter than in 1.0 or sets what is
+/// beyond ours is left out. Throws Error(kPlugin) when it is shorter than ever or sets what is
 /// reserved; `what` names the struct and its plugin.
 template <class T>
 T adopted(const T* theirs, size_t least, const std::string& what) {
   if (theirs->struct_size < least) {
     throw Error(ErrorKind::kPlugin, what + " is too small: struct_size is " +
-                                        std::to_string(theirs->struct_size) + ", ABI 1.0 has " +
+                                        std::to_string(theirs->struct_size) + ", the least is " +
                                         std::to_string(least));
   }
   T ours{};

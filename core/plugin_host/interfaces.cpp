@@ -1,6 +1,6 @@
 #include "core/plugin_host/interfaces.hpp"
 
-#include <tmeter/abi/draft/executor.h>
+#include <tmeter/abi/executor.h>
 #include <tmeter/abi/draft/option_tables.h>
 
 #include <map>

@@ -19,7 +19,7 @@ auto answer(const std::string& what, F&& ask) {
   }
 }
 
-/// Copies a list `Table` of `Item`s into `out`. The sizes are those of ABI 1.0.
+/// Copies a list `Table` of `Item`s into `out`. The sizes are those of the minor they came with.
 template <class Table, class Item>
 void read(const StartedPlugin& plugin, std::string_view id, size_t least_table, size_t least_item,
           std::vector<Item>& out) {
@@ -68,10 +68,10 @@ Offers read_offers(const StartedPlugin& p) {
                            TMETER_SIZE_1_0(tmeter_propagator), o.propagators);
   read<tmeter_writers>(p, TMETER_CAP_REPORT_WRITER, TMETER_SIZE_1_0(tmeter_writers),
                        TMETER_SIZE_1_0(tmeter_writer), o.writers);
-  read<tmeter_executors>(p, TMETER_CAP_EXECUTOR, sizeof(tmeter_executors),
-                         sizeof(tmeter_executor), o.executors);
-  read<tmeter_observers>(p, TMETER_CAP_OBSERVER, sizeof(tmeter_observers),
-                         sizeof(tmeter_observer), o.observers);
+  read<tmeter_executors>(p, TMETER_CAP_EXECUTOR, TMETER_SIZE_1_1(tmeter_executors),
+                         TMETER_SIZE_1_1(tmeter_executor), o.executors);
+  read<tmeter_observers>(p, TMETER_CAP_OBSERVER, TMETER_SIZE_1_1(tmeter_observers),
+                         TMETER_SIZE_1_1(tmeter_observer), o.observers);
   return o;
 }
 

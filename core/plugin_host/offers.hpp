@@ -2,7 +2,7 @@
 // looks here, never into the plugin's memory; the texts inside are the plugin's and live until
 // `deinit`.
 #pragma once
-#include <tmeter/abi/draft/executor.h>
+#include <tmeter/abi/executor.h>
 #include <tmeter/abi/tmeter.h>
 
 #include <vector>
@@ -24,8 +24,8 @@ struct Offers {
   std::vector<tmeter_loader> loaders;
   std::vector<tmeter_propagator> propagators;
   std::vector<tmeter_writer> writers;
-  std::vector<tmeter_executor> executors;  // draft/executor.h
-  std::vector<tmeter_observer> observers;  // draft/observer.h
+  std::vector<tmeter_executor> executors;  // executor.h
+  std::vector<tmeter_observer> observers;  // observer.h
 };
 
 /// Throws Error(kPlugin), naming plugin, table and index, when a struct is smaller than in ABI 1.0

@@ -1,7 +1,7 @@
-// What plugins that observe or run a model reach through their calls (sdk abi/draft/observer.h and
+// What plugins that observe or run a model reach through their calls (sdk abi/observer.h and
 // executor.h); core/execution implements it.
 #pragma once
-#include <tmeter/abi/draft/executor.h>
+#include <tmeter/abi/executor.h>
 
 #include <string_view>
 

@@ -4,7 +4,8 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <tmeter/cpp/plugin.hpp>
+#include <tmeter/cpp/executor.hpp>
+#include <tmeter/cpp/observer.hpp>
 
 namespace {
 
@@ -16,6 +17,56 @@ struct Elements final : tmeter::TensorAnalysis {
   }
   int64_t seen = 0;
 };
+
+/// What the run was told of.
+class Runs final : public tmeter::Observer {
+ public:
+  void begin(const tmeter::Graph&, tmeter::ObserverCall& call) override { call.want(TMETER_RUN_OPERATORS); }
+  void event(const tmeter_event& e, tmeter::ObserverCall&) override { steps_ += e.kind == TMETER_EVENT_OP_END; }
+  void end(const tmeter::Graph&, tmeter::ObserverCall& call) override {
+    call.emit("steps", TMETER_AXIS_MODEL, 0, tmeter::Count(steps_));
+  }
+
+ private:
+  int64_t steps_ = 0;
+};
+
+/// Of a second an operator.
+class Clock final : public tmeter::Execution {
+ public:
+  explicit Clock(const tmeter::Graph& graph) : graph_(graph) {}
+  void run(int32_t run, int32_t, tmeter::ExecutorCall& call) override {
+    tell(TMETER_EVENT_RUN_BEGIN, nullptr, 0, call);
+    const auto since = now_;
+    for (const auto node : graph_.nodes()) {
+      const auto begun = now_;
+      if (run == TMETER_RUN_OPERATORS) tell(TMETER_EVENT_OP_BEGIN, node.handle(), 0, call);
+      now_ += 1'000'000'000;
+      if (run == TMETER_RUN_OPERATORS) tell(TMETER_EVENT_OP_END, node.handle(), begun, call);
+    }
+    tell(TMETER_EVENT_RUN_END, nullptr, since, call);
+  }
+
+ private:
+  void tell(int32_t kind, const tmeter_node* node, uint64_t since, tmeter::ExecutorCall& call) const {
+    tmeter_event e{};
+    e.struct_size = sizeof e;
+    e.kind = kind;
+    e.nanoseconds = now_;
+    e.since = since;
+    e.node = node;
+    call.event(e);
+  }
+  tmeter::Graph graph_;
+  uint64_t now_ = 1'000'000'000;
+};
+
+std::unique_ptr<tmeter::Execution> prepare(const tmeter::Graph& graph, const tmeter_run_request& request,
+                                           tmeter::ExecutorCall& call) {
+  if (request.threads < 1) throw tmeter::Error(TMETER_BAD_USAGE, "no threads");
+  call.fact("engine", "a clock");
+  return std::make_unique<Clock>(graph);
+}
 
 /// Everything that is passed to the host or filled by it in an analysis.
 void analyse(const tmeter::Graph& graph, tmeter::Call& call) {
@@ -69,6 +120,10 @@ void set_up(tmeter::Registrar& r) {
   r.propagator("nowhere", [](const tmeter::Graph&, tmeter::GraphBuilder&, tmeter::Call&) {
     throw tmeter::Error(TMETER_UNSUPPORTED, "");
   });
+  r.metric({.id = "steps", .title = "steps", .unit = "step", .axis = TMETER_AXIS_MODEL,
+            .aggregation = TMETER_AGGREGATE_NONE, .convention = "1 an operator that ran"});
+  tmeter::observer<Runs>(r, "runs", "steps");
+  tmeter::executor<prepare>(r, "a clock");
   r.writer("every", "every", "text/plain", write);
 }
 

@@ -37,7 +37,7 @@ def main():
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists() or target.read_text() != text:
             target.write_text(text)
-    listed = (source / "tmeter" / "abi" / "sizes.h").read_text().count("#define TMETER_LAST_1_0_")
+    listed = (source / "tmeter" / "abi" / "sizes.h").read_text().count("#define TMETER_LAST_1_")
     assert structs == listed, f"{structs} structs begin with struct_size, sizes.h lists {listed}"
 
 

@@ -1,4 +1,4 @@
-"""ABI 1.0 as it was released (tests/abi/1.0): its plugins run, as binaries, in every later host."""
+"""ABI 1.0 and 1.1 as they were released (tests/abi): their plugins run, as binaries, in every later host."""
 import json
 import pathlib
 import platform
@@ -12,7 +12,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 from support import BUILD, MODELS, SOURCE, TMETER, CliTest, main
 
 ABI = SOURCE / "tests/abi"
-FROZEN = ABI / "1.0"
+FROZEN, FROZEN_1_1 = ABI / "1.0", ABI / "1.1"
+PLUGINS = {FROZEN: ("operators", "files"), FROZEN_1_1: ("runs",)}
 TODAY = SOURCE / "sdk/include"
 HOSTS = {"today's": TMETER, "grown": BUILD / "bin/tmeter-grown"}
 MADE_BY = ["gcc", "-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-s", "-Wl,--build-id=none"]
@@ -26,10 +27,13 @@ def run(host, *arguments):
 
 class Frozen(CliTest):
     """With the binaries; Built has the same tests with what is built of their sources."""
-    include = FROZEN / "include"
 
     def plugin(self, name):
-        return FROZEN / f"{name}.tmeter"
+        return self.released(name) / f"{name}.tmeter"
+
+    def released(self, name):
+        """The folder of the minor that the plugin was made for."""
+        return next(folder for folder, names in PLUGINS.items() if name in names)
 
     def setUp(self):
         super().setUp()
@@ -85,59 +89,80 @@ class Frozen(CliTest):
                 self.assertIn("a batch size from 1 to 9 is expected at byte 8", bad.stderr)
 
 
+    def test_runs(self):
+        for host in HOSTS:
+            with self.subTest(host=host):
+                done = run(host, "--inference", "--plugins=frozen-runs", "--plugin", self.plugin("runs"), "--report", "json", MODEL)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                totals = json.loads(done.stdout)["totals"]
+                # linear, gelu, linear; 1000 ns and 64 bytes each
+                self.assertEqual([totals[f"frozen_{m}"] for m in ("steps", "nanoseconds", "allocated")], [3, 3000, 192])
+                refused = run(host, "--inference", "--device", "cuda", "--plugins=frozen-runs", "--plugin", self.plugin("runs"), MODEL)
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn("the clock ticks on the cpu only", refused.stderr)
+
+
 class Built(Frozen):
     """The same sources, built now against the frozen headers: they still compile without a warning."""
+
+    def include(self, name):
+        return self.released(name) / "include"
 
     def plugin(self, name):
         out = self.folder / f"{name}.tmeter"
         if not out.exists():
-            subprocess.run([*MADE_BY, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", self.include, FROZEN / f"{name}.c", "-o", out], check=True)
+            source = self.released(name) / f"{name}.c"
+            subprocess.run([*MADE_BY, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", self.include(name), source, "-o", out], check=True)
         return out
 
 
 class BuiltToday(Built):
     """And against today's."""
-    include = TODAY
+
+    def include(self, name):
+        return TODAY
 
 
 class Headers(CliTest):
     def test_nothing_frozen_was_touched(self):
-        done = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=FROZEN, capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stdout), (0, ""))
-        listed = {line.split()[1] for line in (FROZEN / "SHA256SUMS").read_text().splitlines()}
-        there = {str(f.relative_to(FROZEN)) for f in FROZEN.rglob("*") if f.suffix in (".h", ".c", ".tmeter")}
-        self.assertEqual(listed, there)
+        for folder in PLUGINS:
+            done = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+            listed = {line.split()[1] for line in (folder / "SHA256SUMS").read_text().splitlines()}
+            there = {str(f.relative_to(folder)) for f in folder.rglob("*") if f.suffix in (".h", ".c", ".tmeter")}
+            self.assertEqual(listed, there)
 
     def test_the_sources_give_the_binaries(self):
         version = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True, check=True).stdout.strip()
         if not BINARIES or version != "12.2.0":
             self.skipTest(f"made by gcc 12.2.0 on x86-64, this is {version} on {platform.machine()}")
-        for name in ("operators", "files"):
+        for folder, name in ((folder, name) for folder, names in PLUGINS.items() for name in names):
             out = self.folder / f"{name}.tmeter"
-            subprocess.run([*MADE_BY, "-I", "include", f"{name}.c", "-o", out], cwd=FROZEN, check=True)
-            self.assertEqual(out.read_bytes(), (FROZEN / f"{name}.tmeter").read_bytes())
+            subprocess.run([*MADE_BY, "-I", "include", f"{name}.c", "-o", out], cwd=folder, check=True)
+            self.assertEqual(out.read_bytes(), (folder / f"{name}.tmeter").read_bytes())
 
-    def library(self, include, name):
-        """Debug information of every struct there was in 1.0, as these headers have it."""
+    def library(self, include, name, since):
+        """Debug information of every struct there was in `since`, as these headers have it."""
         source = self.folder / "every.c"
         with source.open("w") as out:
-            subprocess.run([sys.executable, ABI / "every_struct.py", FROZEN / "include"], stdout=out, check=True)
+            subprocess.run([sys.executable, ABI / "every_struct.py", since / "include"], stdout=out, check=True)
         library = self.folder / f"{name}.so"
         subprocess.run(["gcc", "-g", "-std=c99", "-fPIC", "-shared", "-I", include, source, "-o", library], check=True)
         return library
 
     @unittest.skipUnless(shutil.which("abidiff"), "abidiff (abigail-tools) is not installed")
     def test_the_abi_is_that_of_the_release(self):
-        frozen = self.library(FROZEN / "include", "frozen")
-        done = subprocess.run(["abidiff", frozen, self.library(TODAY, "today")], capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        for since in PLUGINS:
+            frozen = self.library(since / "include", "frozen", since)
+            done = subprocess.run(["abidiff", frozen, self.library(TODAY, "today", since)], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
         changed = self.folder / "changed"
-        shutil.copytree(FROZEN / "include", changed)
+        shutil.copytree(since / "include", changed)
         base = changed / "tmeter/abi/base.h"
         text = re.sub(r"  int64_t i;(.*)\n  double f;", r"  double f;\1\n  int64_t i;", base.read_text())
         self.assertNotEqual(text, base.read_text())
         base.write_text(text)
-        done = subprocess.run(["abidiff", frozen, self.library(changed, "changed")], capture_output=True, text=True, check=False)
+        done = subprocess.run(["abidiff", frozen, self.library(changed, "changed", since)], capture_output=True, text=True, check=False)
         self.assertNotEqual(done.returncode, 0, "abidiff does not see a member that has moved")
         self.assertIn("tmeter_number", done.stdout)
 

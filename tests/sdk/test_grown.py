@@ -17,7 +17,7 @@ GROWN_HEADERS = BUILD / "tests" / "sdk" / "grown"
 HERE = SOURCE.resolve() / "tests" / "sdk"
 MODEL = MODELS / "dynamic_mlp.pt2"
 TABLES = ["metrics", "options", "op-class", "op-handler", "module-handler", "shape-rule", "analysis", "tensor-analysis", "loader",
-          "propagator", "report-writer"]
+          "propagator", "report-writer", "executor", "observer"]
 
 
 def grown_tmeter(*arguments, **kwargs):
@@ -75,6 +75,18 @@ class TodaysPluginsOnALaterHost(GrownTest):
         self.assertIn("nodes=3 ", later.stdout)
         self.assertEqual(now.stdout, later.stdout)
 
+    def test_a_stranger_runs_and_observes(self):
+        def steps(host, plugin):
+            done = host(MODEL, "--inference", "--plugins=every", "--plugin", plugin, "--report", "json")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            document = json.loads(done.stdout)
+            self.assertEqual(document["run"]["engine"] if "run" in document else "a clock", "a clock")
+            return document["totals"]["steps"]
+        one = steps(tmeter, self.plugin)  # linear, gelu, linear, as often as it was run
+        self.assertTrue(one > 0 and one % 3 == 0, one)
+        for host, plugin in ((grown_tmeter, self.plugin), (tmeter, self.newer), (grown_tmeter, self.newer)):
+            self.assertEqual(steps(host, plugin), one)
+
     def test_listing_and_describing(self):
         for command in (["list"], ["info", "every"]):
             now, later = (run("plugin", *command, "--plugin", self.plugin) for run in (tmeter, grown_tmeter))
@@ -105,7 +117,7 @@ class ANewerPluginToday(GrownTest):
 
 
 class Cut(GrownTest):
-    """Smaller than in 1.0: refused, with the names of plugin and table."""
+    """Smaller than it ever was: refused, with the names of plugin and table."""
 
     def refuse(self, cut, *words):
         self.assert_refused(5, [*words, "is too small: struct_size is"], MODEL, "--plugin", self.plugin, env={"CUT": cut})

@@ -1,7 +1,7 @@
 // latency: how long the model takes, as measured: the whole, its modules, its operators.
 //
 // The whole is timed by runs that tell of nothing else; operators by runs of their own, one after the
-// other in every round (abi/draft/observer.h), so that what observing costs is seen and said.
+// other in every round (abi/observer.h), so that what observing costs is seen and said.
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/observer.hpp>

@@ -4,6 +4,8 @@
 // little longer than one, and a step brings four dimensions. Golub & Underwood, "The block Lanczos
 // method for computing eigenvalues", 1977. Numbers are multiplied as they are stored, a block of
 // rows twice while it is in the second cache: for A V, and for A^T (A V).
+//
+// A sketch of the matrix gives the start, which spares one step to three.
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
@@ -18,8 +20,7 @@ namespace {
 using Small = Eigen::MatrixXd;
 
 constexpr size_t kBlockBytes = size_t{256} << 10;  // of rows that are multiplied together
-constexpr size_t kTileColumns = 1024;  // four vectors' parts of them stay in the first cache
-constexpr int kMostBlockSteps = 100;
+constexpr int kMostBlockSteps = 100, kSketchPower = 2;
 constexpr int kFarFromOne = 30, kMostScale = 100;  // exponents
 
 size_t up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
@@ -47,19 +48,6 @@ class Vectors {
   std::vector<float> numbers_;
 };
 
-std::optional<Stored> stored_as(tmeter::DType type) {
-  switch (type.id()) {
-    case TMETER_DTYPE_FLOAT32:
-      return Stored::kFloat;
-    case TMETER_DTYPE_FLOAT16:
-      return Stored::kHalf;
-    case TMETER_DTYPE_BFLOAT16:
-      return Stored::kBrain;
-    default:
-      return std::nullopt;
-  }
-}
-
 /// y = (s A)^T (s A v), s a power of two that keeps numbers far from 1 within float.
 class Product {
  public:
@@ -68,8 +56,7 @@ class Product {
     const int exponent = std::ilogb(a.largest);
     if (std::abs(exponent) > kFarFromOne)
       scale_ = static_cast<float>(std::exp2(std::clamp(-exponent, -kMostScale, kMostScale)));
-    const auto row_bytes = static_cast<size_t>(a.columns * (stored_ ? a.dtype.bytes() : 4));
-    rows_ = static_cast<int64_t>(std::max<size_t>(kBlockBytes / row_bytes, 2));
+    rows_ = static_cast<int64_t>(std::max<size_t>(kBlockBytes / row_bytes(), 2));
   }
   double scale() const { return static_cast<double>(scale_); }
 
@@ -85,7 +72,22 @@ class Product {
     if (scale_ != 1) v.matrix() /= scale_;
   }
 
+  /// Of s A.
+  RowSketch sketch() {
+    RowSketch out(a_.dtype, a_.columns, scale_);
+    for (int64_t row = 0; row < a_.rows; row += rows_) {
+      if (stop_()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
+      const int64_t n = std::min(rows_, a_.rows - row) * a_.columns;
+      out.add(row * a_.columns, a_.read(row * a_.columns, n));
+    }
+    return out;
+  }
+
  private:
+  Stored stored() const { return stored_.value_or(Stored::kFloat); }
+  size_t row_bytes() const {
+    return static_cast<size_t>(a_.columns * (stored_ ? a_.dtype.bytes() : 4));
+  }
   const uint8_t* read(int64_t row, int64_t rows) {
     const auto bytes = a_.read(row * a_.columns, rows * a_.columns);
     if (stored_) return bytes.data();
@@ -94,20 +96,17 @@ class Product {
     return reinterpret_cast<const uint8_t*>(decoded_.data());
   }
   void multiply(const uint8_t* a, size_t rows, const Vectors& v, Vectors& y) {
-    const auto stored = stored_.value_or(Stored::kFloat);
     const auto columns = static_cast<size_t>(a_.columns);
-    const size_t size = stored == Stored::kFloat ? 4 : 2;
+    const size_t size = stored() == Stored::kFloat ? 4 : 2;
     products_.assign(rows * kBlockVectors, 0.f);
-    const auto each_tile = [&](auto f) {
-      for (size_t j = 0; j < columns; j += kTileColumns)
-        f(a + j * size, j, std::min(kTileColumns, columns - j));
-    };
-    each_tile([&](const uint8_t* at, size_t j, size_t n) {
-      add_block_dots(stored, at, rows, n, columns, v.data() + j, v.stride(), products_.data());
+    each_tile(columns, [&](size_t j, size_t n) {
+      add_block_dots(stored(), a + j * size, rows, n, columns, v.data() + j, v.stride(),
+                     products_.data());
     });
     for (auto& z : products_) z *= scale_;
-    each_tile([&](const uint8_t* at, size_t j, size_t n) {
-      add_block_rows(stored, at, rows, n, columns, products_.data(), y.stride(), y.data() + j);
+    each_tile(columns, [&](size_t j, size_t n) {
+      add_block_rows(stored(), a + j * size, rows, n, columns, products_.data(), y.stride(),
+                     y.data() + j);
     });
   }
 
@@ -133,6 +132,33 @@ void fill_at_random(Vectors& v) {
       matrix(i, k) = static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-24f - 0.5f;
     }
   }
+}
+
+/// B^T (B B^T)^2 r, B the sums, r random: what is large in B is large in each of the vectors, and
+/// nothing is missing in all of them. False: all is 0, or too large for float.
+bool fill_by_sketch(const RowSketch& b, Vectors& v) {
+  const auto sums = static_cast<Eigen::Index>(b.sums());
+  const auto gram = b.gram();
+  Small squares = Eigen::Map<const Eigen::MatrixXf>(gram.data(), sums, sums).cast<double>();
+  const double trace = squares.trace();
+  if (!squares.allFinite() || trace <= 0) return false;
+  squares /= trace;
+  Vectors random(b.sums());
+  fill_at_random(random);
+  Small mixed = random.matrix().cast<double>();
+  for (int i = 0; i < kSketchPower; ++i) mixed = squares * mixed;
+  mixed /= mixed.norm();
+  std::vector<float> factors;
+  for (Eigen::Index i = 0; i < sums; ++i)
+    for (Eigen::Index k = 0; k < mixed.cols(); ++k)
+      factors.push_back(static_cast<float>(mixed(i, k)));
+  v.clear();
+  v.resize(kBlockVectors);
+  each_tile(b.stride(), [&](size_t j, size_t n) {
+    add_block_rows(Stored::kFloat, b.data() + j, b.sums(), n, b.stride(), factors.data(),
+                   v.stride(), v.data() + j);
+  });
+  return true;
 }
 
 Small products(Vectors& a, Vectors& b) {
@@ -174,18 +200,20 @@ class Tridiagonal {
   /// b: from the last block to one that comes.
   void add_below(const Small& b) { below_ = b; }
   /// The largest eigenvalue, and what it may be off by: with the residuals r of c Ritz vectors and
-  /// the gap below them, r^2 / gap (Parlett, The Symmetric Eigenvalue Problem, 11.7), or r itself.
-  /// A gap counts where the value below it is known better than that.
+  /// the gap below them, r^2 / gap (Parlett, The Symmetric Eigenvalue Problem, 11.7), taken twice,
+  /// or r itself. A gap counts where the value below it is known better than that, and where c is
+  /// less than a block has vectors: among more eigenvalues so close some may not be seen yet.
   std::pair<double, double> largest() const {
     const Eigen::SelfAdjointEigenSolver<Small> solver(t_.topLeftCorner(size_, size_));
     const auto& values = solver.eigenvalues();
     const Small residuals = below_ * solver.eigenvectors().bottomRows(size_ - last_);
     const double value = values[size_ - 1];
     double squares = residuals.col(size_ - 1).squaredNorm(), error = std::sqrt(squares);
-    for (Eigen::Index i = size_ - 2; i >= 0; --i) {
+    const auto first = size_ - static_cast<Eigen::Index>(kBlockVectors);
+    for (Eigen::Index i = size_ - 2; i >= std::max<Eigen::Index>(first, 0); --i) {
       const double gap = values[i + 1] - values[i];
       const double below = residuals.col(i).squaredNorm();
-      if (below < gap * gap / 4) error = std::fmin(error, squares / gap);
+      if (below < gap * gap / 4) error = std::fmin(error, 2 * squares / gap);
       squares += below;
     }
     return {value, error};
@@ -211,11 +239,11 @@ class Tridiagonal {
 }  // namespace
 
 std::optional<double> norm_by_blocks(const Matrix& matrix, double tolerance,
-                                     const std::function<bool()>& stop) {
+                                     const std::function<bool()>& stop, const RowSketch* sketch) {
   const auto length = static_cast<size_t>(matrix.columns);
   Product product(matrix, stop);
   Vectors before(length), now(length), next(length);
-  fill_at_random(next);
+  if (!fill_by_sketch(sketch ? *sketch : product.sketch(), next)) fill_at_random(next);
   orthonormalise(next, 1e-3 * static_cast<double>(next.matrix().norm()), now);
   Tridiagonal t;
   Small below;
@@ -234,7 +262,7 @@ std::optional<double> norm_by_blocks(const Matrix& matrix, double tolerance,
     below = orthonormalise(next, 0.02 * tolerance * size, before);
     t.add_below(below);
     const bool through = below.rows() == 0;  // an invariant subspace: all is known
-    if (through || step < 6 || step % 2 == 1) {
+    if (through || (step > 0 && step < 6) || step % 2 == 1) {
       const auto [value, error] = t.largest();
       // An eigenvalue is the square of a singular value: half of its relative error.
       if (through || error <= 2 * tolerance * value) return std::sqrt(value) / product.scale();

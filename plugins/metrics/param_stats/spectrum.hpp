@@ -10,6 +10,8 @@
 #include <span>
 #include <tmeter/cpp/dtype.hpp>
 
+#include "sketch.hpp"
+
 namespace param_stats {
 
 constexpr int64_t kGramSide = 1024;
@@ -32,11 +34,16 @@ struct Matrix {
   double largest = 1;  // magnitude, roughly: only that its square is no problem matters
 };
 
+/// Whether the largest singular value is looked for by blocks of vectors, and a sketch of a matrix
+/// of that shape is worth its memory.
+bool wants_sketch(tmeter::DType type, int64_t rows, int64_t columns, double tolerance);
+
 /// All numbers are finite and not all are 0. None when Lanczos' method does not get there.
 /// `tolerance`: relative, of the norm where it is not by the Gram matrix. `stop` is asked now and
-/// then.
+/// then. `sketch`: of the whole matrix, if there is one.
 std::optional<Spectrum> spectrum_of(const Matrix& matrix, double tolerance,
-                                    const std::function<bool()>& stop);
+                                    const std::function<bool()>& stop,
+                                    const RowSketch* sketch = nullptr);
 
 /// The parts, for tests.
 Spectrum spectrum_by_gram(const Matrix& matrix, const std::function<bool()>& stop);
@@ -44,7 +51,8 @@ std::optional<double> norm_by_lanczos(const Matrix& matrix, double tolerance,
                                       const std::function<bool()>& stop);
 /// By several vectors at a time, in float; not for float64. At most kBlockColumns columns.
 std::optional<double> norm_by_blocks(const Matrix& matrix, double tolerance,
-                                     const std::function<bool()>& stop);
+                                     const std::function<bool()>& stop,
+                                     const RowSketch* sketch = nullptr);
 
 /// exp of the entropy of the singular values divided by their sum: Roy & Vetterli, "The effective
 /// rank", EUSIPCO 2007.

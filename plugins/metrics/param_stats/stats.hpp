@@ -5,6 +5,7 @@
 
 #include "collector.hpp"
 #include "metrics.hpp"
+#include "sketch.hpp"
 
 namespace param_stats {
 
@@ -21,6 +22,7 @@ class Stats final : public tmeter::TensorAnalysis {
 
   double threshold_;
   std::unique_ptr<Collector> collector_;
+  std::shared_ptr<RowSketch> sketch_;  // for spectral norms; shared with the passes after
   Figures figures_;
   std::string left_out_;  // why there is no spectral norm, where one would be expected
 };

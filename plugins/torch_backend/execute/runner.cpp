@@ -65,6 +65,7 @@ struct Runner::Telling {
   void tell_memory(const tmeter_node* node) {
     if (!memory || event.run != TMETER_RUN_MEMORY) return;
     for (const auto& m : memory->take()) {
+      if (m.bytes == 0) continue;
       tell(m.bytes > 0 ? TMETER_EVENT_ALLOCATE : TMETER_EVENT_FREE, m.nanoseconds, node,
            std::abs(m.bytes));
     }

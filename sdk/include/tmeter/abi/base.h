@@ -26,7 +26,7 @@
 
 /* The newest minor these headers describe, and the one a plugin wants to be able to load into.
  * Raise TMETER_ABI_TARGET_MINOR before including to see members that came later. */
-#define TMETER_ABI_MINOR 0
+#define TMETER_ABI_MINOR 1
 #ifndef TMETER_ABI_TARGET_MINOR
 /* The newest minor whose members are to be seen here. */
 #define TMETER_ABI_TARGET_MINOR 0

@@ -1,9 +1,9 @@
 /*
- * The sizes of growable structs in ABI 1.0: what a struct must have at least, for ever.
+ * The sizes of growable structs in the minor they came with: what a struct must have at least, for ever.
  *
- * The struct of a plugin that was built against 1.0 ends here, whatever was appended since. A host
+ * The struct of a plugin that was built against that minor ends here, whatever was appended since. A host
  * of any 1.x therefore compares `struct_size` with these, never with the sizeof of its own day, and
- * finds out with TMETER_HAS what lies behind. Each line names the last member of 1.0, so that it
+ * finds out with TMETER_HAS what lies behind. Each line names the last member of that day, so that it
  * holds on every machine; a line is never changed.
  */
 #ifndef TMETER_ABI_SIZES_H
@@ -72,5 +72,16 @@
 #define TMETER_LAST_1_0_tmeter_shape_rules_api end
 #define TMETER_LAST_1_0_tmeter_report_api assertion_at
 #define TMETER_LAST_1_0_tmeter_output_api columns
+
+/* What came with 1.1. */
+#define TMETER_SIZE_1_1(type) TMETER_END_OF(type, TMETER_LAST_1_1_##type)
+#define TMETER_LAST_1_1_tmeter_executors user
+#define TMETER_LAST_1_1_tmeter_executor user
+#define TMETER_LAST_1_1_tmeter_observers user
+#define TMETER_LAST_1_1_tmeter_observer user
+#define TMETER_LAST_1_1_tmeter_event threads
+#define TMETER_LAST_1_1_tmeter_run_request library_count
+#define TMETER_LAST_1_1_tmeter_runs_api stopped
+#define TMETER_LAST_1_1_tmeter_events_api weights
 
 #endif

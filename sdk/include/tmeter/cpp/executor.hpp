@@ -1,8 +1,8 @@
-// What runs models. Draft, as abi/draft/executor.h.
+// What runs models. abi/executor.h.
 #pragma once
 #include <memory>
 
-#include "../abi/draft/executor.h"
+#include "../abi/executor.h"
 #include "plugin.hpp"
 
 TMETER_SDK_BEGIN

@@ -1,4 +1,4 @@
-// Observers of real runs. Draft, as abi/draft/observer.h.
+// Observers of real runs. abi/observer.h.
 //
 //   struct Runs final : tmeter::Observer {
 //     void begin(const tmeter::Graph&, tmeter::ObserverCall& call) override {
@@ -17,7 +17,7 @@
 #include <memory>
 #include <optional>
 
-#include "../abi/draft/observer.h"
+#include "../abi/observer.h"
 #include "plugin.hpp"
 
 TMETER_SDK_BEGIN

@@ -1,7 +1,5 @@
 /*
- * DRAFT: may change or vanish; not part of ABI 1.0 (docs/abi.md, rule 5).
- *
- * Capability "tmeter.observer/1": events of real runs of the model, as `tmeter --inference` makes
+ * Capability "tmeter.observer/1", since ABI 1.1: events of real runs of the model, as `tmeter --inference` makes
  * them. The host runs the model in rounds; in each round there is one run of every kind that an
  * observer wants:
  *
@@ -19,9 +17,9 @@
  * their times are known. While a run goes on, time spent in `event` is time of the model: keep what it
  * tells and work it out in `end`.
  */
-#ifndef TMETER_ABI_DRAFT_OBSERVER_H
-#define TMETER_ABI_DRAFT_OBSERVER_H
-#include "../graph.h"
+#ifndef TMETER_ABI_OBSERVER_H
+#define TMETER_ABI_OBSERVER_H
+#include "graph.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -62,7 +60,7 @@ typedef struct tmeter_event { /* growable; the host fills it */
 } tmeter_event;
 
 /* An observer. `begin`, `event` and `end` must be there. */
-typedef struct tmeter_observer {
+typedef struct tmeter_observer { /* growable */
   uint32_t struct_size;
   uint32_t reserved;
   tmeter_str name;     /* for messages; one line */
@@ -85,7 +83,7 @@ typedef struct tmeter_observer {
 } tmeter_observer;
 
 /* What "tmeter.observer/1" gives. */
-typedef struct tmeter_observers {
+typedef struct tmeter_observers { /* growable */
   uint32_t struct_size;
   uint32_t count;
   const tmeter_observer *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
@@ -93,7 +91,7 @@ typedef struct tmeter_observers {
 } tmeter_observers;
 
 /* The host's half, in observers' functions. */
-typedef struct tmeter_runs_api { /* all [serial] */
+typedef struct tmeter_runs_api { /* growable; all [serial] */
   uint32_t struct_size;
   uint32_t reserved;
   /* In `begin`: one run of this kind in every round, or, with `rounds` above 0, in so many; on so many

@@ -1,0 +1,55 @@
+/*
+ * Capability "tmeter.analysis/1": a pass over the whole graph that reads some metrics and produces
+ * others. The host orders passes by what they require; a cycle is an error naming the passes.
+ * Host interface "tmeter.host.hardware/1": the hardware profile chosen with --hardware.
+ */
+#ifndef TMETER_ABI_ANALYSIS_H
+#define TMETER_ABI_ANALYSIS_H
+#include "base.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TMETER_CAP_ANALYSIS "tmeter.analysis/1"
+#define TMETER_HOST_HARDWARE "tmeter.host.hardware/1"
+
+/* One pass. Texts and function live until `deinit`. */
+typedef struct tmeter_analysis {
+  uint32_t struct_size;
+  uint32_t reserved;
+  tmeter_str name;     /* for messages; one line */
+  tmeter_str required; /* metric ids separated by spaces; a metric that no loaded plugin has is an error */
+  tmeter_str produced; /* metric ids separated by spaces, all of this plugin's own; may be empty */
+  /* [serial] Once in a run, when what it requires is there. Figures go out by `emit_at` (metric.h),
+   * what there is to say by findings, distributions and series. Cells that are not emitted stay NONE.
+   * TMETER_OK or a failure: UNSUPPORTED is taken as "nothing to say". */
+  tmeter_status(TMETER_ABI *run)(tmeter_call *, const tmeter_graph *, void *user);
+  void *user;
+} tmeter_analysis;
+
+/* What "tmeter.analysis/1" gives. */
+typedef struct tmeter_analyses {
+  uint32_t struct_size;
+  uint32_t count;
+  const tmeter_analysis *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
+} tmeter_analyses;
+
+/* Numbers of the profile by dotted key, "energy.mac.float32"; units are part of the profile's
+ * schema (docs/hardware-profiles.md). [serial], in `configure`, handlers and analyses. Texts live as long as
+ * the run. */
+typedef struct tmeter_hardware_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+  tmeter_str(TMETER_ABI *name)(tmeter_call *);  /* "horowitz-45nm"; empty where no profile is used */
+  tmeter_str(TMETER_ABI *title)(tmeter_call *); /* one line for reports; empty likewise */
+  /* The number, and in `source` where it is from. TMETER_UNAVAILABLE, without an error text and with
+   * nothing stored, when the profile lacks the key or none is used; TMETER_BAD_USAGE when the user's
+   * profile cannot be read: return it. */
+  tmeter_status(TMETER_ABI *number)(tmeter_call *, tmeter_str key, double *out, tmeter_str *source);
+} tmeter_hardware_api;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,171 @@
+/*
+ * The words every other header of the tmeter plugin contract is written in: strings, spans,
+ * status codes, numbers. C11 and C++17, no dependency beyond the C standard library.
+ *
+ * Three kinds of struct exist (docs/abi.md):
+ *   frozen values   (tmeter_str, tmeter_number, …) never change and may sit in arrays;
+ *   growable tables begin with `struct_size`, are only appended to, and are passed by pointer;
+ *   opaque handles  (tmeter_graph, tmeter_node, …) are only ever seen as pointers.
+ *
+ * Thread tags used in comments: [main] the thread that called `init`; [serial] any thread, never
+ * two at once for one plugin; [any] any thread, also at the same time.
+ *
+ * What holds unless a comment says otherwise. Handles, structs and places to store something in are not
+ * null: a null one crashes, as the plugin. A text or span that is not there is empty. A function stores
+ * what it is to store when it returns TMETER_OK, and nothing otherwise. Who asks for a struct to be
+ * filled sets its `struct_size` before.
+ *
+ * Every callback of a plugin ends with the `user` pointer that stands beside it: what a language
+ * without functions of its own type (closures, objects) needs to find its state without globals.
+ */
+#ifndef TMETER_ABI_BASE_H
+#define TMETER_ABI_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The newest minor these headers describe, and the one a plugin wants to be able to load into.
+ * Raise TMETER_ABI_TARGET_MINOR before including to see members that came later. */
+#define TMETER_ABI_MINOR 1
+#ifndef TMETER_ABI_TARGET_MINOR
+/* The newest minor whose members are to be seen here. */
+#define TMETER_ABI_TARGET_MINOR 0
+#endif
+
+#if defined(_WIN32)
+#define TMETER_ABI __cdecl
+#define TMETER_EXPORT __declspec(dllexport)
+#else
+#define TMETER_ABI /* the calling convention of every function that crosses */
+/* Before `tmeter_plugin_v1`: a symbol that is seen outside of its library. */
+#define TMETER_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* Structs grow at their end, so the other side's may be shorter than these headers say (it is older)
+ * or longer (it is newer). `struct_size` tells; these macros read it. All work in C and C++, for
+ * members of every type: numbers, arrays, structs, pointers, functions.
+ *
+ *   TMETER_END_OF   bytes of a struct up to and with `member`
+ *   TMETER_HAS      whether the struct behind `ptr` has `member`: says nothing about its value, 0 is
+ *                   a value like others
+ *   TMETER_IS_SET   for pointers and functions: it has the member, and it is not null
+ */
+#define TMETER_END_OF(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+/* Non-zero: the struct is long enough to have `member`. */
+#define TMETER_HAS(ptr, type, member) ((ptr)->struct_size >= TMETER_END_OF(type, member))
+/* Non-zero: it has `member`, a pointer or function, and that is not null. */
+#define TMETER_IS_SET(ptr, type, member) \
+  (TMETER_HAS(ptr, type, member) && (ptr)->member != NULL)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* UTF-8 text of `len` bytes, not NUL-terminated; `ptr` may be null when `len` is 0. Borrowed: see the
+ * function that returns it. Numbers in texts are written as in the locale "C", whatever the user's; a
+ * plugin never calls setlocale. */
+typedef struct tmeter_str {
+  const char *ptr; /* the first byte */
+  size_t len;      /* bytes */
+} tmeter_str;
+
+/* Integers, dims mostly. Borrowed, as texts are; `ptr` may be null when `len` is 0. */
+typedef struct tmeter_i64_span {
+  const int64_t *ptr; /* the first */
+  size_t len;         /* how many; of dims: the rank */
+} tmeter_i64_span;
+
+/* Bytes as they are. Borrowed, as texts are; `ptr` may be null when `len` is 0. */
+typedef struct tmeter_bytes {
+  const uint8_t *ptr; /* the first */
+  size_t len;         /* how many */
+} tmeter_bytes;
+
+/* What a call came to. Anything but TMETER_OK and TMETER_UNSUPPORTED must have been explained with
+ * the call's `fail`. Unknown values mean "failed". */
+typedef int32_t tmeter_status;
+enum {
+  TMETER_OK = 0,
+  TMETER_UNSUPPORTED = 1,      /* "not mine": a normal answer, the next candidate is asked      */
+  TMETER_INVALID_ARGUMENT = 2, /* the caller used the interface wrongly                         */
+  TMETER_INTERNAL = 3,         /* a defect in the callee                                        */
+  TMETER_BAD_MODEL = 4,        /* the model file is damaged, hostile or of an unknown version   */
+  TMETER_REFUSED = 5,          /* readable, but only with the user's explicit trust             */
+  TMETER_CANCELLED = 6,        /* the user asked to stop (`cancelled` of the call)              */
+  TMETER_UNAVAILABLE = 7,      /* the machine or the profile does not have it; say why          */
+  TMETER_CANNOT_RUN = 8,       /* the model could not be run (real or meta tensors)             */
+  TMETER_IO = 9,               /* reading or writing a file failed                              */
+  TMETER_BAD_USAGE = 10        /* the user's options do not fit this model                      */
+};
+
+/* One measured or computed figure. `kind` says which member counts and what its absence means. A kind
+ * that a reader does not know is read as UNKNOWN, never as a number: a later minor may use the bytes
+ * of `i` and `f` otherwise, for integers beyond 63 bits say. Until then such a figure is a FLOAT. */
+typedef struct tmeter_number {
+  int32_t kind;   /* TMETER_NUMBER_…, above all */
+  uint32_t flags; /* TMETER_NUMBER_PARTIAL, … */
+  int64_t i; /* of INT; else 0 */
+  double f;  /* of FLOAT, finite; else 0 */
+} tmeter_number;
+enum {
+  TMETER_NUMBER_NONE = 0,         /* the metric does not apply here                            */
+  TMETER_NUMBER_INT = 1,          /* `i`                                                       */
+  TMETER_NUMBER_FLOAT = 2,        /* `f`                                                       */
+  TMETER_NUMBER_ZERO_BY_RULE = 3, /* 0, and a rule says so (a view, a mere copy of metadata)   */
+  TMETER_NUMBER_UNKNOWN = 4,      /* no rule: never to be read as zero                         */
+  TMETER_NUMBER_UNAVAILABLE = 5,  /* the machine cannot tell                                   */
+  /* It is part of the figure of a module call around it, which a module handler gave (op_handler.h);
+   * also of a module all of whose calls are inside such calls. The host alone says it. */
+  TMETER_NUMBER_IN_MODULE = 6
+};
+/* Flags of a number; those that are not known are to be left as they are. */
+enum {
+  /* Of a roll-up (or of a plugin's own figure): something that belongs in it has no figure. A sum or
+   * largest is then a lower bound, a mean that of the rest. Roll-ups set it; nobody else works it
+   * out. What has no known figure inside is UNKNOWN or UNAVAILABLE instead, never 0. */
+  TMETER_NUMBER_PARTIAL = 1u,
+  /* Of a module call: a module handler gave it, and it stands for everything inside; of a module:
+   * that of each of its calls is such a figure. The host alone sets it. */
+  TMETER_NUMBER_BY_MODULE = 2u
+};
+
+/* Tables of results; a row is the index that the graph tells of a thing (`node_index`, …), which is
+ * to be asked for, not counted. A metric on an axis that a reader does not know is left out by it. */
+enum {
+  TMETER_AXIS_NODE = 0,        /* a row for each operator call            */
+  TMETER_AXIS_MODULE_CALL = 1, /* for each call of a module               */
+  TMETER_AXIS_MODULE = 2,      /* for each module, all its calls together */
+  TMETER_AXIS_TENSOR = 3,      /* for each parameter, buffer and constant */
+  TMETER_AXIS_MODEL = 4        /* one row, 0                              */
+};
+
+/* Handles: owned by the host, valid until the call that received them returns, unless said. */
+typedef struct tmeter_call tmeter_call;               /* call.h: while the host is inside the plugin */
+typedef struct tmeter_graph tmeter_graph;             /* graph.h: the model */
+typedef struct tmeter_node tmeter_node;               /* graph.h: one operator call */
+typedef struct tmeter_value tmeter_value;             /* graph.h: argument, result or constant */
+typedef struct tmeter_module tmeter_module;           /* graph.h: a node of the module tree */
+typedef struct tmeter_module_call tmeter_module_call; /* graph.h: one call of a module */
+typedef struct tmeter_tensor tmeter_tensor;           /* graph.h: parameter, buffer or constant */
+typedef struct tmeter_builder tmeter_builder;         /* builder.h: a graph being made */
+typedef struct tmeter_source tmeter_source;           /* source.h: the model file */
+typedef struct tmeter_request tmeter_request;         /* loader.h: what the user asked for */
+typedef struct tmeter_report tmeter_report;           /* report.h: the finished report */
+typedef struct tmeter_output tmeter_output;           /* report.h: where a writer's bytes go */
+
+/* Operators. They live as long as the graph; `ptr` may be null when `len` is 0. */
+typedef struct tmeter_node_span {
+  const tmeter_node *const *ptr; /* the first */
+  size_t len;                    /* how many */
+} tmeter_node_span;
+
+/* Values. They live as long as the graph; `ptr` may be null when `len` is 0. */
+typedef struct tmeter_value_span {
+  const tmeter_value *const *ptr; /* the first */
+  size_t len;                     /* how many */
+} tmeter_value_span;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

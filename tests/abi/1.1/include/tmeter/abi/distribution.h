@@ -1,0 +1,56 @@
+/*
+ * Distributions and series: what a figure cannot say alone. A distribution is a histogram, how many
+ * elements of a tensor lie between two edges; a series is y over x, the loss over the share that is
+ * pruned. Every writer shows them for the thing they belong to.
+ *
+ * Host interface "tmeter.host.distributions/1", [serial], in analyses and in `emit` of a tensor
+ * analysis. Everything is copied.
+ */
+#ifndef TMETER_ABI_DISTRIBUTION_H
+#define TMETER_ABI_DISTRIBUTION_H
+#include "finding.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TMETER_HOST_DISTRIBUTIONS "tmeter.host.distributions/1"
+
+/* A histogram. */
+typedef struct tmeter_distribution { /* growable */
+  uint32_t struct_size;
+  uint32_t reserved;
+  tmeter_str id;    /* plain word, as for metrics: "values" */
+  tmeter_str title; /* "values" */
+  tmeter_str unit;  /* of the edges; may be empty */
+  tmeter_target of; /* what it belongs to, a tensor say */
+  const double *edges;    /* bin_count + 1, rising, finite */
+  const uint64_t *counts; /* bin_count; bin i holds [edges[i], edges[i + 1]), the last its end too */
+  size_t bin_count;       /* at least 1 */
+} tmeter_distribution;
+
+/* y over x. */
+typedef struct tmeter_series { /* growable */
+  uint32_t struct_size;
+  uint32_t reserved;
+  tmeter_str id, title;                        /* plain word, as for metrics; one line for people */
+  tmeter_str x_title, x_unit, y_title, y_unit; /* of the axes: "pruned", "%"; units may be empty */
+  tmeter_target of;                            /* what it belongs to */
+  const double *x, *y;                         /* finite; x rising */
+  size_t point_count;                          /* of x and of y; at least 1 */
+} tmeter_series;
+
+/* Where they go. What a function refuses is the plugin's error, whatever the plugin returns then. */
+typedef struct tmeter_distributions_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Refuses (any status but TMETER_OK) an empty id, no bins, edges that do not rise or are not finite,
+   * and a target the graph does not have. */
+  tmeter_status(TMETER_ABI *add)(tmeter_call *, const tmeter_distribution *);
+  /* Refuses an empty id, no points, x that do not rise, what is not finite, and targets likewise. */
+  tmeter_status(TMETER_ABI *add_series)(tmeter_call *, const tmeter_series *);
+} tmeter_distributions_api;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

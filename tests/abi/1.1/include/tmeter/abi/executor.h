@@ -1,0 +1,89 @@
+/*
+ * Capability "tmeter.executor/1", since ABI 1.1: runs a model's graph for real, on real weights and inputs, and tells
+ * what happens. The host decides how often and who observes (observer.h):
+ *
+ *   prepare → state    weights (the mapped file, not copies), inputs, device, libraries
+ *   run(state, …) …    the whole graph once, operator by operator; results freed at their last use
+ *   release(state)     for every state ever made, also after errors
+ *
+ * All functions are [serial], on one thread.
+ *
+ * Errors: TMETER_BAD_USAGE for a device, an input or a library that the user names and that does not do
+ * (say which); TMETER_CANNOT_RUN when the model cannot be run here, with operator and module;
+ * TMETER_UNSUPPORTED passes to the next executor.
+ */
+#ifndef TMETER_ABI_EXECUTOR_H
+#define TMETER_ABI_EXECUTOR_H
+#include "observer.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TMETER_CAP_EXECUTOR "tmeter.executor/1"
+#define TMETER_HOST_EVENTS "tmeter.host.events/1"
+
+/* A file with the values of an input: .pt, .npy or .safetensors. */
+typedef struct tmeter_input_file { /* frozen */
+  tmeter_str name; /* of the input; empty: of the only one, or by the names in the file */
+  tmeter_str path; /* as the user gave it */
+} tmeter_input_file;
+
+/* How the user wants the model to be run. Lives until `release`. */
+typedef struct tmeter_run_request { /* growable; the host fills it */
+  uint32_t struct_size;
+  int32_t threads;         /* at least 1 */
+  tmeter_str device;       /* "cpu", "cuda", "cuda:1" */
+  uint64_t seed;           /* of inputs and weights that are made up */
+  uint64_t memory_limit;   /* bytes of the device's memory that runs may take; 0: none */
+  const tmeter_input_file *inputs; /* the files that the user gave; inputs without one are made up */
+  size_t input_count;              /* of them */
+  const tmeter_str *libraries;     /* with operators that the engine lacks; paths */
+  size_t library_count;            /* of them */
+} tmeter_run_request;
+
+/* What runs graphs. Every function must be there. */
+typedef struct tmeter_executor { /* growable */
+  uint32_t struct_size;
+  uint32_t reserved;
+  tmeter_str name; /* what runs the operators, as messages name it: "LibTorch" */
+  /* Makes the model ready: `*state` is handed to the others, and to `release` when this returns TMETER_OK. */
+  tmeter_status(TMETER_ABI *prepare)(tmeter_call *, const tmeter_graph *,
+                                     const tmeter_run_request *, void **state, void *user);
+  /* One run: `run` is TMETER_RUN_…, on so many threads; one that is not known is told of as WHOLE is. Events go
+   * to `tmeter.host.events/1`. Asks the call's `cancelled` before each operator. */
+  tmeter_status(TMETER_ABI *run)(tmeter_call *, void *state, int32_t run, int32_t threads,
+                                 void *user);
+  /* Once, after the last run. */
+  void(TMETER_ABI *release)(void *state, void *user);
+  void *user;
+} tmeter_executor;
+
+/* What "tmeter.executor/1" gives. */
+typedef struct tmeter_executors { /* growable */
+  uint32_t struct_size;
+  uint32_t count;
+  const tmeter_executor *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
+} tmeter_executors;
+
+/* Where an executor tells what happens. */
+typedef struct tmeter_events_api { /* growable; all [serial], in calls of executors */
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* In `run`. RUN_BEGIN and RUN_END are of every run; the others as its kind says. Cheap. Any status
+   * but TMETER_OK: an observer has failed; return it. */
+  tmeter_status(TMETER_ABI *event)(tmeter_call *, const tmeter_event *);
+  /* In `prepare`: what observers and reports are told (observer.h, `fact`; report property "run.KEY").
+   * Copied; one line. */
+  tmeter_status(TMETER_ABI *fact)(tmeter_call *, tmeter_str key, tmeter_str text);
+  /* In `prepare`: the memory in which a tensor's numbers lie, from its first element to the last that its
+   * strides reach: the file, mapped to be read. What the model changes is to be copied before. It may not be
+   * aligned to the size of an element, and lives until `release` returns. TMETER_UNAVAILABLE, without an error text,
+   * when the numbers are not in a file (tensor_data.h's `unavailable` says why). */
+  tmeter_status(TMETER_ABI *weights)(tmeter_call *, const tmeter_tensor *, tmeter_bytes *out);
+} tmeter_events_api;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

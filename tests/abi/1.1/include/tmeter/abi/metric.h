@@ -1,0 +1,130 @@
+/*
+ * Capability "tmeter.metrics/1": the columns a plugin adds to every report, and the host interface
+ * "tmeter.host.results/1" through which values are emitted and read back.
+ *
+ * A metric that has no stated convention is worth little: `convention` is mandatory ("1 MAC = one
+ * multiplication and one addition; bias not counted").
+ */
+#ifndef TMETER_ABI_METRIC_H
+#define TMETER_ABI_METRIC_H
+#include "base.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TMETER_CAP_METRICS "tmeter.metrics/1"
+#define TMETER_HOST_RESULTS "tmeter.host.results/1"
+
+/* What the number is, so that writers can scale it: counts by 1000, bytes by 1024, time by unit. COUNT,
+ * BYTE and OP are never below 0. */
+enum {
+  TMETER_UNIT_COUNT = 0,  /* things: parameters, nodes */
+  TMETER_UNIT_BYTE = 1,
+  TMETER_UNIT_OP = 2,     /* operations: MACs, FLOPs   */
+  TMETER_UNIT_JOULE = 3,
+  TMETER_UNIT_SECOND = 4,
+  TMETER_UNIT_RATIO = 5,  /* 1 is the whole            */
+  TMETER_UNIT_WATT = 6,
+  TMETER_UNIT_OTHER = 7   /* shown as it stands        */
+};
+
+/* How a module's or the model's figure follows from those inside it. Cells of kind NONE take no
+ * part, nor do those of kind IN_MODULE, whose share is in the figure of the call; zero by rule counts
+ * as 0; what is unknown or unavailable makes the figure partial. An aggregation
+ * not known is taken as NONE. */
+enum {
+  TMETER_AGGREGATE_SUM = 0,  /* of a tensor that several modules share once */
+  TMETER_AGGREGATE_MAX = 1,
+  TMETER_AGGREGATE_LAST = 2, /* of what ran last; of tensors the last in the file. Not known when
+                                that has no figure */
+  /* Weighted by the metric `weight` at the same nodes or tensors, which must be loaded: a plugin that
+   * does not define it itself names the one that does in what it needs. The mean of a module is that
+   * of all nodes or tensors inside, however they are nested. */
+  TMETER_AGGREGATE_WEIGHTED_MEAN = 3,
+  TMETER_AGGREGATE_NONE = 4  /* no figure, unless an analysis emits one there */
+};
+
+/* Which way a figure improves, for comparisons. */
+enum { TMETER_BETTER_LOWER = 0, TMETER_BETTER_HIGHER = 1, TMETER_BETTER_NEITHER = 2 };
+
+/* Where a metric's figures are from, with a text. */
+enum {
+  TMETER_PROVENANCE_COMPUTED = 0,   /* exactly, from the graph; what every metric is until told */
+  TMETER_PROVENANCE_MEASURED = 1,   /* text: repeats and spread */
+  TMETER_PROVENANCE_ESTIMATED = 2,  /* text: by which model     */
+  TMETER_PROVENANCE_UNAVAILABLE = 3 /* text: why                */
+};
+
+/* Flags of a metric. */
+enum {
+  TMETER_METRIC_DETAIL = 1u,  /* in JSON and on request; not a default column */
+  TMETER_METRIC_COVERAGE = 2u, /* its counted / zero / unknown nodes are the report's coverage */
+  TMETER_METRIC_TENSORS = 4u   /* a column of the table of tensors, not of the module tree */
+};
+
+/* A column. Texts are one line each, without control characters, and live until `deinit`. */
+typedef struct tmeter_metric_desc {
+  uint32_t struct_size;
+  uint32_t flags;    /* TMETER_METRIC_… */
+  tmeter_str id;     /* [a-z0-9_]+; no other loaded plugin has it */
+  tmeter_str title;  /* "MACs" */
+  tmeter_str unit;   /* "MAC", "B", "J" */
+  int32_t unit_kind;      /* TMETER_UNIT_… */
+  int32_t axis;           /* NODE, TENSOR, MODULE_CALL or MODEL: where values are emitted */
+  int32_t aggregation;    /* TMETER_AGGREGATE_… */
+  int32_t better;         /* TMETER_BETTER_… */
+  tmeter_str weight;      /* id, for WEIGHTED_MEAN; of the same axis */
+  tmeter_str convention;  /* what it counts, and what not; not empty */
+  tmeter_str description; /* may be empty */
+} tmeter_metric_desc;
+
+/* What "tmeter.metrics/1" gives. */
+typedef struct tmeter_metrics {
+  uint32_t struct_size;
+  uint32_t count;
+  const tmeter_metric_desc *(TMETER_ABI *get)(uint32_t index, void *user); /* [any] */
+  void *user; /* handed back to get */
+} tmeter_metrics;
+
+/* Figures, [serial]. What is used wrongly (emitting in the wrong kind of call, for another plugin's metric, on
+ * another axis, for a row that is not there; a number that is not finite, of an unknown kind, or below 0
+ * where something is counted) sets the call's error and is the plugin's error, whatever the plugin
+ * returns then. Calls of loaders, propagators, shape rules and writers have no figures. */
+typedef struct tmeter_results_api {
+  uint32_t struct_size;
+  uint32_t reserved;
+
+  /* In a handler: the value of the metric and node (or module call) being evaluated. The last one counts,
+   * and one there must be before it returns TMETER_OK. */
+  tmeter_status(TMETER_ABI *emit)(tmeter_call *, tmeter_number);
+
+  /* In an analysis: a cell of a metric it declared to produce, on the metric's own axis; on those of
+   * modules, module calls and the model, too, when the aggregation is NONE. The last one counts. */
+  tmeter_status(TMETER_ABI *emit_at)(tmeter_call *, tmeter_str metric, int32_t axis, size_t index,
+                                     tmeter_number);
+
+  /* Any cell, roll-ups included, from handlers and analyses: what it needs is evaluated first (at a
+   * node that node alone; a roll-up or what an analysis gives, all of it), so it does not matter who
+   * reads first. A circle is an error naming all that take part. An analysis reads its own metrics as
+   * it has emitted them so far. Not in `configure`. Kind NONE where there is no such row.
+   * TMETER_UNSUPPORTED when no loaded plugin has this metric. */
+  tmeter_status(TMETER_ABI *read)(tmeter_call *, tmeter_str metric, int32_t axis, size_t index,
+                                  tmeter_number *out);
+
+  /* What an own metric counts in this run, when options or the machine decide it. Copied. Best in
+   * `configure`. */
+  tmeter_status(TMETER_ABI *set_convention)(tmeter_call *, tmeter_str metric, tmeter_str text);
+  /* Where the figures of an own metric are from, TMETER_PROVENANCE_…, with what there is to say of it;
+   * copied. */
+  tmeter_status(TMETER_ABI *set_provenance)(tmeter_call *, tmeter_str metric, int32_t provenance,
+                                            tmeter_str text);
+
+  /* The class that a loaded plugin gives a node's operator (op_class.h); empty when none does. Lives until
+   * `deinit`. */
+  tmeter_status(TMETER_ABI *op_class)(tmeter_call *, const tmeter_node *, tmeter_str *name);
+} tmeter_results_api;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
