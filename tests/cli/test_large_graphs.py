@@ -89,7 +89,7 @@ class ManyLayers(CliTest):
         return make_large.write_large(nodes, path), path
 
     def test_every_layer_adds_the_same(self):
-        made = [self.graph(nodes) for nodes in (1, 40, 3000)]
+        made = [self.graph(nodes) for nodes in (1, 40, 5000)]  # 5,000: metrics are asked in blocks
         documents = [report(path) for _, path in made]
         nodes = [count for count, _ in made]
         step = nodes[1] - nodes[0]
