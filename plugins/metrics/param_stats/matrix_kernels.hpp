@@ -17,9 +17,10 @@ void add_normal_product(const double* a, size_t rows, size_t columns, const doub
 /// How numbers are stored that are multiplied as they lie there: uint16_t but for float.
 enum class Stored { kFloat, kHalf, kBrain };
 
-/// Blocks of vectors: each of `stride` floats, a multiple of kBlockStep, of which those behind the
-/// matrix's columns are 0. What is missing to kBlockVectors is 0 as well.
-constexpr size_t kBlockStep = 16;
+/// Blocks of vectors: each of `stride` floats, a multiple of kBlockStep. What is missing to
+/// kBlockVectors is 0. Their numbers are in an order of the kernels' own, within kBlockStep: rows
+/// are to be given from the same column on each time, or from one a multiple of it away.
+constexpr size_t kBlockStep = 32;
 constexpr size_t kBlockVectors = 4;
 
 /// z[row * kBlockVectors + k] += a_row · v_k for rows x columns numbers at `a`, the rows `pitch`
