@@ -10,6 +10,7 @@ namespace param_stats {
 namespace {
 
 constexpr size_t kPanelNumbers = size_t{1} << 16;  // 512 KiB: stays in the second cache
+constexpr size_t kGathered = 8;
 
 /// A few columns of a wide matrix, or rows of a tall one, as rows of the shorter side's length.
 class Panels {
@@ -22,7 +23,7 @@ class Panels {
         length_(wide_ ? a.columns : a.rows),
         most_(static_cast<int64_t>(std::max<size_t>(kPanelNumbers / stride_, 8))),
         panel_(static_cast<size_t>(most_) * stride_),
-        row_(static_cast<size_t>(wide_ ? most_ : a.columns)) {}
+        rows_(wide_ ? kGathered * static_cast<size_t>(most_) : 0) {}
 
   size_t m() const { return m_; }
   size_t stride() const { return stride_; }
@@ -37,20 +38,23 @@ class Panels {
   }
 
  private:
-  void read(int64_t first, int64_t count) {
+  void read(int64_t first, int64_t count, double* to) {
     tmeter::decode<double>(a_.dtype, a_.read(first, count),
-                           std::span(row_).first(static_cast<size_t>(count)));
+                           std::span(to, static_cast<size_t>(count)));
   }
   void fill_rows(int64_t at, int64_t n) {
-    for (int64_t k = 0; k < n; ++k) {
-      read((at + k) * a_.columns, a_.columns);
-      std::copy(row_.begin(), row_.end(), panel_.begin() + k * static_cast<int64_t>(stride_));
-    }
+    for (int64_t k = 0; k < n; ++k)
+      read((at + k) * a_.columns, a_.columns, &panel_[static_cast<size_t>(k) * stride_]);
   }
+  /// Some rows at a time: a line of the cache is written as a whole.
   void fill_columns(int64_t at, int64_t n) {
-    for (size_t i = 0; i < m_; ++i) {
-      read(static_cast<int64_t>(i) * a_.columns + at, n);
-      for (size_t k = 0; k < static_cast<size_t>(n); ++k) panel_[k * stride_ + i] = row_[k];
+    const auto count = static_cast<size_t>(n);
+    for (size_t i = 0; i < m_; i += kGathered) {
+      const size_t rows = std::min(kGathered, m_ - i);
+      for (size_t r = 0; r < rows; ++r)
+        read(static_cast<int64_t>(i + r) * a_.columns + at, n, &rows_[r * count]);
+      for (size_t k = 0; k < count; ++k)
+        for (size_t r = 0; r < rows; ++r) panel_[k * stride_ + i + r] = rows_[r * count + k];
     }
   }
 
@@ -58,7 +62,7 @@ class Panels {
   bool wide_;
   size_t m_, stride_;
   int64_t length_, most_;
-  std::vector<double> panel_, row_;
+  std::vector<double> panel_, rows_;
 };
 
 /// The eigenvalues of a symmetric matrix, of which the lower triangle is given and used up.

@@ -9,7 +9,7 @@ namespace param_stats {
 namespace {
 
 constexpr size_t kMostSums = 32, kNumbers = size_t{1} << 17;  // 512 KiB
-constexpr int64_t kTogether = 8;  // rows beside each other that go to the same four sums
+constexpr int64_t kTogether = 16;  // rows beside each other that go to the same four sums
 
 /// From 1/2 to 1, of either sign: rows that are alike cannot cancel each other. splitmix64, the
 /// same on every machine.
