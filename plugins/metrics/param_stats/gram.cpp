@@ -11,6 +11,8 @@ namespace {
 
 constexpr size_t kPanelNumbers = size_t{1} << 16;  // 512 KiB: stays in the second cache
 constexpr size_t kGathered = 8;
+// An odd number of cache lines a row: of rows a power of two apart the first cache holds few.
+constexpr size_t kOdd = 8;
 
 /// A few columns of a wide matrix, or rows of a tall one, as rows of the shorter side's length.
 class Panels {
@@ -19,7 +21,7 @@ class Panels {
       : a_(a),
         wide_(a.rows <= a.columns),
         m_(static_cast<size_t>(wide_ ? a.rows : a.columns)),
-        stride_((m_ + kGramStep - 1) / kGramStep * kGramStep),
+        stride_((m_ + kGramStep - 1) / kGramStep * kGramStep + kOdd),
         length_(wide_ ? a.columns : a.rows),
         most_(static_cast<int64_t>(std::max<size_t>(kPanelNumbers / stride_, 8))),
         panel_(static_cast<size_t>(most_) * stride_),

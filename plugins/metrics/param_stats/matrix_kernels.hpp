@@ -5,8 +5,8 @@
 namespace param_stats {
 
 /// gram += sum over k of p_k p_k^T, lower triangle of a m x m matrix with `stride` numbers a row.
-/// Row k of the panel is p + k * stride; stride is m rounded up to kGramStep, what is beyond m is
-/// 0.
+/// Row k of the panel is p + k * stride; stride is m rounded up to kGramStep, or more. What is
+/// beyond m is 0.
 constexpr size_t kGramStep = 16;
 void add_gram(const double* p, size_t rows, size_t m, size_t stride, double* gram);
 
