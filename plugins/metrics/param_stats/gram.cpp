@@ -68,15 +68,12 @@ class Panels {
 };
 
 /// The eigenvalues of a symmetric matrix, of which the lower triangle is given and used up.
-std::vector<double> eigenvalues(Eigen::MatrixXd& symmetric) {
-  const auto m = symmetric.rows();
-  if (m == 1) return {symmetric(0, 0)};
-  Eigen::VectorXd reflections(m - 1);
-  // In place: the public Tridiagonalization copies a matrix of up to 8 MiB for every thread.
-  Eigen::internal::tridiagonalization_inplace(symmetric, reflections);
+std::vector<double> eigenvalues(std::vector<double>& symmetric, size_t m, size_t stride) {
+  const auto size = static_cast<Eigen::Index>(m);
+  Eigen::VectorXd diagonal(size), below(size - 1);
+  make_tridiagonal(symmetric.data(), m, stride, diagonal.data(), below.data());
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  solver.computeFromTridiagonal(symmetric.diagonal(), symmetric.diagonal<-1>(),
-                                Eigen::EigenvaluesOnly);
+  solver.computeFromTridiagonal(diagonal, below, Eigen::EigenvaluesOnly);
   if (solver.info() != Eigen::Success)
     throw tmeter::Error(TMETER_INTERNAL, "the eigenvalues of a Gram matrix do not converge");
   const auto& found = solver.eigenvalues();
@@ -110,13 +107,7 @@ Spectrum spectrum_by_gram(const Matrix& matrix, const std::function<bool()>& sto
       for (size_t i = 0; i < rows * stride; ++i) panel[i] /= scale;
     add_gram(panel, rows, m, stride, gram.data());
   });
-  const auto side = static_cast<Eigen::Index>(m);
-  Eigen::MatrixXd symmetric(side, side);
-  for (Eigen::Index i = 0; i < side; ++i)
-    for (Eigen::Index j = 0; j <= i; ++j)
-      symmetric(i, j) = gram[static_cast<size_t>(i) * stride + static_cast<size_t>(j)];
-  std::vector<double>().swap(gram);  // 8 MiB that the eigenvalues need no more
-  auto values = eigenvalues(symmetric);
+  auto values = eigenvalues(gram, m, stride);
   const double largest = *std::max_element(values.begin(), values.end());
   const double floor = largest * static_cast<double>(m) * 0x1p-52;
   for (auto& v : values) v = v > floor ? std::sqrt(v) : 0;
