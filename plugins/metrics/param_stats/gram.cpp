@@ -72,11 +72,16 @@ std::vector<double> eigenvalues(std::vector<double>& symmetric, size_t m, size_t
   const auto size = static_cast<Eigen::Index>(m);
   Eigen::VectorXd diagonal(size), below(size - 1);
   make_tridiagonal(symmetric.data(), m, stride, diagonal.data(), below.data());
+  // Eigen takes what is small beside 1 for 0. A power of two changes no digit.
+  const double largest = std::fmax(diagonal.cwiseAbs().maxCoeff(), 1e-300);
+  const double scale = std::exp2(-std::ilogb(largest));
+  diagonal *= scale;
+  below *= scale;
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
   solver.computeFromTridiagonal(diagonal, below, Eigen::EigenvaluesOnly);
   if (solver.info() != Eigen::Success)
     throw tmeter::Error(TMETER_INTERNAL, "the eigenvalues of a Gram matrix do not converge");
-  const auto& found = solver.eigenvalues();
+  const Eigen::VectorXd found = solver.eigenvalues() / scale;
   return {found.data(), found.data() + found.size()};
 }
 

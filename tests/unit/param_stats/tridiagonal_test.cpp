@@ -24,9 +24,10 @@ VectorXd by_kernel(const MatrixXd& symmetric, size_t stride) {
       a[i * stride + j] = symmetric(static_cast<Index>(i), static_cast<Index>(j));
   VectorXd diagonal(symmetric.rows()), below(symmetric.rows() - 1);
   param_stats::make_tridiagonal(a.data(), m, stride, diagonal.data(), below.data());
+  const double scale = std::fmax(diagonal.cwiseAbs().maxCoeff(), 1e-300);  // Eigen asks for it
   EigenSolver solver;
-  solver.computeFromTridiagonal(diagonal, below, Eigen::EigenvaluesOnly);
-  return solver.eigenvalues();
+  solver.computeFromTridiagonal(diagonal / scale, below / scale, Eigen::EigenvaluesOnly);
+  return solver.eigenvalues() * scale;
 }
 
 MatrixXd random_matrix(Index rows, Index columns) {
