@@ -107,6 +107,7 @@ class Engine final : private ResultsAccess {
   void require_useful_handlers() const;
   void configure();
   void evaluate_all(size_t column);
+  void evaluate_in_blocks();
   tmeter_number evaluate(size_t column, const Node& node);
   tmeter_number ask_handlers(size_t column, const Node& node);
   void roll_up(size_t column);

@@ -63,12 +63,14 @@ Executor::~Executor() {
 
 std::string_view Executor::name() const { return view(executor_->name); }
 
-void Executor::run(int32_t kind, unsigned threads) {
+void Executor::run(int32_t kind, unsigned threads, const ToldRun& told) {
   const auto status = invoke(call_, "while running the model", [&](tmeter_call* call) {
     return executor_->run(call, state_, kind, static_cast<int32_t>(threads), executor_->user);
   });
   if (status != TMETER_OK)
     throw PluginError(plugin_->manifest.id, "while running the model", "it declines to");
+  if (const auto lacks = told.lacks(); !lacks.empty())
+    throw PluginError(plugin_->manifest.id, "while running the model", lacks);
 }
 
 }  // namespace tmeter::core

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/execution/told_run.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/plugin_host/runs_access.hpp"
 
@@ -32,7 +33,7 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   /// Throws what `invoke` throws.
-  void run(int32_t kind, unsigned threads);
+  void run(int32_t kind, unsigned threads, const ToldRun& told);
   const Plugin& plugin() const { return *plugin_; }
   std::string_view name() const;
 

@@ -117,13 +117,7 @@ void ModelRuns::event(const tmeter_event& told) {
   event.struct_size = sizeof event;
   event.run = running_->run;
   event.threads = static_cast<int32_t>(running_->threads);
-  const bool of_operator =
-      event.kind == TMETER_EVENT_OP_BEGIN || event.kind == TMETER_EVENT_OP_END;
-  if (of_operator && !event.node)
-    throw Error(ErrorKind::kPlugin, "an event of an operator has no operator");
-  const bool of_memory = event.kind == TMETER_EVENT_ALLOCATE || event.kind == TMETER_EVENT_FREE;
-  if (of_memory && event.bytes <= 0)
-    throw Error(ErrorKind::kPlugin, "an event of memory is of " + std::to_string(event.bytes) + " bytes");
+  told_.check(event);
   if (event.kind == TMETER_EVENT_RUN_END && event.nanoseconds > event.since)
     last_seconds_ = static_cast<double>(event.nanoseconds - event.since) * 1e-9;
   for (auto* w : listening_) {
@@ -172,9 +166,10 @@ void ModelRuns::run_once(const Kind& kind) {
     if (w.wants(kind)) listening_.push_back(&w);
   }
   running_ = &kind;
+  told_ = {};
   const auto start = Clock::now();
   last_seconds_ = 0;
-  executor_->run(kind.run, kind.threads);
+  executor_->run(kind.run, kind.threads, told_);
   if (last_seconds_ == 0) last_seconds_ = seconds_since(start);
   running_ = nullptr;
 }

@@ -10,6 +10,7 @@
 
 #include "core/execution/executor.hpp"
 #include "core/execution/sampler.hpp"
+#include "core/execution/told_run.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 
 namespace tmeter::core {
@@ -86,6 +87,7 @@ class ModelRuns final : public RunsAccess {
   Watcher* beginning_ = nullptr;      // in its `begin`
   const Kind* running_ = nullptr;     // in a run
   std::vector<Watcher*> listening_;   // to it
+  ToldRun told_;                      // of it
   double last_seconds_ = 0;           // that the last run took
   bool slow_ = false;
   std::string stopped_;

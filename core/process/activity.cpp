@@ -49,7 +49,9 @@ ActivitySlot& activity_slot() {
 }
 
 InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, Opening opening)
-    : slot_(activity_slot()), plugin_(slot_.plugin), doing_(slot_.doing), opening_(slot_.opening) {
+    : slot_(activity_slot()), opening_(slot_.opening) {
+  if (!slot_.plugin.empty() || !slot_.doing.empty())
+    outer_.emplace(Words{slot_.plugin, slot_.doing});
   slot_.plugin.set(plugin);
   slot_.doing.set(doing);
   slot_.opening = opening;
@@ -57,8 +59,13 @@ InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, Open
 }
 
 InsidePlugin::~InsidePlugin() {
-  slot_.plugin = plugin_;
-  slot_.doing = doing_;
+  if (outer_) {
+    slot_.plugin = outer_->plugin;
+    slot_.doing = outer_->doing;
+  } else {
+    slot_.plugin.clear();
+    slot_.doing.clear();
+  }
   slot_.opening = opening_;
   slot_.at.clear();
 }

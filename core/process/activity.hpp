@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -86,8 +87,12 @@ class InsidePlugin {
 
  private:
   ActivitySlot& slot_;
-  decltype(ActivitySlot::plugin) plugin_;
-  decltype(ActivitySlot::doing) doing_;
+  /// The outer one's words: there are none where the host calls a plugin that no other has called.
+  struct Words {
+    decltype(ActivitySlot::plugin) plugin;
+    decltype(ActivitySlot::doing) doing;
+  };
+  std::optional<Words> outer_;
   Opening opening_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <unordered_map>
 
 #include "core/base/text.hpp"
 #include "core/structure/module_facts.hpp"
@@ -251,12 +252,26 @@ constexpr std::array kRecipes{
     Recipe{"Tanh", plain, ""},
 };
 
-std::string text_of(const Module& module, const std::vector<const Node*>& nodes) {
+/// For modules of a graph, in which equal types are one text: each is looked for once.
+class Recipes {
+ public:
+  const std::vector<const Recipe*>& of(std::string_view type) {
+    const auto [it, is_new] = known_.try_emplace(type.data());
+    if (is_new)
+      for (const auto& recipe : kRecipes)
+        if (recipe.type == type) it->second.push_back(&recipe);
+    return it->second;
+  }
+
+ private:
+  std::unordered_map<const char*, std::vector<const Recipe*>> known_;  // by where the type stands
+};
+
+std::string text_of(const Module& module, const std::vector<const Node*>& nodes, Recipes& recipes) {
   const auto type = module.type.substr(module.type.rfind('.') + 1);
   if (!module.type.starts_with("torch.nn.") || !module.children.empty()) return std::string(type);
-  for (const auto& recipe : kRecipes) {
-    if (recipe.type != type) continue;
-    const auto inside = recipe.write(ModuleFacts(module, nodes), recipe.detail);
+  for (const auto* recipe : recipes.of(type)) {
+    const auto inside = recipe->write(ModuleFacts(module, nodes), recipe->detail);
     if (inside) return std::string(type) + "(" + *inside + ")";
   }
   return std::string(type);
@@ -283,8 +298,9 @@ ModuleTexts module_texts(const Graph& graph) {
   std::vector<std::vector<const Node*>> nodes(graph.modules().size());
   for (const auto& n : graph.nodes()) nodes[n.call->module->index].push_back(&n);
   ModuleTexts texts;
+  Recipes recipes;
   for (const auto* m : graph.modules()) {
-    texts.whole.push_back(text_of(*m, nodes[m->index]));
+    texts.whole.push_back(text_of(*m, nodes[m->index], recipes));
     texts.kernel_size.push_back(kernel_size_of(ModuleFacts(*m, nodes[m->index])));
   }
   return texts;

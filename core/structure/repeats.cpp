@@ -1,7 +1,7 @@
 #include "core/structure/repeats.hpp"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 
 namespace tmeter::core {
 namespace {
@@ -11,7 +11,7 @@ constexpr size_t kLongestWindow = 32;
 /// Equal numbers for identical modules; children come after their parent, so backwards.
 std::vector<size_t> definitions(const Graph& graph, const std::vector<std::string>& texts) {
   std::vector<size_t> ids(graph.modules().size());
-  std::map<std::string, size_t> known;
+  std::unordered_map<std::string, size_t> known;
   for (size_t i = ids.size(); i-- > 0;) {
     const auto& m = *graph.modules()[i];
     std::string key = std::string(m.type) + '\n' + texts[i];

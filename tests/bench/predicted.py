@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """How far predictions are off: time by the roofline, memory by the graph, against runs of the models.
 
-usage: predicted.py --tmeter TMETER [--hardware auto] [--threads N] [--run-for 10s] [MODEL.pt2 …]
+usage: predicted.py --tmeter TMETER [--hardware auto] [--threads N] [--run-for 10s] [--memory] [MODEL.pt2 …]
 
 Each model is run once by `tmeter --inference` (weights made up where the file has none), which reports
 predictions and measurements side by side. Prints a row for each model, and the medians. Without models,
-those of tests/fixtures/models that are exported from well-known networks.
+those of tests/fixtures/models that are exported from well-known networks. --memory: only the peak of memory, from one
+run of each, which no other work on the machine changes.
 """
 import argparse
 import json
@@ -18,8 +19,11 @@ ALLOWED = 0.10  # of the peak of memory
 
 
 def run(options, model):
-    command = [options.tmeter, model, "--inference", "--hardware", options.hardware, "--threads", options.threads,
-               "--run-for", options.run_for, "--plugins=params,flops,memory,roofline", "--report", "json"]
+    command = [options.tmeter, model, "--inference", "--threads", options.threads, "--report", "json"]
+    if options.memory:
+        command += ["--run-for", "0.5s", "--plugins=memory,allocations,-latency"]
+    else:
+        command += ["--run-for", options.run_for, "--hardware", options.hardware, "--plugins=params,flops,memory,roofline"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         return None, done.stderr.strip().splitlines()[-1]
@@ -36,15 +40,35 @@ def row(model, report):
             "peak": peak, "memory": told / peak - 1 if peak else 0.0}
 
 
+def compare_memory(options, models):
+    print("| model | peak, measured | predicted | off by |\n|---|--:|--:|--:|")
+    errors = []
+    for model in models:
+        report, why = run(options, model)
+        name = pathlib.Path(model).name
+        totals = report["totals"] if report else {}
+        if not totals.get("measured_peak_bytes") or totals.get("predicted_peak_bytes") is None:
+            print(f"| {name} | {why or 'not known'} | | |")
+            continue
+        measured, predicted = totals["measured_peak_bytes"], totals["predicted_peak_bytes"]
+        errors.append(predicted / measured - 1)
+        print(f"| {name} | {measured:,} | {predicted:,} | {errors[-1]:+.2%} |", flush=True)
+    within = sum(abs(e) <= ALLOWED for e in errors)
+    print(f"\n{within} of {len(errors)} within {ALLOWED:.0%}, {sum(abs(e) <= 0.001 for e in errors)} within 0.1%")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tmeter", required=True)
     parser.add_argument("--hardware", default="auto")
     parser.add_argument("--threads", default="2")
     parser.add_argument("--run-for", default="10s")
+    parser.add_argument("--memory", action="store_true")
     parser.add_argument("models", nargs="*")
     options = parser.parse_args()
     models = options.models or sorted(str(p) for p in FIXTURES.glob("*.pt2"))
+    if options.memory:
+        return compare_memory(options, models)
     rows = []
     print("| model | operators | measured | predicted | off by | operators' times, off the whole | peak, measured | predicted, off by |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|")

@@ -33,7 +33,10 @@ class Clockwork final : public tmeter::Execution {
     auto end = event(TMETER_EVENT_RUN_END);
     end.since = begun;
     if (wrong() == "slow") end.since -= kSlow * 1'000'000;
+    if (wrong() == "backwards") end.nanoseconds = end.since - 1;
+    if (wrong() == "no-end") return;
     call.event(end);
+    if (wrong() == "two-ends") call.event(end);
   }
 
  private:
@@ -81,7 +84,7 @@ class Clockwork final : public tmeter::Execution {
                          tmeter::ExecutorCall& call) {
     auto e = event(kind);
     e.node = node;
-    e.bytes = wrong() == "no-bytes" ? -bytes : bytes;
+    e.bytes = wrong() == "no-bytes" ? -bytes : wrong() == "huge" ? INT64_MAX : bytes;
     call.event(e);
   }
   static void misbehave(const tmeter::Node& node) {
@@ -107,6 +110,11 @@ std::unique_ptr<tmeter::Execution> prepare(const Graph& graph, const tmeter_run_
   if (wrong() == "cannot") throw tmeter::Error(TMETER_CANNOT_RUN, "it has no such operator");
   size_t bytes = 0;
   for (const auto tensor : graph.tensors()) bytes += call.weights(tensor).len;
+  if (wrong() == "early") {
+    tmeter_event e{};
+    e.struct_size = sizeof e;
+    call.event(e);
+  }
   call.fact("engine", "clockwork");
   call.fact("weights", std::to_string(bytes) + " bytes");
   std::string inputs;

@@ -12,6 +12,29 @@ from support import BUILD, FIXTURES, HAVE_TORCH, MODELS, CliTest, main, tmeter
 
 TIED = MODELS / "tied.pt2"  # tokens: i64[5], an embedding of 12 rows; the one fixture with weights
 IN_HOUSE = FIXTURES / "in_house"
+#: The catalogue's rows that come from the "C" tool (docs/features.md), and the figures that keep them.
+CATALOGUE = {
+    "F1 parameters": "params params_trainable buffers param_bytes",
+    "F2 work": "macs flops",
+    "F5 memory": "output_bytes read_bytes written_bytes peak_activation_bytes",
+    "F6 roofline": "arithmetic_intensity predicted_time memory_bound overhead_bound",
+    "A1 statistics": "mean std min max sparsity entropy skewness kurtosis median nan inf",
+    "A2 norms": "l1_norm l2_norm spectral_norm",
+    "A3 pruning": "loss_at_50 loss_at_90 kept_2_4 dead_filters",
+    "A4 quantization": "sqnr_int8_channel sqnr_int4_group128 sqnr_fp8_e4m3 sqnr_nf4 sqnr_mxfp4 quantized_bytes",
+    "A5 compression": "coded_bytes coded_ratio alignment cache_line_use",
+    "X1 time": "infer_time infer_time_p5 infer_time_p95 throughput op_time op_time_p95 time_share",
+    "X2 memory": "measured_peak_bytes allocated_bytes freed_bytes workspace_bytes",
+    "X3 profile": "cycles instructions cache_hits branch_misses context_switches thread_use parallel_efficiency best_threads "
+                  "achieved_flops achieved_bandwidth of_roofline",
+    "X4 system": "cpu_utilisation cpu_frequency resident_peak disk_read network_received gpu_utilisation gpu_memory_peak",
+    "E1 measured": "measured_energy measured_power",
+    "E2 estimated": "energy energy_low energy_high energy_static",
+    "E3 efficiency": "flops_per_joule power temperature throttled co2",
+}
+#: What any machine can tell of a run.
+MEASURED = ("infer_time", "throughput", "op_time", "time_share", "measured_peak_bytes", "allocated_bytes", "thread_use",
+            "cpu_utilisation", "resident_peak", "best_threads", "predicted_time", "energy", "flops_per_joule")
 DIGEST = ("--set", "torch-backend.output-digest=true")
 
 
@@ -63,6 +86,22 @@ class Execution(CliTest):
         facts = self.facts(MODELS / "resnet50.pt2", "--seed", "3")
         self.assertEqual(facts["weights"], "random, seed 3")
         self.assertRegex(facts["output.0"], r"^float32\[1, 1000\] sha256")
+
+    def test_everything_at_once_has_every_row_of_the_catalogue(self):
+        done = tmeter(TIED, "--inference", "--profile", "--plugins=all", "--run-for", "1s", "--threads", "2", "--report", "json",
+                      "--set", "profile.scaling=true", "--set", "system.interval=10ms", "--hardware", "nvidia-a100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        metrics = {m["id"]: m for m in document["metrics"]}
+        for row, names in CATALOGUE.items():
+            for name in names.split():
+                with self.subTest(row, figure=name):
+                    self.assertIn(name, metrics)
+                    if document["totals_status"].get(name) == "unavailable":
+                        self.assertTrue(metrics[name]["provenance"]["text"], "it does not say why")
+        for name in MEASURED:
+            self.assertIsNotNone(document["totals"][name], name)
+        self.assertIn("architecture", {f["rule"] for f in document["findings"]})  # T5
 
     def test_tokens_stay_within_the_vocabulary(self):
         for seed in range(5):  # of 12; LibTorch throws beyond

@@ -70,6 +70,34 @@ class ReadInPieces(CliTest):
                 expected = essence(report(plain))
                 self.assertEqual(essence(report(self.large(path))), expected)
 
+    def test_what_is_rare_in_a_node_is_the_same_in_a_large_file(self):
+        """Arguments that are read as documents, nodes that are, traces and lists longer than what is kept of them."""
+        extra = [
+            {"name": "device", "arg": {"as_device": {"type": "cuda", "index": 3}}, "kind": 1},
+            {"name": "text", "arg": {"as_string": 'a"b\\c'}, "kind": 1},
+            {"name": "low", "arg": {"as_float": float("-inf")}, "kind": 1},
+            {"name": "some", "arg": {"as_floats": [float("nan"), 1.5]}, "kind": 1},
+            {"name": "new", "arg": {"as_new_thing": {"zz": [1, 2]}}, "kind": 1},
+            {"name": "many", "arg": {"as_ints": list(range(100))}, "kind": 1},
+            {"name": "rest", "arg": {"as_optional_tensors": [{"as_none": True}]}, "kind": 1},
+        ]
+
+        def with_rare_things(document):
+            nodes = document.get("graph_module", {}).get("graph", {}).get("nodes", [])
+            for i, node in enumerate(nodes):
+                node["inputs"].append(extra[i % len(extra)])
+                node["metadata"]["stack_trace"] = f'File "n\u00e4.py", line {i}, in f\n' + "y" * (i % 3 * 5000)
+                if i % 5 == 0:
+                    node["later"] = {"a": [1]}
+            return document
+
+        path = MODELS / "gpt2_like.pt2"
+        small = self.file("small.pt2", rewritten(path, lambda _, t: json.dumps(with_rare_things(json.loads(t)))))
+        large = self.file("large.pt2", rewritten(path, lambda _, t: with_spaces(with_rare_things(json.loads(t)))))
+        expected = report(small)
+        self.assertIn("n\u00e4.py:3", [node.get("location") for node in expected["nodes"]])
+        self.assertEqual(essence(report(large)).replace("large.pt2", "small.pt2"), essence(expected))
+
     def test_sizes_that_follow_from_symbols_can_be_bound(self):
         path = MODELS / "dynamic_mlp.pt2"
         symbol = report(path)["symbols"][0]["name"]
@@ -89,7 +117,7 @@ class ManyLayers(CliTest):
         return make_large.write_large(nodes, path), path
 
     def test_every_layer_adds_the_same(self):
-        made = [self.graph(nodes) for nodes in (1, 40, 3000)]
+        made = [self.graph(nodes) for nodes in (1, 40, 5000)]  # 5,000: metrics are asked in blocks
         documents = [report(path) for _, path in made]
         nodes = [count for count, _ in made]
         step = nodes[1] - nodes[0]

@@ -109,7 +109,7 @@ const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void) {
         include = SOURCE / "sdk" / "include"
         subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{include}", "-o", path, source],
                        check=True)
-        self.assert_refused(5, ["needs plugin ABI 1.7", "this tmeter has 1.0"], RESNET, "--plugin", path)
+        self.assert_refused(5, ["needs plugin ABI 1.7", "this tmeter has 1.1"], RESNET, "--plugin", path)
 
     def test_broken_plugin_in_a_folder_is_a_note_not_an_end(self):
         self.file("bad.tmeter", "not a library")

@@ -7,6 +7,7 @@ tells of operators another µs for each: 9 µs, half as long again.
 import json
 import os
 import pathlib
+import re
 import tempfile
 
 from support import MODELS, CliTest, build_plugin, main, tmeter
@@ -186,10 +187,15 @@ class Runs(CliTest):
     def test_an_executor_that_breaks_its_word(self):
         for how, words in (("no-node", "an event of an operator has no operator"),
                            ("no-bytes", "an event of memory is of -100 bytes"),
-                           ("cut-event", "its tmeter_event is too small: struct_size is")):
+                           ("cut-event", "its tmeter_event is too small: struct_size is"),
+                           ("backwards", "ns began after that, at"), ("no-end", "a run has no end"),
+                           ("two-ends", "an event comes after the end of its run"),
+                           ("huge", "a run allocates and frees more than 2^63 bytes"),
+                           ("early", "events belong to runs of the model")):
             with self.subTest(how):
                 self.document(status=6, clockwork=how)
-                self.assertIn("com.acme.clockwork failed while running the model: " + words, self.told)
+                self.assertRegex(self.told, "com.acme.clockwork failed while .*: .*" + re.escape(words))
+                self.assertNotIn("com.acme.diary", self.told)
 
     def test_an_observer_that_fails_costs_its_own_figures(self):
         for how, words in (("throws", "the pen is dry"), ("crashes", "segmentation fault"),

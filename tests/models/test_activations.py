@@ -116,10 +116,15 @@ class Predicted(unittest.TestCase):
     def test_as_measured(self):
         measured = {"resnet50": 12365952, "vit_b_16": 6048768, "densenet121": 10752000, "mobilenet_v2": 11443584,
                     "efficientnet_b0": 11443584, "convnext_tiny": 11440128, "inception_v3": 14902572, "detr_like": 1703936,
-                    "lstm": 2442552, "lstm_bidirectional": 3716248, "gru": 272704, "qwen2_moe": 1641984, "gpt2_like": 590336}
+                    "lstm": 2442552, "lstm_bidirectional": 3716248, "gru": 272704, "qwen2_moe": 1641984, "gpt2_like": 590336, "swin_t": 12108684}
+        # Of other networks, which nobody looked at when the formulas were written.
+        measured |= {f"../zoo/{name}": bytes_ for name, bytes_ in
+                     {"timm-swinv2_tiny_window8_256": 16515072, "timm-gcvit_xxtiny": 10352688, "torchvision-s3d": 138199040,
+                      "torchvision-raft_large": 162676736, "torchvision-maxvit_t": 30315520, "timm-mobilevit_s": 19665408,
+                      "transformers-segformer": 155189248, "transformers-t5": 4441344, "transformers-mamba2": 162726912}.items()}
         for name, bytes_ in measured.items():
             with self.subTest(model=name):
-                self.assertAlmostEqual(self.nodes(name)[0], bytes_, delta=1024)
+                self.assertAlmostEqual(self.nodes(name)[0], bytes_, delta=max(1024, 0.002 * bytes_))
 
 
 if __name__ == "__main__":

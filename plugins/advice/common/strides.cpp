@@ -307,9 +307,13 @@ Layouts::Known Layouts::reshaped(const Node& node, const Strided& from, const Va
   return contiguous(std::move(sizes));
 }
 
-/// TensorIterator keeps the order of its operands where all of them have the same.
+/// TensorIterator (reorder_dimensions) keeps the order of its first operand, unless that is broadcast;
+/// else that of all where it is the same.
 Layouts::Known Layouts::elementwise(const Node& node, const Value& result) const {
   const auto sizes = sizes_of(result.shape());
+  const auto first = first_input(node);
+  if (const auto* s = of(first); s && sizes_of(first.shape()) == sizes)
+    if (auto same = dense(*s)) return same;
   const Strided* common = nullptr;
   bool agree = true;
   advice::for_each_input(node, [&](const Value& v) {

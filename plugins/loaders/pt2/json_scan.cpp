@@ -1,9 +1,9 @@
 #include "json_scan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -14,59 +14,63 @@ namespace {
 
 constexpr size_t kBlock = 64;
 
+// What is done for each block becomes part of the loop around it, and so uses the instructions the
+// loop may use: bits are counted in one instead of twelve.
+#define TMETER_IN_LOOP [[gnu::always_inline]] inline
+
 /// One bit for each byte of a block.
 struct Masks {
-  uint64_t quotes = 0, backslashes = 0, opening = 0, closing = 0, commas = 0;
+  uint64_t quotes = 0, backslashes = 0, opening = 0, closing = 0;
 };
 
-/// Of so many blocks.
-using MasksOf = void (*)(const char* bytes, size_t blocks, Masks* out);
-
 /// Byte by byte: for other processors.
-void plain_masks(const char* bytes, size_t blocks, Masks* out) {
-  for (size_t b = 0; b < blocks; ++b) {
-    out[b] = {};
+struct Plainly {
+  static Masks masks(const char* bytes) {
+    Masks out;
     for (size_t i = 0; i < kBlock; ++i) {
-      const char c = bytes[b * kBlock + i];
+      const char c = bytes[i];
       const uint64_t bit = uint64_t{1} << i;
-      if (c == '"') out[b].quotes |= bit;
-      if (c == '\\') out[b].backslashes |= bit;
-      if (c == '[' || c == '{') out[b].opening |= bit;
-      if (c == ']' || c == '}') out[b].closing |= bit;
-      if (c == ',') out[b].commas |= bit;
+      if (c == '"') out.quotes |= bit;
+      if (c == '\\') out.backslashes |= bit;
+      if (c == '[' || c == '{') out.opening |= bit;
+      if (c == ']' || c == '}') out.closing |= bit;
     }
+    return out;
   }
-}
+  static uint64_t commas(const char* bytes) {
+    uint64_t out = 0;
+    for (size_t i = 0; i < kBlock; ++i) out |= uint64_t{bytes[i] == ','} << i;
+    return out;
+  }
+};
 
 #ifdef __x86_64__
-/// 32 bytes at a time.
-__attribute__((target("avx2"))) void avx2_masks(const char* bytes, size_t blocks, Masks* out) {
-  const auto* at = reinterpret_cast<const __m256i*>(bytes);
-  for (size_t b = 0; b < blocks; ++b) {
-    Masks masks;
-    for (int half = 0; half < 2; ++half) {
-      const auto found = _mm256_loadu_si256(at++);
-      const auto folded =
-          _mm256_or_si256(found, _mm256_set1_epi8(0x20));  // '[' and '{' differ in it
-#define TMETER_BITS(of, c)                                                                     \
-  static_cast<uint64_t>(                                                                       \
-      static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(of, _mm256_set1_epi8(c))))) \
-      << (32 * half)
-      masks.quotes |= TMETER_BITS(found, '"');
-      masks.backslashes |= TMETER_BITS(found, '\\');
-      masks.opening |= TMETER_BITS(folded, '{');
-      masks.closing |= TMETER_BITS(folded, '}');
-      masks.commas |= TMETER_BITS(found, ',');
-#undef TMETER_BITS
-    }
-    out[b] = masks;
-  }
-}
-#endif
+#define TMETER_WITH_AVX2 __attribute__((target("avx2,bmi,popcnt")))
 
-// What is done for each block becomes part of the loop around it, and so uses the instructions the loop may use:
-// bits are counted in one instead of twelve.
-#define TMETER_IN_LOOP [[gnu::always_inline]] inline
+/// 32 bytes at a time.
+struct WithAvx2 {
+  TMETER_WITH_AVX2 TMETER_IN_LOOP static uint64_t equal(__m256i low, __m256i high, char c) {
+    const auto wanted = _mm256_set1_epi8(c);
+    const auto bits = [&](__m256i half) __attribute__((always_inline, target("avx2"))) {
+      return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(half, wanted)));
+    };
+    return bits(low) | static_cast<uint64_t>(bits(high)) << 32;
+  }
+  TMETER_WITH_AVX2 TMETER_IN_LOOP static __m256i half(const char* bytes, int which) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + which);
+  }
+  TMETER_WITH_AVX2 static Masks masks(const char* bytes) {
+    const auto low = half(bytes, 0), high = half(bytes, 1);
+    const auto bit = _mm256_set1_epi8(0x20);  // '[' and '{' differ in it
+    const auto low_folded = _mm256_or_si256(low, bit), high_folded = _mm256_or_si256(high, bit);
+    return {equal(low, high, '"'), equal(low, high, '\\'), equal(low_folded, high_folded, '{'),
+            equal(low_folded, high_folded, '}')};
+  }
+  TMETER_WITH_AVX2 static uint64_t commas(const char* bytes) {
+    return equal(half(bytes, 0), half(bytes, 1), ',');
+  }
+};
+#endif
 
 TMETER_IN_LOOP size_t count_bits(uint64_t bits) { return static_cast<size_t>(std::popcount(bits)); }
 
@@ -87,27 +91,21 @@ class InTexts {
   }
 
  private:
-  /// Bytes behind a backslash that is not escaped itself. Backslashes are rare and mostly alone.
-  uint64_t escaped(uint64_t backslashes) {
-    uint64_t out = escape_first_ ? 1 : 0;
-    if (backslashes == 0) return escape_first_ = false, out;
-    escape_first_ = false;
-    backslashes &= ~out;
-    while (backslashes != 0) {
-      const int at = std::countr_zero(backslashes);
-      backslashes &= backslashes - 1;
-      if (at == 63) {
-        escape_first_ = true;
-      } else {
-        out |= uint64_t{2} << at;
-        backslashes &= ~(uint64_t{2} << at);
-      }
-    }
-    return out;
+  /// Bytes behind a backslash that is not escaped itself: in a row of them every second. Rows that
+  /// begin at an odd place are told from others by what adding their first bit carries over.
+  TMETER_IN_LOOP uint64_t escaped(uint64_t backslashes) {
+    constexpr uint64_t kEven = 0x5555555555555555;
+    if (backslashes == 0) return std::exchange(escape_first_, 0);
+    backslashes &= ~escape_first_;
+    const uint64_t behind = backslashes << 1 | escape_first_;
+    const uint64_t odd_starts = backslashes & ~kEven & ~behind;
+    uint64_t rows = 0;
+    escape_first_ = __builtin_add_overflow(odd_starts, backslashes, &rows) ? 1 : 0;
+    return (kEven ^ rows << 1) & behind;
   }
 
   uint64_t carried_ = 0;
-  bool escape_first_ = false;
+  uint64_t escape_first_ = 0;  // 1: the first byte of the next block is escaped
 };
 
 class Measuring {
@@ -115,7 +113,9 @@ class Measuring {
   Measuring(size_t piece, Extent& out) : piece_(piece), out_(out) {}
 
   /// False when the end has been found; `offset`: of the block, behind the opening bracket.
-  TMETER_IN_LOOP bool block(const Masks& m, uint64_t counted, size_t offset) {
+  template <class Reading>
+  TMETER_IN_LOOP bool block(const Masks& m, uint64_t counted, size_t offset, Reading,
+                            const char* bytes) {
     const uint64_t opening = m.opening & counted, closing = m.closing & counted;
     const auto closed = count_bits(closing);
     // No item ends here, or it may, but the list does not, and the piece is not large enough yet.
@@ -123,7 +123,8 @@ class Measuring {
       depth_ += count_bits(opening) - closed;
       return true;
     }
-    for (uint64_t left = opening | closing | (m.commas & counted); left != 0; left &= left - 1) {
+    for (uint64_t left = opening | closing | (Reading::commas(bytes) & counted); left != 0;
+         left &= left - 1) {
       const int at = std::countr_zero(left);
       const uint64_t bit = uint64_t{1} << at;
       if (!visit(opening & bit, closing & bit, offset + static_cast<size_t>(at))) return false;
@@ -153,34 +154,32 @@ class Measuring {
   Extent& out_;
 };
 
-TMETER_IN_LOOP bool measure_with(MasksOf masks_of, std::string_view text, size_t at, const Measure& how,
-                  Extent& out) {
-  constexpr size_t kBatch = 32;  // blocks; their masks stay in the cache
-  std::array<Masks, kBatch> masks;
+template <class Reading>
+TMETER_IN_LOOP bool measure_with(std::string_view text, size_t at, const Measure& how,
+                                 Extent& out) {
+  constexpr size_t kBetween = 1 << 21;
   out.opening = text[at];
   const auto rest = text.substr(at + 1);
   out.ends.clear();
   Measuring measuring(how.piece, out);
   InTexts texts;
-  for (size_t offset = 0; offset < rest.size();) {
-    if (how.between && offset % (kBatch * kBlock << 10) == 0) how.between();
-    const size_t blocks = std::min(kBatch, (rest.size() - offset + kBlock - 1) / kBlock);
-    masks_of(rest.data() + offset, blocks, masks.data());
-    for (size_t b = 0; b < blocks; ++b, offset += kBlock) {
-      uint64_t counted = ~texts.inside(masks[b]);
-      if (rest.size() - offset < kBlock) counted &= (uint64_t{1} << (rest.size() - offset)) - 1;
-      if (measuring.block(masks[b], counted, offset)) continue;
-      out.text = rest.substr(0, out.ends.back());
-      return true;
-    }
+  for (size_t offset = 0; offset < rest.size(); offset += kBlock) {
+    if (how.between && offset % kBetween == 0) how.between();
+    const char* const bytes = rest.data() + offset;
+    const auto masks = Reading::masks(bytes);
+    uint64_t counted = ~texts.inside(masks);
+    if (rest.size() - offset < kBlock) counted &= (uint64_t{1} << (rest.size() - offset)) - 1;
+    if (measuring.block(masks, counted, offset, Reading(), bytes)) continue;
+    out.text = rest.substr(0, out.ends.back());
+    return true;
   }
   return false;
 }
 
 #ifdef __x86_64__
-__attribute__((target("avx2,bmi,popcnt"))) bool measure_with_avx2(std::string_view text, size_t at,
-                                                                  const Measure& how, Extent& out) {
-  return measure_with(avx2_masks, text, at, how, out);
+TMETER_WITH_AVX2 bool measure_with_avx2(std::string_view text, size_t at, const Measure& how,
+                                        Extent& out) {
+  return measure_with<WithAvx2>(text, at, how, out);
 }
 
 /// Every processor with AVX2 that there is has the others.
@@ -193,7 +192,7 @@ bool has_avx2() {
 }  // namespace
 
 bool measure_plainly(std::string_view text, size_t at, const Measure& how, Extent& out) {
-  return measure_with(plain_masks, text, at, how, out);
+  return measure_with<Plainly>(text, at, how, out);
 }
 
 bool measure(std::string_view text, size_t at, const Measure& how, Extent& out) {

@@ -6,9 +6,9 @@
 // ask for their call.
 #pragma once
 #include <deque>
-#include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 
 #include "json_util.hpp"
 #include "module_stack.hpp"
@@ -83,13 +83,22 @@ class Modules {
   std::vector<Module> tree_;  // [0] is the root; parents stand before their children
   NameMap<Index> by_path_;
   size_t path_bytes_ = 0;
-  std::deque<std::string> owned_;                                            // texts behind views
-  std::string_view last_text_;  // of a stack, as kept, and which it is: many follow each other
+  std::deque<std::string> owned_;  // texts behind views
+  std::string_view last_text_;     // of a stack, as kept, and which it is: many follow each other
   uint32_t last_stack_ = 0;
-  NameMap<uint32_t> stack_index_;                                            // by the whole text
-  std::map<std::pair<uint32_t, std::string_view>, uint32_t> stack_entries_;  // by outer and entry
+  NameMap<uint32_t> stack_index_;  // by the whole text
+  struct HashOf {
+    size_t operator()(const std::pair<uint32_t, std::string_view>& entry) const {
+      return hash_of(entry.second) + entry.first * size_t{0x9E3779B97F4A7C15};
+    }
+    size_t operator()(const CallKey& key) const {
+      return (*this)({std::get<0>(key), std::get<1>(key)}) ^ std::get<2>(key);
+    }
+  };
+  std::unordered_map<std::pair<uint32_t, std::string_view>, uint32_t, HashOf>
+      stack_entries_;          // by outer and entry
   std::vector<Stack> stacks_;  // [0] stands for no stack
-  std::map<CallKey, tmeter_id> calls_;
+  std::unordered_map<CallKey, tmeter_id, HashOf> calls_;
   tmeter_id root_call_ = 0;
 };
 

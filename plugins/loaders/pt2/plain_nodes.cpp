@@ -123,7 +123,8 @@ bool PlainNodes::value(PlainText& text, PlainValue& value) {
   std::string_view kind;
   if (!text.take('{') || !text.key(kind) || !value_of_kind(text, kind, value) || !text.take('}'))
     return false;
-  if (value.kind == Kind::kText) value.text = between(begin, text.at());
+  if (value.kind == Kind::kText || value.kind == Kind::kIntegers)
+    value.text = between(begin, text.at());
   return true;
 }
 

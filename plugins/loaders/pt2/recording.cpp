@@ -13,8 +13,10 @@ namespace pt2 {
 namespace {
 
 // Distinct stack traces whose lines are kept, so that they need not be looked for again: models
-// have as many as their code has lines, whatever the number of their nodes.
-constexpr size_t kMostTraces = 1 << 14;
+// have as many as their code has lines, whatever the number of their nodes. What is kept beside the
+// file stays small whatever it holds: longer ones, and longer lists of numbers, are looked at each
+// time.
+constexpr size_t kMostTraces = 1 << 14, kLongestTrace = 1 << 12, kLongestList = 64;
 constexpr size_t kMostInNode = std::numeric_limits<uint16_t>::max();
 
 uint32_t small(size_t n) { return static_cast<uint32_t>(n); }
@@ -94,7 +96,8 @@ bool Recording::record(const PlainNodes& plain, const PlainNode& node, RecordedN
 bool Recording::record(const PlainNodes& plain, const PlainValue& value) {
   RecordedValue recorded;
   if (!name_of(value.name, recorded.name)) return false;
-  switch (value.kind) {
+  const bool is_long = value.kind == PlainValue::Kind::kIntegers && value.count > kLongestList;
+  switch (is_long ? PlainValue::Kind::kText : value.kind) {
     case PlainValue::Kind::kTensor:
       recorded.kind = RecordedValue::Kind::kTensor;
       if (!scope_.find_number(value.text, recorded.at)) return false;
@@ -144,7 +147,7 @@ uint32_t Recording::location_of(std::string_view trace) {
   unescape(trace, trace_);
   const auto index = small(locations.size());
   locations.push_back(source_location(trace_));
-  if (location_index_.entries().size() < kMostTraces)
+  if (location_index_.entries().size() < kMostTraces && trace.size() <= kLongestTrace)
     location_index_.insert(texts_.keep(trace), index);
   return index;
 }

@@ -138,9 +138,12 @@ Count convolution_workspace(const Node& node, const Kernels& k) {
   if (node.arg("transposed").as_bool()) return 0;
   const Convolution c(node);
   if (!c.is_known() || c.images() == 0) return 0;
-  if (!is_of_onednn(c, k.threads)) return c.groups > 1 ? Count(0) : columns(c);
   const auto* image = layout_of(c.x, k);
-  return image && layout::is_channels_last(*image) ? channels_last(c, k) : blocked(c, k);
+  const bool copied = image && !layout::is_contiguous(*image);
+  if (!is_of_onednn(c, k.threads))
+    return c.groups > 1 ? Count(0) : columns(c) + (copied ? c.x.bytes() : Count(0));
+  if (image && layout::is_channels_last(*image)) return channels_last(c, k);
+  return blocked(c, k) + (copied ? c.x.bytes() : Count(0));
 }
 
 /// max_pool2d is max_pool2d_with_indices, whose indices nobody gets.

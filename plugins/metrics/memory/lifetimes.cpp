@@ -1,7 +1,10 @@
 #include "lifetimes.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <bit>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "tensors.hpp"
 
@@ -24,6 +27,45 @@ void for_each_activation(const Value& value, const F& f) {
 }
 
 constexpr size_t kNone = static_cast<size_t>(-1);
+
+/// Values → numbers. A graph's values lie one behind the other in memory, and so do they here: what
+/// is looked for together is found together.
+class ByValue {
+ public:
+  void reserve(size_t values) { resize(std::bit_ceil(2 * values + 64)); }
+  void set(const tmeter_value* value, size_t number) {
+    if (2 * (count_ + 1) > slots_.size()) resize(std::max<size_t>(64, 2 * slots_.size()));
+    auto& slot = slots_[place_of(value)];
+    if (!slot.value) ++count_;
+    slot = {value, number};
+  }
+  std::optional<size_t> find(const tmeter_value* value) const {
+    if (slots_.empty() || !value) return std::nullopt;
+    const auto& slot = slots_[place_of(value)];
+    return slot.value ? std::optional(slot.number) : std::nullopt;
+  }
+
+ private:
+  struct Slot {
+    const tmeter_value* value = nullptr;
+    size_t number = 0;
+  };
+  size_t place_of(const tmeter_value* value) const {
+    constexpr uintptr_t kClosest = 64;  // no two values are closer
+    const size_t mask = slots_.size() - 1;
+    for (size_t i = reinterpret_cast<uintptr_t>(value) / kClosest & mask;; i = (i + 1) & mask)
+      if (!slots_[i].value || slots_[i].value == value) return i;
+  }
+  void resize(size_t slots) {
+    if (slots <= slots_.size()) return;
+    const auto before = std::exchange(slots_, std::vector<Slot>(slots));
+    for (const auto& slot : before)
+      if (slot.value) slots_[place_of(slot.value)] = slot;
+  }
+
+  std::vector<Slot> slots_;
+  size_t count_ = 0;
+};
 
 class Tracker {
  public:
@@ -107,7 +149,7 @@ class Tracker {
     for (size_t k = 0; k < node.result_count(); ++k) {
       for_each_activation(node.result(k), [&](const Value& v) {
         if (shares) return share(v, base);
-        if (storage_.contains(v.handle())) return;
+        if (storage_.find(v.handle())) return;
         reserve(v, i).maker = node;
         fresh.push_back(v);
       });
@@ -147,7 +189,7 @@ class Tracker {
   }
 
   Storage& reserve(const Value& v, size_t at) {
-    storage_[v.handle()] = out_.storages.size();
+    storage_.set(v.handle(), out_.storages.size());
     Storage s;
     s.first = s.last = at;
     return out_.storages.emplace_back(s);
@@ -155,14 +197,13 @@ class Tracker {
 
   /// A view of a parameter has no memory of its own either.
   void share(const Value& v, const Value& base) {
-    const auto it = storage_.find(base.handle());
-    if (it != storage_.end()) storage_[v.handle()] = it->second;
+    if (const auto storage = storage_.find(base.handle())) storage_.set(v.handle(), *storage);
   }
 
   void use(const Value& v, size_t at) {
-    const auto it = storage_.find(v.handle());
-    if (it == storage_.end()) return;
-    auto& last = out_.storages[it->second].last;
+    const auto storage = storage_.find(v.handle());
+    if (!storage) return;
+    auto& last = out_.storages[*storage].last;
     last = std::max(last, at);
   }
 
@@ -185,7 +226,7 @@ class Tracker {
   Lifetimes out_;
   size_t end_ = 0;
   std::vector<size_t> call_ends_, depths_;  // by call: its last node; 1 for the outermost
-  std::unordered_map<const tmeter_value*, size_t> storage_;  // by value
+  ByValue storage_;
 };
 
 }  // namespace

@@ -75,8 +75,8 @@ Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
     wide.sizes.push_back(s->sizes[i]), wide.strides.push_back(s->strides[i]);
     flat.push_back(s->sizes[i]);
   }
-  if (layout::view_strides(wide, flat)) return 0;
-  return Count(flat[0]) * Count(flat[1]) * Count(flat[2]) * v.dtype().bytes();
+  const Count bytes = Count(flat[0]) * Count(flat[1]) * Count(flat[2]) * v.dtype().bytes();  // or throws
+  return layout::view_strides(wide, flat) ? Count(0) : bytes;
 }
 
 Count matmul(const Node& node, const Kernels& k) {
