@@ -14,27 +14,51 @@ HWY_BEFORE_NAMESPACE();
 namespace param_stats::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Floats = hn::CappedTag<float, kBlockStep>;
+using Floats = hn::CappedTag<float, kBlockStep / 2>;
 using Vector = hn::Vec<Floats>;
 
+// Numbers as they are stored. `kVectors` vectors of floats are made of what is loaded at a time.
 struct Single {
   using Number = float;
+  static constexpr size_t kVectors = 1;
   static HWY_INLINE Vector load(const float* x) { return hn::LoadU(Floats(), x); }
+  template <size_t>
+  static HWY_INLINE Vector part(Vector loaded) {
+    return loaded;
+  }
 };
 struct Half {
   using Number = uint16_t;
+  static constexpr size_t kVectors = 1;
   static HWY_INLINE Vector load(const uint16_t* x) {
     const hn::Rebind<hwy::float16_t, Floats> half;
     const hn::RebindToUnsigned<decltype(half)> bits;
     return hn::PromoteTo(Floats(), hn::BitCast(half, hn::LoadU(bits, x)));
   }
+  template <size_t>
+  static HWY_INLINE Vector part(Vector loaded) {
+    return loaded;
+  }
 };
+/// Every other number, then those between: an instruction each. The vectors that are multiplied
+/// have their numbers in the same order.
 struct Brain {
   using Number = uint16_t;
-  static HWY_INLINE Vector load(const uint16_t* x) {
-    const hn::RebindToUnsigned<Floats> wide;
-    const hn::Rebind<uint16_t, Floats> bits;
-    return hn::BitCast(Floats(), hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(bits, x))));
+  using Pairs = hn::RebindToUnsigned<Floats>;
+  static constexpr size_t kVectors = 2;
+  static HWY_INLINE hn::Vec<Pairs> load(const uint16_t* x) {
+#if HWY_TARGET == HWY_SCALAR
+    uint32_t pair;
+    std::memcpy(&pair, x, sizeof pair);
+    return hn::Set(Pairs(), pair);
+#else
+    return hn::BitCast(Pairs(), hn::LoadU(hn::Repartition<uint16_t, Pairs>(), x));
+#endif
+  }
+  template <size_t kPart>
+  static HWY_INLINE Vector part(hn::Vec<Pairs> loaded) {
+    if constexpr (kPart == 0) return hn::BitCast(Floats(), hn::ShiftLeft<16>(loaded));
+    return hn::BitCast(Floats(), hn::And(loaded, hn::Set(Pairs(), 0xffff0000u)));
   }
 };
 
@@ -49,14 +73,14 @@ constexpr size_t kRows = 2;
 template <class As>
 using Rows = std::array<const typename As::Number*, kRows>;
 
-/// f(rows, column) for every vector of the rows.
+/// f(rows, column) for all that is loaded of the rows at a time.
 template <class As, class F>
 HWY_INLINE void each_column(const Rows<As>& rows, size_t columns, F f) {
-  const size_t lanes = hn::Lanes(Floats()), whole = columns / lanes * lanes;
+  const size_t step = As::kVectors * hn::Lanes(Floats()), whole = columns / step * step;
   Rows<As> at = rows;
-  for (size_t j = 0; j < whole; j += lanes) {
+  for (size_t j = 0; j < whole; j += step) {
     f(at, j);
-    for (auto& row : at) row += lanes;
+    for (auto& row : at) row += step;
   }
   if (whole == columns) return;
   std::array<std::array<typename As::Number, kBlockStep>, kRows> tails{};  // followed by zeros
@@ -68,41 +92,73 @@ HWY_INLINE void each_column(const Rows<As>& rows, size_t columns, F f) {
 }
 
 template <class As>
+using Loaded = std::array<decltype(As::load(nullptr)), kRows>;
+using Sums = std::array<std::array<Vector, kVectors>, kRows>;
+
+template <class As, size_t kPart>
+HWY_INLINE void dots_of_part(const Loaded<As>& x, const float* HWY_RESTRICT v, size_t stride,
+                             Sums& sums) {
+  const Floats d;
+  Vector w[kVectors];
+  for (size_t k = 0; k < kVectors; ++k) w[k] = hn::LoadU(d, v + k * stride + kPart * hn::Lanes(d));
+  for (size_t r = 0; r < kRows; ++r) {
+    const Vector part = As::template part<kPart>(x[r]);
+    for (size_t k = 0; k < kVectors; ++k) sums[r][k] = hn::MulAdd(part, w[k], sums[r][k]);
+  }
+}
+
+template <class As>
 HWY_INLINE void dots(const Rows<As>& rows, size_t columns, size_t ahead,
                      const float* HWY_RESTRICT v, size_t stride, float* HWY_RESTRICT z) {
   const Floats d;
-  Vector sums[kRows][kVectors];
+  Sums sums;
   for (auto& row : sums)
     for (auto& sum : row) sum = hn::Zero(d);
   each_column<As>(rows, columns, [&](const Rows<As>& at, size_t j) HWY_ATTR {
-    Vector w[kVectors];
-    for (size_t k = 0; k < kVectors; ++k) w[k] = hn::LoadU(d, v + k * stride + j);
+    Loaded<As> x;
     for (size_t r = 0; r < kRows; ++r) {
       hwy::Prefetch(at[r] + ahead);
-      const Vector x = As::load(at[r]);
-      for (size_t k = 0; k < kVectors; ++k) sums[r][k] = hn::MulAdd(x, w[k], sums[r][k]);
+      x[r] = As::load(at[r]);
     }
+    dots_of_part<As, 0>(x, v + j, stride, sums);
+    if constexpr (As::kVectors == 2) dots_of_part<As, 1>(x, v + j, stride, sums);
   });
   for (size_t r = 0; r < kRows; ++r)
     for (size_t k = 0; k < kVectors; ++k)
       z[r * kVectors + k] += hn::GetLane(hn::SumOfLanes(d, sums[r][k]));
 }
 
-template <class As>
-HWY_INLINE void add_rows(const Rows<As>& rows, size_t columns, const float* HWY_RESTRICT z,
-                         size_t stride, float* HWY_RESTRICT y) {
+template <class As, size_t kPart>
+HWY_INLINE void add_part(const Loaded<As>& x, const Sums& factors, size_t stride,
+                         float* HWY_RESTRICT y) {
   const Floats d;
-  Vector factors[kRows][kVectors];
+  Vector part[kRows];
+  for (size_t r = 0; r < kRows; ++r) part[r] = As::template part<kPart>(x[r]);
+  for (size_t k = 0; k < kVectors; ++k) {
+    float* at = y + k * stride + kPart * hn::Lanes(d);
+    Vector sum = hn::LoadU(d, at);
+    for (size_t r = 0; r < kRows; ++r) sum = hn::MulAdd(part[r], factors[r][k], sum);
+    hn::StoreU(sum, d, at);
+  }
+}
+
+/// `ahead`: so many numbers on are the rows that come after those multiplied now. Some of them are
+/// asked of the memory already, which is idle: as much as makes both halves of a product wait for
+/// it alike.
+template <class As>
+HWY_INLINE void add_rows(const Rows<As>& rows, size_t columns, size_t ahead,
+                         const float* HWY_RESTRICT z, size_t stride, float* HWY_RESTRICT y) {
+  constexpr size_t kAsked = kRows * 3 / 4, kLine = 64 / sizeof(typename As::Number);
+  Sums factors;
   for (size_t r = 0; r < kRows; ++r)
-    for (size_t k = 0; k < kVectors; ++k) factors[r][k] = hn::Set(d, z[r * kVectors + k]);
+    for (size_t k = 0; k < kVectors; ++k) factors[r][k] = hn::Set(Floats(), z[r * kVectors + k]);
   each_column<As>(rows, columns, [&](const Rows<As>& at, size_t j) HWY_ATTR {
-    Vector x[kRows];
+    Loaded<As> x;
     for (size_t r = 0; r < kRows; ++r) x[r] = As::load(at[r]);
-    for (size_t k = 0; k < kVectors; ++k) {
-      Vector sum = hn::LoadU(d, y + k * stride + j);
-      for (size_t r = 0; r < kRows; ++r) sum = hn::MulAdd(x[r], factors[r][k], sum);
-      hn::StoreU(sum, d, y + k * stride + j);
-    }
+    if (j % kLine == 0)
+      for (size_t r = 0; r < kAsked; ++r) hwy::Prefetch(at[r] + ahead);
+    add_part<As, 0>(x, factors, stride, y + j);
+    if constexpr (As::kVectors == 2) add_part<As, 1>(x, factors, stride, y + j);
   });
 }
 
@@ -134,7 +190,7 @@ void rows_of(const void* a, size_t count, size_t columns, size_t pitch, const fl
   each_rows<As>(a, count, pitch, [&](const Rows<As>& rows, size_t i, size_t n) HWY_ATTR {
     Some factors{};
     std::copy_n(z + i * kVectors, n * kVectors, factors.data());
-    add_rows<As>(rows, columns, factors.data(), stride, y);
+    add_rows<As>(rows, columns, count * pitch, factors.data(), stride, y);
   });
 }
 

@@ -23,13 +23,13 @@ constexpr size_t kBlockBytes = size_t{256} << 10;  // of rows that are multiplie
 constexpr int kMostBlockSteps = 100, kSketchPower = 2;
 constexpr int kFarFromOne = 30, kMostScale = 100;  // exponents
 
-size_t up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
-
-/// Vectors side by side, each followed by zeros up to a multiple of kBlockStep.
+/// Vectors side by side. What is beyond the matrix's columns belongs to them, as if it had columns
+/// of zeros there: they change no singular value.
 class Vectors {
  public:
   explicit Vectors(size_t length)
-      : length_(length), stride_(up_to(length, kBlockStep)), numbers_(kBlockVectors * stride_) {}
+      : stride_((length + kBlockStep - 1) / kBlockStep * kBlockStep),
+        numbers_(kBlockVectors * stride_) {}
 
   size_t count() const { return count_; }
   void resize(size_t count) { count_ = count; }
@@ -39,12 +39,12 @@ class Vectors {
   void clear() { std::fill(numbers_.begin(), numbers_.end(), 0.f); }
   auto matrix() {
     return Eigen::Map<Eigen::MatrixXf, 0, Eigen::OuterStride<>>(
-        numbers_.data(), static_cast<Eigen::Index>(length_), static_cast<Eigen::Index>(count_),
+        numbers_.data(), static_cast<Eigen::Index>(stride_), static_cast<Eigen::Index>(count_),
         Eigen::OuterStride<>(static_cast<Eigen::Index>(stride_)));
   }
 
  private:
-  size_t length_, stride_, count_ = 0;
+  size_t stride_, count_ = 0;
   std::vector<float> numbers_;
 };
 
@@ -145,7 +145,7 @@ bool fill_by_sketch(const RowSketch& b, Vectors& v) {
   squares /= trace;
   Vectors random(b.sums());
   fill_at_random(random);
-  Small mixed = random.matrix().cast<double>();
+  Small mixed = random.matrix().topRows(sums).cast<double>();
   for (int i = 0; i < kSketchPower; ++i) mixed = squares * mixed;
   mixed /= mixed.norm();
   std::vector<float> factors;

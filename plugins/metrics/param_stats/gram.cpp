@@ -10,6 +10,9 @@ namespace param_stats {
 namespace {
 
 constexpr size_t kPanelNumbers = size_t{1} << 16;  // 512 KiB: stays in the second cache
+constexpr size_t kGathered = 8;
+// An odd number of cache lines a row: of rows a power of two apart the first cache holds few.
+constexpr size_t kOdd = 8;
 
 /// A few columns of a wide matrix, or rows of a tall one, as rows of the shorter side's length.
 class Panels {
@@ -18,11 +21,11 @@ class Panels {
       : a_(a),
         wide_(a.rows <= a.columns),
         m_(static_cast<size_t>(wide_ ? a.rows : a.columns)),
-        stride_((m_ + kGramStep - 1) / kGramStep * kGramStep),
+        stride_((m_ + kGramStep - 1) / kGramStep * kGramStep + kOdd),
         length_(wide_ ? a.columns : a.rows),
         most_(static_cast<int64_t>(std::max<size_t>(kPanelNumbers / stride_, 8))),
         panel_(static_cast<size_t>(most_) * stride_),
-        row_(static_cast<size_t>(wide_ ? most_ : a.columns)) {}
+        rows_(wide_ ? kGathered * static_cast<size_t>(most_) : 0) {}
 
   size_t m() const { return m_; }
   size_t stride() const { return stride_; }
@@ -37,20 +40,23 @@ class Panels {
   }
 
  private:
-  void read(int64_t first, int64_t count) {
+  void read(int64_t first, int64_t count, double* to) {
     tmeter::decode<double>(a_.dtype, a_.read(first, count),
-                           std::span(row_).first(static_cast<size_t>(count)));
+                           std::span(to, static_cast<size_t>(count)));
   }
   void fill_rows(int64_t at, int64_t n) {
-    for (int64_t k = 0; k < n; ++k) {
-      read((at + k) * a_.columns, a_.columns);
-      std::copy(row_.begin(), row_.end(), panel_.begin() + k * static_cast<int64_t>(stride_));
-    }
+    for (int64_t k = 0; k < n; ++k)
+      read((at + k) * a_.columns, a_.columns, &panel_[static_cast<size_t>(k) * stride_]);
   }
+  /// Some rows at a time: a line of the cache is written as a whole.
   void fill_columns(int64_t at, int64_t n) {
-    for (size_t i = 0; i < m_; ++i) {
-      read(static_cast<int64_t>(i) * a_.columns + at, n);
-      for (size_t k = 0; k < static_cast<size_t>(n); ++k) panel_[k * stride_ + i] = row_[k];
+    const auto count = static_cast<size_t>(n);
+    for (size_t i = 0; i < m_; i += kGathered) {
+      const size_t rows = std::min(kGathered, m_ - i);
+      for (size_t r = 0; r < rows; ++r)
+        read(static_cast<int64_t>(i + r) * a_.columns + at, n, &rows_[r * count]);
+      for (size_t k = 0; k < count; ++k)
+        for (size_t r = 0; r < rows; ++r) panel_[k * stride_ + i + r] = rows_[r * count + k];
     }
   }
 
@@ -58,22 +64,24 @@ class Panels {
   bool wide_;
   size_t m_, stride_;
   int64_t length_, most_;
-  std::vector<double> panel_, row_;
+  std::vector<double> panel_, rows_;
 };
 
 /// The eigenvalues of a symmetric matrix, of which the lower triangle is given and used up.
-std::vector<double> eigenvalues(Eigen::MatrixXd& symmetric) {
-  const auto m = symmetric.rows();
-  if (m == 1) return {symmetric(0, 0)};
-  Eigen::VectorXd reflections(m - 1);
-  // In place: the public Tridiagonalization copies a matrix of up to 8 MiB for every thread.
-  Eigen::internal::tridiagonalization_inplace(symmetric, reflections);
+std::vector<double> eigenvalues(std::vector<double>& symmetric, size_t m, size_t stride) {
+  const auto size = static_cast<Eigen::Index>(m);
+  Eigen::VectorXd diagonal(size), below(size - 1);
+  make_tridiagonal(symmetric.data(), m, stride, diagonal.data(), below.data());
+  // Eigen takes what is small beside 1 for 0. A power of two changes no digit.
+  const double largest = std::fmax(diagonal.cwiseAbs().maxCoeff(), 1e-300);
+  const double scale = std::exp2(-std::ilogb(largest));
+  diagonal *= scale;
+  below *= scale;
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  solver.computeFromTridiagonal(symmetric.diagonal(), symmetric.diagonal<-1>(),
-                                Eigen::EigenvaluesOnly);
+  solver.computeFromTridiagonal(diagonal, below, Eigen::EigenvaluesOnly);
   if (solver.info() != Eigen::Success)
     throw tmeter::Error(TMETER_INTERNAL, "the eigenvalues of a Gram matrix do not converge");
-  const auto& found = solver.eigenvalues();
+  const Eigen::VectorXd found = solver.eigenvalues() / scale;
   return {found.data(), found.data() + found.size()};
 }
 
@@ -104,13 +112,7 @@ Spectrum spectrum_by_gram(const Matrix& matrix, const std::function<bool()>& sto
       for (size_t i = 0; i < rows * stride; ++i) panel[i] /= scale;
     add_gram(panel, rows, m, stride, gram.data());
   });
-  const auto side = static_cast<Eigen::Index>(m);
-  Eigen::MatrixXd symmetric(side, side);
-  for (Eigen::Index i = 0; i < side; ++i)
-    for (Eigen::Index j = 0; j <= i; ++j)
-      symmetric(i, j) = gram[static_cast<size_t>(i) * stride + static_cast<size_t>(j)];
-  std::vector<double>().swap(gram);  // 8 MiB that the eigenvalues need no more
-  auto values = eigenvalues(symmetric);
+  auto values = eigenvalues(gram, m, stride);
   const double largest = *std::max_element(values.begin(), values.end());
   const double floor = largest * static_cast<double>(m) * 0x1p-52;
   for (auto& v : values) v = v > floor ? std::sqrt(v) : 0;

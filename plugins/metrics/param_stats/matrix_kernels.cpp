@@ -15,33 +15,42 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Doubles = hn::CappedTag<double, kGramStep / 2>;
 using Vector = hn::Vec<Doubles>;
 
-/// Rows [i, i + 4) and columns [j, j + 2 vectors) of the Gram matrix, kept in registers.
+/// Rows of the Gram matrix that are summed up together, as registers allow: the more, the less is
+/// read from the second cache.
+#if HWY_TARGET <= HWY_AVX3
+constexpr size_t kTileRows = 8;
+#else
+constexpr size_t kTileRows = 4;
+#endif
+static_assert(kGramStep % kTileRows == 0);
+
+/// Rows [i, i + kTileRows) and columns [j, j + 2 vectors) of the Gram matrix, kept in registers.
 HWY_INLINE void gram_tile(const double* HWY_RESTRICT p, size_t rows, size_t stride, size_t i,
                           size_t j, double* HWY_RESTRICT gram) {
   const Doubles d;
   const size_t n = hn::Lanes(d);
-  Vector a0 = hn::Zero(d), a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, e0 = a0, e1 = a0;
+  Vector left[kTileRows], right[kTileRows];
+  for (size_t r = 0; r < kTileRows; ++r) left[r] = right[r] = hn::Zero(d);
   for (size_t k = 0; k < rows; ++k, p += stride) {
     const Vector u = hn::LoadU(d, p + j), v = hn::LoadU(d, p + j + n);
-    const Vector w = hn::Set(d, p[i]), x = hn::Set(d, p[i + 1]);
-    const Vector y = hn::Set(d, p[i + 2]), z = hn::Set(d, p[i + 3]);
-    a0 = hn::MulAdd(w, u, a0), a1 = hn::MulAdd(w, v, a1);
-    b0 = hn::MulAdd(x, u, b0), b1 = hn::MulAdd(x, v, b1);
-    c0 = hn::MulAdd(y, u, c0), c1 = hn::MulAdd(y, v, c1);
-    e0 = hn::MulAdd(z, u, e0), e1 = hn::MulAdd(z, v, e1);
+    for (size_t r = 0; r < kTileRows; ++r) {
+      const Vector x = hn::Set(d, p[i + r]);
+      left[r] = hn::MulAdd(x, u, left[r]);
+      right[r] = hn::MulAdd(x, v, right[r]);
+    }
   }
-  const auto store = [&](size_t row, Vector left, Vector right) {
-    double* at = gram + (i + row) * stride + j;
-    hn::StoreU(hn::Add(hn::LoadU(d, at), left), d, at);
-    hn::StoreU(hn::Add(hn::LoadU(d, at + n), right), d, at + n);
-  };
-  store(0, a0, a1), store(1, b0, b1), store(2, c0, c1), store(3, e0, e1);
+  for (size_t r = 0; r < kTileRows; ++r) {
+    double* at = gram + (i + r) * stride + j;
+    hn::StoreU(hn::Add(hn::LoadU(d, at), left[r]), d, at);
+    hn::StoreU(hn::Add(hn::LoadU(d, at + n), right[r]), d, at + n);
+  }
 }
 
 void gram(const double* p, size_t rows, size_t m, size_t stride, double* out) {
   const size_t width = 2 * hn::Lanes(Doubles());
   for (size_t j = 0; j < m; j += width)
-    for (size_t i = j / 4 * 4; i < m; i += 4) gram_tile(p, rows, stride, i, j, out);
+    for (size_t i = j / kTileRows * kTileRows; i < m; i += kTileRows)
+      gram_tile(p, rows, stride, i, j, out);
 }
 
 inline Vector load(const double* x) { return hn::LoadU(Doubles(), x); }

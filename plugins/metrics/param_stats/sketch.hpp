@@ -35,20 +35,22 @@ class RowSketch {
   void merge(const RowSketch& other);
 
   size_t sums() const { return sums_; }
-  /// Each sum is followed by zeros up to a multiple of kBlockStep.
+  /// Of a sum, in the kernels' order; zeros are among them up to a multiple of kBlockStep.
   size_t stride() const { return stride_; }
   const float* data() const { return numbers_.data(); }
   /// B B^T, B the sums as rows; sums() numbers a row.
   std::vector<float> gram() const;
 
  private:
-  void add_rows(int64_t row, size_t column, const uint8_t* at, size_t rows, size_t columns);
+  void add_rows(int64_t row, const uint8_t* at, size_t rows);
+  const uint8_t* among_zeros(const uint8_t* at, size_t column, size_t columns);
 
   std::optional<Stored> stored_;
   tmeter::DType type_;
-  size_t columns_, stride_, sums_;
+  size_t size_, columns_, stride_, sums_;
   float scale_;
   std::vector<float> numbers_, decoded_;
+  std::vector<uint8_t> row_;  // of which only a piece is known
 };
 
 }  // namespace param_stats

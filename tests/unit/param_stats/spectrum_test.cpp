@@ -288,6 +288,21 @@ TEST(Spectrum, WeightsNearTheEndsOfFloatHaveANorm) {
   }
 }
 
+TEST(Spectrum, TheRanksOfTinyAndOfHugeWeightsAreThoseOfOthers) {
+  // 30 values of 4 and 20 of 1: p = 4/140 and 1/140.
+  const auto value = [](int64_t i) { return i < 30 ? 4.0 : i < 50 ? 1.0 : 0.0; };
+  const double rank =
+      std::exp(-30 * (4 / 140.) * std::log(4 / 140.) - 20 / 140. * std::log(1 / 140.));
+  for (const float times : {1.f, 0x1p-60f, 0x1p-90f, 0x1p-110f, 0x1p+100f}) {
+    const auto bytes = as_floats(reflected(50, 90, value), times);
+    const auto a = matrix_of(bytes, tmeter::DType(TMETER_DTYPE_FLOAT32), 50, 90);
+    const auto spectrum = param_stats::spectrum_by_gram(a, kNever);
+    EXPECT_NEAR(spectrum.norm / static_cast<double>(times), 4, 1e-5) << times;
+    ASSERT_TRUE(spectrum.effective_rank);
+    EXPECT_NEAR(*spectrum.effective_rank, rank, 1e-4 * rank) << times;
+  }
+}
+
 TEST(Spectrum, CtrlCIsHeardWhileSingularValuesAreWorkedOut) {
   const std::vector<uint8_t> bytes(sizeof(double) * 40 * 50, 1);
   const auto a = matrix_of(bytes, kFloat64, 40, 50);
