@@ -27,8 +27,8 @@ po::typed_value<std::string>* text(const char* name) {
 }
 
 struct Options {
-  po::options_description what{"What to compute", 96}, input{"The model", 96}, run{"Running the model", 96},
-      show{"Reports", 96}, other{"Other", 96};
+  po::options_description what{"What to compute", 96}, input{"The model", 96},
+      run{"Running the model", 96}, show{"Reports", 96}, other{"Other", 96};
   Options() {
     what.add_options()(
         "plugins,p", list("A,B,..."),
@@ -37,8 +37,7 @@ struct Options {
                                   "an option of a plugin, as in flops.convention=fvcore")(
         "hardware", text("NAME|FILE"), "machine for estimates, or auto (default: horowitz-45nm)")(
         "threads", text("N"), "threads that read weights (default: one for each core)")(
-        "assert", list("EXPR"),
-        "status 3 unless it holds: 'macs<=5G', 'coverage==100%'");
+        "assert", list("EXPR"), "status 3 unless it holds: 'macs<=5G', 'coverage==100%'");
     run.add_options()("inference", "run the model: its time, throughput and memory")(
         "profile", "--inference with counters, threads, the system's load")(
         "device", text("NAME"), "cpu (default), cuda or cuda:1")(
@@ -46,11 +45,10 @@ struct Options {
         "op-library", list("FILE"), "library with operators that LibTorch lacks")(
         "seed", text("N"), "of inputs and weights that are made up (default: 0)")(
         "run-for", text("TIME"), "time for all runs together, as in 30s (default: 10s)");
-    input.add_options()(
-        "input,i", list("[NAME=]SHAPE[:DTYPE]"),
-        "8x3x224x224, ids=1x128:i64, [3x800x800,3x600x800]")("bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
-        "sweep", list("SYMBOL=N,N,..."),
-        "totals at s77=1,8,64 or x.0=128..1024:128; also twice")(
+    input.add_options()("input,i", list("[NAME=]SHAPE[:DTYPE]"),
+                        "8x3x224x224, ids=1x128:i64, [3x800x800,3x600x800]")(
+        "bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
+        "sweep", list("SYMBOL=N,N,..."), "totals at s77=1,8,64 or x.0=128..1024:128; also twice")(
         "trust", "allow a TorchScript file to run code while it loads");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
                        "text (default), json, …; or a file alone: report.md")(
@@ -63,12 +61,11 @@ struct Options {
                                                                  "auto, always or never");
     other.add_options()("plugin", list("FILE"), "load this plugin file too")(
         "plugin-path", list("DIR"), "look for plugins here first")(
-        "timeout", text("TIME"),
-        "60, 500ms, 2min (default: none; for code in a file 60)")(
+        "timeout", text("TIME"), "60, 500ms, 2min (default: none; for code in a file 60)")(
         "max-memory", text("SIZE"), "memory (default: half the machine's, at most 8GiB)")(
         "config", text("FILE"), "read options from a TOML file")("quiet,q", "errors only")(
-        "verbose,v", "say what is being done; reports explain each figure")("version", "print the version")("help,h",
-                                                                               "print this text");
+        "verbose,v", "say what is being done; reports explain each figure")(
+        "version", "print the version")("help,h", "print this text");
   }
   po::options_description visible() const {
     po::options_description all;
@@ -228,8 +225,10 @@ void fill_runs(const po::variables_map& map, CommandLine& out) {
     runs.seconds = core::parse_seconds("--run-for", map["run-for"].as<std::string>());
   for (const auto& t : texts(map, "input-file")) runs.inputs.push_back(parse_input_file(t));
   runs.libraries = texts(map, "op-library");
-  // Who reads a program of TorchScript, and who predicts the run's memory, knows on how many threads.
-  const core::Setting threads{.value = std::to_string(std::min(runs.threads, 1024u)), .origin = std::string(core::kOfRuns)};
+  // Who reads a program of TorchScript, and who predicts the run's memory, knows on how many
+  // threads.
+  const core::Setting threads{.value = std::to_string(std::min(runs.threads, 1024u)),
+                              .origin = std::string(core::kOfRuns)};
   out.settings.options["torch-backend"].insert_or_assign("real-values", threads);
   out.settings.options["memory"].try_emplace("threads", threads);
   if (runs.libraries.empty()) return;
@@ -366,7 +365,8 @@ std::string help_text() {
          "  tmeter config, hardware list|measure  the default configuration; machine profiles\n"
       << Options().visible()
       << "\nExit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
-         "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run, 130 interrupted.\n\n"
+         "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run, 130 "
+         "interrupted.\n\n"
          "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n"
          "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n"
          "  tmeter llama.safetensors --plugins=param-stats,quantization-advice\n";

@@ -204,8 +204,9 @@ void Engine::evaluate_all(size_t column) {
   for (const auto& node : graph_.nodes()) evaluate(column, node);
 }
 
-/// Of a large graph a metric would find nothing in the cache of what the one before has looked at: so all metrics are
-/// asked about some nodes, and then about the next. Figures do not depend on who asks first.
+/// Of a large graph a metric would find nothing in the cache of what the one before has looked at:
+/// so all metrics are asked about some nodes, and then about the next. Figures do not depend on who
+/// asks first.
 void Engine::evaluate_in_blocks() {
   constexpr size_t kLarge = 4096, kBlock = 128;
   if (graph_.nodes().size() < kLarge) return;

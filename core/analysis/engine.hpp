@@ -1,9 +1,10 @@
 // The engine: runs the metrics of the chosen plugins over a graph.
 //
-// Order: configure → numbers inside tensors, streamed → runs of the model, observed → every metric, each when it is first needed:
-// its module handlers, then its node handlers or the analyses that produce it, then its roll-ups →
-// coverage. Whatever reads a metric gets what it will be in the end, so the order of plugins does
-// not matter; what needs itself is an error. One engine serves one run; it is used from one thread.
+// Order: configure → numbers inside tensors, streamed → runs of the model, observed → every metric,
+// each when it is first needed: its module handlers, then its node handlers or the analyses that
+// produce it, then its roll-ups → coverage. Whatever reads a metric gets what it will be in the
+// end, so the order of plugins does not matter; what needs itself is an error. One engine serves
+// one run; it is used from one thread.
 #pragma once
 #include <functional>
 #include <map>
@@ -34,8 +35,8 @@ class Engine final : private ResultsAccess {
     for (auto* p : plugins_) p->call.run = context_;
   }
 
-  /// Makes `run` run the model for the plugins that observe it. Without, what they would measure is no
-  /// part of the results.
+  /// Makes `run` run the model for the plugins that observe it. Without, what they would measure is
+  /// no part of the results.
   void run_model(ModelRuns& runs) {
     context_.runs = &runs;
     runs_ = &runs;
@@ -64,7 +65,7 @@ class Engine final : private ResultsAccess {
   struct Progress {
     Stage answered = Stage::kWaiting;  // module handlers were asked
     Stage finished = Stage::kWaiting;  // every cell is there, roll-ups included
-    std::string doing;  // "on metric 'macs'"
+    std::string doing;                 // "on metric 'macs'"
     HandlerTable::OfMetric* handlers = nullptr;
     std::vector<Stage> nodes;
     std::vector<Answer> calls;   // empty: none is answered

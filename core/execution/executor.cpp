@@ -23,7 +23,7 @@ Executor::Executor(Registry& registry, const Graph& graph, const RunWishes& wish
                    const RunContext& context) {
   for (const auto& [name, path] : wishes.inputs) inputs_.push_back({to_abi(name), to_abi(path)});
   for (const auto& path : wishes.libraries) libraries_.push_back(to_abi(path));
-  request_ = {sizeof request_,      static_cast<int32_t>(wishes.threads),
+  request_ = {sizeof request_,       static_cast<int32_t>(wishes.threads),
               to_abi(wishes.device), wishes.seed,
               wishes.memory,         inputs_.data(),
               inputs_.size(),        libraries_.data(),

@@ -56,8 +56,7 @@ class ModelPauses {
 
 }  // namespace
 
-ModelRuns::ModelRuns(Registry& registry, const TensorBytes& tensors, RunWishes wishes,
-                     CallLog& log)
+ModelRuns::ModelRuns(Registry& registry, const TensorBytes& tensors, RunWishes wishes, CallLog& log)
     : registry_(registry), tensors_(tensors), wishes_(std::move(wishes)), log_(log) {
   facts_["device"] = wishes_.device;
   facts_["threads"] = std::to_string(wishes_.threads);
@@ -187,10 +186,11 @@ void ModelRuns::warm_up() {
 /// A model whose warm-up took all the time is run once more, by the run that tells most for its
 /// time.
 void ModelRuns::run_slow() {
-  const auto best = std::min_element(kinds_.begin(), kinds_.end(), [](const auto& a, const auto& b) {
-    const auto rank = [](const Kind& k) { return k.run == TMETER_RUN_OPERATORS ? 0 : k.run; };
-    return rank(a) < rank(b);
-  });
+  const auto best =
+      std::min_element(kinds_.begin(), kinds_.end(), [](const auto& a, const auto& b) {
+        const auto rank = [](const Kind& k) { return k.run == TMETER_RUN_OPERATORS ? 0 : k.run; };
+        return rank(a) < rank(b);
+      });
   run_once(*best);
   log_.add(TMETER_LOG_WARNING, "tmeter",
            "one run takes longer than all were to take (--run-for): it was run once more after the "
@@ -245,8 +245,8 @@ void ModelRuns::stop(const std::string& why) {
 /// What an executor says is wrong stops the runs; what was measured until then stays.
 void ModelRuns::run_all(const Graph& graph) {
   try {
-    executor_ = std::make_unique<Executor>(registry_, graph, wishes_,
-                                           RunContext{&log_, nullptr, nullptr, &tensors_, &graph, this});
+    executor_ = std::make_unique<Executor>(
+        registry_, graph, wishes_, RunContext{&log_, nullptr, nullptr, &tensors_, &graph, this});
     std::vector<Sampler::Task> samples;
     for (auto& w : watchers_) {
       if (w.interval) samples.push_back(sample_task(w));

@@ -84,11 +84,11 @@ class ModelRuns final : public RunsAccess {
   std::deque<Watcher> watchers_;
   std::vector<Kind> kinds_;
   std::unique_ptr<Executor> executor_;
-  Watcher* beginning_ = nullptr;      // in its `begin`
-  const Kind* running_ = nullptr;     // in a run
-  std::vector<Watcher*> listening_;   // to it
-  ToldRun told_;                      // of it
-  double last_seconds_ = 0;           // that the last run took
+  Watcher* beginning_ = nullptr;     // in its `begin`
+  const Kind* running_ = nullptr;    // in a run
+  std::vector<Watcher*> listening_;  // to it
+  ToldRun told_;                     // of it
+  double last_seconds_ = 0;          // that the last run took
   bool slow_ = false;
   std::string stopped_;
   bool interrupted_ = false;

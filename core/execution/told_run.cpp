@@ -42,7 +42,8 @@ void ToldRun::check_order(int32_t kind) {
 
 /// The sum of all is an integer, too: observers add up.
 void ToldRun::check_memory(const tmeter_event& event) {
-  if (event.bytes <= 0) refuse("an event of memory is of " + std::to_string(event.bytes) + " bytes");
+  if (event.bytes <= 0)
+    refuse("an event of memory is of " + std::to_string(event.bytes) + " bytes");
   if (__builtin_add_overflow(moved_, event.bytes, &moved_))
     refuse("a run allocates and frees more than 2^63 bytes");
 }

@@ -101,8 +101,8 @@ struct Input {
   std::span<int64_t> wanted;  // dims the user asked for, when the loader could not give them
 };
 
-/// Who belongs to whom, as columns of indices: for what goes through all of a graph once for each metric. The
-/// things themselves are too large for that; each would be fetched from memory anew.
+/// Who belongs to whom, as columns of indices: for what goes through all of a graph once for each
+/// metric. The things themselves are too large for that; each would be fetched from memory anew.
 struct Belonging {
   static constexpr uint32_t kNone = ~uint32_t{0};
   std::vector<uint32_t> call_of_node;

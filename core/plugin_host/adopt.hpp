@@ -1,7 +1,8 @@
 // Structs that grow, across the border (docs/abi.md): the other side's may be shorter than ours (it
 // is older) or longer (it is newer). Inside the host every struct is whole.
 //
-// `least` is the struct's size in the minor it came with, TMETER_SIZE_1_0(type): what every plugin has.
+// `least` is the struct's size in the minor it came with, TMETER_SIZE_1_0(type): what every plugin
+// has.
 #pragma once
 #include <tmeter/abi/sizes.h>
 #include <tmeter/abi/tmeter.h>

@@ -1,7 +1,7 @@
 #include "core/plugin_host/interfaces.hpp"
 
-#include <tmeter/abi/executor.h>
 #include <tmeter/abi/draft/option_tables.h>
+#include <tmeter/abi/executor.h>
 
 #include <map>
 #include <string_view>

@@ -1,13 +1,12 @@
-// An executor that runs nothing, and whose clock is known: operator i takes i + 1 µs, a whole run as long
-// as all of them and another 1 µs for each operator that is told of.
+// An executor that runs nothing, and whose clock is known: operator i takes i + 1 µs, a whole run
+// as long as all of them and another 1 µs for each operator that is told of.
 //
 // What it does wrong, when TMETER_CLOCKWORK says so, is in tests/cli/test_runs.py.
-#include <tmeter/cpp/executor.hpp>
-
-#include <cstdlib>
 #include <csignal>
+#include <cstdlib>
 #include <string_view>
 #include <thread>
+#include <tmeter/cpp/executor.hpp>
 
 namespace {
 

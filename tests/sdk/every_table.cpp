@@ -21,8 +21,12 @@ struct Elements final : tmeter::TensorAnalysis {
 /// What the run was told of.
 class Runs final : public tmeter::Observer {
  public:
-  void begin(const tmeter::Graph&, tmeter::ObserverCall& call) override { call.want(TMETER_RUN_OPERATORS); }
-  void event(const tmeter_event& e, tmeter::ObserverCall&) override { steps_ += e.kind == TMETER_EVENT_OP_END; }
+  void begin(const tmeter::Graph&, tmeter::ObserverCall& call) override {
+    call.want(TMETER_RUN_OPERATORS);
+  }
+  void event(const tmeter_event& e, tmeter::ObserverCall&) override {
+    steps_ += e.kind == TMETER_EVENT_OP_END;
+  }
   void end(const tmeter::Graph&, tmeter::ObserverCall& call) override {
     call.emit("steps", TMETER_AXIS_MODEL, 0, tmeter::Count(steps_));
   }
@@ -48,7 +52,8 @@ class Clock final : public tmeter::Execution {
   }
 
  private:
-  void tell(int32_t kind, const tmeter_node* node, uint64_t since, tmeter::ExecutorCall& call) const {
+  void tell(int32_t kind, const tmeter_node* node, uint64_t since,
+            tmeter::ExecutorCall& call) const {
     tmeter_event e{};
     e.struct_size = sizeof e;
     e.kind = kind;
@@ -61,7 +66,8 @@ class Clock final : public tmeter::Execution {
   uint64_t now_ = 1'000'000'000;
 };
 
-std::unique_ptr<tmeter::Execution> prepare(const tmeter::Graph& graph, const tmeter_run_request& request,
+std::unique_ptr<tmeter::Execution> prepare(const tmeter::Graph& graph,
+                                           const tmeter_run_request& request,
                                            tmeter::ExecutorCall& call) {
   if (request.threads < 1) throw tmeter::Error(TMETER_BAD_USAGE, "no threads");
   call.fact("engine", "a clock");
@@ -120,8 +126,12 @@ void set_up(tmeter::Registrar& r) {
   r.propagator("nowhere", [](const tmeter::Graph&, tmeter::GraphBuilder&, tmeter::Call&) {
     throw tmeter::Error(TMETER_UNSUPPORTED, "");
   });
-  r.metric({.id = "steps", .title = "steps", .unit = "step", .axis = TMETER_AXIS_MODEL,
-            .aggregation = TMETER_AGGREGATE_NONE, .convention = "1 an operator that ran"});
+  r.metric({.id = "steps",
+            .title = "steps",
+            .unit = "step",
+            .axis = TMETER_AXIS_MODEL,
+            .aggregation = TMETER_AGGREGATE_NONE,
+            .convention = "1 an operator that ran"});
   tmeter::observer<Runs>(r, "runs", "steps");
   tmeter::executor<prepare>(r, "a clock");
   r.writer("every", "every", "text/plain", write);

@@ -307,8 +307,8 @@ Layouts::Known Layouts::reshaped(const Node& node, const Strided& from, const Va
   return contiguous(std::move(sizes));
 }
 
-/// TensorIterator (reorder_dimensions) keeps the order of its first operand, unless that is broadcast;
-/// else that of all where it is the same.
+/// TensorIterator (reorder_dimensions) keeps the order of its first operand, unless that is
+/// broadcast; else that of all where it is the same.
 Layouts::Known Layouts::elementwise(const Node& node, const Value& result) const {
   const auto sizes = sizes_of(result.shape());
   const auto first = first_input(node);

@@ -101,9 +101,7 @@ tmeter_id Arguments::optional_tensor(json::element e, Scope& scope) {
   return tagged.kind == "as_none" ? none() : tensor(tagged.value, scope);
 }
 
-tmeter_id Arguments::integer(json::element e, Scope&) {
-  return integer(as_integer(e));
-}
+tmeter_id Arguments::integer(json::element e, Scope&) { return integer(as_integer(e)); }
 
 tmeter_id Arguments::integers(json::element e, Scope& scope) {
   return list(e, &Arguments::integer, scope);
@@ -115,9 +113,7 @@ tmeter_id Arguments::reals(json::element e, Scope& scope) {
   return list(e, &Arguments::real, scope);
 }
 
-tmeter_id Arguments::boolean(json::element e, Scope&) {
-  return boolean(as_bool(e));
-}
+tmeter_id Arguments::boolean(json::element e, Scope&) { return boolean(as_bool(e)); }
 
 tmeter_id Arguments::text(json::element e, Scope&) { return building_.graph.text(as_text(e)); }
 

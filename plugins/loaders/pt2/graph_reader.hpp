@@ -26,7 +26,8 @@ class GraphReader {
   /// Those from number `first` on of so many.
   void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call, size_t first,
             size_t total);
-  /// Nodes [first, end) of the graph that is not inside another, of so many, as they were recorded from `at` on.
+  /// Nodes [first, end) of the graph that is not inside another, of so many, as they were recorded
+  /// from `at` on.
   void read(Recording& recording, size_t at, Scope& scope, tmeter_id call, size_t first, size_t end,
             size_t total);
 

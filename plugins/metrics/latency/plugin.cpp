@@ -1,7 +1,7 @@
 // latency: how long the model takes, as measured: the whole, its modules, its operators.
 //
-// The whole is timed by runs that tell of nothing else; operators by runs of their own, one after the
-// other in every round (abi/observer.h), so that what observing costs is seen and said.
+// The whole is timed by runs that tell of nothing else; operators by runs of their own, one after
+// the other in every round (abi/observer.h), so that what observing costs is seen and said.
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/observer.hpp>
@@ -53,8 +53,9 @@ const std::array<tmeter::MetricSpec, 9> kMetrics{{
      .title = "time",
      .unit = "s",
      .unit_kind = TMETER_UNIT_SECOND,
-     .convention = "median of an operator's time in runs that tell of each operator; of a module the "
-                   "sum of those inside"},
+     .convention =
+         "median of an operator's time in runs that tell of each operator; of a module the "
+         "sum of those inside"},
     {.id = "time_share",
      .title = "time share",
      .unit_kind = TMETER_UNIT_RATIO,
@@ -134,8 +135,7 @@ class Latency final : public tmeter::Observer {
     emit_whole(graph, call);
     emit_operators(call);
     const auto provenance = about(call);
-    for (const auto& m : kMetrics)
-      call.set_provenance(m.id, provenance.first, provenance.second);
+    for (const auto& m : kMetrics) call.set_provenance(m.id, provenance.first, provenance.second);
   }
 
  private:
@@ -206,8 +206,9 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                      r.option({.key = "precision",
                                .type = TMETER_OPTION_FLOAT,
                                .default_value = "0.02",
-                               .text = "runs are repeated until the median is known so well, as a "
-                                       "share of it, with 95 % confidence, or time is up (--run-for)",
+                               .text =
+                                   "runs are repeated until the median is known so well, as a "
+                                   "share of it, with 95 % confidence, or time is up (--run-for)",
                                .min = 1e-4,
                                .max = 1});
                      r.option({.key = "runs",

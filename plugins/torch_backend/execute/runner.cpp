@@ -10,7 +10,9 @@ namespace {
 
 using c10::IValue;
 
-bool tells_operators(int32_t run) { return run == TMETER_RUN_OPERATORS || run == TMETER_RUN_MEMORY; }
+bool tells_operators(int32_t run) {
+  return run == TMETER_RUN_OPERATORS || run == TMETER_RUN_MEMORY;
+}
 
 std::string mib(uint64_t bytes) { return std::to_string((bytes >> 20) + 1) + " MiB"; }
 
@@ -20,7 +22,8 @@ uint64_t bytes_asked(std::string_view text) {
   const auto at = text.find(kBefore);
   return at == std::string_view::npos
              ? 0
-             : std::strtoull(std::string(text.substr(at + kBefore.size(), 24)).c_str(), nullptr, 10);
+             : std::strtoull(std::string(text.substr(at + kBefore.size(), 24)).c_str(), nullptr,
+                             10);
 }
 
 IValue tensor_of_number(const IValue& number) {
@@ -31,8 +34,8 @@ IValue tensor_of_number(const IValue& number) {
 
 }  // namespace
 
-/// On the CPU events are told as they happen; those of a GPU when the run has ended and its clock can
-/// be read.
+/// On the CPU events are told as they happen; those of a GPU when the run has ended and its clock
+/// can be read.
 struct Runner::Telling {
   ExecutorCall& call;
   DeviceClock& clock;
@@ -91,7 +94,8 @@ void Runner::use_threads(int32_t threads) {
   if (threads > most_threads_) {
     const int start = threads_that_start(static_cast<unsigned>(threads));
     if (start < threads)
-      throw Error(TMETER_CANNOT_RUN, "only " + std::to_string(start) + " of " + std::to_string(threads) +
+      throw Error(TMETER_CANNOT_RUN, "only " + std::to_string(start) + " of " +
+                                         std::to_string(threads) +
                                          " threads can be started on this machine (--threads)");
     most_threads_ = threads;
   }
@@ -210,10 +214,11 @@ std::string sizes_text(at::IntArrayRef sizes) {
 
 void require_sizes(const Step& step, const at::Tensor& result) {
   if (result.sizes() == step.counted_on) return;
-  throw Error(TMETER_CANNOT_RUN,
-              step.place + " gives " + sizes_text(result.sizes()) + " for these inputs and the recorded "
-                  "program counts on " + sizes_text(step.counted_on) +
-                  "; a .pt2 file (torch.export) has sizes that follow data");
+  throw Error(TMETER_CANNOT_RUN, step.place + " gives " + sizes_text(result.sizes()) +
+                                     " for these inputs and the recorded "
+                                     "program counts on " +
+                                     sizes_text(step.counted_on) +
+                                     "; a .pt2 file (torch.export) has sizes that follow data");
 }
 
 }  // namespace
@@ -268,8 +273,8 @@ void Runner::bind(const Step& step) {
       slots_[result.slot] = std::move(value);
     } else if (!result.items.empty()) {
       const auto items = value.toList();
-      TORCH_CHECK(items.size() >= result.items.size(), "gives ", items.size(), " tensors where the file has ",
-                  result.items.size());
+      TORCH_CHECK(items.size() >= result.items.size(), "gives ", items.size(),
+                  " tensors where the file has ", result.items.size());
       for (size_t k = 0; k < result.items.size(); ++k) {
         if (result.items[k] != Result::kNoSlot) slots_[result.items[k]] = items.get(k);
       }

@@ -50,8 +50,7 @@ TEST(QuantizationSqnr, OlderProcessorsGiveTheSameFigures) {
   const auto best = measured(tensors.at("fc1.weight"), 0);
   instruction_sets::each([&] {
     const auto figures = measured(tensors.at("fc1.weight"), 0);
-    for (size_t i = 0; i < kSchemeCount; ++i)
-      EXPECT_NEAR(figures.sqnr[i], best.sqnr[i], 1e-4);
+    for (size_t i = 0; i < kSchemeCount; ++i) EXPECT_NEAR(figures.sqnr[i], best.sqnr[i], 1e-4);
   });
 }
 

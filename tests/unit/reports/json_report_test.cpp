@@ -236,7 +236,12 @@ TEST_F(JsonReport, EveryByteIsEscapedWhereverItStands) {
         const auto expected = Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
         tmeter_output out;
         tmeter::Output output(&out);
-        json_report::Stream(output).open('{').key(std::string_view(name)).text(name).close('}').finish();
+        json_report::Stream(output)
+            .open('{')
+            .key(std::string_view(name))
+            .text(name)
+            .close('}')
+            .finish();
         ASSERT_EQ(out.text, "{" + expected + ":" + expected + "}\n") << length << " " << at;
         ASSERT_EQ(json_report::quoted(name), expected + ":");
       }
