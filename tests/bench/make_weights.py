@@ -4,6 +4,7 @@
     python3 tests/bench/make_weights.py weights.safetensors                 2.6 GB of bfloat16
     python3 tests/bench/make_weights.py w.safetensors --gb 1 --dtype f32
     python3 tests/bench/make_weights.py p.safetensors --zeros 0.9           nine in ten are 0
+    python3 tests/bench/make_weights.py s.safetensors --small     hidden size 768
     python3 tests/bench/make_weights.py big.safetensors --gb 20 --sparse    holes: zeros, no disk
 
 A decoder with hidden size 2,048 and feed-forward size 5,632 (as TinyLlama); the number of layers
@@ -23,6 +24,12 @@ HIDDEN, FEED_FORWARD, KEY_VALUE, VOCABULARY = 2048, 5632, 256, 32000
 OUTLIER_EVERY = 512
 BLOCK_ROWS = 64
 BYTES = {"bf16": 2, "f32": 4}
+
+
+def small():
+    """Hidden size 768, as BERT: singular values are all worked out, from Gram matrices."""
+    global HIDDEN, FEED_FORWARD, KEY_VALUE
+    HIDDEN, FEED_FORWARD, KEY_VALUE = 768, 3072, 768
 
 
 def layer(i):
@@ -103,7 +110,10 @@ def main():
     parser.add_argument("--dtype", choices=BYTES, default="bf16")
     parser.add_argument("--sparse", action="store_true", help="a hole instead of numbers")
     parser.add_argument("--zeros", type=float, default=0, help="share of the numbers that are 0, anywhere")
+    parser.add_argument("--small", action="store_true", help=small.__doc__)
     options = parser.parse_args()
+    if options.small:
+        small()
     tensors = shapes(options.gb * 1e9, BYTES[options.dtype])
     size = write(options.output, tensors, options.dtype, options.sparse, options.zeros)
     print(f"{options.output}: {len(tensors)} tensors, {size / 1e9:.2f} GB")

@@ -33,6 +33,7 @@ FILES = {
     "bf16, all 0": ["--gb", "2.6", "--sparse"],
     "float32": ["--gb", "1", "--dtype", "f32"],
     "float32, nine in ten 0": ["--gb", "1", "--dtype", "f32", "--zeros", "0.9"],
+    "float32, hidden size 768": ["--gb", "0.4", "--dtype", "f32", "--small"],
 }
 #: What is run: name, file, options of tmeter, runs.
 WORK = (
@@ -42,6 +43,8 @@ WORK = (
     ("statistics", "float32", [STATS, *NO_SPECTRAL], 5),
     ("statistics", "float32, nine in ten 0", [STATS, *NO_SPECTRAL], 3),
     ("statistics with spectral norms", "bf16", [STATS], 3),
+    ("statistics", "float32, hidden size 768", [STATS, *NO_SPECTRAL], 3),
+    ("statistics with spectral norms", "float32, hidden size 768", [STATS], 2),
     ("… to 1e-6", "bf16", [STATS, "--set", "param-stats.spectral-tolerance=1e-6"], 2),
     ("statistics, quantization-advice, pruning-advice", "bf16", [ALL, *NO_SPECTRAL], 2),
     ("statistics, 64 threads", "bf16", [STATS, *NO_SPECTRAL, "--threads", "64"], 3),
@@ -121,7 +124,7 @@ def main() -> None:
     parser.add_argument("--before", type=Path, required=True, help="the older tmeter")
     parser.add_argument("--note", default="before", help="what the older one is")
     parser.add_argument("--tmeter", type=Path, default=Path("build/release/bin/tmeter"))
-    parser.add_argument("--work", type=Path, help="folder that keeps the files (8 GB)")
+    parser.add_argument("--work", type=Path, help="folder that keeps the files (5 GB)")
     parser.add_argument("--output", type=Path, help="Markdown page whose section is replaced")
     options = parser.parse_args()
     options.before, options.tmeter = options.before.absolute(), options.tmeter.absolute()
