@@ -1,5 +1,5 @@
-// allocations: memory as the allocator of what runs the model sees it, operator by operator, held against
-// the peak that the graph alone tells.
+// allocations: memory as the allocator of what runs the model sees it, operator by operator, held
+// against the peak that the graph alone tells.
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/observer.hpp>
@@ -23,9 +23,10 @@ const std::array<tmeter::MetricSpec, 4> kMetrics{{
      .unit = "B",
      .unit_kind = TMETER_UNIT_BYTE,
      .aggregation = TMETER_AGGREGATE_MAX,
-     .convention = "bytes that the allocator has given out and not got back, at most, while an operator "
-                   "runs, workspaces inside kernels included, and the model's inputs, which are there "
-                   "before; parameters are not counted; a module's figure is its largest"},
+     .convention =
+         "bytes that the allocator has given out and not got back, at most, while an operator "
+         "runs, workspaces inside kernels included, and the model's inputs, which are there "
+         "before; parameters are not counted; a module's figure is its largest"},
     {.id = "allocated_bytes",
      .title = "allocated",
      .unit = "B",
@@ -44,8 +45,9 @@ const std::array<tmeter::MetricSpec, 4> kMetrics{{
      .unit_kind = TMETER_UNIT_BYTE,
      .aggregation = TMETER_AGGREGATE_MAX,
      .flags = TMETER_METRIC_DETAIL,
-     .convention = "bytes beyond what is there before and after an operator that it takes meanwhile: "
-                   "largest level while it runs - max(level before, level after)"},
+     .convention =
+         "bytes beyond what is there before and after an operator that it takes meanwhile: "
+         "largest level while it runs - max(level before, level after)"},
 }};
 
 struct Use {
@@ -127,7 +129,8 @@ class Allocations final : public tmeter::Observer {
     const std::array<int64_t, 4> figures{use.peak, use.allocated, use.freed, use.workspace};
     for (size_t i = 0; i < figures.size(); ++i) {
       // Of what is not run, nothing; a level that fell below what was told is none.
-      const auto cell = use.ran ? Cell(Count(std::max<int64_t>(figures[i], 0))) : Cell::zero_by_rule();
+      const auto cell =
+          use.ran ? Cell(Count(std::max<int64_t>(figures[i], 0))) : Cell::zero_by_rule();
       call.emit(kMetrics[i].id, TMETER_AXIS_NODE, node, cell);
     }
   }
@@ -138,9 +141,7 @@ class Allocations final : public tmeter::Observer {
   bool complete_ = false;
 };
 
-std::string bytes_text(double bytes) {
-  return tmeter::scaled(bytes, TMETER_UNIT_BYTE, "B").text();
-}
+std::string bytes_text(double bytes) { return tmeter::scaled(bytes, TMETER_UNIT_BYTE, "B").text(); }
 
 /// The operator with the largest workspace, as a reason.
 std::string largest_workspace(const Graph& graph, const Call& call) {
@@ -167,8 +168,8 @@ void compare(const Graph& graph, Call& call) {
   f.rule = "peak-differs";
   f.text = "memory at its peak is " + tmeter::percent(error < 0 ? -error : error) +
            (error < 0 ? " less" : " more") + " than the graph alone tells";
-  f.evidence = "measured " + bytes_text(measured.real()) + ", predicted " + bytes_text(told.real()) +
-               "; " + largest_workspace(graph, call);
+  f.evidence = "measured " + bytes_text(measured.real()) + ", predicted " +
+               bytes_text(told.real()) + "; " + largest_workspace(graph, call);
   call.add(f);
 }
 

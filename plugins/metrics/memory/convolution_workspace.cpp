@@ -83,8 +83,8 @@ bool is_of_onednn(const Convolution& c, int64_t threads) {
     return static_cast<int64_t>(c.dims) >= i ? c.w.shape()[-i] : 1;
   };
   const auto n = c.images();
-  const bool pays = c.is_strided() || c.is_dilated() || n >= 16 || last(1) != 1 || last(2) != 1 ||
-                    threads > 1;
+  const bool pays =
+      c.is_strided() || c.is_dilated() || n >= 16 || last(1) != 1 || last(2) != 1 || threads > 1;
   const auto rank = c.x.shape().rank();
   const auto first = std::min<int64_t>(rank, c.dims == 3 ? rank - 1 : rank);
   return pays && (c.groups > 1 || (last(1) > 3 && last(2) > 3) || n > 1 ||
@@ -121,8 +121,10 @@ Count gathered(const Convolution& c, const Kernels& k) {
 /// mkldnn_convolution (aten/src/ATen/native/mkldnn/Conv.cpp): image and weights go into blocks of
 /// channels, the result comes out in blocks; then only this is left, and is copied.
 Count blocked(const Convolution& c, const Kernels& k) {
-  const Count channels = rounded_up(c.channels(), k.block), filters = rounded_up(c.filters(), k.block);
-  const bool first = c.groups == 1 && c.channels() < k.block && !c.is_point();  // few channels stay as they are
+  const Count channels = rounded_up(c.channels(), k.block),
+              filters = rounded_up(c.filters(), k.block);
+  const bool first =
+      c.groups == 1 && c.channels() < k.block && !c.is_point();  // few channels stay as they are
   const Count image = Count(c.images()) * channels * c.places(c.x) * Count(kFloat);
   const Count result = Count(c.images()) * filters * c.places(c.y) * Count(kFloat);
   Count weights = filters * (first ? Count(c.channels()) : channels) * c.kernel() * Count(kFloat);

@@ -5,9 +5,10 @@
 // holds them, and so does what the model returns. Parameters, buffers and constants are not
 // activations. A tensor is freed after its last use, but not before the modules it was passed into
 // have returned: whoever calls a module holds its arguments until then (CPython keeps them on its
-// stack). tmeter's own executor has nobody who holds them (Until::kLastUse). Names that a forward keeps longer than it needs, and what a kernel allocates for itself
-// (workspaces, packed weights), are not seen: the figure is a lower bound of what an eager run
-// takes, within the tolerance that tests/models/test_peak.py states.
+// stack). tmeter's own executor has nobody who holds them (Until::kLastUse). Names that a forward
+// keeps longer than it needs, and what a kernel allocates for itself (workspaces, packed weights),
+// are not seen: the figure is a lower bound of what an eager run takes, within the tolerance that
+// tests/models/test_peak.py states.
 #pragma once
 #include <functional>
 #include <optional>
@@ -41,7 +42,8 @@ enum class Until {
 
 /// A node that makes other than its results' bytes – its plugin says so – has them divided among
 /// its results in proportion to their sizes.
-Lifetimes lifetimes(const tmeter::Graph& graph, const Made& made, Until until = Until::kCallsReturn);
+Lifetimes lifetimes(const tmeter::Graph& graph, const Made& made,
+                    Until until = Until::kCallsReturn);
 
 /// The node at which most is alive; the first of several. `alive` is not empty.
 size_t peak_of(const Lifetimes& l);

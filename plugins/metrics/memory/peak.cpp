@@ -43,8 +43,7 @@ std::string alive_text(const Lifetimes& l, size_t at) {
 
 std::optional<Count> made_by(const Node& node, const tmeter::Call& call) {
   const auto cell = call.read("output_bytes", node);
-  if (cell.empty() || cell.in_module())
-    return traffic_of(node, call).output;
+  if (cell.empty() || cell.in_module()) return traffic_of(node, call).output;
   if (cell.is_zero_by_rule()) return Count(0);
   return cell.is_int() ? std::optional<Count>(cell.count()) : std::nullopt;
 }

@@ -15,18 +15,21 @@ inline constexpr std::string_view kPeakConvention =
 
 inline constexpr std::string_view kPredictedPeak = "predicted_peak_bytes";
 inline constexpr std::string_view kPredictedPeakConvention =
-    "bytes that `measured_peak_bytes` counts, told from the graph: inputs, results and intermediate "
+    "bytes that `measured_peak_bytes` counts, told from the graph: inputs, results and "
+    "intermediate "
     "tensors alive at once while an operator runs, each freed at its last use, and "
     "`predicted_workspace_bytes`; a reshape that must copy takes memory; a module's figure is its "
     "largest";
 inline constexpr std::string_view kPredictedWorkspace = "predicted_workspace_bytes";
 inline constexpr std::string_view kPredictedWorkspaceConvention =
-    "bytes that LibTorch's CPU kernel takes for itself while an operator runs: float32, convolutions, "
-    "recurrent layers, attention, norms, pooling, copies of what does not lie as the kernel wants it "
+    "bytes that LibTorch's CPU kernel takes for itself while an operator runs: float32, "
+    "convolutions, "
+    "recurrent layers, attention, norms, pooling, copies of what does not lie as the kernel wants "
+    "it "
     "(docs/conventions.md has the formulas); others 0";
 
-/// What the metric `output_bytes` says, whoever answers for the operator; inside a module that a handler
-/// answers for the nodes have no figures, and what they make is worked out.
+/// What the metric `output_bytes` says, whoever answers for the operator; inside a module that a
+/// handler answers for the nodes have no figures, and what they make is worked out.
 std::optional<tmeter::Count> made_by(const tmeter::Node& node, const tmeter::Call& call);
 
 void find_peak(const tmeter::Graph& graph, tmeter::Call& call);

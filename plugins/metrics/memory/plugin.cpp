@@ -88,16 +88,18 @@ void register_all(tmeter::Registrar& r) {
   r.option({.key = "threads",
             .type = TMETER_OPTION_INT,
             .default_value = "0",
-            .text = "above 0: predicted_peak_bytes is told, of a run on so many threads; --inference "
-                    "sets it",
+            .text =
+                "above 0: predicted_peak_bytes is told, of a run on so many threads; --inference "
+                "sets it",
             .min = 0,
             .max = 1024});
-  r.option({.key = "channel-block",
-            .type = TMETER_OPTION_INT,
-            .default_value = "16",
-            .text = "channels that the CPU's convolutions keep together: 16 with AVX-512, 8 with AVX2",
-            .min = 1,
-            .max = 64});
+  r.option(
+      {.key = "channel-block",
+       .type = TMETER_OPTION_INT,
+       .default_value = "16",
+       .text = "channels that the CPU's convolutions keep together: 16 with AVX-512, 8 with AVX2",
+       .min = 1,
+       .max = 64});
 
   r.configure([](tmeter::Call&) { memory::forget_traffic(); });
   r.analysis("stored", "", "param_bytes buffer_bytes", sum_stored);

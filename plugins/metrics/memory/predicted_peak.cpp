@@ -16,8 +16,8 @@ using tmeter::Count;
 using tmeter::Graph;
 using tmeter::Node;
 
-/// What nodes make where strides are known: a reshape that is no view makes a tensor, and `contiguous`
-/// of what is so makes none.
+/// What nodes make where strides are known: a reshape that is no view makes a tensor, and
+/// `contiguous` of what is so makes none.
 class MadeInARun {
  public:
   MadeInARun(const Layouts& layouts, tmeter::Call& call) : layouts_(layouts), call_(call) {
@@ -33,7 +33,8 @@ class MadeInARun {
 
  private:
   bool is_idle_contiguous(const Node& node) const {
-    if (tmeter::base_name(node.op()) != "contiguous" || layout::is_channels_last(node.arg("memory_format")))
+    if (tmeter::base_name(node.op()) != "contiguous" ||
+        layout::is_channels_last(node.arg("memory_format")))
       return false;
     const auto* s = node.arg_count() ? layouts_.of(node.arg(0)) : nullptr;
     return s && layout::is_contiguous(*s);
@@ -50,8 +51,9 @@ void predict_peak(const Graph& graph, tmeter::Call& call) {
   const auto threads = call.option_int("threads");
   if (threads == 0) {
     for (const auto id : {kPredictedPeak, kPredictedWorkspace})
-      call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE,
-                          "the number of threads is not given (--inference, or --set memory.threads=)");
+      call.set_provenance(
+          id, TMETER_PROVENANCE_UNAVAILABLE,
+          "the number of threads is not given (--inference, or --set memory.threads=)");
     return;
   }
   const Layouts layouts(graph);
@@ -67,8 +69,9 @@ void predict_peak(const Graph& graph, tmeter::Call& call) {
               l.complete ? Cell(l.alive[i] + workspace) : Cell::unsupported());
   }
   for (const auto id : {kPredictedPeak, kPredictedWorkspace})
-    call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
-                        "as LibTorch's kernels allocate on " + std::to_string(threads) + " threads");
+    call.set_provenance(
+        id, TMETER_PROVENANCE_ESTIMATED,
+        "as LibTorch's kernels allocate on " + std::to_string(threads) + " threads");
 }
 
 }  // namespace memory

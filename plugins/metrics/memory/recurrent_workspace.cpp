@@ -40,8 +40,13 @@ struct Stack {
     if (layers < 1 || layers > kMostLayers) return std::nullopt;
     const bool batch_first = node.arg("batch_first").as_bool();
     const auto batch = x.shape()[batch_first ? 0 : 1], steps = x.shape()[batch_first ? 1 : 0];
-    return Stack{steps,  batch, x.shape()[2], recurrent.shape()[1], layers,
-                 node.arg("bidirectional").as_bool() ? 2 : 1, batch_first && batch > 1 && steps > 1};
+    return Stack{steps,
+                 batch,
+                 x.shape()[2],
+                 recurrent.shape()[1],
+                 layers,
+                 node.arg("bidirectional").as_bool() ? 2 : 1,
+                 batch_first && batch > 1 && steps > 1};
   }
 
   Count states() const { return batch * hidden * Count(kFloat); }
@@ -67,20 +72,22 @@ Count good_row(Count n) {
   return row.value() % 256 == 0 ? row + Count(16) : row;
 }
 
-/// oneDNN's scratchpad of a layer (set_workspace_sizes and set_offsets in src/cpu/rnn/rnn_utils), each
-/// part in pages: states and cell states before and after the layer at all steps, gates – those of all
-/// steps only for a batch of one, where their products are merged – and a hidden state.
+/// oneDNN's scratchpad of a layer (set_workspace_sizes and set_offsets in src/cpu/rnn/rnn_utils),
+/// each part in pages: states and cell states before and after the layer at all steps, gates –
+/// those of all steps only for a batch of one, where their products are merged – and a hidden
+/// state.
 Count lstm_scratchpad(const Stack& s, Count features) {
   const auto pages = [](Count numbers) { return rounded_up(numbers * Count(kFloat), 4096); };
   const Count rows = Count(2) * (s.steps + Count(1)) * s.batch;
   const Count gate_rows = s.batch == Count(1) ? s.steps : s.batch;
   return pages(rows * good_row(std::max(features, s.hidden))) + pages(rows * s.hidden) +
-         pages(gate_rows * good_row(Count(4) * s.hidden)) + pages(s.batch * good_row(s.hidden)) + Count(4096);
+         pages(gate_rows * good_row(Count(4) * s.hidden)) + pages(s.batch * good_row(s.hidden)) +
+         Count(4096);
 }
 
-/// mkldnn_rnn_layer (aten/src/ATen/native/mkldnn/RNN.cpp): per layer and direction output, hidden and
-/// cell state stay; the sum of the biases, both weights packed, and the scratchpad go. Filters are
-/// packed in blocks of twice the vector (ldgOi32o with AVX-512).
+/// mkldnn_rnn_layer (aten/src/ATen/native/mkldnn/RNN.cpp): per layer and direction output, hidden
+/// and cell state stay; the sum of the biases, both weights packed, and the scratchpad go. Filters
+/// are packed in blocks of twice the vector (ldgOi32o with AVX-512).
 void lstm_direction(const Stack& s, Count features, int64_t block, Level& level) {
   const Count packed = rounded_up(s.hidden, 2 * block);
   level.take(s.output());
@@ -99,9 +106,10 @@ void lstm_layer(const Stack& s, bool first, Count features, int64_t block, Level
   if (s.directions == 2) level.take(Count(2) * s.output());  // both in one
 }
 
-/// FullLayer and FullBidirectionalLayer (aten/src/ATen/native/RNN.cpp): the gates' part of the input for
-/// all steps at once, the output of each step, and all of them stacked; the last step's stays, as the
-/// state. Steps and gates of one direction are there until those of the other have begun, or ended.
+/// FullLayer and FullBidirectionalLayer (aten/src/ATen/native/RNN.cpp): the gates' part of the
+/// input for all steps at once, the output of each step, and all of them stacked; the last step's
+/// stays, as the state. Steps and gates of one direction are there until those of the other have
+/// begun, or ended.
 void stepwise_layer(const Stack& s, int64_t gates, Level& level) {
   const Count of_input = Count(gates) * s.output(), steps = s.output(), stacked = s.output();
   level.take(of_input);

@@ -75,7 +75,8 @@ Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
     wide.sizes.push_back(s->sizes[i]), wide.strides.push_back(s->strides[i]);
     flat.push_back(s->sizes[i]);
   }
-  const Count bytes = Count(flat[0]) * Count(flat[1]) * Count(flat[2]) * v.dtype().bytes();  // or throws
+  const Count bytes =
+      Count(flat[0]) * Count(flat[1]) * Count(flat[2]) * v.dtype().bytes();  // or throws
   return layout::view_strides(wide, flat) ? Count(0) : bytes;
 }
 
@@ -96,8 +97,8 @@ Count linear(const Node& node, const Kernels& k) {
 
 // --- others ---
 
-/// Blocks of queries: 256, 64 or 32 by their number; of keys: 512. Per thread a block of scores, two
-/// statistics for each query, and a block of results.
+/// Blocks of queries: 256, 64 or 32 by their number; of keys: 512. Per thread a block of scores,
+/// two statistics for each query, and a block of results.
 Count attention(const Node& node, const Kernels& k) {
   const auto q = node.arg("query"), key = node.arg("key"), v = node.arg("value");
   if (!is_plain_float(q) || !is_plain_float(key) || !is_plain_float(v)) return 0;
@@ -147,8 +148,7 @@ constexpr std::array<Rule, 19> kRules{{
 }  // namespace
 
 bool is_plain_float(const Value& value) {
-  return value.is_tensor() && can_be_sized(value) &&
-         value.dtype().id() == TMETER_DTYPE_FLOAT32;
+  return value.is_tensor() && can_be_sized(value) && value.dtype().id() == TMETER_DTYPE_FLOAT32;
 }
 
 const Strided* layout_of(const Value& value, const Kernels& k) {
@@ -157,8 +157,8 @@ const Strided* layout_of(const Value& value, const Kernels& k) {
 
 Count workspace_of(const Node& node, const Kernels& kernels) {
   const auto name = tmeter::base_name(node.op());
-  const auto* rule = std::find_if(kRules.begin(), kRules.end(),
-                                  [&](const Rule& r) { return r.name == name; });
+  const auto* rule =
+      std::find_if(kRules.begin(), kRules.end(), [&](const Rule& r) { return r.name == name; });
   if (rule == kRules.end() || !node.op().starts_with("aten::")) return 0;
   const bool plain = is_plain_float(first_tensor_of(node)) && is_plain_float(node.result(0));
   return plain ? rule->bytes(node, kernels) : Count(0);

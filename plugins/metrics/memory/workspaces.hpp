@@ -1,7 +1,7 @@
-// Memory that LibTorch's CPU kernels take while an operator runs, beyond its results: tensors in the
-// layout that a kernel wants, columns of an image, statistics that nobody asked for. README.md has the
-// formulas and where they are from. Float32 only; what has no rule takes nothing here, so that sums
-// are lower bounds.
+// Memory that LibTorch's CPU kernels take while an operator runs, beyond its results: tensors in
+// the layout that a kernel wants, columns of an image, statistics that nobody asked for. README.md
+// has the formulas and where they are from. Float32 only; what has no rule takes nothing here, so
+// that sums are lower bounds.
 #pragma once
 #include <strides.hpp>
 #include <tmeter/cpp/plugin.hpp>
@@ -11,7 +11,7 @@ namespace memory {
 /// What the formulas ask of the machine.
 struct Kernels {
   int64_t threads = 1;
-  int64_t block = 16;                      // channels that oneDNN keeps together: 16 with AVX-512, 8 with AVX2
+  int64_t block = 16;  // channels that oneDNN keeps together: 16 with AVX-512, 8 with AVX2
   const layout::Layouts* layouts = nullptr;  // strides, where they are known
 };
 

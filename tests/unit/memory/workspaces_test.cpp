@@ -65,25 +65,33 @@ fake::Op convolution(Dims image, Dims weight, Dims out) {
   return op.out(std::move(out));
 }
 
-/// 24 → 40 channels of 56 × 56, 3 × 3: in blocks of 8 nothing is padded. Image 24 · 3136 · 4 = 301,056, weights 40 · 24 · 9 · 4
-/// = 34,560, result 501,760: 837,376 while it computes; then the result twice, 1,003,520. Beyond the result: 501,760.
+/// 24 → 40 channels of 56 × 56, 3 × 3: in blocks of 8 nothing is padded. Image 24 · 3136 · 4 =
+/// 301,056, weights 40 · 24 · 9 · 4 = 34,560, result 501,760: 837,376 while it computes; then the
+/// result twice, 1,003,520. Beyond the result: 501,760.
 TEST(Workspaces, BlocksOfChannelsAreTheMachines) {
-  const auto op = convolution({1, 24, 56, 56}, {40, 24, 3, 3}, {1, 40, 56, 56}).numbers("padding", {1, 1});
+  const auto op =
+      convolution({1, 24, 56, 56}, {40, 24, 3, 3}, {1, 40, 56, 56}).numbers("padding", {1, 1});
   EXPECT_EQ(workspace(op, 2, 8), 501760);
   EXPECT_EQ(workspace(op, 2, 16), 602112);  // 48 · 3136 · 4
 }
 
-/// 1 × 1 with stride 2 on 256 × 56 × 56, 512 filters: image 3,211,264, weights 524,288, result 1,605,632, and per thread
-/// 256 · 28 · 28 · 4 = 802,816 gathered. Beyond the result: 3,735,552 + threads · 802,816. (PyTorch on 1, 2 and 4 threads: 128
-/// more, where the scratchpad is aligned.)
+/// 1 × 1 with stride 2 on 256 × 56 × 56, 512 filters: image 3,211,264, weights 524,288, result
+/// 1,605,632, and per thread 256 · 28 · 28 · 4 = 802,816 gathered. Beyond the result: 3,735,552 +
+/// threads · 802,816. (PyTorch on 1, 2 and 4 threads: 128 more, where the scratchpad is aligned.)
 TEST(Workspaces, GatheredPlacesAreEachThreads) {
-  const auto op = convolution({1, 256, 56, 56}, {512, 256, 1, 1}, {1, 512, 28, 28}).numbers("stride", {2, 2});
-  for (const int64_t threads : {1, 2, 4}) EXPECT_EQ(workspace(op, threads), 3735552 + threads * 802816);
+  const auto op =
+      convolution({1, 256, 56, 56}, {512, 256, 1, 1}, {1, 512, 28, 28}).numbers("stride", {2, 2});
+  for (const int64_t threads : {1, 2, 4})
+    EXPECT_EQ(workspace(op, threads), 3735552 + threads * 802816);
 }
 
 TEST(Workspaces, WhatHasNoRuleTakesNothing) {
   EXPECT_EQ(workspace(fake::op("aten::gelu").tensor("self", {5}).out({5})), 0);
-  EXPECT_EQ(workspace(fake::op("acme::conv2d").tensor("input", {1, 3, 9, 9}).tensor("weight", {4, 3, 3, 3}).out({1, 4, 7, 7})), 0);
+  EXPECT_EQ(workspace(fake::op("acme::conv2d")
+                          .tensor("input", {1, 3, 9, 9})
+                          .tensor("weight", {4, 3, 3, 3})
+                          .out({1, 4, 7, 7})),
+            0);
   auto half = fake::op("aten::max_pool2d");
   half.arg("self", fake::tensor({1, 2, 8, 8}, TMETER_DTYPE_FLOAT16));
   EXPECT_EQ(workspace(half.out({1, 2, 4, 4}, TMETER_DTYPE_FLOAT16)), 0);
@@ -91,16 +99,23 @@ TEST(Workspaces, WhatHasNoRuleTakesNothing) {
 
 /// As a file may have them.
 TEST(Workspaces, OddArgumentsAreNoAccident) {
-  const Dims odd[] = {{}, {0}, {1}, {1, 0}, {0, 0, 0}, {1, -1, 3}, {0, 4, 5, 6}, {1, 1, 1, 1, 1, 1}};
-  const char* names[] = {"conv1d",     "conv2d",     "conv3d",     "_convolution", "max_pool2d", "lstm",   "gru",  "rnn_tanh",
-                         "batch_norm", "layer_norm", "group_norm", "softmax",      "matmul",     "linear", "roll", "scaled_dot_product_attention"};
+  const Dims odd[] = {{},        {0},        {1},          {1, 0},
+                      {0, 0, 0}, {1, -1, 3}, {0, 4, 5, 6}, {1, 1, 1, 1, 1, 1}};
+  const char* names[] = {"conv1d",     "conv2d",     "conv3d",     "_convolution",
+                         "max_pool2d", "lstm",       "gru",        "rnn_tanh",
+                         "batch_norm", "layer_norm", "group_norm", "softmax",
+                         "matmul",     "linear",     "roll",       "scaled_dot_product_attention"};
   for (const auto* name : names) {
     for (const auto& a : odd) {
       for (const auto& b : odd) {
         auto op = fake::op(std::string("aten::") + name);
         op.tensor("input", a).tensor("weight", b).tensor("self", a).tensor("other", b);
         op.tensor("query", a).tensor("key", b).tensor("value", b).tensors("params", {b, a});
-        op.number("num_layers", 1).number("groups", -3).numbers("stride", {}).number("padding", 1).out(b);
+        op.number("num_layers", 1)
+            .number("groups", -3)
+            .numbers("stride", {})
+            .number("padding", 1)
+            .out(b);
         EXPECT_GE(workspace(op), 0) << name;
       }
     }
