@@ -34,6 +34,7 @@ class Unobserved final : public RunsAccess {
   std::string_view fact(std::string_view) const override { return {}; }
   std::string_view stopped() const override { return {}; }
   void event(const tmeter_event& e) override {
+    told.check(e);
     if (e.kind == TMETER_EVENT_RUN_END) seconds = static_cast<double>(e.nanoseconds - e.since) * 1e-9;
     operators += e.kind == TMETER_EVENT_OP_END;
   }
@@ -42,6 +43,7 @@ class Unobserved final : public RunsAccess {
 
   double seconds = 0;
   size_t operators = 0;
+  ToldRun told;
 
  private:
   const TensorBytes& tensors_;
@@ -112,7 +114,8 @@ int compare(unsigned threads, int rounds, const std::string& model, const char* 
   const c10::InferenceMode inference;
   const auto forward = [&] { return seconds_of([&] { module.forward(arguments); }); };
   const auto ours = [&](int32_t kind) {
-    executor.run(kind, threads);
+    runs.told = {};
+    executor.run(kind, threads, runs.told);
     return runs.seconds;
   };
   for (int i = 0; i < 3; ++i) forward(), ours(TMETER_RUN_WARM_UP);
