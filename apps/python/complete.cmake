@@ -3,11 +3,12 @@
 set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
 set(libraries "${prefix}/lib/tmeter/libs")
 file(GLOB plugins "${prefix}/lib/tmeter/plugins/*.tmeter")
+file(GLOB programs "${prefix}/lib/tmeter/programs/*")
 
 # What every manylinux machine has (PEP 600), and LibTorch, which is the environment's.
 set(provided "^(ld-linux|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\\+\\+|libz)[-.]"
              "^lib(torch|c10|gomp|cudart|cupti)")
-file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${prefix}/bin/tmeter" MODULES ${plugins}
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${prefix}/bin/tmeter" ${programs} MODULES ${plugins}
   RESOLVED_DEPENDENCIES_VAR found DIRECTORIES ${library_folders} PRE_EXCLUDE_REGEXES ${provided})
 foreach(library IN LISTS found)
   if(library MATCHES "^${libraries}/")

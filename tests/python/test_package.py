@@ -83,8 +83,10 @@ def test_it_reads_torchscript_with_the_torch_beside_it_without_any_help():
 def test_libraries_of_the_build_machine_are_brought_along():
     names = {p.name.split(".so")[0] for p in (Path(sys.prefix) / "lib/tmeter/libs").iterdir()}
     assert {"libsimdjson", "libhwy"} <= names
+    for program in (PROGRAM, Path(sys.prefix) / "lib/tmeter/programs/measure-machine"):
+        listed = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
+        assert "not found" not in listed
     listed = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True).stdout
-    assert "not found" not in listed
     assert "/lib/tmeter/libs/libsimdjson" in listed  # not the system's, which a user may lack
 
 
