@@ -16,7 +16,7 @@ constexpr size_t kBlock = 64;
 
 // What is done for each block becomes part of the loop around it, and so uses the instructions the
 // loop may use: bits are counted in one instead of twelve.
-#define TMETER_IN_LOOP [[gnu::always_inline]] inline
+#define TMETER_IN_LOOP __attribute__((always_inline)) inline
 
 /// One bit for each byte of a block.
 struct Masks {
@@ -49,14 +49,14 @@ struct Plainly {
 
 /// 32 bytes at a time.
 struct WithAvx2 {
-  TMETER_WITH_AVX2 TMETER_IN_LOOP static uint64_t equal(__m256i low, __m256i high, char c) {
+  TMETER_IN_LOOP TMETER_WITH_AVX2 static uint64_t equal(__m256i low, __m256i high, char c) {
     const auto wanted = _mm256_set1_epi8(c);
     const auto bits = [&](__m256i half) __attribute__((always_inline, target("avx2"))) {
       return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(half, wanted)));
     };
     return bits(low) | static_cast<uint64_t>(bits(high)) << 32;
   }
-  TMETER_WITH_AVX2 TMETER_IN_LOOP static __m256i half(const char* bytes, int which) {
+  TMETER_IN_LOOP TMETER_WITH_AVX2 static __m256i half(const char* bytes, int which) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes) + which);
   }
   TMETER_WITH_AVX2 static Masks masks(const char* bytes) {

@@ -21,12 +21,12 @@ std::string_view owner_path(std::string_view name) {
 
 void Tensors::read_config(const Series& table, bool of_weights,
                           const std::vector<TensorSpec>& specs, const Scope& scope) {
-  auto& [elements, tensors] = config_of(of_weights);
+  auto& config = config_of(of_weights);
   NameMap<const TensorSpec*> wanted;
   if (!table.is_lasting()) {
     for (const auto& spec : specs)
       if (is_weight(spec) == of_weights) wanted.insert(spec.name, &spec);
-    tensors.reserve(wanted.entries().size());
+    config.tensors.reserve(wanted.entries().size());
   }
   PlainTensors plain;
   const auto read = [&](std::string_view piece) {
@@ -38,10 +38,10 @@ void Tensors::read_config(const Series& table, bool of_weights,
   table.each(read, [&](json::element piece) {
     building_.notes.check_cancelled();
     const auto fields = within([] { return "config"; }, [&] { return as_object(piece); });
-    if (table.is_lasting()) elements.reserve(fields.size());
+    if (table.is_lasting()) config.elements.reserve(fields.size());
     for (const auto field : fields) {
       if (table.is_lasting()) {
-        elements.insert(field.key, field.value);
+        config.elements.insert(field.key, field.value);
       } else if (const auto* spec = wanted.find(field.key)) {
         within([&] { return "tensor " + in_quotes(field.key); },
                [&] { keep(**spec, read_element(**spec, field.value, scope), of_weights); });
