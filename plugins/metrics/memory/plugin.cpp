@@ -65,15 +65,7 @@ void register_all(tmeter::Registrar& r) {
   metric("read_bytes", "read", TMETER_AXIS_NODE, kDetail, kReadBytes);
   metric("written_bytes", "written", TMETER_AXIS_NODE, kDetail, kWrittenBytes);
 
-  r.metric({.id = memory::kPeak,
-            .title = "peak mem",
-            .unit = "B",
-            .unit_kind = TMETER_UNIT_BYTE,
-            .aggregation = TMETER_AGGREGATE_MAX,
-            .flags = kDetail,
-            .convention = memory::kPeakConvention});
-
-  const auto predicted = [&r](std::string_view id, std::string_view title, std::string_view text) {
+  const auto highest = [&r](std::string_view id, std::string_view title, std::string_view text) {
     r.metric({.id = id,
               .title = title,
               .unit = "B",
@@ -82,9 +74,10 @@ void register_all(tmeter::Registrar& r) {
               .flags = kDetail,
               .convention = text});
   };
-  predicted(memory::kPredictedPeak, "peak, predicted", memory::kPredictedPeakConvention);
-  predicted(memory::kPredictedWorkspace, "workspace, predicted",
-            memory::kPredictedWorkspaceConvention);
+  highest(memory::kPeak, "peak mem", memory::kPeakConvention);
+  highest(memory::kPredictedPeak, "peak, predicted", memory::kPredictedPeakConvention);
+  highest(memory::kPredictedWorkspace, "workspace, predicted",
+          memory::kPredictedWorkspaceConvention);
   r.option({.key = "threads",
             .type = TMETER_OPTION_INT,
             .default_value = "0",

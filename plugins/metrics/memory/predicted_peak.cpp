@@ -48,13 +48,14 @@ class MadeInARun {
 }  // namespace
 
 void predict_peak(const Graph& graph, tmeter::Call& call) {
+  const auto tell = [&call](int32_t provenance, std::string_view text) {
+    for (const auto id : {kPredictedPeak, kPredictedWorkspace})
+      call.set_provenance(id, provenance, text);
+  };
   const auto threads = call.option_int("threads");
   if (threads == 0) {
-    for (const auto id : {kPredictedPeak, kPredictedWorkspace})
-      call.set_provenance(
-          id, TMETER_PROVENANCE_UNAVAILABLE,
-          "the number of threads is not given (--inference, or --set memory.threads=)");
-    return;
+    return tell(TMETER_PROVENANCE_UNAVAILABLE,
+                "the number of threads is not given (--inference, or --set memory.threads=)");
   }
   const Layouts layouts(graph);
   const MadeInARun made(layouts, call);
@@ -68,10 +69,8 @@ void predict_peak(const Graph& graph, tmeter::Call& call) {
     call.emit(kPredictedPeak, TMETER_AXIS_NODE, i,
               l.complete ? Cell(l.alive[i] + workspace) : Cell::unsupported());
   }
-  for (const auto id : {kPredictedPeak, kPredictedWorkspace})
-    call.set_provenance(
-        id, TMETER_PROVENANCE_ESTIMATED,
-        "as LibTorch's kernels allocate on " + std::to_string(threads) + " threads");
+  tell(TMETER_PROVENANCE_ESTIMATED,
+       "as LibTorch's kernels allocate on " + std::to_string(threads) + " threads");
 }
 
 }  // namespace memory
