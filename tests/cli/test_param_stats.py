@@ -146,6 +146,39 @@ class Options(CliTest):
         self.assert_refused(2, ["spectral-tolerance"], "--plugins=param-stats", file, "--set", "param-stats.spectral-tolerance=0")
         self.assert_refused(2, ["spectral-tolerance"], "--plugins=param-stats", file, "--set", "param-stats.spectral-tolerance=1")
 
+    def test_effective_ranks_are_of_small_matrices_unless_larger_ones_are_asked_for(self):
+        # Rows of one 1 each: singular values of 1 alone, as many as the shorter side.
+        sides = {"small.weight": 50, "large.weight": 100, "wide.weight": 64}
+        header, data = {}, b""
+        for name, side in sides.items():
+            columns = side + 60
+            block = b"".join(struct.pack("<f", 0) * i + struct.pack("<f", 1) + struct.pack("<f", 0) * (columns - 1 - i)
+                             for i in range(side))
+            header[name] = {"dtype": "F32", "shape": [side, columns], "data_offsets": [len(data), len(data) + len(block)]}
+            data += block
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        file = self.file("ranks.safetensors", struct.pack("<Q", len(text)) + text + data)
+
+        def ranks(*options):
+            done = by_name(stats(file, *options))
+            for name, side in sides.items():
+                self.assertAlmostEqual(done[name]["values"]["spectral_norm"], 1, delta=1e-3)
+                self.assertAlmostEqual(done[name]["values"]["stable_rank"], side, delta=2e-3 * side)
+            return [done[name]["values"].get("effective_rank") for name in sides]
+
+        small, large, wide = ranks()
+        self.assertAlmostEqual(small, 50, delta=1e-4)
+        self.assertIsNone(large)
+        self.assertAlmostEqual(wide, 64, delta=1e-4)
+        self.assertAlmostEqual(ranks("--set", "param-stats.effective-rank=100")[1], 100, delta=1e-4)
+        self.assertEqual(ranks("--set", "param-stats.effective-rank=0"), [None, None, None])
+        self.assert_refused(2, ["effective-rank"], "--plugins=param-stats", file, "--set", "param-stats.effective-rank=-1")
+        # Who asks for it reads why it is not there, and what to do.
+        shown = tmeter("--plugins=param-stats", "--columns", "effective_rank", "--by", "tensor", file)
+        self.assertIn("n/a", shown.stdout)
+        self.assertIn("param-stats.effective-rank=N", shown.stdout)
+
     def test_the_threshold_decides_what_is_near_zero(self):
         def near(threshold):
             done = by_name(stats(TENSORS, "--set", f"param-stats.threshold={threshold}"))
