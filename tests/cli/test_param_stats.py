@@ -226,23 +226,33 @@ class Threads(CliTest):
         for threads in (4, 8, 64):
             self.assertEqual(figures(threads), two, threads)
 
+    def zeros(self, name, count, size):
+        """So many tensors of so many bytes each, not written: zeros."""
+        entries = {f"w{i}": {"dtype": "BF16", "shape": [1 << 10, size >> 11], "data_offsets": [i * size, (i + 1) * size]}
+                   for i in range(count)}
+        text = json.dumps(entries).encode()
+        path = self.file(name, struct.pack("<Q", len(text)) + text)
+        os.truncate(path, path.stat().st_size + count * size)
+        return path
+
+    def peak(self, path, threads):
+        command = [TMETER, "--plugins=param-stats", "--set", "param-stats.spectral=false", "--threads", str(threads), path]
+        code = ("import resource,subprocess,sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return int(done.stdout)  # KiB
+
     def test_many_threads_take_little_memory_each(self):
-        # 512 MiB in 32 parts, not written: zeros.
-        entry = {"w": {"dtype": "BF16", "shape": [1 << 14, 1 << 14], "data_offsets": [0, 1 << 29]}}
-        text = json.dumps(entry).encode()
-        path = self.file("sparse.safetensors", struct.pack("<Q", len(text)) + text)
-        os.truncate(path, path.stat().st_size + (1 << 29))
-
-        def peak(threads):
-            command = [TMETER, "--plugins=param-stats", "--set", "param-stats.spectral=false", "--threads", str(threads), path]
-            code = ("import resource,subprocess,sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
-                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
-            done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            return int(done.stdout)  # KiB
-
+        path = self.zeros("one.safetensors", 1, 1 << 29)  # in 32 parts
         # A thread holds 2 MiB of the file and a table of 512 KiB, and there are as many as parts.
-        self.assertLess(peak(64), peak(2) + 32 * 5 * 1024)
+        self.assertLess(self.peak(path, 64), self.peak(path, 2) + 32 * 5 * 1024)
+
+    def test_tensors_stay_mapped_between_two_looks_only_as_far_as_48_mib(self):
+        # 1 GiB in tensors of 16 MiB, of which three may stay, beside what a large one takes.
+        large, many = self.zeros("one.safetensors", 1, 1 << 29), self.zeros("many.safetensors", 64, 1 << 24)
+        for threads in (2, 16):
+            self.assertLess(self.peak(many, threads), self.peak(large, threads) + 56 * 1024, threads)
 
 
 class Words(CliTest):
