@@ -1,6 +1,7 @@
 #include "core/analysis/engine.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -17,11 +18,17 @@
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/handles.hpp"
+#include "core/plugin_host/looked_beyond.hpp"
 
 namespace tmeter::core {
 namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr uint8_t kAsked = 2;  // times, before a handler's figure is taken for others
+
+bool is_same(const tmeter_number& a, const tmeter_number& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
 
 std::string node_text(const Node& n) {
   std::string text = "node " + std::to_string(n.index) + " (" + n.full_name();
@@ -51,7 +58,8 @@ Engine::Engine(const Graph& graph, const std::vector<Plugin*>& plugins, CallLog&
     : graph_(graph),
       plugins_(plugins),
       context_{&log, this, hardware, nullptr, &graph},
-      handlers_(plugins) {
+      handlers_(plugins),
+      signatures_(graph.nodes().size()) {
   for (auto* p : plugins_) before_.push_back(std::exchange(p->call.run, context_));
   collect_columns();
   collect_passes();
@@ -147,21 +155,24 @@ void Engine::configure() {
   configured_ = true;
 }
 
-tmeter_number Engine::ask_handlers(size_t column, const Node& node) {
+Engine::Given Engine::ask_handlers(size_t column, const Node& node) {
   auto& c = results_.columns[column];
+  Given given{number_of_kind(TMETER_NUMBER_UNKNOWN)};
   for (const auto& candidate : handlers_.for_node(*progress_[column].handlers, c.id, node)) {
     const auto* h = candidate.handler;
-    if (h->flags & TMETER_HANDLER_ZERO_BY_RULE) {
-      note_override(c, *candidate.plugin, candidate.overridden, node.op);
-      return number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
-    }
-    const auto value = ask(*candidate.plugin, {&c}, progress_[column].doing,
-                           [&](tmeter_call* x) { return h->eval(x, to_handle(&node), h->user); });
+    const bool zero = h->flags & TMETER_HANDLER_ZERO_BY_RULE;
+    if (!zero && !(h->flags & TMETER_HANDLER_BY_SIGNATURE)) given.by_signature = false;
+    const auto value =
+        zero ? number_of_kind(TMETER_NUMBER_ZERO_BY_RULE)
+             : ask(*candidate.plugin, {&c, &node}, progress_[column].doing,
+                   [&](tmeter_call* x) { return h->eval(x, to_handle(&node), h->user); });
     if (!value) continue;
     note_override(c, *candidate.plugin, candidate.overridden, node.op);
-    return *value;
+    given.value = *value;
+    given.by = candidate.plugin;
+    break;
   }
-  return number_of_kind(TMETER_NUMBER_UNKNOWN);
+  return given;
 }
 
 /// Both sides of a circle, and all between them, by name.
@@ -188,14 +199,47 @@ tmeter_number Engine::evaluate(size_t column, const Node& node) {
   if (stage == Stage::kDone || results_.columns[column].failed) return cell;
   if (progress.answered != Stage::kDone && !reads_own_inside(column, node)) answer_calls(column);
   if (stage == Stage::kDone) return cell;  // covered
+  if (is_by_signature(column, node)) {
+    stage = Stage::kDone;
+    return cell = progress.known[signatures_.of(node)].value;
+  }
   const AtNode at(static_cast<int64_t>(node.index), node.op, node.call->module->path);
   try {
     Working working(*this, stage, {&results_.columns[column]});
-    cell = ask_handlers(column, node);
+    const BeyondWatch watch;
+    const auto given = ask_handlers(column, node);
+    if (given.by_signature && !watch.looked()) keep(column, node, given);
+    cell = given.value;
     working.done();
     return cell;
   } catch (...) {
     rethrow_at(node);
+  }
+}
+
+/// Whether the figure of operators like this one is known, and holds for all of them.
+bool Engine::is_by_signature(size_t column, const Node& node) {
+  const auto& known = progress_[column].known;
+  const auto signature = signatures_.of(node);
+  return signature < known.size() && known[signature].asked == kAsked;
+}
+
+/// A handler is asked twice before it is believed: one that counts, or goes by what it saw before,
+/// would give others' operators wrong figures.
+void Engine::keep(size_t column, const Node& node, const Given& given) {
+  const auto signature = signatures_.of(node);
+  if (signature == Signatures::kNone) return;
+  auto& known = progress_[column].known;
+  if (known.size() <= signature) known.resize(std::max<size_t>(signature + 1, known.size() * 2));
+  auto& figure = known[signature];
+  if (figure.asked++ == 0) {
+    figure.value = given.value;
+  } else if (!is_same(figure.value, given.value)) {
+    throw PluginError(
+        given.by ? given.by->manifest.id : results_.columns[column].plugin, progress_[column].doing,
+        "it gives another figure than to an operator that is the same in all that its "
+        "signature shows, although it says that it goes by that "
+        "(TMETER_HANDLER_BY_SIGNATURE)");
   }
 }
 
@@ -252,7 +296,7 @@ void Engine::run_pass(Pass& pass) {
   if (pass.stage == Stage::kDone) return;
   Working working(*this, pass.stage, {nullptr, &pass});
   for (const auto& metric : pass.required) require_metric(metric);
-  const FrameOf frame(*this, {nullptr, nullptr, &pass});
+  const FrameOf frame(*this, {nullptr, nullptr, nullptr, &pass});
   call_plugin(*pass.plugin, "in analysis '" + str(pass.analysis->name) + "'", [&](tmeter_call* c) {
     return pass.analysis->run(c, to_handle(&graph_), pass.analysis->user);
   });
@@ -373,10 +417,12 @@ void Engine::forget_nodes() {
     if (c.failed || progress.streamed || progress.observed) continue;
     for (auto& cells : c.cells) std::fill(cells.begin(), cells.end(), tmeter_number{});
     std::fill(progress.nodes.begin(), progress.nodes.end(), Stage::kWaiting);
+    progress.known.clear();
     progress.calls.clear();
     progress.answered = progress.finished = Stage::kWaiting;
   }
   for (auto& pass : passes_) pass.stage = Stage::kWaiting;
+  signatures_.forget();
 }
 
 const Results& Engine::run_nodes(const std::function<bool(const Column&)>& wanted) {

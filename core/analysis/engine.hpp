@@ -14,6 +14,7 @@
 
 #include "core/analysis/handlers.hpp"
 #include "core/analysis/results.hpp"
+#include "core/analysis/signatures.hpp"
 #include "core/analysis/tensor_stream.hpp"
 #include "core/execution/model_runs.hpp"
 
@@ -61,6 +62,11 @@ class Engine final : private ResultsAccess {
     std::vector<std::string> required, produced;
     Stage stage = Stage::kWaiting;
   };
+  /// What handlers gave to operators that are alike, and how often they were asked.
+  struct Known {
+    tmeter_number value{};
+    uint8_t asked = 0;
+  };
   /// How far a column is.
   struct Progress {
     Stage answered = Stage::kWaiting;  // module handlers were asked
@@ -69,6 +75,7 @@ class Engine final : private ResultsAccess {
     HandlerTable::OfMetric* handlers = nullptr;
     std::vector<Stage> nodes;
     std::vector<Answer> calls;   // empty: none is answered
+    std::vector<Known> known;    // by signature
     std::vector<size_t> passes;  // that produce it
     bool streamed = false;       // produced by an analysis of tensors
     bool observed = false;       // produced by an observer of real runs
@@ -82,9 +89,16 @@ class Engine final : private ResultsAccess {
   };
   class Working;
 
+  /// What the handlers of a node gave.
+  struct Given {
+    tmeter_number value{};
+    const Plugin* by = nullptr;  // null: none gave anything
+    bool by_signature = true;    // so say all that were asked
+  };
   /// A callback that is at work.
   struct Frame {
     Column* column = nullptr;          // of a handler
+    const Node* node = nullptr;        // of an operator's handler
     const ModuleCall* call = nullptr;  // of a module handler
     const Pass* pass = nullptr;        // an analysis
     tmeter_number value{};
@@ -110,7 +124,10 @@ class Engine final : private ResultsAccess {
   void evaluate_all(size_t column);
   void evaluate_in_blocks();
   tmeter_number evaluate(size_t column, const Node& node);
-  tmeter_number ask_handlers(size_t column, const Node& node);
+  Given ask_handlers(size_t column, const Node& node);
+  bool is_by_signature(size_t column, const Node& node);
+  void keep(size_t column, const Node& node, const Given& given);
+  bool follows_signature(size_t column, int32_t axis, size_t index, const tmeter_number& figure);
   void roll_up(size_t column);
   void run_pass(Pass& pass);
   /// Until every cell of it is there.
@@ -165,6 +182,7 @@ class Engine final : private ResultsAccess {
   RunContext context_;
   std::vector<RunContext> before_;  // of the plugins' calls
   HandlerTable handlers_;
+  Signatures signatures_;
   Results results_;
   std::vector<Pass> passes_;
   std::vector<TensorUse> tensor_uses_;

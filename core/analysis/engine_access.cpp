@@ -7,6 +7,7 @@
 #include "core/analysis/findings.hpp"
 #include "core/analysis/ownership.hpp"
 #include "core/base/error.hpp"
+#include "core/plugin_host/looked_beyond.hpp"
 
 namespace tmeter::core {
 
@@ -65,13 +66,24 @@ bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_nu
   out = {};
   if (axis < 0 || index >= axis_size(graph_, axis)) return true;
   const bool of_nodes = is_node_metric(c) && !progress_[i].is_produced();
-  if (axis == TMETER_AXIS_NODE && of_nodes && progress_[i].finished != Stage::kDone) {
+  if (axis == TMETER_AXIS_NODE && of_nodes && progress_[i].finished != Stage::kDone)
     out = evaluate(i, graph_.nodes()[index]);
-    return true;
-  }
-  if (!is_emitting(i)) require(i);
-  out = c.cell(axis, index);
+  else if (!is_emitting(i))
+    require(i);
+  if (out.kind == TMETER_NUMBER_NONE) out = c.cell(axis, index);
+  if (!follows_signature(i, axis, index, out)) look_beyond();
   return true;
+}
+
+/// Whether a handler at work would read the same at every operator like the one it is asked about.
+bool Engine::follows_signature(size_t column, int32_t axis, size_t index,
+                               const tmeter_number& figure) {
+  if (!is_in_handler() || axis != TMETER_AXIS_NODE) return false;
+  const auto* node = frames_.back().node;
+  if (!node || node->index != index || figure.kind == TMETER_NUMBER_IN_MODULE) return false;
+  const auto signature = signatures_.of(*node);
+  const auto& known = progress_[column].known;
+  return signature < known.size() && known[signature].asked > 0;
 }
 
 void Engine::set_convention(std::string_view metric, std::string_view text,

@@ -53,7 +53,7 @@ bool Engine::answer(size_t column, const ModuleCall& call) {
     const auto doing = "on metric '" + c.id + "' on module '" + std::string(call.module->path) +
                        "' (" + std::string(call.module->type) + ")";
     const auto* h = candidate->handler;
-    const auto value = ask(*candidate->plugin, {&c, &call}, doing, [&](tmeter_call* x) {
+    const auto value = ask(*candidate->plugin, {&c, nullptr, &call}, doing, [&](tmeter_call* x) {
       return h->eval(x, to_handle(&graph_), to_handle(&call), h->user);
     });
     if (!value) continue;

@@ -17,6 +17,9 @@ constexpr int32_t kMostPasses = 8;
 // Real files have each byte in one tensor, or in two where views were saved beside what they show.
 constexpr uint64_t kMostReads = 8, kSmall = 64 << 20;
 constexpr size_t kGivenBack = 2 << 20;  // bytes a thread reads before it gives their pages back
+// Tensors of so many bytes in all stay mapped between two looks at them: mapping a page again costs
+// a tenth of reading it.
+constexpr uint64_t kHeld = 48 << 20;
 constexpr std::string_view kReadOften =
     "it overlaps other tensors, of which eight times the size of the file is read already";
 
@@ -193,6 +196,7 @@ std::optional<TensorStream::Item> TensorStream::take() {
     if (queue_.empty() && busy_ == 0) return std::nullopt;
     if (!queue_.empty() && queue_.front().next < queue_.front().job->merged_parts + window_) {
       auto& span = queue_.front();
+      if (span.next == 0 && span.job->pass == 0) span.job->held = hold(*span.job);
       const Item item{span.job, span.next++};
       if (span.next == span.job->plan.part_count()) queue_.pop_front();
       ++busy_;
@@ -200,6 +204,14 @@ std::optional<TensorStream::Item> TensorStream::take() {
     }
     changed_.wait(lock);
   }
+}
+
+/// With the mutex.
+bool TensorStream::hold(const Job& job) {
+  const uint64_t bytes = bytes_of(*job.tensor);
+  if (held_ + bytes > kHeld) return false;
+  held_ += bytes;
+  return true;
 }
 
 tmeter_tensor_part TensorStream::describe(const Job& job, size_t use, int64_t first,
@@ -246,7 +258,7 @@ void TensorStream::feed(const Item& item, Worker& worker, const States& states) 
     }
     streamed_ += bytes.size();
     held_bytes += bytes.size();
-    if (held_bytes < kGivenBack && at + count < end) continue;
+    if (job.held || (held_bytes < kGivenBack && at + count < end)) continue;
     tensors_.release(*job.tensor, held, at + count - held);
     held = at + count;
     held_bytes = 0;
@@ -306,11 +318,13 @@ void TensorStream::end_pass(Job& job, Worker& worker) {
     if (again) again_list.push_back(i);
     (again ? kept : job.done).emplace(i, std::move(job.merged[k]));
   }
-  tensors_.release(*job.tensor, 0, job.plan.numel);  // what `end` has read again
+  if (!job.held || again_list.empty())
+    tensors_.release(*job.tensor, 0, job.plan.numel);  // what `end` has read again
   job.merged.clear();
   job.earlier = std::move(kept);
   if (again_list.empty()) {
     const std::lock_guard lock(mutex_);
+    if (job.held) held_ -= bytes_of(*job.tensor);
     job.finished = true;
     changed_.notify_all();
     return;

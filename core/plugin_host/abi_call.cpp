@@ -5,6 +5,7 @@
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/looked_beyond.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -115,7 +116,10 @@ const tmeter_call_api* call_interface() {
         return read_option(c, key, out, [](const OptionValue& o) -> int32_t { return o.b; });
       },
       [](tmeter_call*, tmeter_str what) { activity_slot().at.set(view(what)); },
-      [](tmeter_call* c) { return to_handle(c->run.graph); }};
+      [](tmeter_call* c) {
+        look_beyond();
+        return to_handle(c->run.graph);
+      }};
   return &api;
 }
 

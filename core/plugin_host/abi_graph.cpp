@@ -8,6 +8,7 @@
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/looked_beyond.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -50,9 +51,17 @@ tmeter_str dim_text(const tmeter_value* v, size_t i) {
 
 tmeter_i64_span span_to_abi(std::span<const int64_t> s) { return {s.data(), s.size()}; }
 
+/// For a function that shows what is beyond an operator's signature.
+template <class T>
+T beyond(T shown) {
+  look_beyond();
+  return shown;
+}
+
 int64_t file_offset(const tmeter_tensor* t) {
   const auto& x = *from_handle(t);
-  return x.file_offset < 0 ? -1 : x.file_offset + x.storage_offset * DType(x.dtype).bytes();
+  const auto bytes = DType(x.dtype).bytes();
+  return beyond(x.file_offset < 0 ? -1 : x.file_offset + x.storage_offset * bytes);
 }
 
 /// A list of what a module call holds; empty when there is no memory for it.
@@ -118,9 +127,9 @@ const tmeter_graph_api* graph_interface() {
       [](const tmeter_node* n) { return from_handle(n)->results.size(); },
       [](const tmeter_node* n, size_t i) { return element(from_handle(n)->results, i); },
       [](const tmeter_node* n) {
-        return to_handle(static_cast<const ModuleCall*>(from_handle(n)->call));
+        return beyond(to_handle(static_cast<const ModuleCall*>(from_handle(n)->call)));
       },
-      [](const tmeter_node* n) { return to_abi(from_handle(n)->location); },
+      [](const tmeter_node* n) { return beyond(to_abi(from_handle(n)->location)); },
 
       [](const tmeter_value* v) { return from_handle(v)->kind; },
       [](const tmeter_value* v) { return from_handle(v)->dtype; },
@@ -135,7 +144,7 @@ const tmeter_graph_api* graph_interface() {
       [](const tmeter_value* v) { return from_handle(v)->items.size(); },
       [](const tmeter_value* v, size_t i) { return element(from_handle(v)->items, i); },
       [](const tmeter_value* v) { return to_handle(from_handle(v)->tensor); },
-      [](const tmeter_value* v) { return to_handle(from_handle(v)->producer); },
+      [](const tmeter_value* v) { return beyond(to_handle(from_handle(v)->producer)); },
 
       [](const tmeter_module* m) { return from_handle(m)->index; },
       [](const tmeter_module* m) { return to_abi(from_handle(m)->name); },
@@ -167,8 +176,8 @@ const tmeter_graph_api* graph_interface() {
         return to_handle(static_cast<const ModuleCall*>(from_handle(c)->parent));
       },
 
-      [](const tmeter_tensor* t) { return from_handle(t)->index; },
-      [](const tmeter_tensor* t) { return to_abi(from_handle(t)->name); },
+      [](const tmeter_tensor* t) { return beyond(from_handle(t)->index); },
+      [](const tmeter_tensor* t) { return beyond(to_abi(from_handle(t)->name)); },
       [](const tmeter_tensor* t) { return from_handle(t)->kind; },
       [](const tmeter_tensor* t) { return from_handle(t)->dtype; },
       [](const tmeter_tensor* t) { return span_to_abi(from_handle(t)->dims); },
@@ -176,7 +185,7 @@ const tmeter_graph_api* graph_interface() {
       [](const tmeter_tensor* t) { return from_handle(t)->numel; },
       [](const tmeter_tensor* t) -> int32_t { return from_handle(t)->trainable; },
       [](const tmeter_tensor* t) {
-        return to_handle(static_cast<const Module*>(from_handle(t)->owner));
+        return beyond(to_handle(static_cast<const Module*>(from_handle(t)->owner)));
       },
       [](const tmeter_tensor* t) { return to_handle(from_handle(t)->canonical); },
       file_offset,
@@ -185,7 +194,7 @@ const tmeter_graph_api* graph_interface() {
         const auto& inputs = from_handle(g)->inputs();
         return i < inputs.size() ? span_to_abi(inputs[i].wanted) : tmeter_i64_span{};
       },
-      [](const tmeter_node* n) { return to_abi(from_handle(n)->name); },
+      [](const tmeter_node* n) { return beyond(to_abi(from_handle(n)->name)); },
 
       contents_of<tmeter_node_span, &CallContents::nodes>,
       contents_of<tmeter_value_span, &CallContents::inputs>,

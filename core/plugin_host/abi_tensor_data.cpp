@@ -3,6 +3,7 @@
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
+#include "core/plugin_host/looked_beyond.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 
 namespace tmeter::core {
@@ -11,6 +12,7 @@ namespace {
 constexpr int64_t kMostCopied = int64_t{64} << 20;  // bytes, as tensor_data.h promises
 
 std::string_view unavailable(const tmeter_call* call, const Tensor& t) {
+  look_beyond();
   return call->run.tensors ? call->run.tensors->unavailable(t)
                            : "numbers are not read in this kind of call";
 }

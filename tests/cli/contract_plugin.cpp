@@ -68,6 +68,10 @@ void leave_behind(std::string_view where) {
   if (!std::exchange(done, true)) kLeftBehind.at(wish.substr(where.size() + 1))();
 }
 
+/// CONTRACT="signature:…": the handler says that it goes by the operator's signature alone.
+constexpr std::string_view kPromise = "signature:";
+bool promises(std::string_view wish) { return wish.starts_with(kPromise); }
+
 // --- what a handler may do wrong, by way of the C tables
 // ------------------------------------------
 
@@ -145,6 +149,16 @@ const std::map<std::string, Deed> kMetricDeeds{
        emit(c, {99, 0, 1, 1});
        return tmeter_status{TMETER_OK};
      }},
+    {"counts",
+     [](tmeter_call* c, const tmeter_node*) {
+       static int64_t asked = 0;
+       return emit(c, {TMETER_NUMBER_INT, 0, ++asked, 0});
+     }},
+    {"place",
+     [](tmeter_call* c, const tmeter_node* n) {
+       const auto call = static_cast<int64_t>(tmeter::Node(n).call().index());
+       return emit(c, {TMETER_NUMBER_INT, 0, call, 0});
+     }},
     {"handler-emits-at",
      [](tmeter_call* c, const tmeter_node*) {
        emit_at(c, "macs", TMETER_AXIS_NODE);
@@ -197,7 +211,9 @@ const std::map<std::string, std::function<tmeter_status(tmeter_call*)>> kAnalysi
 
 tmeter_status TMETER_ABI eval_outer(tmeter_call* call, const tmeter_node* node, void*) {
   leave_behind("metric");
-  if (const auto deed = kMetricDeeds.find(mode()); deed != kMetricDeeds.end())
+  const auto wish = mode();
+  const auto name = promises(wish) ? wish.substr(kPromise.size()) : wish;
+  if (const auto deed = kMetricDeeds.find(name); deed != kMetricDeeds.end())
     return deed->second(call, node);
   return emit(call, {TMETER_NUMBER_INT, 0, 1, 0});
 }
@@ -276,7 +292,8 @@ const std::map<std::string, Spoil> kSpoils{
      {TMETER_CAP_METRICS,
       [](const void* t) { const_cast<Metrics*>(static_cast<const Metrics*>(t))->get = nullptr; }}},
     {"no-size", metrics<[](Metric& m) { m.struct_size = 0; }>()},
-    {"capability-throws", {TMETER_CAP_METRICS, [](const void*) { throw std::runtime_error("raw"); }}},
+    {"capability-throws",
+     {TMETER_CAP_METRICS, [](const void*) { throw std::runtime_error("raw"); }}},
     {"get-throws",
      {TMETER_CAP_METRICS,
       [](const void* t) {
@@ -310,7 +327,9 @@ const std::map<std::string, Spoil> kSpoils{
 void spoil(std::string_view id, const void* table) {
   if (id == TMETER_CAP_OP_HANDLER && !mode().starts_with("wrapper:")) {
     change_all<tmeter_op_handlers, tmeter_op_handler>(table, [](tmeter_op_handler& h) {
-      if (tmeter::to_view(h.metric) == text("outer")) h.eval = eval_outer;
+      if (tmeter::to_view(h.metric) != text("outer")) return;
+      h.eval = eval_outer;
+      if (promises(mode())) h.flags |= TMETER_HANDLER_BY_SIGNATURE;
     });
   }
   if (id == TMETER_CAP_ANALYSIS) {

@@ -127,6 +127,21 @@ class Calls(ContractTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(json.loads(done.stdout)["totals"]["outer"], 175)
 
+    def outer_of_nodes(self, mode):
+        done = self.run_mode(mode, "--report", "json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return [node["values"].get("outer") for node in json.loads(done.stdout)["nodes"]]
+
+    def test_who_looks_beyond_the_signature_is_asked_for_each_operator(self):
+        by_place = self.outer_of_nodes("place")
+        self.assertGreater(len(set(by_place)), 100)  # calls of modules
+        self.assertEqual(self.outer_of_nodes("signature:place"), by_place)
+
+    def test_who_remembers_calls_although_it_says_it_does_not_is_found_out(self):
+        self.assertEqual(self.outer_of_nodes("counts"), list(range(1, 176)))
+        words = ["on metric 'outer' on node", "TMETER_HANDLER_BY_SIGNATURE"]
+        self.assert_report_without_it(self.run_mode("signature:counts", "--report", "json"), words)
+
     def test_every_misdeed_costs_its_own_columns_only(self):
         for mode, words in DEEDS.items():
             with self.subTest(mode=mode):

@@ -146,6 +146,39 @@ class Options(CliTest):
         self.assert_refused(2, ["spectral-tolerance"], "--plugins=param-stats", file, "--set", "param-stats.spectral-tolerance=0")
         self.assert_refused(2, ["spectral-tolerance"], "--plugins=param-stats", file, "--set", "param-stats.spectral-tolerance=1")
 
+    def test_effective_ranks_are_of_small_matrices_unless_larger_ones_are_asked_for(self):
+        # Rows of one 1 each: singular values of 1 alone, as many as the shorter side.
+        sides = {"small.weight": 50, "large.weight": 100, "wide.weight": 64}
+        header, data = {}, b""
+        for name, side in sides.items():
+            columns = side + 60
+            block = b"".join(struct.pack("<f", 0) * i + struct.pack("<f", 1) + struct.pack("<f", 0) * (columns - 1 - i)
+                             for i in range(side))
+            header[name] = {"dtype": "F32", "shape": [side, columns], "data_offsets": [len(data), len(data) + len(block)]}
+            data += block
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        file = self.file("ranks.safetensors", struct.pack("<Q", len(text)) + text + data)
+
+        def ranks(*options):
+            done = by_name(stats(file, *options))
+            for name, side in sides.items():
+                self.assertAlmostEqual(done[name]["values"]["spectral_norm"], 1, delta=1e-3)
+                self.assertAlmostEqual(done[name]["values"]["stable_rank"], side, delta=2e-3 * side)
+            return [done[name]["values"].get("effective_rank") for name in sides]
+
+        small, large, wide = ranks()
+        self.assertAlmostEqual(small, 50, delta=1e-4)
+        self.assertIsNone(large)
+        self.assertAlmostEqual(wide, 64, delta=1e-4)
+        self.assertAlmostEqual(ranks("--set", "param-stats.effective-rank=100")[1], 100, delta=1e-4)
+        self.assertEqual(ranks("--set", "param-stats.effective-rank=0"), [None, None, None])
+        self.assert_refused(2, ["effective-rank"], "--plugins=param-stats", file, "--set", "param-stats.effective-rank=-1")
+        # Who asks for it reads why it is not there, and what to do.
+        shown = tmeter("--plugins=param-stats", "--columns", "effective_rank", "--by", "tensor", file)
+        self.assertIn("n/a", shown.stdout)
+        self.assertIn("param-stats.effective-rank=N", shown.stdout)
+
     def test_the_threshold_decides_what_is_near_zero(self):
         def near(threshold):
             done = by_name(stats(TENSORS, "--set", f"param-stats.threshold={threshold}"))
@@ -193,23 +226,33 @@ class Threads(CliTest):
         for threads in (4, 8, 64):
             self.assertEqual(figures(threads), two, threads)
 
+    def zeros(self, name, count, size):
+        """So many tensors of so many bytes each, not written: zeros."""
+        entries = {f"w{i}": {"dtype": "BF16", "shape": [1 << 10, size >> 11], "data_offsets": [i * size, (i + 1) * size]}
+                   for i in range(count)}
+        text = json.dumps(entries).encode()
+        path = self.file(name, struct.pack("<Q", len(text)) + text)
+        os.truncate(path, path.stat().st_size + count * size)
+        return path
+
+    def peak(self, path, threads):
+        command = [TMETER, "--plugins=param-stats", "--set", "param-stats.spectral=false", "--threads", str(threads), path]
+        code = ("import resource,subprocess,sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return int(done.stdout)  # KiB
+
     def test_many_threads_take_little_memory_each(self):
-        # 512 MiB in 32 parts, not written: zeros.
-        entry = {"w": {"dtype": "BF16", "shape": [1 << 14, 1 << 14], "data_offsets": [0, 1 << 29]}}
-        text = json.dumps(entry).encode()
-        path = self.file("sparse.safetensors", struct.pack("<Q", len(text)) + text)
-        os.truncate(path, path.stat().st_size + (1 << 29))
-
-        def peak(threads):
-            command = [TMETER, "--plugins=param-stats", "--set", "param-stats.spectral=false", "--threads", str(threads), path]
-            code = ("import resource,subprocess,sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
-                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
-            done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            return int(done.stdout)  # KiB
-
+        path = self.zeros("one.safetensors", 1, 1 << 29)  # in 32 parts
         # A thread holds 2 MiB of the file and a table of 512 KiB, and there are as many as parts.
-        self.assertLess(peak(64), peak(2) + 32 * 5 * 1024)
+        self.assertLess(self.peak(path, 64), self.peak(path, 2) + 32 * 5 * 1024)
+
+    def test_tensors_stay_mapped_between_two_looks_only_as_far_as_48_mib(self):
+        # 1 GiB in tensors of 16 MiB, of which three may stay, beside what a large one takes.
+        large, many = self.zeros("one.safetensors", 1, 1 << 29), self.zeros("many.safetensors", 64, 1 << 24)
+        for threads in (2, 16):
+            self.assertLess(self.peak(many, threads), self.peak(large, threads) + 56 * 1024, threads)
 
 
 class Words(CliTest):

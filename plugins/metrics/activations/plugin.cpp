@@ -52,5 +52,6 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                .convention = "elements of the results of convolutions, linear "
                                              "layers and matrix products, as "
                                              "fvcore.nn.ActivationCountAnalysis 0.1.5"});
+                     r.handlers_by_signature();
                      r.op("*").handle("activations", count);
                    })

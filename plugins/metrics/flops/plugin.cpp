@@ -87,6 +87,7 @@ void add_flops(Registrar& r) {
 }
 
 void setup(Registrar& r) {
+  r.handlers_by_signature();
   add_metrics(r);
   add_options(r);
   add_flops(r);

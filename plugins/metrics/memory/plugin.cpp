@@ -99,6 +99,7 @@ void register_all(tmeter::Registrar& r) {
   r.analysis("peak", "output_bytes", memory::kPeak, memory::find_peak);
   r.analysis("predicted-peak", "output_bytes", "predicted_peak_bytes predicted_workspace_bytes",
              memory::predict_peak);
+  r.handlers_by_signature();
   const auto handle = [&r](std::string_view id, Part part) {
     r.op("*").handle(id, [part](const tmeter::Node& node, tmeter::Call& call) {
       return part_of(node, part, call);

@@ -128,38 +128,47 @@ HWY_INLINE void dots(const Rows<As>& rows, size_t columns, size_t ahead,
       z[r * kVectors + k] += hn::GetLane(hn::SumOfLanes(d, sums[r][k]));
 }
 
-template <class As, size_t kPart>
-HWY_INLINE void add_part(const Loaded<As>& x, const Sums& factors, size_t stride,
-                         float* HWY_RESTRICT y) {
+/// Of the rows after those multiplied now, `ahead` numbers on, some are asked of the memory
+/// already, which is idle: as much as makes both halves of a product wait for it alike.
+constexpr size_t kAsked = 3, kAskedOf = 4, kLine = 64;
+
+/// What is loaded kLoads times in a row, of all rows: the sums stay in registers.
+template <class As, size_t kLoads>
+HWY_INLINE void add_columns(const typename As::Number* HWY_RESTRICT at, size_t count, size_t pitch,
+                            const float* HWY_RESTRICT z, size_t stride, float* HWY_RESTRICT y) {
+  constexpr size_t kParts = kLoads * As::kVectors;
   const Floats d;
-  Vector part[kRows];
-  for (size_t r = 0; r < kRows; ++r) part[r] = As::template part<kPart>(x[r]);
-  for (size_t k = 0; k < kVectors; ++k) {
-    float* at = y + k * stride + kPart * hn::Lanes(d);
-    Vector sum = hn::LoadU(d, at);
-    for (size_t r = 0; r < kRows; ++r) sum = hn::MulAdd(part[r], factors[r][k], sum);
-    hn::StoreU(sum, d, at);
+  const size_t lanes = hn::Lanes(d), step = As::kVectors * lanes, ahead = count * pitch;
+  Vector sums[kParts][kVectors];
+  for (size_t p = 0; p < kParts; ++p)
+    for (size_t k = 0; k < kVectors; ++k) sums[p][k] = hn::LoadU(d, y + k * stride + p * lanes);
+  for (size_t r = 0; r < count; ++r, at += pitch, z += kVectors) {
+    Vector parts[kParts];
+    for (size_t l = 0; l < kLoads; ++l) {
+      const auto x = As::load(at + l * step);
+      parts[l * As::kVectors] = As::template part<0>(x);
+      if constexpr (As::kVectors == 2) parts[l * 2 + 1] = As::template part<1>(x);
+      if (r % kAskedOf < kAsked && l * step * sizeof(*at) % kLine == 0)
+        hwy::Prefetch(at + l * step + ahead);
+    }
+    for (size_t k = 0; k < kVectors; ++k) {
+      const Vector factor = hn::Set(d, z[k]);
+      for (size_t p = 0; p < kParts; ++p) sums[p][k] = hn::MulAdd(parts[p], factor, sums[p][k]);
+    }
   }
+  for (size_t p = 0; p < kParts; ++p)
+    for (size_t k = 0; k < kVectors; ++k) hn::StoreU(sums[p][k], d, y + k * stride + p * lanes);
 }
 
-/// `ahead`: so many numbers on are the rows that come after those multiplied now. Some of them are
-/// asked of the memory already, which is idle: as much as makes both halves of a product wait for
-/// it alike.
+/// Columns that are less than is loaded at a time.
 template <class As>
-HWY_INLINE void add_rows(const Rows<As>& rows, size_t columns, size_t ahead,
-                         const float* HWY_RESTRICT z, size_t stride, float* HWY_RESTRICT y) {
-  constexpr size_t kAsked = kRows * 3 / 4, kLine = 64 / sizeof(typename As::Number);
-  Sums factors;
-  for (size_t r = 0; r < kRows; ++r)
-    for (size_t k = 0; k < kVectors; ++k) factors[r][k] = hn::Set(Floats(), z[r * kVectors + k]);
-  each_column<As>(rows, columns, [&](const Rows<As>& at, size_t j) HWY_ATTR {
-    Loaded<As> x;
-    for (size_t r = 0; r < kRows; ++r) x[r] = As::load(at[r]);
-    if (j % kLine == 0)
-      for (size_t r = 0; r < kAsked; ++r) hwy::Prefetch(at[r] + ahead);
-    add_part<As, 0>(x, factors, stride, y + j);
-    if constexpr (As::kVectors == 2) add_part<As, 1>(x, factors, stride, y + j);
-  });
+void add_tail(const typename As::Number* at, size_t count, size_t columns, size_t pitch,
+              const float* z, size_t stride, float* y) {
+  std::array<typename As::Number, kBlockStep> tail{};  // followed by zeros
+  for (size_t r = 0; r < count; ++r) {
+    std::memcpy(tail.data(), at + r * pitch, columns * sizeof(tail[0]));
+    add_columns<As, 1>(tail.data(), 1, 0, z + r * kVectors, stride, y);
+  }
 }
 
 /// f(rows, first row, how many): what is missing in the last is its last row again.
@@ -185,13 +194,16 @@ void dots_of(const void* a, size_t count, size_t columns, size_t pitch, const fl
   });
 }
 template <class As>
-void rows_of(const void* a, size_t count, size_t columns, size_t pitch, const float* z,
+void rows_of(const void* numbers, size_t count, size_t columns, size_t pitch, const float* z,
              size_t stride, float* y) {
-  each_rows<As>(a, count, pitch, [&](const Rows<As>& rows, size_t i, size_t n) HWY_ATTR {
-    Some factors{};
-    std::copy_n(z + i * kVectors, n * kVectors, factors.data());
-    add_rows<As>(rows, columns, count * pitch, factors.data(), stride, y);
-  });
+  constexpr size_t kLoads = 4 / As::kVectors;
+  const auto* a = static_cast<const typename As::Number*>(numbers);
+  const size_t step = As::kVectors * hn::Lanes(Floats());
+  size_t j = 0;
+  for (; j + kLoads * step <= columns; j += kLoads * step)
+    add_columns<As, kLoads>(a + j, count, pitch, z, stride, y + j);
+  for (; j + step <= columns; j += step) add_columns<As, 1>(a + j, count, pitch, z, stride, y + j);
+  if (j < columns) add_tail<As>(a + j, count, columns - j, pitch, z, stride, y + j);
 }
 
 void block_dots(Stored stored, const void* a, size_t rows, size_t columns, size_t pitch,

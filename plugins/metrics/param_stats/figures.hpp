@@ -33,6 +33,7 @@ struct Figures : Pool {
   std::vector<double> edges;     // of the histogram shown; empty when there is none
   std::vector<uint64_t> counts;  // in it
   std::optional<double> effective_rank;
+  bool rank_left_out = false;  // there is one, but it was not worked out
   bool fits_half = false;      // every number is a float16 (float32 tensors)
   bool fits_bfloat16 = false;  // every number is a bfloat16 (float32 tensors)
   bool fits_single = false;    // every number is a float32 (float64 tensors)

@@ -72,6 +72,7 @@ Cell stable_rank(const Figures& f, const Tensor&) {
   return real(f.moments.sum_of_squares() / (*f.spectral_norm * *f.spectral_norm));
 }
 Cell rank(const Figures& f, const Tensor&) {
+  if (f.rank_left_out) return Cell::unavailable();
   return f.effective_rank ? real(*f.effective_rank) : Cell();
 }
 /// The largest power of two up to 4096 that divides the place of the first byte.
@@ -141,8 +142,8 @@ std::span<const PooledMetric> pooled_metrics() {
        norm},
       {metric("spectral_norm", "spectral", kDetail, kReal,
               "largest singular value of the tensor as a matrix [dim 0, the others]; of a module "
-              "the largest inside. Shorter side above 1,024: by Lanczos' method, to 1e-3 "
-              "(param-stats.spectral-tolerance)"),
+              "the largest inside. Shorter side above 64 (param-stats.effective-rank): by Lanczos' "
+              "method, to 1e-3 (param-stats.spectral-tolerance)"),
        [](const Pool& p) { return p.spectral_norm ? real(*p.spectral_norm) : Cell(); }},
       {metric("coded_bytes", "coded", kDetail, kBytes,
               "what an ideal order-0 entropy coder makes of it after byte shuffling: for each byte "
@@ -174,8 +175,9 @@ std::span<const TensorMetric> tensor_metrics() {
       {metric(
            "effective_rank", "effective rank", kDetail, kReal,
            "exp of the entropy of the singular values divided by their sum (Roy & Vetterli 2007); "
-           "only where the shorter side is at most 1,024. Singular values that the Gram matrix "
-           "cannot tell from 0 count as 0"),
+           "only where the shorter side is at most 64 (param-stats.effective-rank). Singular "
+           "values "
+           "that the Gram matrix cannot tell from 0 count as 0"),
        rank},
       {metric(
            "alignment", "alignment", kDetail, kBytes,

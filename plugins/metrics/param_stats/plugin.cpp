@@ -27,6 +27,13 @@ void name_undecodable(const tmeter::Graph& graph, tmeter::Call& call) {
   }
 }
 
+void start(tmeter::Call& call) {
+  kept().clear();
+  call.set_convention("effective_rank", std::to_string(call.option_int("effective-rank")) +
+                                            ": the longest shorter side of a matrix that has one "
+                                            "(param-stats.effective-rank=N for others)");
+}
+
 void summarise_run(const tmeter::Graph& graph, tmeter::Call& call) {
   name_undecodable(graph, call);
   if (kept().empty()) return;
@@ -46,16 +53,22 @@ void register_all(tmeter::Registrar& r) {
   r.option({.key = "spectral",
             .type = TMETER_OPTION_BOOL,
             .default_value = "true",
-            .text = "work out spectral norms and ranks, which takes longer than everything else"});
+            .text = "work out spectral norms and ranks, which takes about as long as the rest"});
   r.option({.key = "spectral-tolerance",
             .type = TMETER_OPTION_FLOAT,
             .default_value = "1e-3",
-            .text =
-                "what spectral norms of matrices with more than 1,024 rows and columns may be off "
-                "by, relative; 1e-6 takes several times as long",
+            .text = "what spectral norms may be off by, relative, of matrices too large for an "
+                    "effective rank; 1e-6 takes several times as long",
             .min = 1e-8,
             .max = 0.1});
-  r.configure([](tmeter::Call&) { kept().clear(); });
+  r.option({.key = "effective-rank",
+            .type = TMETER_OPTION_INT,
+            .default_value = "64",
+            .text = "work out the effective rank of matrices with up to so many rows or columns; "
+                    "the time rises with this number, memory with its square (8 B a thread)",
+            .min = 0,
+            .max = 16384});
+  r.configure(start);
   r.tensor_analysis("param-stats", all_ids(), wants,
                     [](const tmeter::TensorPart& part, tmeter::Call& call) {
                       return std::make_unique<Stats>(part, call);

@@ -21,17 +21,22 @@ bool by_blocks(tmeter::DType type, int64_t columns, double tolerance) {
 
 }  // namespace
 
-bool wants_sketch(tmeter::DType type, int64_t rows, int64_t columns, double tolerance) {
-  return std::min(rows, columns) > kGramSide && columns <= RowSketch::kMostColumns &&
-         by_blocks(type, columns, tolerance);
+bool wants_sketch(tmeter::DType type, int64_t rows, int64_t columns, const Wanted& wanted) {
+  return std::min(rows, columns) > wanted.rank_side && columns <= RowSketch::kMostColumns &&
+         by_blocks(type, columns, wanted.tolerance);
 }
 
-std::optional<Spectrum> spectrum_of(const Matrix& matrix, double tolerance,
+std::optional<Spectrum> spectrum_of(const Matrix& matrix, const Wanted& wanted,
                                     const std::function<bool()>& stop, const RowSketch* sketch) {
-  if (std::min(matrix.rows, matrix.columns) <= kGramSide) return spectrum_by_gram(matrix, stop);
-  const auto norm = by_blocks(matrix.dtype, matrix.columns, tolerance)
-                        ? norm_by_blocks(matrix, tolerance, stop, sketch)
-                        : norm_by_lanczos(matrix, std::min(tolerance, kSingleTolerance), stop);
+  const int64_t side = std::min(matrix.rows, matrix.columns);
+  if (side <= wanted.rank_side) return spectrum_by_gram(matrix, stop);
+  const bool blocks = by_blocks(matrix.dtype, matrix.columns, wanted.tolerance);
+  std::optional<double> norm;
+  if (blocks) norm = norm_by_blocks(matrix, wanted.tolerance, stop, sketch);
+  if (!norm && side <= kGramSide)
+    norm = spectrum_by_gram(matrix, stop).norm;
+  else if (!blocks)
+    norm = norm_by_lanczos(matrix, std::min(wanted.tolerance, kSingleTolerance), stop);
   if (!norm) return std::nullopt;
   return Spectrum{*norm, std::nullopt};
 }

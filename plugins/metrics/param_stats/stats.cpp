@@ -23,11 +23,14 @@ std::optional<Shape> matrix_shape(const Tensor& tensor) {
   return Shape{shape.front(), numel / shape.front()};
 }
 
+Wanted wanted_of(const Call& call) {
+  return {call.option_float("spectral-tolerance"), call.option_int("effective-rank")};
+}
+
 std::shared_ptr<RowSketch> sketch_of(const Tensor& tensor, const Call& call) {
   const auto shape = matrix_shape(tensor);
-  const double tolerance = call.option_float("spectral-tolerance");
   if (!shape || !call.option_bool("spectral")) return nullptr;
-  if (!wants_sketch(tensor.dtype(), shape->rows, shape->columns, tolerance)) return nullptr;
+  if (!wants_sketch(tensor.dtype(), shape->rows, shape->columns, wanted_of(call))) return nullptr;
   return std::make_shared<RowSketch>(tensor.dtype(), shape->columns);
 }
 
@@ -87,7 +90,8 @@ void Stats::find_spectrum(const Tensor& tensor, const Call& call) {
     return;
   }
   const auto [rows, columns] = *shape;
-  if (rows > kGramSide && columns > kLongestRow) {
+  const auto wanted = wanted_of(call);
+  if (rows > std::max(kGramSide, wanted.rank_side) && columns > kLongestRow) {
     left_out_ = "its rows of " + std::to_string(columns) + " elements are too long";
     return;
   }
@@ -95,15 +99,15 @@ void Stats::find_spectrum(const Tensor& tensor, const Call& call) {
   const Matrix a{rows, columns, tensor.dtype(),
                  [&](int64_t first, int64_t count) { return data.view(first, count); },
                  figures_.largest_magnitude()};
-  const double tolerance = call.option_float("spectral-tolerance");
   const auto spectrum = spectrum_of(
-      a, tolerance, [&] { return call.cancelled(); }, sketch_.get());
+      a, wanted, [&] { return call.cancelled(); }, sketch_.get());
   if (!spectrum) {
     left_out_ = "Lanczos' method does not converge";
     return;
   }
   figures_.spectral_norm = spectrum->norm;
   figures_.effective_rank = spectrum->effective_rank;
+  figures_.rank_left_out = !spectrum->effective_rank;
 }
 
 void Stats::emit(const Tensor& tensor, Call& call) {

@@ -15,7 +15,8 @@ namespace {
 using param_stats::Matrix;
 
 const std::function<bool()> kNever = [] { return false; };
-constexpr double kTight = 1e-7;  // what norms are compared more tightly for than by default
+constexpr double kTightly = 1e-7;  // what norms are compared more tightly for than by default
+constexpr param_stats::Wanted kTight{kTightly, 1024};
 
 Matrix matrix_of(const std::vector<uint8_t>& bytes, tmeter::DType type, int64_t rows,
                  int64_t columns) {
@@ -48,7 +49,7 @@ TEST(Spectrum, LanczosAgreesWithNumPyOnSmallMatricesToo) {
       continue;
     SCOPED_TRACE(t.name);
     const auto norm = param_stats::norm_by_lanczos(
-        matrix_of(t.bytes, t.dtype, t.shape[0], t.numel() / t.shape[0]), kTight, kNever);
+        matrix_of(t.bytes, t.dtype, t.shape[0], t.numel() / t.shape[0]), kTightly, kNever);
     ASSERT_TRUE(norm);
     EXPECT_TRUE(recorded::close(*norm, t.expected["spectral_norm"]));
   }
@@ -192,7 +193,7 @@ TEST(Spectrum, TheDefaultToleranceHoldsWhereTheNextSingularValuesAreClose) {
                   [step](int64_t i) { return 5 * std::exp(-step * static_cast<double>(i)); }),
         1);
     const auto spectrum =
-        param_stats::spectrum_of(matrix_of(bytes, float32, 1100, 1300), kDefault, kNever);
+        param_stats::spectrum_of(matrix_of(bytes, float32, 1100, 1300), {kDefault}, kNever);
     ASSERT_TRUE(spectrum);
     EXPECT_NEAR(spectrum->norm, 5, 5 * kDefault) << step;
   }
@@ -303,11 +304,50 @@ TEST(Spectrum, TheRanksOfTinyAndOfHugeWeightsAreThoseOfOthers) {
   }
 }
 
+TEST(Spectrum, RanksAreOfMatricesUpToTheSideAskedForAndNormsOfAll) {
+  // 40 values of 3 and 60 of 1, the others 0: p = 3/180 and 1/180.
+  const auto value = [](int64_t i) { return i < 40 ? 3.0 : i < 100 ? 1.0 : 0.0; };
+  const double rank =
+      std::exp(-40 * (3 / 180.) * std::log(3 / 180.) - 60 / 180. * std::log(1 / 180.));
+  const auto doubles = reflected(150, 210, value);
+  const auto floats = as_floats(doubles, 1);
+  for (const auto& [id, bytes] :
+       {std::pair{TMETER_DTYPE_FLOAT64, &doubles}, {TMETER_DTYPE_FLOAT32, &floats}}) {
+    const auto a = matrix_of(*bytes, tmeter::DType(id), 150, 210);
+    for (const int64_t side : {0, 64, 149}) {
+      const auto spectrum = param_stats::spectrum_of(a, {kDefault, side}, kNever);
+      ASSERT_TRUE(spectrum) << side;
+      EXPECT_NEAR(spectrum->norm, 3, 3 * kDefault) << side;
+      EXPECT_FALSE(spectrum->effective_rank) << side;
+    }
+    for (const int64_t side : {150, 1024, 5000}) {
+      const auto spectrum = param_stats::spectrum_of(a, {kDefault, side}, kNever);
+      ASSERT_TRUE(spectrum && spectrum->effective_rank) << side;
+      EXPECT_NEAR(spectrum->norm, 3, 3e-6) << side;
+      EXPECT_NEAR(*spectrum->effective_rank, rank, 1e-4 * rank) << side;
+    }
+    // Tighter than floats in blocks can be: the norm is still by the Gram matrix.
+    EXPECT_NEAR(param_stats::spectrum_of(a, {1e-6, 64}, kNever)->norm, 3, 3e-6);
+  }
+}
+
+TEST(Spectrum, RowsTooLongForBlocksHaveANormWhereTheyAreFew) {
+  // 130 rows of 300,000: the first of twos, the others 0. |first| = 2 sqrt(300000).
+  const int64_t rows = 130, columns = 300000;
+  std::vector<float> a(static_cast<size_t>(rows * columns));
+  std::fill_n(a.begin(), columns, 2.f);
+  const auto bytes = stored_as<float>(a, [](float x) { return x; });
+  const auto spectrum = param_stats::spectrum_of(
+      matrix_of(bytes, tmeter::DType(TMETER_DTYPE_FLOAT32), rows, columns), {}, kNever);
+  ASSERT_TRUE(spectrum);
+  EXPECT_NEAR(spectrum->norm, 2 * std::sqrt(300000.), 1e-6);
+}
+
 TEST(Spectrum, CtrlCIsHeardWhileSingularValuesAreWorkedOut) {
   const std::vector<uint8_t> bytes(sizeof(double) * 40 * 50, 1);
   const auto a = matrix_of(bytes, kFloat64, 40, 50);
   EXPECT_THROW(param_stats::spectrum_of(a, kTight, [] { return true; }), tmeter::Error);
-  EXPECT_THROW(param_stats::norm_by_lanczos(a, kTight, [] { return true; }), tmeter::Error);
+  EXPECT_THROW(param_stats::norm_by_lanczos(a, kTightly, [] { return true; }), tmeter::Error);
   const auto b = matrix_of(bytes, tmeter::DType(TMETER_DTYPE_FLOAT32), 40, 50);
   EXPECT_THROW(param_stats::norm_by_blocks(b, 1e-3, [] { return true; }), tmeter::Error);
 }

@@ -38,7 +38,15 @@ extern "C" {
 
 /* Flags of an operator handler. */
 enum {
-  TMETER_HANDLER_ZERO_BY_RULE = 1u /* always zero, `eval` is null */
+  TMETER_HANDLER_ZERO_BY_RULE = 1u, /* always zero, `eval` is null */
+  /* The figure follows from the operator's signature alone: its name, its arguments and results (their
+   * names, dtypes, dims, numbers, texts, and which of them are one tensor), what kind of stored tensors
+   * they are, the options and the hardware. The host may then ask once for all operators that are alike.
+   * A handler that nevertheless looks further – at who made an argument, at the module call, at names
+   * and places, at another node – is asked for each: the host sees that. What it cannot see, and the
+   * handler promises, is that it keeps nothing from one call to the next. Other metrics may be read at
+   * the node itself. A host that does not know the flag asks for each operator. */
+  TMETER_HANDLER_BY_SIGNATURE = 2u
 };
 
 /* What an operator costs under a metric. Texts live until `deinit`. */

@@ -97,6 +97,10 @@ class Registrar {
   };
 
   Op op(std::string_view name) { return {this, name}; }
+  /// Handlers of operators that are added after this keep nothing from one call to the next and
+  /// tell equal operators apart by nothing but what a call shows of them: the host may ask once for
+  /// all that are alike. See TMETER_HANDLER_BY_SIGNATURE in abi/op_handler.h.
+  void handlers_by_signature() { op_flags_ = TMETER_HANDLER_BY_SIGNATURE; }
 
   /// What each call of a module type costs, instead of the sum of what is inside: "acme.nn.Fused",
   /// "Fused", or "*". `follows`: only the calls that have such a figure under one of these metrics
@@ -186,13 +190,19 @@ class Registrar {
     }
   }
   void add_op(std::string_view op, std::string_view metric, int32_t priority, Handler f) {
-    tmeter_op_handler h{
-        sizeof(tmeter_op_handler), 0, to_abi(metric), to_abi(op), priority, 0, nullptr, nullptr};
+    tmeter_op_handler h{sizeof(tmeter_op_handler),
+                        op_flags_,
+                        to_abi(metric),
+                        to_abi(op),
+                        priority,
+                        0,
+                        nullptr,
+                        nullptr};
     if (f) {
       h.user = &op_functions_.emplace_back(std::move(f));
       h.eval = &Registrar::call_op_handler;
     } else {
-      h.flags = TMETER_HANDLER_ZERO_BY_RULE;
+      h.flags |= TMETER_HANDLER_ZERO_BY_RULE;
     }
     op_handlers_.push_back(h);
   }
@@ -306,6 +316,7 @@ class Registrar {
   std::vector<tmeter_shape_rule> shape_rules_;
   std::vector<tmeter_op_class> op_classes_;
   std::vector<tmeter_op_handler> op_handlers_;
+  uint32_t op_flags_ = 0;  // of those that are added
   std::vector<tmeter_module_handler> module_handlers_;
   std::vector<tmeter_metric_desc> metrics_;
   std::vector<tmeter_option_desc> options_;
