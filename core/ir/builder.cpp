@@ -97,8 +97,7 @@ GraphBuilder::Id GraphBuilder::module(Id parent, std::string_view name, std::str
     if (m.depth > limits::kModuleDepth) refuse("modules are nested more than 1,000 deep");
     up->children.push_back(&m);
     m.path = path_of(*up, m.name);
-    if (!module_paths_.insert(m.path).second)
-      refuse("module '" + printable(m.path) + "' is there twice");
+    if (!module_paths_.insert(m.path)) refuse("module '" + printable(m.path) + "' is there twice");
   }
   return static_cast<Id>(graph_->modules_.size());
 }
@@ -153,7 +152,7 @@ GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   const int64_t numel = checked_numel(s.dims, what);
   count_name(s.name.size());
   const auto name = graph_->keep(s.name);
-  if (!s.name.empty() && !tensor_names_.insert(name).second) refuse(what() + " is there twice");
+  if (!s.name.empty() && !tensor_names_.insert(name)) refuse(what() + " is there twice");
   auto& t = graph_->tensors_.emplace_back();
   t.index = graph_->tensors_.size() - 1;
   t.kind = s.kind;
@@ -202,24 +201,40 @@ GraphBuilder::Id GraphBuilder::value_none() {
   return new_value(TMETER_VALUE_NONE, true), last_value();
 }
 
-GraphBuilder::Id GraphBuilder::value_tensor(int32_t dtype, std::span<const DimSpec> dims) {
+/// Of sizes that nothing changes later, one copy will do. They have been looked at when it was
+/// made.
+std::span<int64_t> GraphBuilder::shared_dims(std::span<const DimSpec> dims) {
+  uint64_t hash = dims.size();
+  for (const auto& d : dims) hash = (hash ^ static_cast<uint64_t>(d.value)) * 0x9e3779b97f4a7c15;
+  auto& recent = recent_dims_[hash >> 56];
+  const auto same = [](int64_t size, const DimSpec& d) { return size == d.value; };
+  if (!recent.empty() && std::ranges::equal(recent, dims, same)) return recent;
   const auto sizes = room<int64_t>(dims.size());
-  bool symbolic = false;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const auto& d = dims[i];
-    if (d.expr && !graph_->expressions_.contains(d.expr))
-      refuse("a dim names an expression that is not there");
-    symbolic = symbolic || d.expr;
-    sizes[i] = d.expr ? 0 : d.value;
-  }
+  std::ranges::transform(dims, sizes.begin(), &DimSpec::value);
   checked_numel(sizes, [] { return std::string("a tensor"); });
+  return recent = sizes;
+}
+
+GraphBuilder::Id GraphBuilder::value_tensor(int32_t dtype, std::span<const DimSpec> dims) {
+  const bool symbolic = std::ranges::any_of(dims, [](const auto& d) { return d.expr != 0; });
+  std::span<int64_t> sizes;
+  if (symbolic) {
+    sizes = room<int64_t>(dims.size());
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i].expr && !graph_->expressions_.contains(dims[i].expr))
+        refuse("a dim names an expression that is not there");
+      sizes[i] = dims[i].expr ? 0 : dims[i].value;
+    }
+    checked_numel(sizes, [] { return std::string("a tensor"); });
+  } else {
+    sizes = shared_dims(dims);
+  }
   auto& v = new_value(TMETER_VALUE_TENSOR, false);
   v.dtype = dtype;
   v.dims = sizes;
   if (symbolic) {
     v.dim_exprs = room<ExprId>(dims.size());
-    std::transform(dims.begin(), dims.end(), v.dim_exprs.begin(),
-                   [](const auto& d) { return d.expr; });
+    std::ranges::transform(dims, v.dim_exprs.begin(), &DimSpec::expr);
     v.expressions = &graph_->expressions_;
   }
   return last_value();

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/ir/graph.hpp"
+#include "core/ir/name_set.hpp"
 
 namespace tmeter::core {
 
@@ -86,6 +87,7 @@ class GraphBuilder {
  private:
   Value& new_value(int32_t kind, bool defined);
   Id copy_value(const Value& value);
+  std::span<int64_t> shared_dims(std::span<const DimSpec> dims);
   Id last_value() const { return static_cast<Id>(graph_->values_.size()); }
   Value& value(Id id, const char* what);
   Module& module_at(Id id, const char* what);
@@ -104,7 +106,8 @@ class GraphBuilder {
   std::unique_ptr<Graph> graph_;
   size_t name_bytes_ = 0;  // of module paths and tensor names
   std::unordered_map<std::string, const Tensor*> tied_;
-  std::unordered_set<std::string_view> tensor_names_, module_paths_;
+  NameSet tensor_names_, module_paths_;
+  std::array<std::span<int64_t>, 256> recent_dims_{};  // of values, by a hash: most have the same
 };
 
 }  // namespace tmeter::core

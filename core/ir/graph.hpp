@@ -35,11 +35,11 @@ struct Value {
   int32_t dtype = -1;                        // TMETER_DTYPE_…
   bool defined = false;                      // may be used by a node
   uint8_t depth = 0;                         // of nested lists
+  ExprId expr = 0;                           // of a symbolic int
   std::span<int64_t> dims;                   // tensors
   std::span<ExprId> dim_exprs;               // tensors with symbolic dims, else empty
   const Expressions* expressions = nullptr;  // of the graph, when dim_exprs is not empty
   int64_t i = 0;                             // int, bool, dtype
-  ExprId expr = 0;                           // of a symbolic int
   double f = 0;
   std::string_view text;    // text, other
   std::span<Value*> items;  // list

@@ -70,6 +70,23 @@ class ReadInPieces(CliTest):
                 expected = essence(report(plain))
                 self.assertEqual(essence(report(self.large(path))), expected)
 
+    def test_tables_in_any_order_are_the_same_file(self):
+        """Each is mostly read in the order of another: tensors, weights and parameters as torch writes them."""
+        def reordered(document):
+            for table in (document.get("graph_module", {}).get("graph", {}), document):
+                for name in ("tensor_values", "config"):
+                    items = list(table.get(name, {}).items())
+                    if items:
+                        table[name] = dict(items[::-2] + items[-2::-2])
+            return document
+
+        for path in (MODELS / "gpt2_like.pt2", MODELS / "tied.pt2", MODELS / "versions/gpt2_like.torch2.6.pt2"):
+            with self.subTest(file=path.stem):
+                plain = self.file("model.pt2", rewritten(path, lambda _, text: text))
+                expected = essence(report(plain))
+                other = self.file("model.pt2", rewritten(path, lambda _, t: with_spaces(reordered(json.loads(t)))))
+                self.assertEqual(essence(report(other)), expected)
+
     def test_what_is_rare_in_a_node_is_the_same_in_a_large_file(self):
         """Arguments that are read as documents, nodes that are, traces and lists longer than what is kept of them."""
         extra = [

@@ -89,6 +89,7 @@ class GraphReader {
   std::deque<Target> targets_;
   std::vector<tmeter_arg> args_;       // reused
   std::vector<tmeter_id> results_;     // reused
+  Ids items_;                          // reused
   NodeDocument document_;              // of an unusual node
   json::parser argument_;              // of an argument
   std::deque<std::string> arg_names_;  // "arg0", … of arguments without a name

@@ -1,5 +1,9 @@
 #include "modules.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 namespace pt2 {
 namespace {
 
@@ -10,6 +14,19 @@ constexpr size_t kMostPathBytes = size_t{128} << 20;
 // Calls of modules. A graph of 100,000 operators has fewer than it has operators.
 constexpr size_t kMostStacks = 2'000'000;
 
+void append(std::string& key, uint32_t number) {
+  std::array<char, sizeof number> bytes;
+  std::memcpy(bytes.data(), &number, sizeof number);
+  key.append(bytes.data(), bytes.size());
+}
+
+/// How far two texts are the same.
+size_t common(std::string_view a, std::string_view b) {
+  const size_t size = std::min(a.size(), b.size());
+  return static_cast<size_t>(std::mismatch(a.begin(), a.begin() + size, b.begin()).first -
+                             a.begin());
+}
+
 }  // namespace
 
 Modules::Modules(Building& building) : building_(building) {
@@ -18,10 +35,10 @@ Modules::Modules(Building& building) : building_(building) {
   stacks_.emplace_back();
 }
 
-/// Where the longest part of the path ends that is known already: looked for from the end, as a new
-/// path mostly differs in its last name.
+/// Where the longest part of a new path ends that is known already: looked for from the end, as a
+/// new path mostly differs in its last name.
 Modules::Known Modules::longest_known(std::string_view path) const {
-  size_t end = path.size();
+  size_t end = path.rfind('.');
   while (end != 0 && end != std::string_view::npos) {
     if (const auto* index = by_path_.find(path.substr(0, end))) return {*index, end + 1};
     end = path.rfind('.', end - 1);
@@ -31,9 +48,12 @@ Modules::Known Modules::longest_known(std::string_view path) const {
 
 Modules::Index Modules::add_path(std::string_view path) {
   if (path.size() > kLongestPath) throw BadFile("a module path is longer than 4,096 bytes");
+  if (path.empty()) return 0;
+  if (last_path_ != 0 && by_path_.entries()[last_path_ - 1].name == path)
+    return by_path_.at(last_path_ - 1);
+  if (const auto entry = by_path_.find_next(path, last_path_)) return by_path_.at(entry - 1);
   auto [index, start] = longest_known(path);
-  if (start > path.size() || path.empty()) return index;
-  const std::string_view all = owned_.emplace_back(path);
+  const auto all = building_.texts.keep(path);
   while (start <= all.size()) {
     const size_t end = std::min(all.find('.', start), all.size());
     if (end == start) throw BadFile("the module path " + in_quotes(all) + " has an empty part");
@@ -66,32 +86,45 @@ void Modules::read_call_graph(json::array call_graph) {
   }
 }
 
+/// Leaves of what was read last the entries with which the text begins, too; where the others
+/// begin.
+size_t Modules::reuse_stack(std::string_view text) {
+  const size_t same = common(text, last_text_);
+  const auto is_there = [&](const Reached& reached) {
+    return reached.end <= same && (reached.end == text.size() || text[reached.end] == ';');
+  };
+  while (!last_.empty() && !is_there(last_.back())) last_.pop_back();
+  if (last_.empty()) return 0;
+  return std::min(last_.back().end + 1, text.size());
+}
+
 uint32_t Modules::stack_of(std::string_view text) {
   if (text.empty()) return 0;
-  if (text == last_text_) return last_stack_;
-  if (const auto entry = stack_index_.find_entry(text)) {
-    last_text_ = stack_index_.entries()[entry - 1].name;
-    return last_stack_ = stack_index_.at(entry - 1);
+  if (text == last_text_) return last_.back().stack;
+  size_t at = reuse_stack(text);
+  last_text_.clear();
+  while (at < text.size()) {
+    if (last_.size() == kDeepestModule) throw BadFile("a module stack is more than 500 deep");
+    const auto entry = split_module_stack(text.substr(at)).entry;
+    const size_t end = at + entry.size();
+    last_.push_back({end, stack_inside(last_.empty() ? 0 : last_.back().stack, entry)});
+    at = end + 1;
   }
-  text = building_.texts.keep(text);
-  uint32_t stack = 0;
-  size_t depth = 0;
-  for (auto rest = text; !rest.empty();) {
-    if (++depth > kDeepestModule) throw BadFile("a module stack is more than 500 deep");
-    const auto parts = split_module_stack(rest);
-    stack = stack_inside(stack, parts.entry);
-    rest = parts.inner;
-  }
-  stack_index_.insert(text, stack);
-  return stack;
+  last_text_ = text;
+  return last_.back().stack;
 }
 
 uint32_t Modules::stack_inside(uint32_t outer, std::string_view text) {
   const auto next = static_cast<uint32_t>(stacks_.size());
-  const auto [it, added] = stack_entries_.try_emplace({outer, text}, next);
-  if (!added) return it->second;
+  key_.clear();
+  append(key_, outer);
+  key_ += text;
+  const auto keep = [&](std::string_view key) { return building_.texts.keep(key); };
+  const auto [known, added] = stack_index_.insert_kept(key_, next, keep);
+  if (!added) return *known;
   if (stacks_.size() >= kMostStacks)
     throw BadFile("its nodes have more than 2,000,000 different module stacks, tmeter's limit");
+  text = stack_index_.entries().back().name.substr(sizeof outer);
   Stack stack;
   stack.outer = outer;
   if (const auto entry = parse_stack_entry(text)) {
@@ -146,9 +179,14 @@ tmeter_id Modules::call_of_stack(Stack& stack, tmeter_id otherwise) {
   const tmeter_id caller =
       stack.outer ? call_of_stack(stacks_[stack.outer], root_call_) : root_call_;
   if (stack.module == 0) return stack.call = caller;
-  const auto [it, added] = calls_.try_emplace({caller, stack.key, stack.module}, 0);
-  if (added) it->second = building_.graph.module_call(tree_[stack.module].id, caller);
-  return stack.call = it->second;
+  key_.clear();
+  append(key_, caller);
+  append(key_, stack.module);
+  key_ += stack.key;
+  const auto keep = [&](std::string_view key) { return building_.texts.keep(key); };
+  const auto [call, added] = calls_.insert_kept(key_, 0, keep);
+  if (added) *call = building_.graph.module_call(tree_[stack.module].id, caller);
+  return stack.call = *call;
 }
 
 }  // namespace pt2

@@ -5,10 +5,8 @@
 // First `read_call_graph`, `read_stacks` and `add_path` collect; `build` makes the tree; then nodes
 // ask for their call.
 #pragma once
-#include <deque>
 #include <string>
-#include <tuple>
-#include <unordered_map>
+#include <vector>
 
 #include "json_util.hpp"
 #include "module_stack.hpp"
@@ -28,7 +26,7 @@ class Modules {
   /// `first`: the number of the first of them, for messages.
   void read_stacks(std::vector<NodeView>& nodes, size_t first = 0);
   void read_stack(NodeView& node, size_t number);
-  /// Index of the module stack of this text, of which it keeps a copy.
+  /// Index of the module stack of this text.
   uint32_t stack_of(std::string_view text);
   /// The module with this dotted path, made together with all above it.
   Index add_path(std::string_view path);
@@ -71,8 +69,7 @@ class Modules {
     bool has_module = false;
     tmeter_id call = 0;  // once asked for
   };
-  using CallKey = std::tuple<tmeter_id, std::string_view, Index>;  // caller, key, module
-
+  size_t reuse_stack(std::string_view text);
   uint32_t stack_inside(uint32_t outer, std::string_view entry);
   tmeter_id call_of_stack(Stack& stack, tmeter_id otherwise);
   void read_node_stacks(NodeView& node);
@@ -83,22 +80,18 @@ class Modules {
   std::vector<Module> tree_;  // [0] is the root; parents stand before their children
   NameMap<Index> by_path_;
   size_t path_bytes_ = 0;
-  std::deque<std::string> owned_;  // texts behind views
-  std::string_view last_text_;     // of a stack, as kept, and which it is: many follow each other
-  uint32_t last_stack_ = 0;
-  NameMap<uint32_t> stack_index_;  // by the whole text
-  struct HashOf {
-    size_t operator()(const std::pair<uint32_t, std::string_view>& entry) const {
-      return hash_of(entry.second) + entry.first * size_t{0x9E3779B97F4A7C15};
-    }
-    size_t operator()(const CallKey& key) const {
-      return (*this)({std::get<0>(key), std::get<1>(key)}) ^ std::get<2>(key);
-    }
+  uint32_t last_path_ = 0;  // as in NameMap::find_next
+  /// The stack read last: of the text up to `end`. Most begin as the one before.
+  struct Reached {
+    size_t end;
+    uint32_t stack;
   };
-  std::unordered_map<std::pair<uint32_t, std::string_view>, uint32_t, HashOf>
-      stack_entries_;          // by outer and entry
-  std::vector<Stack> stacks_;  // [0] stands for no stack
-  std::unordered_map<CallKey, tmeter_id, HashOf> calls_;
+  std::string last_text_;
+  std::vector<Reached> last_;
+  NameMap<uint32_t> stack_index_;  // by outer and entry
+  std::vector<Stack> stacks_;      // [0] stands for no stack
+  NameMap<tmeter_id> calls_;       // by caller, key and module
+  std::string key_;                // reused
   tmeter_id root_call_ = 0;
 };
 

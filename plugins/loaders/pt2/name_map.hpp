@@ -3,6 +3,11 @@
 //
 // Keys are views and must outlive the map. Entries keep the order they were added in; a pointer to
 // a value is good until the next insertion.
+//
+// Of a million names hardly anything is in a cache. So a slot says by half of a hash whether it is
+// worth looking further, and who reads names in the order in which they were added – torch writes
+// its tables in the same order, again and again – has `find_next` try the one behind the last
+// first: that takes no slot at all.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -47,7 +52,6 @@ class NameMap {
  public:
   struct Entry {
     std::string_view name;
-    size_t hash;
     Value value;
   };
 
@@ -58,11 +62,18 @@ class NameMap {
 
   /// The number of its entry plus one; 0: there is none.
   uint32_t find_entry(std::string_view name) const {
-    return entries_.empty() ? 0 : slots_[slot_of(name, hash_of(name))];
+    return entries_.empty() ? 0 : slots_[slot_of(name, short_hash(name))].entry;
+  }
+  /// The same. `last`: what was found before this, and then what is found now.
+  uint32_t find_next(std::string_view name, uint32_t& last) const {
+    if (last < entries_.size() && entries_[last].name == name) return ++last;
+    const auto entry = find_entry(name);
+    if (entry != 0) last = entry;
+    return entry;
   }
   void clear() {
     entries_.clear();
-    std::ranges::fill(slots_, 0);
+    std::ranges::fill(slots_, Slot{});
   }
 
   const Value* find(std::string_view name) const {
@@ -76,11 +87,11 @@ class NameMap {
   /// The value of the name, made from `value` if it is new, and whether it is.
   std::pair<Value*, bool> insert(std::string_view name, Value value) {
     if ((entries_.size() + 1) * 2 > slots_.size()) rebuild(std::max<size_t>(64, slots_.size() * 2));
-    const size_t hash = hash_of(name);
-    const size_t slot = slot_of(name, hash);
-    if (const uint32_t entry = slots_[slot]) return {&entries_[entry - 1].value, false};
-    entries_.push_back({name, hash, std::move(value)});
-    slots_[slot] = static_cast<uint32_t>(entries_.size());
+    const auto hash = short_hash(name);
+    auto& slot = slots_[slot_of(name, hash)];
+    if (slot.entry != 0) return {&entries_[slot.entry - 1].value, false};
+    entries_.push_back({name, std::move(value)});
+    slot = {hash, static_cast<uint32_t>(entries_.size())};
     return {&entries_.back().value, true};
   }
 
@@ -95,27 +106,35 @@ class NameMap {
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
+  struct Slot {
+    uint32_t hash = 0, entry = 0;  // index of the entry plus one; 0 is free
+  };
+
+  static uint32_t short_hash(std::string_view name) {
+    return static_cast<uint32_t>(hash_of(name) >> 32);
+  }
   /// Where the name is, or the free slot where it belongs: linear probing, at most half full.
-  size_t slot_of(std::string_view name, size_t hash) const {
+  size_t slot_of(std::string_view name, uint32_t hash) const {
     const size_t mask = slots_.size() - 1;
-    for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
-      const uint32_t entry = slots_[slot];
-      if (entry == 0) return slot;
-      const auto& e = entries_[entry - 1];
-      if (e.hash == hash && e.name == name) return slot;
+    for (size_t at = hash & mask;; at = (at + 1) & mask) {
+      const auto& slot = slots_[at];
+      if (slot.entry == 0 || (slot.hash == hash && entries_[slot.entry - 1].name == name))
+        return at;
     }
   }
-  void rebuild(size_t slots) {
-    slots_.assign(slots, 0);
-    for (size_t i = 0; i < entries_.size(); ++i) {
-      size_t slot = entries_[i].hash & (slots - 1);
-      while (slots_[slot] != 0) slot = (slot + 1) & (slots - 1);
-      slots_[slot] = static_cast<uint32_t>(i + 1);
+  void rebuild(size_t size) {
+    std::vector<Slot> slots(size);
+    for (const auto& slot : slots_) {
+      if (slot.entry == 0) continue;
+      size_t at = slot.hash & (size - 1);
+      while (slots[at].entry != 0) at = (at + 1) & (size - 1);
+      slots[at] = slot;
     }
+    slots_ = std::move(slots);
   }
 
   std::vector<Entry> entries_;
-  std::vector<uint32_t> slots_;  // index of the entry plus one; 0 is free
+  std::vector<Slot> slots_;
 };
 
 }  // namespace pt2

@@ -102,8 +102,8 @@ struct Load {
            [&] {
              const auto nodes = program_series(kNodes, member(outer, "nodes"));
              check(kInputs, find(outer, "inputs"));
-             Uses uses(signature);
              auto scope = make_scope(outer, signature);
+             Uses uses(signature, scope);
              const auto given = apply_given(request.inputs(), signature, scope, symbols);
              if (const auto calls = find_set(module, "module_call_graph"))
                modules.read_call_graph(as_array(*calls));
@@ -136,9 +136,7 @@ struct Load {
   Scope make_scope(json::object outer, const Signature& signature) {
     const auto table = find_set(outer, "tensor_values");
     if (!table) return Scope(building, outer);
-    NameMap<size_t> asked_for;  // by their TensorMeta in full
-    for (const auto& input : signature.inputs) asked_for.insert(input.name, 0);
-    for (const auto& tensor : signature.tensors) asked_for.insert(tensor.argument, 0);
+    AskedFor asked_for(signature);
     return Scope(building, outer, program_series(kTensorValues, *table), asked_for);
   }
 

@@ -54,9 +54,9 @@ tmeter_id GraphReader::argument(Recording& recording, const RecordedValue& value
     case RecordedValue::Kind::kTensor:
       return scope.use_at(value.at);
     case RecordedValue::Kind::kTensors: {
-      Ids items;
-      for (const auto name : recording.lists[value.at]) items.push_back(scope.use_at(name));
-      return building_.graph.list(items);
+      items_.clear();
+      for (const auto name : recording.list(value)) items_.push_back(scope.use_at(name));
+      return building_.graph.list(items_);
     }
     case RecordedValue::Kind::kText: {
       std::string text(recording.texts[value.at]);
@@ -97,9 +97,9 @@ tmeter_id GraphReader::result(const Recording& recording, const RecordedValue& v
                               Scope& scope) {
   if (value.kind == RecordedValue::Kind::kTensor) return scope.make_at(value.at);
   if (value.kind != RecordedValue::Kind::kTensors) return building_.graph.none();
-  Ids items;
-  for (const auto name : recording.lists[value.at]) items.push_back(scope.make_at(name));
-  return building_.graph.list(items);
+  items_.clear();
+  for (const auto name : recording.list(value)) items_.push_back(scope.make_at(name));
+  return building_.graph.list(items_);
 }
 
 }  // namespace pt2

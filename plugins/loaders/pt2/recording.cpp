@@ -64,17 +64,17 @@ void Recording::add(const PlainNodes& plain, size_t number, Uses& uses) {
 
 void Recording::note_uses(const RecordedNode& node, Uses& uses) const {
   const auto module = modules_.module_of_stack(node.stack);
-  const auto use = [&](uint32_t number) { uses.read(scope_.name_at(number), number, module); };
+  const auto use = [&](uint32_t number) { uses.read(number, module); };
   for (const auto& value : std::span(values).subspan(node.first, node.arguments)) {
     if (value.kind == RecordedValue::Kind::kTensor) use(value.at);
-    if (value.kind == RecordedValue::Kind::kTensors) std::ranges::for_each(lists[value.at], use);
+    if (value.kind == RecordedValue::Kind::kTensors) std::ranges::for_each(list(value), use);
   }
 }
 
 std::string_view Recording::name_of_result(const RecordedValue& value, const Scope& scope) const {
   if (value.kind == RecordedValue::Kind::kTensor) return scope.name_at(value.at);
-  if (value.kind != RecordedValue::Kind::kTensors || lists[value.at].empty()) return {};
-  return scope.name_at(lists[value.at].front());
+  if (value.kind != RecordedValue::Kind::kTensors || list(value).empty()) return {};
+  return scope.name_at(list(value).front());
 }
 
 /// False when it is to be read as a document: it speaks of names that have yet to be defined, or is
@@ -85,26 +85,26 @@ bool Recording::record(const PlainNodes& plain, const PlainNode& node, RecordedN
   out.arguments = static_cast<uint16_t>(node.arguments);
   out.results = static_cast<uint16_t>(node.results);
   for (size_t i = 0; i < node.arguments; ++i)
-    if (!record(plain, plain.values[node.first_argument + i])) return false;
+    if (!record(plain, plain.values[node.first_argument + i], false)) return false;
   for (size_t i = 0; i < node.results; ++i)
-    if (!record(plain, plain.values[node.first_result + i])) return false;
+    if (!record(plain, plain.values[node.first_result + i], true)) return false;
   out.target = target_of(node.target);
   out.location = location_of(node.trace);
   return true;
 }
 
-bool Recording::record(const PlainNodes& plain, const PlainValue& value) {
+bool Recording::record(const PlainNodes& plain, const PlainValue& value, bool is_result) {
   RecordedValue recorded;
   if (!name_of(value.name, recorded.name)) return false;
   const bool is_long = value.kind == PlainValue::Kind::kIntegers && value.count > kLongestList;
   switch (is_long ? PlainValue::Kind::kText : value.kind) {
     case PlainValue::Kind::kTensor:
       recorded.kind = RecordedValue::Kind::kTensor;
-      if (!scope_.find_number(value.text, recorded.at)) return false;
+      if (!find_number(value.text, is_result, recorded.at)) return false;
       break;
     case PlainValue::Kind::kTensors:
       recorded.kind = RecordedValue::Kind::kTensors;
-      if (!record_tensors(plain, value, recorded.at)) return false;
+      if (!record_tensors(plain, value, is_result, recorded.at)) return false;
       break;
     case PlainValue::Kind::kText:
       recorded.kind = RecordedValue::Kind::kText;
@@ -118,13 +118,33 @@ bool Recording::record(const PlainNodes& plain, const PlainValue& value) {
   return true;
 }
 
-bool Recording::record_tensors(const PlainNodes& plain, const PlainValue& value, uint32_t& at) {
-  std::vector<uint32_t> list;
-  for (size_t i = 0; i < value.count; ++i)
-    if (!scope_.find_number(plain.names[value.first + i], list.emplace_back())) return false;
+bool Recording::record_tensors(const PlainNodes& plain, const PlainValue& value, bool is_result,
+                               uint32_t& at) {
   at = small(lists.size());
-  lists.push_back(std::move(list));
+  lists.push_back(small(value.count));
+  for (size_t i = 0; i < value.count; ++i) {
+    uint32_t number = 0;
+    if (!find_number(plain.names[value.first + i], is_result, number)) return false;
+    lists.push_back(number);
+  }
   return true;
+}
+
+/// Most that is used is what has been made last, or a parameter, and those come in their order.
+bool Recording::find_number(std::string_view name, bool is_result, uint32_t& number) {
+  uint32_t entry = 0;
+  if (is_result) {
+    entry = scope_.find_next(name, last_result_);
+    if (first_result_ == 0) first_result_ = entry;
+  } else if (last_result_ != 0 && scope_.is_named(last_result_ - 1, name)) {
+    entry = last_result_;
+  } else {
+    auto last = last_used_;
+    entry = scope_.find_next(name, last);
+    if (first_result_ == 0 || last < first_result_) last_used_ = last;
+  }
+  number = entry - 1;
+  return entry != 0;
 }
 
 /// Equal ones are one.

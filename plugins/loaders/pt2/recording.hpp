@@ -2,6 +2,7 @@
 // they use have been built: so each node's text is read once.
 #pragma once
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "modules.hpp"
@@ -62,9 +63,14 @@ class Recording {
   /// Of the first tensor of a result; empty when it has none.
   std::string_view name_of_result(const RecordedValue& value, const Scope& scope) const;
 
+  /// The names of a list of tensors.
+  std::span<const uint32_t> list(const RecordedValue& value) const {
+    return std::span(lists).subspan(value.at + 1, lists[value.at]);
+  }
+
   std::vector<RecordedNode> nodes;
   std::vector<RecordedValue> values;
-  std::vector<std::vector<uint32_t>> lists;  // of names of the scope
+  std::vector<uint32_t> lists;  // of names of the scope, behind how many each has
   std::vector<std::string_view> texts;
   std::vector<Constant> constants;
   std::deque<RecordedTarget> targets;
@@ -75,18 +81,23 @@ class Recording {
  private:
   void note_uses(const RecordedNode& node, Uses& uses) const;
   bool record(const PlainNodes& plain, const PlainNode& node, RecordedNode& out);
-  bool record(const PlainNodes& plain, const PlainValue& value);
-  bool record_tensors(const PlainNodes& plain, const PlainValue& value, uint32_t& at);
+  bool record(const PlainNodes& plain, const PlainValue& value, bool is_result);
+  bool record_tensors(const PlainNodes& plain, const PlainValue& value, bool is_result,
+                      uint32_t& at);
   uint32_t constant(const PlainNodes& plain, const PlainValue& value);
   uint32_t location_of(std::string_view trace);
   uint32_t target_of(std::string_view text);
   bool name_of(std::string_view text, uint16_t& index);
+  bool find_number(std::string_view name, bool is_result, uint32_t& number);
 
   TextStore& texts_;
   Modules& modules_;
   const Scope& scope_;
   NameMap<uint32_t> target_index_, name_index_, constant_index_, location_index_;
   std::string key_, trace_;  // reused
+  // As in NameMap::find_next: of results, which are numbered in their order, and of what else is
+  // used, which as a rule stands before the first of them.
+  uint32_t last_result_ = 0, first_result_ = 0, last_used_ = 0;
   NodeDocument document_;
 };
 

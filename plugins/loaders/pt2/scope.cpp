@@ -38,8 +38,16 @@ Scope::Scope(Building& building, json::object graph) : building_(building) {
   read_tables(graph);
 }
 
-Scope::Scope(Building& building, json::object graph, const Series& tensors,
-             const NameMap<size_t>& asked_for)
+bool AskedFor::contains(std::string_view name) {
+  if (!names_) {
+    names_.emplace();
+    for (const auto& input : signature_.inputs) names_->insert(input.name, true);
+    for (const auto& tensor : signature_.tensors) names_->insert(tensor.argument, true);
+  }
+  return names_->find_entry(name) != 0;
+}
+
+Scope::Scope(Building& building, json::object graph, const Series& tensors, AskedFor& asked_for)
     : building_(building) {
   if (tensors.is_lasting()) {
     read_table(graph, "tensor_values", Kind::kTensor);
@@ -50,7 +58,7 @@ Scope::Scope(Building& building, json::object graph, const Series& tensors,
              const auto read = [&](std::string_view piece) {
                building_.notes.check_cancelled();
                if (!plain.read_metas(piece)) return false;
-               add_tensors(plain, asked_for);
+               add_tensors(plain);
                return true;
              };
              tensors.each(read, [&](json::element piece) { add_tensors(piece, asked_for); });
@@ -88,31 +96,42 @@ void Scope::add(std::string_view name, Kind kind, json::element meta) {
   collect_sizes(kind, meta);
 }
 
-void Scope::add_tensors(json::object table, const NameMap<size_t>& asked_for) {
+void Scope::add_tensors(json::object table, AskedFor& asked_for) {
   for (const auto field : table) {
     within([&] { return in_quotes(field.key); },
            [&] {
              collect_sizes(Kind::kTensor, field.value);
-             add_tensor(field.key, shortened(as_object(field.value), asked_for.find(field.key)));
+             add_tensor(field.key,
+                        shortened(as_object(field.value), asked_for.contains(field.key)));
            });
   }
 }
 
-void Scope::add_tensors(const PlainTensors& plain, const NameMap<size_t>& asked_for) {
+void Scope::add_tensors(const PlainTensors& plain) {
   for (const auto& t : plain.tensors) {
-    const bool in_full = asked_for.find(t.name);
+    const auto sizes = std::span(plain.numbers).subspan(t.meta.first, 2 * t.meta.rank);
+    plain_.assign(sizes.begin(), sizes.end());
+    plain_.insert(plain_.end(), {t.meta.storage_offset, t.meta.requires_grad});
     Slot slot;
     slot.kind = Kind::kTensor;
-    slot.form = in_full ? Form::kAll : Form::kSizes;
-    slot.dtype = static_cast<int16_t>(t.meta.dtype);
-    slot.rank = static_cast<uint8_t>(t.meta.rank);
-    slot.at = static_cast<uint32_t>(numbers_.size());
-    const auto sizes = plain.numbers.begin() + static_cast<ptrdiff_t>(t.meta.first);
-    const auto count = static_cast<ptrdiff_t>(in_full ? 2 * t.meta.rank : t.meta.rank);
-    numbers_.insert(numbers_.end(), sizes, sizes + count);
-    if (in_full) numbers_.insert(numbers_.end(), {t.meta.storage_offset, t.meta.requires_grad});
+    slot.form = Form::kAll;
+    slot.at = type_of(t.meta.dtype, t.meta.rank, plain_);
     within([&] { return in_quotes(t.name); }, [&] { add_tensor(t.name, slot); });
   }
+}
+
+uint32_t Scope::type_of(int64_t dtype, size_t rank, std::span<const int64_t> numbers) {
+  const std::array<int64_t, 2> first{dtype, static_cast<int64_t>(rank)};
+  key_.assign(reinterpret_cast<const char*>(first.data()), sizeof first);
+  key_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+  const auto next = static_cast<uint32_t>(types_.size());
+  const auto keep = [&](std::string_view text) { return building_.texts.keep(text); };
+  const auto [known, added] = type_index_.insert_kept(key_, next, keep);
+  if (!added) return *known;
+  types_.push_back({static_cast<int16_t>(dtype), static_cast<uint8_t>(rank), false,
+                    static_cast<uint32_t>(numbers_.size())});
+  numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+  return next;
 }
 
 void Scope::add_tensor(std::string_view name, const Slot& slot) {
@@ -123,20 +142,17 @@ void Scope::add_tensor(std::string_view name, const Slot& slot) {
 Scope::Slot Scope::shortened(json::object meta, bool in_full) {
   Slot slot;
   slot.kind = Kind::kTensor;
-  const auto begin = numbers_.size();
+  plain_.clear();
   const auto dtype = find(meta, "dtype");
   int64_t number = 0;
   const bool known = dtype && dtype->get(number) == simdjson::SUCCESS && number >= 0 &&
                      number <= INT16_MAX && read_plain_list(meta, "sizes");
-  const auto rank = numbers_.size() - begin;
+  const auto rank = plain_.size();
   if (known && (!in_full || read_rest(meta, rank))) {
     slot.form = in_full ? Form::kAll : Form::kSizes;
-    slot.dtype = static_cast<int16_t>(number);
-    slot.rank = static_cast<uint8_t>(rank);
-    slot.at = static_cast<uint32_t>(begin);
+    slot.at = type_of(number, rank, plain_);
     return slot;
   }
-  numbers_.resize(begin);
   slot.form = Form::kText;
   slot.at = static_cast<uint32_t>(texts_.size());
   texts_.push_back(building_.texts.keep(simdjson::minify(meta)));
@@ -163,31 +179,32 @@ bool Scope::read_plain_list(json::object meta, std::string_view key) {
   json::array list;
   if (!found || found->get(list) != simdjson::SUCCESS || list.size() > kMostDims) return false;
   for (const json::element size : list)
-    if (!is_plain(size, numbers_.emplace_back())) return false;
+    if (!is_plain(size, plain_.emplace_back())) return false;
   return true;
 }
 
 bool Scope::read_rest(json::object meta, size_t rank) {
-  const auto begin = numbers_.size();
+  const auto begin = plain_.size();
   const auto offset = find(meta, "storage_offset"), gradient = find(meta, "requires_grad");
   bool wanted = false;
-  if (!read_plain_list(meta, "strides") || numbers_.size() - begin != rank) return false;
-  if (!offset || !is_plain(*offset, numbers_.emplace_back())) return false;
+  if (!read_plain_list(meta, "strides") || plain_.size() - begin != rank) return false;
+  if (!offset || !is_plain(*offset, plain_.emplace_back())) return false;
   if (!gradient || gradient->get(wanted) != simdjson::SUCCESS) return false;
-  numbers_.push_back(wanted);
+  plain_.push_back(wanted);
   return true;
 }
 
 /// As the file has it, as far as anyone asks.
 std::string Scope::long_form(const Slot& slot) const {
-  auto at = numbers_.begin() + slot.at;
+  const auto& type = types_[slot.at];
+  auto at = numbers_.begin() + type.first;
   const auto next = [&] { return "{\"as_int\": " + std::to_string(*at++) + "}"; };
   const auto list = [&](const char* key) {
     std::string text = std::string(", \"") + key + "\": [";
-    for (size_t i = 0; i < slot.rank; ++i) text += (i ? ", " : "") + next();
+    for (size_t i = 0; i < type.rank; ++i) text += (i ? ", " : "") + next();
     return text + "]";
   };
-  auto text = "{\"dtype\": " + std::to_string(slot.dtype);
+  auto text = "{\"dtype\": " + std::to_string(type.dtype);
   text += list("sizes");
   text += list("strides");
   text += ", \"storage_offset\": " + next();
@@ -230,8 +247,13 @@ bool Scope::is_defined(std::string_view name) const {
 }
 
 void Scope::define(std::string_view name, tmeter_id value) {
-  auto* known = slots_.find(name);
-  auto& slot = known ? *known : *slots_.insert(building_.texts.keep(name), {}).first;
+  uint32_t last = 0;
+  define(name, value, last);
+}
+
+void Scope::define(std::string_view name, tmeter_id value, uint32_t& last) {
+  const auto known = slots_.find_next(name, last);
+  auto& slot = known ? slots_.at(known - 1) : *slots_.insert(building_.texts.keep(name), {}).first;
   if (slot.value != 0) throw BadFile(in_quotes(name) + " is defined twice");
   slot.value = value;
 }
@@ -268,10 +290,12 @@ json::object Scope::tensor_meta(std::string_view name) const {
 
 tmeter_id Scope::tensor_of(const Slot& slot) {
   if (slot.form == Form::kSizes || slot.form == Form::kAll) {
+    auto& type = types_[slot.at];
     dims_.clear();
-    for (size_t i = 0; i < slot.rank; ++i) dims_.push_back({numbers_[slot.at + i], 0, 0});
-    check_shape(dims_);
-    return building_.graph.tensor_value(scalar_type(slot.dtype), dims_);
+    for (size_t i = 0; i < type.rank; ++i) dims_.push_back({numbers_[type.first + i], 0, 0});
+    if (!type.is_checked) check_shape(dims_);
+    type.is_checked = true;
+    return building_.graph.tensor_value(scalar_type(type.dtype), dims_);
   }
   const auto meta = as_object(meta_of(slot));
   read_sizes(building_.symbols, meta, dims_);

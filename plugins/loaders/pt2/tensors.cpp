@@ -19,20 +19,14 @@ std::string_view owner_path(std::string_view name) {
   return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
 }
 
-void Tensors::read_config(const Series& table, bool of_weights,
-                          const std::vector<TensorSpec>& specs, const Scope& scope) {
+void Tensors::read_config(const Series& table, bool of_weights, const Specs& specs,
+                          const Scope& scope) {
   auto& config = config_of(of_weights);
-  NameMap<const TensorSpec*> wanted;
-  if (!table.is_lasting()) {
-    for (const auto& spec : specs)
-      if (is_weight(spec) == of_weights) wanted.insert(spec.name, &spec);
-    config.tensors.reserve(wanted.entries().size());
-  }
   PlainTensors plain;
-  const auto read = [&](std::string_view piece) {
+  const auto read = [&](std::string_view text) {
     building_.notes.check_cancelled();
-    if (!plain.read_payloads(piece)) return false;
-    read_plain(plain, of_weights, wanted);
+    if (!plain.read_payloads(text)) return false;
+    read_plain(plain, of_weights, specs);
     return true;
   };
   table.each(read, [&](json::element piece) {
@@ -42,31 +36,34 @@ void Tensors::read_config(const Series& table, bool of_weights,
     for (const auto field : fields) {
       if (table.is_lasting()) {
         config.elements.insert(field.key, field.value);
-      } else if (const auto* spec = wanted.find(field.key)) {
+      } else if (const auto* index = config.wanted.find(field.key)) {
         within([&] { return "tensor " + in_quotes(field.key); },
-               [&] { keep(**spec, read_element(**spec, field.value, scope), of_weights); });
+               [&] { keep(*index, read_element(specs[*index], field.value, scope)); });
       }
     }
   });
 }
 
-void Tensors::keep(const TensorSpec& spec, const StoredTensor& tensor, bool of_weights) {
-  if (!config_of(of_weights).tensors.insert(spec.name, tensor).second)
-    throw BadFile("it is there twice");
+void Tensors::keep(uint32_t index, const StoredTensor& tensor) {
+  if (tensors_[index].spec) throw BadFile("it is there twice");
+  tensors_[index] = tensor;
 }
 
-void Tensors::read_plain(const PlainTensors& plain, bool of_weights,
-                         const NameMap<const TensorSpec*>& wanted) {
-  for (const auto& tensor : plain.tensors)
-    if (const auto* spec = wanted.find(tensor.name))
-      within([&] { return "tensor " + in_quotes(tensor.name); },
-             [&] { keep(**spec, read_plain(**spec, plain, tensor), of_weights); });
+void Tensors::read_plain(const PlainTensors& plain, bool of_weights, const Specs& specs) {
+  const auto& wanted = config_of(of_weights).wanted;
+  for (const auto& tensor : plain.tensors) {
+    const auto entry = wanted.find_next(tensor.name, last_wanted_);
+    if (entry == 0) continue;
+    const auto index = wanted.at(entry - 1);
+    within([&] { return "tensor " + in_quotes(tensor.name); },
+           [&] { keep(index, read_plain(specs[index], plain, tensor)); });
+  }
 }
 
 StoredTensor Tensors::read_plain(const TensorSpec& spec, const PlainTensors& plain,
                                  const PlainTensor& from) {
   StoredTensor t;
-  t.spec = spec;
+  t.spec = &spec;
   t.dtype = scalar_type(from.meta.dtype);
   t.first_size = static_cast<uint32_t>(numbers_.size());
   t.rank = static_cast<uint32_t>(from.meta.rank);
@@ -82,48 +79,72 @@ const std::string& Tensors::folder_of(const TensorSpec& spec) const {
   return is_weight(spec) ? archive_.weights_folder : archive_.constants_folder;
 }
 
-void Tensors::read(const std::vector<TensorSpec>& specs, const Scope& scope, Modules& modules,
+void Tensors::note_names(const Specs& specs) {
+  const auto weights = static_cast<size_t>(std::ranges::count_if(specs, is_weight));
+  weights_.wanted.reserve(weights);
+  constants_.wanted.reserve(specs.size() - weights);
+  for (uint32_t i = 0; i < specs.size(); ++i)
+    if (!config_of(is_weight(specs[i])).wanted.insert(specs[i].name, i).second)
+      names_repeat_ = true;
+  for (const auto& constant : constants_.wanted.entries())
+    if (weights_.wanted.find(constant.name)) names_repeat_ = true;
+}
+
+/// The index of the first of this name.
+uint32_t Tensors::first_of_name(const Specs& specs, uint32_t index) const {
+  if (!names_repeat_) return index;
+  for (const auto* config : {&weights_, &constants_})
+    if (const auto* first = config->wanted.find(specs[index].name)) index = std::min(index, *first);
+  return index;
+}
+
+void Tensors::read(const Specs& specs, const Scope& scope, Modules& modules,
                    const std::optional<Series>& weights, const std::optional<Series>& constants) {
+  note_names(specs);
+  tensors_.resize(specs.size());
+  tensor_of_.resize(specs.size());
   const auto read_all = [&](const std::optional<Series>& table, bool of_weights, const char* what) {
     if (table) within([&] { return what; }, [&] { read_config(*table, of_weights, specs, scope); });
   };
   read_all(weights, true, "weights config");
   read_all(constants, false, "constants config");
-  tensors_.reserve(specs.size());
-  by_name_.reserve(specs.size());
-  for (const auto& spec : specs) {
-    within([&] { return "tensor " + in_quotes(spec.name); },
+  // Those that are new move to the front, as a rule to where they are.
+  if (names_repeat_) by_spec_ = tensors_;
+  for (uint32_t i = 0; i < specs.size(); ++i) {
+    within([&] { return "tensor " + in_quotes(specs[i].name); },
            [&] {
-             auto tensor = read_one(spec, scope);
-             tensor.owner = modules.add_path(owner_path(spec.name));
-             add(tensor);
+             auto tensor = read_one(specs, i, scope);
+             tensor.owner = modules.add_path(owner_path(specs[i].name));
+             add(tensor, i, first_of_name(specs, i));
            });
   }
+  tensors_.resize(count_);
 }
 
-void Tensors::add(const StoredTensor& tensor) {
-  const auto [index, added] = by_name_.insert(tensor.spec.name, tensors_.size());
-  if (added) {
-    tensors_.push_back(tensor);
+void Tensors::add(const StoredTensor& tensor, uint32_t index, uint32_t first_index) {
+  if (first_index == index) {
+    tensor_of_[index] = static_cast<uint32_t>(count_);
+    tensors_[count_++] = tensor;
     return;
   }
   // torch 2.6 … 2.8, strict: the names of a tied tensor have become one, its arguments have not.
-  const auto& first = tensors_[*index];
-  if (first.spec.kind != tensor.spec.kind || first.dtype != tensor.dtype ||
+  tensor_of_[index] = tensor_of_[first_index];
+  const auto& first = tensors_[tensor_of_[index]];
+  if (first.spec->kind != tensor.spec->kind || first.dtype != tensor.dtype ||
       !std::ranges::equal(sizes(first), sizes(tensor)) ||
       !std::ranges::equal(strides(first), strides(tensor)))
     throw BadFile("it is there twice, with different types or sizes");
-  aliases_.emplace_back(tensor.spec.argument, *index);
+  aliases_.emplace_back(tensor.spec->argument, tensor_of_[index]);
 }
 
-StoredTensor Tensors::read_one(const TensorSpec& spec, const Scope& scope) {
+StoredTensor Tensors::read_one(const Specs& specs, uint32_t index, const Scope& scope) {
+  const auto& spec = specs[index];
   const auto& config = config_of(is_weight(spec));
   if (const auto* element = config.elements.find(spec.name))
     return read_element(spec, *element, scope);
-  StoredTensor t;
-  if (const auto* known = config.tensors.find(spec.name)) t = *known;
-  const bool is_known = t.spec.kind == spec.kind && !t.spec.name.empty();
-  t.spec = spec;
+  auto t = names_repeat_ ? by_spec_[*config.wanted.find(spec.name)] : tensors_[index];
+  const bool is_known = t.spec && t.spec->kind == spec.kind && !spec.name.empty();
+  t.spec = &spec;
   if (!is_known) read_meta(scope.tensor_meta(spec.argument), t);
   return t;
 }
@@ -131,7 +152,7 @@ StoredTensor Tensors::read_one(const TensorSpec& spec, const Scope& scope) {
 StoredTensor Tensors::read_element(const TensorSpec& spec, json::element element,
                                    const Scope& scope) {
   StoredTensor t;
-  t.spec = spec;
+  t.spec = &spec;
   const auto payload = as_object(element);
   const auto meta = find_set(payload, "tensor_meta");
   read_meta(meta ? as_object(*meta) : scope.tensor_meta(spec.argument), t);
@@ -162,7 +183,7 @@ void Tensors::read_meta(json::object meta, StoredTensor& t) {
   t.storage_offset = building_.symbols.value(member(meta, "storage_offset"));
   if (t.storage_offset < 0) throw BadFile("its storage_offset is negative");
   t.trainable =
-      t.spec.kind == TMETER_TENSOR_PARAMETER && read_member(meta, "requires_grad", as_bool);
+      t.spec->kind == TMETER_TENSOR_PARAMETER && read_member(meta, "requires_grad", as_bool);
 }
 
 /// Bytes of storage its elements reach into; INT64_MAX when that exceeds 63 bits.
@@ -222,10 +243,12 @@ void Tensors::read_record(StoredTensor& t, std::string_view name, bool pickled,
 
 void Tensors::build(const Modules& modules, Scope& scope) {
   std::vector<tmeter_id> values;
+  values.reserve(tensors_.size());
+  uint32_t last = 0;
   for (const auto& t : tensors_) {
     tmeter_tensor_desc d{};
-    d.kind = t.spec.kind;
-    d.name = tmeter::to_abi(t.spec.name);
+    d.kind = t.spec->kind;
+    d.name = tmeter::to_abi(t.spec->name);
     d.owner = modules.module(t.owner);
     d.dtype = t.dtype.id();
     d.dims = sizes(t).data();
@@ -237,7 +260,7 @@ void Tensors::build(const Modules& modules, Scope& scope) {
     d.storage_bytes = t.storage_bytes;
     d.trainable = t.trainable;
     values.push_back(building_.graph.bound(building_.graph.tensor(d)));
-    scope.define(t.spec.argument, values.back());
+    scope.define(t.spec->argument, values.back(), last);
   }
   for (const auto& [argument, tensor] : aliases_) scope.define(argument, values[tensor]);
 }

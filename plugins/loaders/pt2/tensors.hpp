@@ -14,7 +14,7 @@
 namespace pt2 {
 
 struct StoredTensor {
-  TensorSpec spec;
+  const TensorSpec* spec = nullptr;
   tmeter::DType dtype;
   uint32_t first_size = 0, rank = 0;  // in Tensors: sizes, then strides
   bool trainable = false;
@@ -43,27 +43,32 @@ class Tensors {
   /// Further names in the graph, with the index of their tensor.
   const std::vector<std::pair<std::string_view, size_t>>& aliases() const { return aliases_; }
 
+  /// Of one in the signature, by its index there; `specs` of them.
+  size_t specs() const { return tensor_of_.size(); }
+  uint32_t tensor_of(size_t spec) const { return tensor_of_[spec]; }
+
   /// Makes them in the host, owned by their modules, and defines their names.
   void build(const Modules& modules, Scope& scope);
 
  private:
-  /// What a config says, by the names of its tensors: where it stands, or, of one that comes in
-  /// pieces, what has been read of it.
+  using Specs = std::vector<TensorSpec>;
+  /// What a config says, by the names of its tensors: where it stands. What comes in pieces is read
+  /// at once, into tensors_ at the index of its specification.
   struct Config {
     NameMap<json::element> elements;
-    NameMap<StoredTensor> tensors;
+    NameMap<uint32_t> wanted;  // index of the first specification of this name
   };
-  void read_config(const Series& table, bool of_weights, const std::vector<TensorSpec>& specs,
-                   const Scope& scope);
-  void read_plain(const PlainTensors& plain, bool of_weights,
-                  const NameMap<const TensorSpec*>& wanted);
+  void read_config(const Series& table, bool of_weights, const Specs& specs, const Scope& scope);
+  void read_plain(const PlainTensors& plain, bool of_weights, const Specs& specs);
   StoredTensor read_plain(const TensorSpec& spec, const PlainTensors& plain,
                           const PlainTensor& from);
-  void keep(const TensorSpec& spec, const StoredTensor& tensor, bool of_weights);
+  void keep(uint32_t index, const StoredTensor& tensor);
+  void note_names(const Specs& specs);
+  uint32_t first_of_name(const Specs& specs, uint32_t index) const;
   StoredTensor read_element(const TensorSpec& spec, json::element element, const Scope& scope);
   Config& config_of(bool weights) { return weights ? weights_ : constants_; }
-  void add(const StoredTensor& tensor);
-  StoredTensor read_one(const TensorSpec& spec, const Scope& scope);
+  void add(const StoredTensor& tensor, uint32_t index, uint32_t first);
+  StoredTensor read_one(const Specs& specs, uint32_t index, const Scope& scope);
   void read_meta(json::object meta, StoredTensor& tensor);
   void read_numbers(json::element list, std::string_view key);
   void read_payload(StoredTensor& tensor, json::object payload, const std::string& folder);
@@ -77,10 +82,14 @@ class Tensors {
   const tmeter::Source& source_;
   const Archive& archive_;
   Config weights_, constants_;
-  std::vector<StoredTensor> tensors_;
+  std::vector<StoredTensor> tensors_;  // while they are read: by specification
+  std::vector<uint32_t> tensor_of_;
+  size_t count_ = 0;  // those that are read
   std::vector<int64_t> numbers_;
   std::vector<std::pair<std::string_view, size_t>> aliases_;
-  NameMap<size_t> by_name_;
+  std::vector<StoredTensor> by_spec_;  // only if names repeat: as the configs have them
+  bool names_repeat_ = false;
+  uint32_t last_wanted_ = 0;
   std::string record_path_;  // of the record looked up last, and what was found
   std::optional<tmeter::Entry> record_;
 };

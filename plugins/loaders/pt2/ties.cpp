@@ -40,29 +40,28 @@ class Search {
  public:
   Search(Tensors& tensors, std::deque<std::string>& keys)
       : all_(tensors), tensors_(tensors.all()), keys_(keys), used_(tensors_.size()) {
-    const auto keyless = [&](size_t i) { return tensors_[i].storage_key.empty(); };
-    by_argument_.reserve(tensors_.size());
-    for (size_t i = 0; i < tensors_.size(); ++i)
-      if (keyless(i)) by_argument_.insert(tensors_[i].spec.argument, i);
-    for (const auto& [alias, i] : tensors.aliases())
-      if (keyless(i)) by_argument_.insert(alias, i);
+    tensor_of_.resize(tensors.specs());
+    for (size_t i = 0; i < tensor_of_.size(); ++i) {
+      tensor_of_[i] = tensors.tensor_of(i);
+      has_candidates_ = has_candidates_ || tensors_[tensor_of_[i]].storage_key.empty();
+    }
   }
 
-  bool has_candidates() const { return !by_argument_.entries().empty(); }
+  bool has_candidates() const { return has_candidates_; }
 
   void read_uses(const Uses& uses) {
-    for (const auto& [name, module] : uses.all()) {
-      const auto* i = by_argument_.find(name);
-      if (!i) continue;
-      used_[*i] = true;
-      if (module != tensors_[*i].owner) foreign_uses_.emplace(module, *i);
+    for (const auto& [spec, module] : uses.all()) {
+      const size_t i = tensor_of_[spec];
+      if (!tensors_[i].storage_key.empty()) continue;
+      used_[i] = true;
+      if (module != tensors_[i].owner) foreign_uses_.emplace(module, i);
     }
   }
 
   void tie() {
     for (size_t i = 0; i < tensors_.size(); ++i)
       if (tensors_[i].storage_key.empty() && !used_[i])
-        unread_[description(i, tensors_[i].owner)].add(i, last_part(tensors_[i].spec.name));
+        unread_[description(i, tensors_[i].owner)].add(i, last_part(tensors_[i].spec->name));
     for (const auto& [module, used] : foreign_uses_) {
       const auto it = unread_.find(description(used, module));
       if (it != unread_.end()) tie_one(it->second, used);
@@ -78,11 +77,11 @@ class Search {
         const auto twin = read.find(description(i, 0));
         // Vectors look alike everywhere (biases, norms): only matrices say something.
         if (twin == read.end() || tensors_[i].rank < 2) continue;
-        if (tensors_[i].spec.kind != TMETER_TENSOR_PARAMETER) continue;
+        if (tensors_[i].spec->kind != TMETER_TENSOR_PARAMETER) continue;
         notes.warn("parameters that may be tied",
-                   "no operator reads the parameter " + in_quotes(tensors_[i].spec.name) +
+                   "no operator reads the parameter " + in_quotes(tensors_[i].spec->name) +
                        ", and the file does not tell whether it is tied to another (" +
-                       in_quotes(tensors_[twin->second].spec.name) +
+                       in_quotes(tensors_[twin->second].spec->name) +
                        " has its type and sizes): it is counted");
       }
     }
@@ -92,7 +91,7 @@ class Search {
   /// Equal for tensors of a module that could be the same memory.
   std::string description(size_t i, Modules::Index module) const {
     const auto& t = tensors_[i];
-    std::string text = std::to_string(module) + ":" + std::to_string(t.spec.kind) + "," +
+    std::string text = std::to_string(module) + ":" + std::to_string(t.spec->kind) + "," +
                        std::to_string(t.dtype.id()) + (t.trainable ? ",grad" : ",");
     for (const auto d : all_.sizes(t)) text += "," + std::to_string(d);
     text += ";";
@@ -105,10 +104,10 @@ class Search {
   }
 
   void tie_one(Unread& unread, size_t used) {
-    const auto chosen = unread.take(last_part(tensors_[used].spec.name));
+    const auto chosen = unread.take(last_part(tensors_[used].spec->name));
     if (!chosen) return;
     auto& key = tensors_[used].storage_key;
-    if (key.empty()) key = keys_.emplace_back("tied:" + std::string(tensors_[used].spec.name));
+    if (key.empty()) key = keys_.emplace_back("tied:" + std::string(tensors_[used].spec->name));
     tensors_[*chosen].storage_key = key;
   }
 
@@ -116,19 +115,16 @@ class Search {
   std::vector<StoredTensor>& tensors_;
   std::deque<std::string>& keys_;
   std::vector<bool> used_;
-  NameMap<size_t> by_argument_;
+  std::vector<uint32_t> tensor_of_;  // by index in the signature
+  bool has_candidates_ = false;
   std::set<std::pair<Modules::Index, size_t>> foreign_uses_;  // of a tensor by a module
   std::map<std::string, Unread> unread_;                      // by description
 };
 
 }  // namespace
 
-Uses::Uses(const Signature& signature) {
-  names_.reserve(signature.tensors.size());
-  for (const auto& tensor : signature.tensors)
-    names_.insert(tensor.argument, names_.entries().size());
-  last_.resize(names_.entries().size(), kNowhere);
-}
+Uses::Uses(const Signature& signature, const Scope& scope)
+    : signature_(signature), scope_(scope), last_(signature.tensors.size(), kNowhere) {}
 
 void Uses::read(const std::vector<NodeView>& nodes, const Modules& modules) {
   for (const auto& node : nodes) read(node, modules);
@@ -139,12 +135,20 @@ void Uses::read(const NodeView& node, const Modules& modules) {
     read_argument(member(as_object(input), "arg"), modules.module_of(node));
 }
 
-void Uses::read(std::string_view name, uint32_t number, Modules::Index module) {
-  if (number >= by_number_.size())
-    by_number_.resize(std::max<size_t>(2 * by_number_.size(), number + 1));
-  auto& known = by_number_[number];
-  if (known == 0) known = names_.find_entry(name) + 1;
-  if (known > 1) read_parameter(known - 2, module);
+void Uses::read(uint32_t number, Modules::Index module) {
+  if (by_number_.empty()) this->number();
+  if (number < by_number_.size() && by_number_[number] != 0)
+    read_parameter(by_number_[number] - 1, module);
+}
+
+void Uses::number() {
+  by_number_.resize(std::max<size_t>(scope_.names(), 1));
+  uint32_t last = 0;
+  for (size_t i = 0; i < signature_.tensors.size(); ++i) {
+    const auto number = scope_.find_next(signature_.tensors[i].argument, last);
+    if (number != 0 && by_number_[number - 1] == 0)
+      by_number_[number - 1] = static_cast<uint32_t>(i + 1);
+  }
 }
 
 void Uses::read_argument(json::element argument, Modules::Index module) {
@@ -165,13 +169,18 @@ void Uses::read_tensor(json::element tensor, Modules::Index module) {
 }
 
 void Uses::read_name(std::string_view name, Modules::Index module) {
-  if (const auto entry = names_.find_entry(name)) read_parameter(entry - 1, module);
+  if (!names_) {
+    names_.emplace();
+    for (uint32_t i = 0; i < signature_.tensors.size(); ++i)
+      names_->insert(signature_.tensors[i].argument, i);
+  }
+  if (const auto* index = names_->find(name)) read_parameter(*index, module);
 }
 
-void Uses::read_parameter(size_t index, Modules::Index module) {
+void Uses::read_parameter(uint32_t index, Modules::Index module) {
   if (last_[index] == module) return;
   last_[index] = module;
-  all_.emplace_back(names_.entries()[index].name, module);
+  all_.emplace_back(index, module);
 }
 
 void find_ties(Tensors& tensors, const Uses& uses, Notes& notes, std::deque<std::string>& keys) {

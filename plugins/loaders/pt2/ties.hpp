@@ -9,30 +9,31 @@
 
 namespace pt2 {
 
-/// Which modules read which tensors, by their names in the graph. Those repeated by the same module
-/// one after the other are there once.
+/// Which modules read which tensors, by their index in the signature: of several with one name in
+/// the graph, the first. Those repeated by the same module one after the other are there once.
 class Uses {
  public:
-  explicit Uses(const Signature& signature);  // whose texts must outlive it
+  Uses(const Signature& signature, const Scope& scope);  // which must outlive it
   void read(const std::vector<NodeView>& nodes, const Modules& modules);
   void read(const NodeView& node, const Modules& modules);
-  /// A tensor of this name, which has this number in the scope.
-  void read(std::string_view name, uint32_t number, Modules::Index module);
-  const std::vector<std::pair<std::string_view, Modules::Index>>& all() const { return all_; }
-  const NameMap<size_t>& names() const { return names_; }
+  /// A tensor that has this number in the scope.
+  void read(uint32_t number, Modules::Index module);
+  const std::vector<std::pair<uint32_t, Modules::Index>>& all() const { return all_; }
 
  private:
   static constexpr Modules::Index kNowhere = ~Modules::Index{0};
   void read_argument(json::element argument, Modules::Index module);
   void read_tensor(json::element tensor, Modules::Index module);
   void read_name(std::string_view name, Modules::Index module);
-  void read_parameter(size_t index, Modules::Index module);
+  void read_parameter(uint32_t index, Modules::Index module);
+  void number();
 
-  NameMap<size_t> names_;
+  const Signature& signature_;
+  const Scope& scope_;
+  std::optional<NameMap<uint32_t>> names_;  // both made when they are first needed
+  std::vector<uint32_t> by_number_;         // of the scope: the index plus one; 0: none
   std::vector<Modules::Index> last_;
-  std::vector<uint32_t>
-      by_number_;  // of the scope: index of the name plus two; 1: none; 0: not known yet
-  std::vector<std::pair<std::string_view, Modules::Index>> all_;
+  std::vector<std::pair<uint32_t, Modules::Index>> all_;
 };
 
 /// Gives tied tensors a common storage key. Unread parameters that may be tied but show no trace of

@@ -1,6 +1,8 @@
 #include "rows.hpp"
 
 #include <algorithm>
+#include <future>
+#include <thread>
 
 #include "../common/names.hpp"
 
@@ -27,26 +29,73 @@ RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
       report_(report),
       graph_(report.graph()),
       values_(report),
-      value_writer_(graph_),
-      call_numbers_(number_calls(graph_)) {}
+      value_writer_(std::make_shared<ValueWriter>(graph_)),
+      call_numbers_(std::make_shared<std::vector<int64_t>>(number_calls(graph_))) {}
 
-template <class Items, class Row>
-void RowWriter::section(std::string_view name, const Items& items, Row&& row) {
+RowWriter::RowWriter(const RowWriter& like, Stream& stream)
+    : stream_(stream),
+      report_(like.report_),
+      graph_(like.graph_),
+      values_(like.values_),
+      value_writer_(like.value_writer_),
+      call_numbers_(like.call_numbers_) {}
+
+template <class Items, class Write>
+void RowWriter::section(std::string_view name, const Items& items, Write&& write) {
   stream_.line(kMemberIndent).key(name).open('[');
   for (size_t i = 0; i < items.size(); ++i) {
     stream_.line(kItemIndent).open('{');
-    row(i, items[i]);
+    write(i, items[i]);
     stream_.close('}');
   }
   if (items.size() > 0) stream_.end_line(kMemberIndent);
   stream_.close(']');
 }
 
+template <class Items, class Item>
+void RowWriter::write_rows(const Items& items, size_t begin, size_t end, Row<Item> row) {
+  for (size_t i = begin; i < end; ++i) {
+    stream_.line(kItemIndent).open('{');
+    (this->*row)(i, items[i]);
+    stream_.close('}');
+  }
+}
+
+template <class Items, class Item>
+std::string RowWriter::rows_text(const Items& items, size_t begin, size_t end,
+                                 Row<Item> row) const {
+  std::string text;
+  Stream stream(text);
+  RowWriter(*this, stream).write_rows(items, begin, end, row);
+  stream.flush();
+  return text;
+}
+
+/// Rows that do not depend on those before. Of many, another thread makes every second block while
+/// this one makes the block before; where no thread can be had, this one makes both.
+template <class Items, class Item>
+void RowWriter::large_section(std::string_view name, const Items& items, Row<Item> row) {
+  constexpr size_t kBlock = 2048;
+  const bool alone = std::thread::hardware_concurrency() < 2;
+  stream_.line(kMemberIndent).key(name).open('[');
+  size_t at = 0;
+  for (; !alone && items.size() - at >= 2 * kBlock; at += 2 * kBlock) {
+    const size_t middle = at + kBlock;
+    auto second = std::async(
+        [&items, middle, row, this] { return rows_text(items, middle, middle + kBlock, row); });
+    write_rows(items, at, middle, row);
+    stream_.items(second.get());
+  }
+  write_rows(items, at, items.size(), row);
+  if (items.size() > 0) stream_.end_line(kMemberIndent);
+  stream_.close(']');
+}
+
 void RowWriter::value_members(const tmeter::Value& value, bool with_origin) {
-  if (value.is_tensor()) return value_writer_.write_members(stream_, value, with_origin);
+  if (value.is_tensor()) return value_writer_->write_members(stream_, value, with_origin);
   stream_.key("value");
-  value_writer_.write(stream_, value, with_origin);
-  detail("detail", value_writer_.detail(value, with_origin));
+  value_writer_->write(stream_, value, with_origin);
+  detail("detail", value_writer_->detail(value, with_origin));
 }
 
 void RowWriter::detail(std::string_view key, const Json& detail) {
@@ -89,19 +138,9 @@ void RowWriter::module_calls() {
   });
 }
 
-void RowWriter::nodes() {
-  section("nodes", graph_.nodes(), [this](size_t i, const Node& node) {
-    node_row(node);
-    values_.write(stream_, TMETER_AXIS_NODE, i);
-  });
-}
+void RowWriter::nodes() { large_section("nodes", graph_.nodes(), &RowWriter::node_row); }
 
-void RowWriter::tensors() {
-  section("tensors", graph_.tensors(), [this](size_t i, const Tensor& tensor) {
-    tensor_row(tensor);
-    values_.write(stream_, TMETER_AXIS_TENSOR, i);
-  });
-}
+void RowWriter::tensors() { large_section("tensors", graph_.tensors(), &RowWriter::tensor_row); }
 
 void RowWriter::module_path(const Module& module) {
   if (module)
@@ -161,8 +200,8 @@ void RowWriter::named_values(const Names& names, size_t count, Name&& name, At&&
   stream_.key(names.values).open('{');
   for (size_t i = 0; i < count; ++i) {
     const auto key = key_of(name(i), i);
-    value_writer_.write(stream_.key(key), at(i), with_origin);
-    if (auto more = value_writer_.detail(at(i), with_origin); !more.is_null())
+    value_writer_->write(stream_.key(key), at(i), with_origin);
+    if (auto more = value_writer_->detail(at(i), with_origin); !more.is_null())
       details.emplace(key, std::move(more));
   }
   stream_.close('}');
@@ -176,19 +215,21 @@ void RowWriter::attributes(const Module& module) {
       [&](size_t i) { return module.attribute(i); }, false);
 }
 
-void RowWriter::node_row(const Node& node) {
+void RowWriter::node_row(size_t i, const Node& node) {
   const auto call = node.call();
   stream_.key("index").integer(signed_of(node.index()));
   stream_.key("op").text(node.op());
   stream_.key("overload").text(node.overload());
   stream_.key("module");
   module_path(call ? call.module() : Module());
-  if (call && call.module().calls() > 1) stream_.key("call").integer(call_numbers_[call.index()]);
+  if (call && call.module().calls() > 1)
+    stream_.key("call").integer((*call_numbers_)[call.index()]);
   if (!node.location().empty()) stream_.key("location").text(node.location());
   if (!node.name().empty()) stream_.key("name").text(node.name());
   if (call) stream_.key("module_call").integer(signed_of(call.index()));
   arguments(node);
   results(node);
+  values_.write(stream_, TMETER_AXIS_NODE, i);
 }
 
 void RowWriter::arguments(const Node& node) {
@@ -201,8 +242,8 @@ void RowWriter::results(const Node& node) {
   Json details;
   stream_.key("results").open('[');
   for (size_t i = 0; i < node.result_count(); ++i) {
-    value_writer_.write(stream_, node.result(i), false);
-    auto more = value_writer_.detail(node.result(i), false);
+    value_writer_->write(stream_, node.result(i), false);
+    auto more = value_writer_->detail(node.result(i), false);
     if (more.is_null()) continue;
     while (details.size() < i) details.push_back(nullptr);
     details.push_back(std::move(more));
@@ -211,7 +252,7 @@ void RowWriter::results(const Node& node) {
   detail("result_details", details);
 }
 
-void RowWriter::tensor_row(const Tensor& tensor) {
+void RowWriter::tensor_row(size_t i, const Tensor& tensor) {
   stream_.key("index").integer(signed_of(tensor.index()));
   stream_.key("name").text(tensor.name());
   stream_.key("kind").text(reports::tensor_kind_name(tensor.kind()));
@@ -222,6 +263,7 @@ void RowWriter::tensor_row(const Tensor& tensor) {
   stream_.key("owner");
   module_path(tensor.owner());
   if (tensor.is_tied()) stream_.key("tied_to").text(tensor.canonical().name());
+  values_.write(stream_, TMETER_AXIS_TENSOR, i);
 }
 
 }  // namespace json_report

@@ -1,6 +1,10 @@
 // The sections of a report that grow with the model: one row per input, module, operator and
 // tensor, written as they are made.
 #pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "values.hpp"
 
 namespace json_report {
@@ -17,8 +21,18 @@ class RowWriter {
   void tensors();
 
  private:
-  template <class Items, class Row>
-  void section(std::string_view name, const Items& items, Row&& row);
+  template <class Item>
+  using Row = void (RowWriter::*)(size_t, const Item&);
+  /// Writes the same report elsewhere.
+  RowWriter(const RowWriter& like, Stream& stream);
+  template <class Items, class Write>
+  void section(std::string_view name, const Items& items, Write&& write);
+  template <class Items, class Item>
+  void large_section(std::string_view name, const Items& items, Row<Item> row);
+  template <class Items, class Item>
+  void write_rows(const Items& items, size_t begin, size_t end, Row<Item> row);
+  template <class Items, class Item>
+  std::string rows_text(const Items& items, size_t begin, size_t end, Row<Item> row) const;
   struct Names {
     const char *values, *details;
   };
@@ -30,8 +44,8 @@ class RowWriter {
   void enter(const tmeter::Module& module);
   std::string child_id(size_t level, size_t number) const;
   void module_row(const tmeter::Module& module);
-  void node_row(const tmeter::Node& node);
-  void tensor_row(const tmeter::Tensor& tensor);
+  void node_row(size_t i, const tmeter::Node& node);
+  void tensor_row(size_t i, const tmeter::Tensor& tensor);
   void attributes(const tmeter::Module& module);
   void arguments(const tmeter::Node& node);
   void results(const tmeter::Node& node);
@@ -41,7 +55,7 @@ class RowWriter {
   tmeter::Report report_;
   tmeter::Graph graph_;
   Values values_;
-  ValueWriter value_writer_;
+  std::shared_ptr<const ValueWriter> value_writer_;
   struct Level {
     size_t index;  // of the module
     std::string id;
@@ -49,7 +63,8 @@ class RowWriter {
   };
   std::vector<Level> branch_;           // from the root to the module being written
   std::vector<std::string_view> used_;  // names of the arguments or attributes written so far
-  std::vector<int64_t> call_numbers_;   // by call index: 1 for the first call of a module
+  /// By call index: 1 for the first call of a module.
+  std::shared_ptr<const std::vector<int64_t>> call_numbers_;
 };
 
 }  // namespace json_report

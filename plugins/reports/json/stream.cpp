@@ -56,11 +56,28 @@ std::string_view first_piece(std::string_view text) {
 }  // namespace
 
 Stream::Stream(tmeter::Output& out)
-    : out_(out), buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+    : out_(&out), buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+Stream::Stream(std::string& text)
+    : text_(&text), buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+
+void Stream::pass_on(std::string_view bytes) {
+  if (out_)
+    out_->write(bytes);
+  else
+    text_->append(bytes);
+}
 
 void Stream::flush() {
-  out_.write({buffer_.get(), used_});
+  pass_on({buffer_.get(), used_});
   used_ = 0;
+}
+
+Stream& Stream::items(std::string_view made) {
+  separate(0);
+  flush();
+  pass_on(made);
+  comma_ = true;
+  return *this;
 }
 
 void Stream::put_any(std::string_view bytes) {

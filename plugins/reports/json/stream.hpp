@@ -19,6 +19,8 @@ using Json = nlohmann::ordered_json;
 class Stream {
  public:
   explicit Stream(tmeter::Output& out);
+  /// Into memory, for what `items` puts into another stream.
+  explicit Stream(std::string& text);
 
   Stream& open(char bracket) {
     separate(1);
@@ -64,8 +66,11 @@ class Stream {
   template <class Items, class Make>
   void list_lines(std::string_view name, const Items& items, Make&& make);
 
+  /// Members or items that another stream has made, one at least.
+  Stream& items(std::string_view made);
   /// Ends the last line and writes what is left.
   void finish();
+  void flush();
 
  private:
   static constexpr size_t kBufferBytes = 1 << 16;
@@ -79,7 +84,7 @@ class Stream {
   void make_room(size_t bytes) {
     if (kBufferBytes - used_ < bytes) flush();
   }
-  void flush();
+  void pass_on(std::string_view bytes);
   void put(char c) { buffer_[used_++] = c; }
   void put(std::string_view bytes) {  // there is room
     std::memcpy(buffer_.get() + used_, bytes.data(), bytes.size());
@@ -90,7 +95,8 @@ class Stream {
   void put_text(std::string_view value);
   void put_piece(std::string_view piece);
 
-  tmeter::Output& out_;
+  tmeter::Output* out_ = nullptr;
+  std::string* text_ = nullptr;
   std::unique_ptr<char[]> buffer_;
   size_t used_ = 0;
   bool comma_ = false;

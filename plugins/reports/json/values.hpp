@@ -22,6 +22,8 @@ std::string_view infinite_sign(const tmeter::Cell& cell);
 class Values {
  public:
   explicit Values(const tmeter::Report& report);
+  /// For another thread: `like` may be writing a row meanwhile.
+  Values(const Values& like) : report_(like.report_), metrics_(like.metrics_), keys_(like.keys_) {}
   void write(Stream& stream, int32_t axis, size_t index) const;
   const std::vector<tmeter::Metric>& metrics() const { return metrics_; }
 

@@ -51,6 +51,32 @@ TEST(Pt2NameMap, FindsWhatWasInserted) {
   EXPECT_EQ(map.entries().size(), 1000u);
 }
 
+TEST(Pt2NameMap, FindsTheNextWhateverWasFoundBefore) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.push_back("n" + std::to_string(i));
+  NameMap<int> map;
+  for (int i = 0; i < 1000; ++i) map.insert(names[static_cast<size_t>(i)], i);
+  uint32_t last = 0;
+  EXPECT_EQ(NameMap<int>().find_next("n0", last), 0u);
+  for (const size_t i : {0, 1, 2, 500, 501, 999, 0, 7, 7, 8}) {
+    EXPECT_EQ(map.find_next(names[i], last), i + 1);
+    EXPECT_EQ(last, i + 1);
+  }
+  EXPECT_EQ(map.find_next("m", last), 0u);  // and the place is kept
+  EXPECT_EQ(last, 9u);
+  last = 5000;  // of another map
+  EXPECT_EQ(map.find_next("n3", last), 4u);
+}
+
+TEST(Pt2NameMap, TellsTextsOfOneHashApart) {
+  // 300,000 texts in 32 bits: some ten pairs of them have the same.
+  std::vector<std::string> names;
+  for (int i = 0; i < 300'000; ++i) names.push_back("layer." + std::to_string(i) + ".weight");
+  NameMap<size_t> map;
+  for (size_t i = 0; i < names.size(); ++i) EXPECT_TRUE(map.insert(names[i], i).second);
+  for (size_t i = 0; i < names.size(); ++i) ASSERT_EQ(*map.find(names[i]), i);
+}
+
 TEST(Pt2BadFile, MessagesStayShortAndPrintable) {
   EXPECT_EQ(in_quotes("a\nb\x1b"), "'a?b?'");
   EXPECT_LT(in_quotes(std::string(1000, 'x')).size(), 100u);

@@ -96,6 +96,25 @@ TEST_F(JsonReport, LargeCountsStayExactIntegers) {
   EXPECT_NE(text().find("\"macs\":9223372036854775807"), std::string::npos);
 }
 
+TEST_F(JsonReport, OfManyOperatorsEachHasItsOwnFiguresAndMarks) {
+  constexpr size_t kMany = 20'000;  // told of by two threads, a block each
+  for (size_t i = 1; i < kMany; ++i) r.node(conv, "aten::conv2d");
+  for (size_t i = 0; i < kMany; ++i) {
+    r.set(macs, TMETER_AXIS_NODE, i,
+          i % 3 == 0 ? fake::unknown() : fake::integer(static_cast<int64_t>(i)));
+    r.set(energy, TMETER_AXIS_NODE, i, i % 2 == 0 ? fake::zero_by_rule() : fake::real(0.5));
+  }
+  const auto nodes = write()["nodes"];
+  ASSERT_EQ(nodes.size(), kMany);
+  for (size_t i = 0; i < kMany; ++i) {
+    const auto& row = nodes[i];
+    ASSERT_EQ(row["index"], i);
+    ASSERT_EQ(row["values"]["macs"], i % 3 == 0 ? Json(nullptr) : Json(i));
+    ASSERT_EQ(row.value("unknown", Json()), i % 3 == 0 ? Json({"macs"}) : Json()) << i;
+    ASSERT_EQ(row.value("zero_by_rule", Json()), i % 2 == 0 ? Json({"energy"}) : Json()) << i;
+  }
+}
+
 TEST_F(JsonReport, EveryNullIsExplainedAndWhatDoesNotApplyIsLeftOut) {
   r.set(macs, TMETER_AXIS_NODE, 0, fake::unknown());
   r.set(energy, TMETER_AXIS_NODE, 0, fake::unavailable());
