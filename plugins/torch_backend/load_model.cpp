@@ -20,6 +20,7 @@
 #include "run/report_failure.hpp"
 #include "run/threads.hpp"
 #include "script/primitives.hpp"
+#include "start/start.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -64,7 +65,8 @@ struct Loading {
     const auto chosen = choose(sets, file, tree, foreign, limits, call, may_ask || values_on > 0);
     if (chosen.undecided) {
       run_with_values(chosen, undecided_text(*chosen.undecided), foreign);
-    } else if (values_on > 0 && !chosen.assumed.empty() && RealValues(file).missing_weight().empty()) {
+    } else if (values_on > 0 && !chosen.assumed.empty() &&
+               RealValues(file).missing_weight().empty()) {
       run_with_values(chosen, "the size of the result of " + chosen.assumed + " depends on data",
                       foreign);
     } else {
@@ -97,7 +99,8 @@ struct Loading {
     const auto missing = values.missing_weight();
     if (!missing.empty()) report_undecided(*chosen.undecided, missing);
     // On other threads sums round otherwise, and what follows from them is not the same.
-    const auto wanted = values_on > 0 ? static_cast<unsigned>(values_on) : std::thread::hardware_concurrency();
+    const auto wanted =
+        values_on > 0 ? static_cast<unsigned>(values_on) : std::thread::hardware_concurrency();
     at::set_num_threads(threads_that_start(wanted));
     at::manual_seed(0);  // the same file gives the same report
     memory.forget_peak();
@@ -136,8 +139,13 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   const auto tree = push_modules(file, builder);
   watch.done("modules listed");
 
-  Loading{file, tree, builder, call, limits, memory, call.option_int("real-values")}.run(input_sets(file, request), may_ask);
+  Loading{file, tree, builder, call, limits, memory, call.option_int("real-values")}.run(
+      input_sets(file, request), may_ask);
   watch.done("model run");
+  if (const auto left = start::names_left()) {
+    call.info("LibTorch started short: " + std::to_string(left) +
+              " names of operators were not asked for");
+  }
 }
 
 }  // namespace tmeter::torch_backend

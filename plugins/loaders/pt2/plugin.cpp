@@ -123,14 +123,18 @@ struct Load {
   }
   /// What is not asked for shall be JSON all the same.
   void check(std::string_view path, std::optional<json::element> found) const {
-    const auto is_plain = [](std::string_view piece) {
+    struct Nothing {};
+    const auto is_plain = [](Nothing&, std::string_view piece) {
       PlainText text(piece);
       do {
         if (!text.skip()) return false;
       } while (text.take(','));
       return text.is_done();
     };
-    if (found) program_series(path, *found).each(is_plain, [](json::element) {});
+    if (found)
+      program_series(path, *found)
+          .each<Nothing>(
+              is_plain, [](const Nothing&) {}, [](json::element) {});
   }
 
   Scope make_scope(json::object outer, const Signature& signature) {
@@ -158,17 +162,15 @@ struct Load {
 
   std::vector<Piece> read_stacks(const Series& nodes, Uses& uses, Recording& recording) {
     std::vector<Piece> pieces;
-    PlainNodes plain;
     size_t first = 0;
-    const auto read = [&](std::string_view text) {
+    const auto read = [](PlainNodes& plain, std::string_view text) { return plain.read(text); };
+    const auto take = [&](const PlainNodes& plain) {
       notes.check_cancelled();
-      if (!plain.read(text)) return false;
       pieces.push_back({first + plain.nodes.size(), recording.nodes.size(), {}});
       recording.add(plain, first, uses);
       first = pieces.back().end;
-      return true;
     };
-    nodes.each(read, [&](json::element piece) {
+    nodes.each<PlainNodes>(read, take, [&](json::element piece) {
       notes.check_cancelled();
       auto views = views_of(piece, first);
       modules.read_stacks(views, first);

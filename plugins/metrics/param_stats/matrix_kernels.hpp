@@ -35,4 +35,9 @@ void add_block_dots(Stored stored, const void* a, size_t rows, size_t columns, s
 void add_block_rows(Stored stored, const void* a, size_t rows, size_t columns, size_t pitch,
                     const float* z, size_t stride, float* y);
 
+/// out[i * kBlockVectors + k] = a_i · b_k, in double.
+void block_products(const float* a, const float* b, size_t stride, double* out);
+/// w_k += sum over i of factors[i * kBlockVectors + k] q_i.
+void add_block_mix(const float* q, const float* factors, size_t stride, float* w);
+
 }  // namespace param_stats

@@ -8,6 +8,7 @@
 
 #include "libtorch.hpp"
 #include "load/declarations.hpp"
+#include "start/start.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -32,12 +33,13 @@ std::unordered_set<std::string> all_operators() {
 
 void open_operator_library(const std::string& path) {
   if (open_ones().contains(path)) return;
+  start::enter_all();       // what is opened here is bound to LibTorch itself
   withdraw_declarations();  // nobody may declare an operator twice
   const auto before = all_operators();
   if (!dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     const char* const why = dlerror();
-    throw Error(TMETER_BAD_USAGE,
-                "operator library " + path + " cannot be opened: " + (why ? why : "no reason given"));
+    throw Error(TMETER_BAD_USAGE, "operator library " + path +
+                                      " cannot be opened: " + (why ? why : "no reason given"));
   }
   for (const auto& op : all_operators()) {
     if (!before.contains(op)) their_operators().insert(op);

@@ -1,7 +1,7 @@
 #include "script/primitives.hpp"
 
 #include <algorithm>
-#include <map>
+#include <list>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "script/checks.hpp"
+#include "start/start.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -197,6 +198,16 @@ void replace_overloads(const std::vector<std::shared_ptr<Operator>>& overloads) 
   for (auto& op : now) torch::jit::registerOperator(std::move(op));
 }
 
+void guard(const std::string& name) {
+  // LibTorch's own code may point at the operators as they were: they live on.
+  static auto* const before = new std::list<std::vector<std::shared_ptr<Operator>>>();
+  const auto& overloads =
+      before->emplace_back(torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name)));
+  const bool changes = std::any_of(overloads.begin(), overloads.end(),
+                                   [](const auto& op) { return replacement(*op).has_value(); });
+  if (changes) replace_overloads(overloads);
+}
+
 }  // namespace
 
 bool reviewed_primitive(std::string_view op) { return guarded(op) || harmless(op); }
@@ -206,16 +217,8 @@ TrustPrimitives::~TrustPrimitives() { trusts() = before_; }
 
 void guard_primitives() {
   static const bool done = [] {
-    // LibTorch's own code may point at the operators as they were: they live on.
-    static auto* const before = new std::map<std::string, std::vector<std::shared_ptr<Operator>>>();
-    for (const auto& op : torch::jit::getAllOperators()) {
-      if (!op->isC10Op()) (*before)[op->schema().name()];
-    }
-    for (auto& [name, overloads] : *before) {
-      overloads = torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name));
-      const bool changes = std::any_of(overloads.begin(), overloads.end(),
-                                       [](const auto& op) { return replacement(*op).has_value(); });
-      if (changes) replace_overloads(overloads);
+    for (const auto& name : start::script_operators()) {
+      if (guarded(name) || !harmless(name)) start::when_entered(name, [name] { guard(name); });
     }
     return true;
   }();
