@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <map>
 #include <set>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/looked_beyond.hpp"
+#include "core/process/activity.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -252,7 +254,7 @@ void Engine::evaluate_all(size_t column) {
 /// so all metrics are asked about some nodes, and then about the next. Figures do not depend on who
 /// asks first.
 void Engine::evaluate_in_blocks() {
-  constexpr size_t kLarge = 4096, kBlock = 128;
+  constexpr size_t kBlock = 128;
   if (graph_.nodes().size() < kLarge) return;
   std::vector<size_t> columns;
   for (size_t i = 0; i < results_.columns.size(); ++i)
@@ -264,10 +266,34 @@ void Engine::evaluate_in_blocks() {
     for (const auto column : columns)
       for (auto node = first; node != end; ++node) evaluate(column, *node);
   }
+  roll_up_together(columns);
+}
+
+/// Two threads add up what needs no other column. What fails there fails again when it is its turn,
+/// and is told then.
+void Engine::roll_up_together(const std::vector<size_t>& columns) {
+  if (threads_ < 2 || activity().watchful) return;
+  const auto add_up = [&](size_t first) {
+    for (size_t i = first; i < columns.size(); i += 2) {
+      auto& c = results_.columns[columns[i]];
+      auto& progress = progress_[columns[i]];
+      const bool waits = c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN;
+      if (c.failed || waits || progress.finished == Stage::kDone) continue;
+      try {
+        roll_up_nodes(graph_, results_, c);
+        progress.added_up = true;
+      } catch (const Error&) {
+      }
+    }
+  };
+  auto odd = std::async(add_up, 1);
+  add_up(0);
+  odd.get();
 }
 
 void Engine::roll_up(size_t i) {
   auto& c = results_.columns[i];
+  if (progress_[i].added_up) return;
   if (c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN) require_metric(c.weight);
   if (c.axis == TMETER_AXIS_NODE) roll_up_nodes(graph_, results_, c);
   if (c.axis == TMETER_AXIS_MODULE_CALL) roll_up_nodes(graph_, results_, c);
@@ -418,6 +444,7 @@ void Engine::forget_nodes() {
     for (auto& cells : c.cells) std::fill(cells.begin(), cells.end(), tmeter_number{});
     std::fill(progress.nodes.begin(), progress.nodes.end(), Stage::kWaiting);
     progress.known.clear();
+    progress.added_up = false;
     progress.calls.clear();
     progress.answered = progress.finished = Stage::kWaiting;
   }
