@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMostWords = 512;  // of one signature
 constexpr size_t kMostTensors = 32;
-constexpr size_t kMostKept = size_t{1} << 20;  // words of all: 8 MB
+constexpr size_t kMostKept = size_t{1} << 18;  // words of all: 2 MB
 
 /// Spells out all that a handler can see of an operator without looking at its place.
 class Speller {

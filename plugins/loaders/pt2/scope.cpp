@@ -54,14 +54,15 @@ Scope::Scope(Building& building, json::object graph, const Series& tensors, Aske
   } else {
     within([] { return "tensor_values"; },
            [&] {
-             PlainTensors plain;
-             const auto read = [&](std::string_view piece) {
-               building_.notes.check_cancelled();
-               if (!plain.read_metas(piece)) return false;
-               add_tensors(plain);
-               return true;
+             const auto read = [](PlainTensors& plain, std::string_view piece) {
+               return plain.read_metas(piece);
              };
-             tensors.each(read, [&](json::element piece) { add_tensors(piece, asked_for); });
+             const auto take = [&](const PlainTensors& plain) {
+               building_.notes.check_cancelled();
+               add_tensors(plain);
+             };
+             tensors.each<PlainTensors>(
+                 read, take, [&](json::element piece) { add_tensors(piece, asked_for); });
            });
   }
   read_tables(graph);
