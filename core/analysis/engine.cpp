@@ -76,6 +76,7 @@ void Engine::collect_columns() {
   results_.columns = make_columns(plugins_, graph_);
   progress_.resize(results_.columns.size());
   for (size_t i = 0; i < progress_.size(); ++i) {
+    by_id_.emplace(results_.columns[i].id, i);
     progress_[i].handlers = &handlers_.of_metric(results_.columns[i].id);
     progress_[i].doing = "on metric '" + results_.columns[i].id + "'";
     if (is_node_metric(results_.columns[i])) progress_[i].nodes.resize(graph_.nodes().size());
@@ -123,10 +124,8 @@ void Engine::require_useful_handlers() const {
 }
 
 size_t Engine::column_index(std::string_view id) const {
-  for (size_t i = 0; i < results_.columns.size(); ++i) {
-    if (results_.columns[i].id == id) return i;
-  }
-  return kNone;
+  const auto at = by_id_.find(id);
+  return at == by_id_.end() ? kNone : at->second;
 }
 
 /// Throws Error(kPlugin): to be called on behalf of a plugin.
@@ -332,10 +331,15 @@ void Engine::run_pass(Pass& pass) {
 /// Tensors without readable numbers say so in every figure, and once in words.
 void Engine::mark_unreadable(const TensorStream& stream) {
   std::map<std::string_view, std::set<size_t>> reasons;  // → tensors
+  std::map<const TensorUse*, std::vector<Column*>> produced;
   for (const auto& [tensor, use, why] : stream.unreadable()) {
     reasons[why].insert(tensor->index);
-    for (const auto& id : split(str(use->analysis->produced), " ")) {
-      auto& c = column_at(id);
+    const auto [at, is_new] = produced.try_emplace(use);
+    if (is_new)
+      for (const auto& id : split(str(use->analysis->produced), " "))
+        at->second.push_back(&column_at(id));
+    for (auto* column : at->second) {
+      auto& c = *column;
       if (c.axis == TMETER_AXIS_TENSOR)
         c.cells[TMETER_AXIS_TENSOR][tensor->index] = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
       if (!stream.empty()) continue;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "core/analysis/handlers.hpp"
 #include "core/analysis/results.hpp"
@@ -189,6 +190,7 @@ class Engine final : private ResultsAccess {
   HandlerTable handlers_;
   Signatures signatures_;
   Results results_;
+  std::unordered_map<std::string_view, size_t> by_id_;  // columns
   std::vector<Pass> passes_;
   std::vector<TensorUse> tensor_uses_;
   std::vector<ObserverUse> observer_uses_;
