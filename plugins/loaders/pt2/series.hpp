@@ -18,6 +18,7 @@ class Series {
 
   /// Whether elements live as long as the document; otherwise they are gone with their piece.
   bool is_lasting() const { return extent_ == nullptr; }
+  size_t pieces() const { return extent_ ? extent_->ends.size() : 1; }
 
   /// Calls `use` with each piece. Throws BadFile for what is no JSON.
   template <class Use>
