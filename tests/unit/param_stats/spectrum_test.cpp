@@ -379,4 +379,24 @@ TEST(Spectrum, CtrlCIsHeardWhileSingularValuesAreWorkedOut) {
   EXPECT_THROW(param_stats::norm_by_blocks(b, 1e-3, [] { return true; }), tmeter::Error);
 }
 
+TEST(Spectrum, CtrlCIsHeardAfterTheLastNumberIsReadToo) {
+  // The Gram matrix of 8,192 columns is worked on for minutes then.
+  const int64_t rows = 90, columns = 60;
+  const std::vector<uint8_t> bytes(sizeof(double) * rows * columns, 1);
+  bool through = false;
+  auto a = matrix_of(bytes, kFloat64, rows, columns);
+  a.read = [&, read = a.read](int64_t first, int64_t count) {
+    through = first + count == rows * columns;
+    return read(first, count);
+  };
+  int asked = 0;
+  const auto stop = [&] { return through && ++asked == 5; };
+  try {
+    param_stats::spectrum_by_gram(a, stop);
+    FAIL() << "not stopped";
+  } catch (const tmeter::Error& e) {
+    EXPECT_EQ(e.status(), TMETER_CANCELLED) << e.what();
+  }
+}
+
 }  // namespace
