@@ -450,6 +450,7 @@ void Engine::forget_nodes() {
     progress.known.clear();
     progress.added_up = false;
     progress.calls.clear();
+    progress.covers = false;
     progress.answered = progress.finished = Stage::kWaiting;
   }
   for (auto& pass : passes_) pass.stage = Stage::kWaiting;

@@ -80,6 +80,7 @@ class Engine final : private ResultsAccess {
     std::vector<Stage> nodes;
     std::vector<Answer> calls;   // empty: none is answered
     std::vector<Known> known;    // by signature
+    bool covers = false;         // some call is answered
     std::vector<size_t> passes;  // that produce it
     bool added_up = false;       // its roll-ups are there before it is their turn
     bool streamed = false;       // produced by an analysis of tensors
@@ -132,7 +133,7 @@ class Engine final : private ResultsAccess {
   Given ask_handlers(size_t column, const Node& node);
   bool is_by_signature(size_t column, const Node& node);
   void keep(size_t column, const Node& node, const Given& given);
-  bool follows_signature(size_t column, int32_t axis, size_t index, const tmeter_number& figure);
+  bool follows_signature(size_t column, int32_t axis, size_t index);
   void roll_up(size_t column);
   void roll_up_together(const std::vector<size_t>& columns);
   void run_pass(Pass& pass);

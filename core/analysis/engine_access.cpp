@@ -71,16 +71,16 @@ bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_nu
   else if (!is_emitting(i))
     require(i);
   if (out.kind == TMETER_NUMBER_NONE) out = c.cell(axis, index);
-  if (!follows_signature(i, axis, index, out)) look_beyond();
+  if (!follows_signature(i, axis, index)) look_beyond();
   return true;
 }
 
-/// Whether a handler at work would read the same at every operator like the one it is asked about.
-bool Engine::follows_signature(size_t column, int32_t axis, size_t index,
-                               const tmeter_number& figure) {
+/// Whether a handler at work would read the same at every operator like the one it is asked about:
+/// not where a call is answered as a whole, in which such operators have no figure of their own.
+bool Engine::follows_signature(size_t column, int32_t axis, size_t index) {
   if (!is_in_handler() || axis != TMETER_AXIS_NODE) return false;
   const auto* node = frames_.back().node;
-  if (!node || node->index != index || figure.kind == TMETER_NUMBER_IN_MODULE) return false;
+  if (!node || node->index != index || progress_[column].covers) return false;
   const auto signature = signatures_.of(*node);
   const auto& known = progress_[column].known;
   return signature < known.size() && known[signature].asked > 0;

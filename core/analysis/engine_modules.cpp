@@ -34,10 +34,12 @@ void Engine::ask_about_calls(size_t column) {
   progress.calls.assign(graph_.calls().size(), Answer::kNone);
   for (const auto& call : graph_.calls()) {  // a call comes after the one that makes it
     auto& state = progress.calls[call.index];
-    if (call.parent && progress.calls[call.parent->index] != Answer::kNone)
+    if (call.parent && progress.calls[call.parent->index] != Answer::kNone) {
       state = Answer::kInside;
-    else if (answer(column, call))
+    } else if (answer(column, call)) {
       state = Answer::kGiven;
+      progress.covers = true;
+    }
   }
   for (const auto& node : graph_.nodes()) {
     if (progress.calls[node.call->index] == Answer::kNone) continue;

@@ -10,6 +10,7 @@
 //          other:METRIC    what that metric says of the call
 //          node:METRIC     what that metric says of the first operator inside
 //          raw:KIND        that kind of number, past the wrapper
+//          at:PATH         7, of that module alone
 // Its own metrics: 1 for each operator, or with "op METRIC other:METRIC2" what that one says of it,
 // and with "op METRIC total:METRIC2" what that one says of the model.
 #include <cstdlib>
@@ -77,6 +78,8 @@ Cell answer(const Rule& rule, const ModuleCall& m, Call& call) {
   if (rule.what == "elements") return m.inputs()[0].numel();
   if (rule.what == "other") return call.read(rule.argument, m);
   if (rule.what == "node") return call.read(rule.argument, m.nodes()[0]);
+  if (rule.what == "at")
+    return m.module().path() == rule.argument ? Cell(Count(7)) : Cell::unsupported();
   if (rule.what == "raw") {
     const tmeter_number raw{std::stoi(rule.argument), 0, 7, 7};
     tmeter::check(tmeter::detail::results_api().emit(call.handle(), raw));
@@ -97,6 +100,7 @@ Cell of_operator(std::string_view metric, const tmeter::Node& node, Call& call) 
 
 void set_up(tmeter::Registrar& r) {
   static const std::string metrics = METRICS;
+  r.handlers_by_signature();
   for (size_t from = 0; from < metrics.size();) {
     const auto to = std::min(metrics.find(' ', from), metrics.size());
     const auto id = std::string_view(metrics).substr(from, to - from);

@@ -355,6 +355,21 @@ class Order(ModuleHandlers):
         self.assertEqual(document["totals"]["alpha"], CONV1 + FC + BLOCKS * 7)
 
 
+    def test_operators_that_are_alike_inside_and_outside_of_an_answered_call(self):
+        # layer1.1 and layer1.2 have equal operators; alpha reads MACs by the operator's signature.
+        block = 56 * 56 * (256 * 64 + 64 * 64 * 9 + 64 * 256)
+        rules = {"one": "Bottleneck macs at:layer1.1", "a": "op alpha other:macs"}
+        document = self.same_whatever_the_order(rules)
+        self.assertEqual(document["totals"]["macs"], MACS - block + 7)
+        self.assertEqual(document["totals"]["alpha"], MACS - block)
+        known = {}
+        for node in document["nodes"]:
+            block_of = node["module"][:8]
+            known.setdefault(block_of, []).append(node["values"].get("alpha") is not None)
+        self.assertEqual(set(known["layer1.1"]), {False})
+        self.assertEqual(set(known["layer1.2"]), {True})
+
+
 class Mistakes(ModuleHandlers):
     def failed(self, rules, words, status=5):
         done = self.run_with(rules)
