@@ -22,18 +22,17 @@
 
 #include "libtorch.hpp"
 #include "start/deferred.hpp"
+#include "start/original.hpp"
 #include "start/start.hpp"
 
 #if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR == 15
 
 #include <ATen/core/op_registration/infer_schema.h>
 #include <ATen/core/op_registration/op_registration.h>
-#include <dlfcn.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 
 #include <array>
-#include <cstdio>
-#include <cstdlib>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -54,14 +53,6 @@ using torch::jit::Operator;
 using Tags = std::vector<at::Tag>;
 using Overloads = std::vector<std::shared_ptr<Operator>>;
 
-/// LibTorch's own function of this (mangled) name. There is one: LibTorch called it.
-template <class F>
-F* original(const char* symbol) {
-  if (void* const found = dlsym(RTLD_NEXT, symbol)) return reinterpret_cast<F*>(found);
-  std::fprintf(stderr, "tmeter: LibTorch has no %s\n", symbol);
-  std::abort();
-}
-
 // Static initialisers of LibTorch come here before ours have run: everything is made when it is
 // first used.
 Deferred& deferred() {
@@ -69,33 +60,29 @@ Deferred& deferred() {
   return *all;
 }
 
-bool over =
-    false;  // LibTorch has started: dependencies are initialised before what depends on them
+// LibTorch has started: dependencies are initialised before what depends on them.
+bool over = false;
 __attribute__((constructor(101))) void end_start() { over = true; }
 
-bool deferring() {
-  if (over) return false;
-  static const bool wanted = [] {
-    const char* const how = std::getenv("TMETER_TORCH_START");
-    return !how || std::string_view(how) != "full";
-  }();
-  return wanted;
-}
+bool deferring() { return !over && wanted(); }
 
 /// Of "add.Tensor" or its schema in the library of aten, "aten::add"; nothing when it has no
-/// namespace.
-std::string name_in(const std::optional<std::string>& name_space, std::string_view op) {
+/// namespace. Held until the next one is asked for.
+std::string_view name_in(const std::optional<std::string>& name_space, std::string_view op) {
+  thread_local std::string full;
   const auto name = shared_name(op);
-  if (name.find("::") != std::string_view::npos) return std::string(name);
+  if (name.find("::") != std::string_view::npos)
+    return full = name;  // what it is of may be moved away
   if (!name_space) return {};
-  return (*name_space + "::").append(name);
+  full.assign(*name_space).append("::").append(name);
+  return full;
 }
 
 // ---- Schemas that need not be made yet: stand-ins, told by an overload name that no operator can
 // have.
 
-constexpr std::string_view kUnparsed = "tmeter: unparsed",
-                           kUnparsedWithVariables = "tmeter: unparsed, variables";
+// No longer than a string keeps in itself: there are 18,000.
+constexpr std::string_view kUnparsed = "tmeter?", kUnparsedWithVariables = "tmeter?types";
 constexpr std::string_view kInferred = "tmeter#";
 
 bool is_unparsed(const FunctionSchema& schema) {
@@ -118,7 +105,7 @@ FunctionSchema parsed(FunctionSchema&& schema) {
 
 /// Places in LibTorch's code that parse a schema and hand it on to a library, always: Library::def,
 /// through which nearly all of them come. A place is known by the address its call returns to, and
-/// it is trusted when it has done nothing else for some dozens of times.
+/// it is trusted when it has done nothing else for two dozen times.
 class DefinitionSites {
  public:
   bool known(const void* site) {
@@ -145,7 +132,7 @@ class DefinitionSites {
   }
 
  private:
-  static constexpr int kEnough = 64;
+  static constexpr int kEnough = 24;
   std::map<const void*, int> seen_;  // how often, or -1: does other things, too
   const void* last_site_ = nullptr;
   OperatorName last_{"", ""};
@@ -156,13 +143,18 @@ DefinitionSites& definition_sites() {
   return *sites;
 }
 
-/// The C++ types that a kernel takes and gives, from which its schema is inferred.
+/// The C++ types that kernels take and give, from which their schemas are inferred, one after the
+/// other.
 struct KernelTypes {
-  std::vector<ArgumentDef> arguments, returns;
+  struct Kernel {
+    size_t begin, returns, end;
+  };
+  std::vector<ArgumentDef> types;
+  std::vector<Kernel> kernels;
 };
 
-std::vector<KernelTypes>& kernel_types() {
-  static auto* const all = new std::vector<KernelTypes>();
+KernelTypes& kernel_types() {
+  static auto* const all = new KernelTypes();
   return *all;
 }
 
@@ -173,11 +165,28 @@ FunctionSchema infer(c10::ArrayRef<ArgumentDef> arguments, c10::ArrayRef<Argumen
   return own(arguments, returns);
 }
 
-void complete(std::unique_ptr<FunctionSchema>& inferred) {
-  if (!inferred || !inferred->overload_name().starts_with(kInferred)) return;
-  const auto& types =
-      kernel_types()[std::stoul(inferred->overload_name().substr(kInferred.size()))];
-  *inferred = infer(types.arguments, types.returns);
+constexpr size_t kNone = ~size_t{0};
+
+/// Which of kernel_types() a schema stands in for.
+size_t stands_for(const std::unique_ptr<FunctionSchema>& schema) {
+  if (!schema || !schema->overload_name().starts_with(kInferred)) return kNone;
+  const auto number = std::string_view(schema->overload_name()).substr(kInferred.size());
+  size_t which = kNone;
+  std::from_chars(number.data(), number.data() + number.size(), which);
+  return which;
+}
+
+std::unique_ptr<FunctionSchema> inferred(size_t which) {
+  const auto& [types, kernels] = kernel_types();
+  const auto& kernel = kernels[which];
+  const c10::ArrayRef<ArgumentDef> all(types);
+  return std::make_unique<FunctionSchema>(
+      infer(all.slice(kernel.begin, kernel.returns - kernel.begin),
+            all.slice(kernel.returns, kernel.end - kernel.returns)));
+}
+
+void complete(std::unique_ptr<FunctionSchema>& schema) {
+  if (const auto which = stands_for(schema); which != kNone) schema = inferred(which);
 }
 
 /// Private members: the schema inferred for a kernel, and what a TorchScript operator keeps of its
@@ -243,13 +252,20 @@ struct Definition final : Registration {
 
 struct Kernel final : Registration {
   Kernel(Library& library, const char* name, CppFunction&& function)
-      : library(library), name(name), function(std::move(function)) {}
+      : library(library),
+        name(name),
+        types(stands_for(inferred_schema(function))),
+        function(std::move(function)) {
+    if (types != kNone) inferred_schema(this->function).reset();
+  }
   void enter() override {
+    if (types != kNone) inferred_schema(function) = inferred(types);
     implement(library, name.c_str(), std::move(function), torch::_RegisterOrVerify::REGISTER);
   }
   std::optional<std::string_view> overload() const override { return overload_of(name); }
   Library& library;
   std::string name;
+  size_t types;
   CppFunction function;
 };
 
@@ -413,9 +429,17 @@ c10::FunctionSchema torch::jit::parseSchema(const std::string& text, bool allow_
 c10::FunctionSchema c10::detail::infer_schema::make_function_schema(
     c10::ArrayRef<ArgumentDef> arguments, c10::ArrayRef<ArgumentDef> returns) {
   if (!start::deferring()) return start::infer(arguments, returns);
-  auto& all = start::kernel_types();
-  all.push_back({arguments.vec(), returns.vec()});
-  return {"", std::string(start::kInferred) + std::to_string(all.size() - 1), {}, {}};
+  auto& [types, kernels] = start::kernel_types();
+  const auto begin = types.size();
+  types.insert(types.end(), arguments.begin(), arguments.end());
+  const auto middle = types.size();
+  types.insert(types.end(), returns.begin(), returns.end());
+  kernels.push_back({begin, middle, types.size()});
+  std::array<char, 15> name{};
+  start::kInferred.copy(name.data(), name.size());
+  const auto end =
+      std::to_chars(name.data() + start::kInferred.size(), name.end(), kernels.size() - 1).ptr;
+  return {"", std::string(name.data(), end), {}, {}};
 }
 
 void torch::jit::registerOperator(Operator&& op) {
