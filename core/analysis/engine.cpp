@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <map>
 #include <set>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/looked_beyond.hpp"
+#include "core/process/activity.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -74,6 +76,7 @@ void Engine::collect_columns() {
   results_.columns = make_columns(plugins_, graph_);
   progress_.resize(results_.columns.size());
   for (size_t i = 0; i < progress_.size(); ++i) {
+    by_id_.emplace(results_.columns[i].id, i);
     progress_[i].handlers = &handlers_.of_metric(results_.columns[i].id);
     progress_[i].doing = "on metric '" + results_.columns[i].id + "'";
     if (is_node_metric(results_.columns[i])) progress_[i].nodes.resize(graph_.nodes().size());
@@ -121,10 +124,8 @@ void Engine::require_useful_handlers() const {
 }
 
 size_t Engine::column_index(std::string_view id) const {
-  for (size_t i = 0; i < results_.columns.size(); ++i) {
-    if (results_.columns[i].id == id) return i;
-  }
-  return kNone;
+  const auto at = by_id_.find(id);
+  return at == by_id_.end() ? kNone : at->second;
 }
 
 /// Throws Error(kPlugin): to be called on behalf of a plugin.
@@ -252,7 +253,7 @@ void Engine::evaluate_all(size_t column) {
 /// so all metrics are asked about some nodes, and then about the next. Figures do not depend on who
 /// asks first.
 void Engine::evaluate_in_blocks() {
-  constexpr size_t kLarge = 4096, kBlock = 128;
+  constexpr size_t kBlock = 128;
   if (graph_.nodes().size() < kLarge) return;
   std::vector<size_t> columns;
   for (size_t i = 0; i < results_.columns.size(); ++i)
@@ -264,10 +265,34 @@ void Engine::evaluate_in_blocks() {
     for (const auto column : columns)
       for (auto node = first; node != end; ++node) evaluate(column, *node);
   }
+  roll_up_together(columns);
+}
+
+/// Two threads add up what needs no other column. What fails there fails again when it is its turn,
+/// and is told then.
+void Engine::roll_up_together(const std::vector<size_t>& columns) {
+  if (threads_ < 2 || activity().watchful) return;
+  const auto add_up = [&](size_t first) {
+    for (size_t i = first; i < columns.size(); i += 2) {
+      auto& c = results_.columns[columns[i]];
+      auto& progress = progress_[columns[i]];
+      const bool waits = c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN;
+      if (c.failed || waits || progress.finished == Stage::kDone) continue;
+      try {
+        roll_up_nodes(graph_, results_, c);
+        progress.added_up = true;
+      } catch (const Error&) {
+      }
+    }
+  };
+  auto odd = std::async(add_up, 1);
+  add_up(0);
+  odd.get();
 }
 
 void Engine::roll_up(size_t i) {
   auto& c = results_.columns[i];
+  if (progress_[i].added_up) return;
   if (c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN) require_metric(c.weight);
   if (c.axis == TMETER_AXIS_NODE) roll_up_nodes(graph_, results_, c);
   if (c.axis == TMETER_AXIS_MODULE_CALL) roll_up_nodes(graph_, results_, c);
@@ -306,10 +331,15 @@ void Engine::run_pass(Pass& pass) {
 /// Tensors without readable numbers say so in every figure, and once in words.
 void Engine::mark_unreadable(const TensorStream& stream) {
   std::map<std::string_view, std::set<size_t>> reasons;  // → tensors
+  std::map<const TensorUse*, std::vector<Column*>> produced;
   for (const auto& [tensor, use, why] : stream.unreadable()) {
     reasons[why].insert(tensor->index);
-    for (const auto& id : split(str(use->analysis->produced), " ")) {
-      auto& c = column_at(id);
+    const auto [at, is_new] = produced.try_emplace(use);
+    if (is_new)
+      for (const auto& id : split(str(use->analysis->produced), " "))
+        at->second.push_back(&column_at(id));
+    for (auto* column : at->second) {
+      auto& c = *column;
       if (c.axis == TMETER_AXIS_TENSOR)
         c.cells[TMETER_AXIS_TENSOR][tensor->index] = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
       if (!stream.empty()) continue;
@@ -418,6 +448,7 @@ void Engine::forget_nodes() {
     for (auto& cells : c.cells) std::fill(cells.begin(), cells.end(), tmeter_number{});
     std::fill(progress.nodes.begin(), progress.nodes.end(), Stage::kWaiting);
     progress.known.clear();
+    progress.added_up = false;
     progress.calls.clear();
     progress.answered = progress.finished = Stage::kWaiting;
   }

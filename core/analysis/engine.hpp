@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "core/analysis/handlers.hpp"
 #include "core/analysis/results.hpp"
@@ -22,6 +23,9 @@ namespace tmeter::core {
 
 class Engine final : private ResultsAccess {
  public:
+  /// Operators from which on it pays to think of caches and second threads.
+  static constexpr size_t kLarge = 4096;
+
   Engine(const Graph& graph, const std::vector<Plugin*>& plugins, CallLog& log,
          const HardwareSource* hardware);
   /// The plugins' calls are those of the engine before, if there is one: engines nest.
@@ -77,6 +81,7 @@ class Engine final : private ResultsAccess {
     std::vector<Answer> calls;   // empty: none is answered
     std::vector<Known> known;    // by signature
     std::vector<size_t> passes;  // that produce it
+    bool added_up = false;       // its roll-ups are there before it is their turn
     bool streamed = false;       // produced by an analysis of tensors
     bool observed = false;       // produced by an observer of real runs
     bool is_produced() const { return streamed || observed || !passes.empty(); }
@@ -129,6 +134,7 @@ class Engine final : private ResultsAccess {
   void keep(size_t column, const Node& node, const Given& given);
   bool follows_signature(size_t column, int32_t axis, size_t index, const tmeter_number& figure);
   void roll_up(size_t column);
+  void roll_up_together(const std::vector<size_t>& columns);
   void run_pass(Pass& pass);
   /// Until every cell of it is there.
   void require(size_t column);
@@ -184,6 +190,7 @@ class Engine final : private ResultsAccess {
   HandlerTable handlers_;
   Signatures signatures_;
   Results results_;
+  std::unordered_map<std::string_view, size_t> by_id_;  // columns
   std::vector<Pass> passes_;
   std::vector<TensorUse> tensor_uses_;
   std::vector<ObserverUse> observer_uses_;

@@ -12,15 +12,14 @@ namespace {
 
 constexpr size_t kMostWords = 512;  // of one signature
 constexpr size_t kMostTensors = 32;
-constexpr size_t kMostKept = size_t{1} << 20;  // words of all: 8 MB
+constexpr size_t kMostKept = size_t{1} << 18;  // words of all: 2 MB
 
 /// Spells out all that a handler can see of an operator without looking at its place.
 class Speller {
  public:
   /// `words` and `seen`: memory to work in.
   Speller(std::vector<uint64_t>& words, std::vector<const void*>& seen)
-      : words_(words), seen_(seen) {
-    words_.clear();
+      : begin_((words.resize(kMostWords), words.data())), at_(begin_), seen_(seen) {
     seen_.clear();
   }
   /// Empty when it would be too long.
@@ -34,32 +33,39 @@ class Speller {
       put(*arg.value);
     }
     for (const auto* result : node.results) put(*result);
-    return fits_ ? std::span<const uint64_t>(words_) : std::span<const uint64_t>();
+    return fits_ ? std::span<const uint64_t>(begin_, at_) : std::span<const uint64_t>();
   }
 
  private:
   static uint64_t pair(size_t a, size_t b) { return static_cast<uint64_t>(a) << 32 | b; }
+  /// What is small of a thing, in half a word.
+  static uint64_t mark(int32_t kind, int32_t dtype, bool a, bool b) {
+    return static_cast<uint64_t>(kind & 0xFFF) << 20 | static_cast<uint64_t>(dtype & 0xFFFF) << 2 |
+           static_cast<uint64_t>(a) << 1 | static_cast<uint64_t>(b);
+  }
 
+  bool has_room(size_t words) {
+    fits_ = fits_ && words <= static_cast<size_t>(begin_ + kMostWords - at_);
+    return fits_;
+  }
   void put(uint64_t word) {
-    if (words_.size() < kMostWords)
-      words_.push_back(word);
-    else
-      fits_ = false;
+    if (has_room(1)) *at_++ = word;
   }
   void put(const void* address) { put(reinterpret_cast<uintptr_t>(address)); }
+  /// As many as was said before.
   void put(std::span<const int64_t> numbers) {
-    put(numbers.size());
-    for (const auto n : numbers) {
-      if (!fits_) return;
-      put(static_cast<uint64_t>(n));
-    }
+    if (!has_room(numbers.size())) return;
+    for (const auto n : numbers) *at_++ = static_cast<uint64_t>(n);
   }
   void put(std::string_view text) {
-    put(text.size());
-    for (size_t i = 0; i < text.size() && fits_; i += sizeof(uint64_t)) {
+    if (text.size() > kMostWords || !has_room(text.size() / sizeof(uint64_t) + 1)) {
+      fits_ = false;
+      return;
+    }
+    for (size_t i = 0; i < text.size(); i += sizeof(uint64_t)) {
       uint64_t word = 0;
       std::memcpy(&word, text.data() + i, std::min(sizeof word, text.size() - i));
-      put(word);
+      *at_++ = word;
     }
   }
   /// Which of the operator's tensors are one, stored ones by what they are tied to.
@@ -73,44 +79,34 @@ class Speller {
       fits_ = false;
   }
   void put(const Tensor& t) {
-    put(pair(static_cast<uint32_t>(t.kind), static_cast<uint32_t>(t.dtype)));
-    put(pair(t.trainable, t.canonical == &t));
+    put(pair(mark(t.kind, t.dtype, t.trainable, t.canonical == &t), t.dims.size()));
+    put(t.strides.size());
     put(t.dims);
     put(t.strides);
   }
   void put_tensor(const Value& v) {
     put(v.dims);
-    if (!v.dim_exprs.empty())
-      for (const auto expr : v.dim_exprs) put(expr);
+    for (const auto expr : v.dim_exprs) put(expr);
     const auto* stored = v.tensor;
     put_identity(stored ? static_cast<const void*>(stored->canonical) : &v);
-    put(stored != nullptr);
     if (stored) put(*stored);
   }
   void put(const Value& v) {
-    if (!fits_) return;
-    put(pair(static_cast<uint32_t>(v.kind), static_cast<uint32_t>(v.dtype)));
-    put(!v.dim_exprs.empty());
-    switch (v.kind) {
-      case TMETER_VALUE_NONE:
-        return;
-      case TMETER_VALUE_TENSOR:
-        return put_tensor(v);
-      case TMETER_VALUE_LIST:
-        put(v.items.size());
-        for (const auto* item : v.items) {
-          if (!fits_) return;
-          put(*item);
-        }
-        return;
-      default:
-        put(static_cast<uint64_t>(v.i));
-        put(std::bit_cast<uint64_t>(v.f));
-        put(v.text);
+    const bool tensor = v.kind == TMETER_VALUE_TENSOR, list = v.kind == TMETER_VALUE_LIST;
+    const auto size = tensor ? v.dims.size() : list ? v.items.size() : v.text.size();
+    put(pair(mark(v.kind, v.dtype, v.tensor != nullptr, !v.dim_exprs.empty()), size));
+    if (tensor) return put_tensor(v);
+    if (list) {
+      if (!has_room(v.items.size())) return;
+      for (const auto* item : v.items) put(*item);
+      return;
     }
+    put(static_cast<uint64_t>(v.i));
+    put(std::bit_cast<uint64_t>(v.f));
+    put(v.text);
   }
 
-  std::vector<uint64_t>& words_;
+  uint64_t *const begin_, *at_;
   std::vector<const void*>& seen_;
   bool fits_ = true;
 };

@@ -2,6 +2,7 @@
 #pragma once
 #include <tmeter/abi/report.h>
 
+#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -58,14 +59,20 @@ struct Report {
   }
 
   const Structure& structure() const {
-    if (!structure_) structure_ = std::make_unique<Structure>(*graph);
+    if (!structure_)
+      structure_ = std::make_unique<Structure>(coming_.valid() ? coming_.get() : Structure(*graph));
     return *structure_;
+  }
+  /// Lets another thread work it out meanwhile. For a graph whose sizes stay as they are.
+  void prepare_structure() {
+    coming_ = std::async(std::launch::async, [g = graph] { return Structure(*g); });
   }
   /// Instead of working it out: as a saved report tells it.
   void tell_structure(Structure told) { structure_ = std::make_unique<Structure>(std::move(told)); }
 
  private:
   mutable std::unique_ptr<Structure> structure_;  // writers run one after the other
+  mutable std::future<Structure> coming_;
 };
 
 /// Where a writer's bytes go, in pieces, and what it may know about the destination.

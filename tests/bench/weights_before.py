@@ -45,6 +45,8 @@ WORK = (
     ("statistics with spectral norms", "bf16", [STATS], 3),
     ("statistics", "float32, hidden size 768", [STATS, *NO_SPECTRAL], 3),
     ("statistics with spectral norms", "float32, hidden size 768", [STATS], 2),
+    ("statistics with spectral norms", "float32", [STATS], 3),
+    ("… and effective ranks up to a side of 1,024", "float32, hidden size 768", [STATS, "--set", "param-stats.effective-rank=1024"], 2),
     ("… to 1e-6", "bf16", [STATS, "--set", "param-stats.spectral-tolerance=1e-6"], 2),
     ("statistics, quantization-advice, pruning-advice", "bf16", [ALL, *NO_SPECTRAL], 2),
     ("statistics, 64 threads", "bf16", [STATS, *NO_SPECTRAL, "--threads", "64"], 3),

@@ -14,7 +14,8 @@ sys.path.insert(0, str(SOURCE / "tests" / "bench"))
 import make_large  # noqa: E402
 
 SPACES = " " * 150_000  # more than a piece: what stands around them comes in different ones
-LISTS = ("nodes", "inputs", "tensor_values", "config")  # those that are taken out of large documents
+# Those that are taken out of large documents.
+LISTS = ("nodes", "inputs", "tensor_values", "config", "input_specs", "module_call_graph")
 FILES = [MODELS / f"{name}.pt2" for name in (
     "cond", "dynamic_bert", "dynamic_mlp", "tied", "gru", "no_grad_wrap", "ops_zoo",
     "versions/gpt2_like.torch2.6", "versions/gpt2_like.torch2.8", "versions/resnet18.torch2.8")]
@@ -24,10 +25,11 @@ FILES += [FIXTURES / "weight_forms/net.pt2", FIXTURES / "trained/model.pt2", FIX
 def with_spaces(document):
     """Its JSON text with spaces around and between some items of the lists named above."""
     text = json.dumps(document)
-    graph = document.get("graph_module", {}).get("graph", document)
+    module = document.get("graph_module", {})
     for name in LISTS:
-        if graph.get(name):
-            text = text.replace(f'"{name}": {json.dumps(graph[name])}', f'"{name}": {blown_up(graph[name])}', 1)
+        for holder in (document, module, module.get("graph", {}), module.get("signature", {})):
+            if holder.get(name):
+                text = text.replace(f'"{name}": {json.dumps(holder[name])}', f'"{name}": {blown_up(holder[name])}', 1)
     return text
 
 

@@ -1,14 +1,14 @@
-// What a run needs to know of torch.cond and torch.while_loop, whose nodes stand in the graph once: the
-// graph's property "regions", for executors. Its lines, in the order of the nodes:
+// What a run needs to know of torch.cond and torch.while_loop, whose nodes stand in the graph once:
+// the graph's property "regions", for executors. Its lines, in the order of the nodes:
 //
-//   cond BEGIN TAKEN CONDITION | PLACE             before node BEGIN: CONDITION must be TAKEN (0 or 1)
-//   while BEGIN BODY END CONDITION : CARRIED… : RESULTS… | PLACE
-//                                                  nodes [BEGIN, BODY) give CONDITION; while it holds,
-//                                                  [BODY, END) give RESULTS, which the next round has
-//                                                  for CARRIED
+//   cond BEGIN TAKEN CONDITION | PLACE             before node BEGIN: CONDITION must be TAKEN (0 or
+//   1) while BEGIN BODY END CONDITION : CARRIED… : RESULTS… | PLACE
+//                                                  nodes [BEGIN, BODY) give CONDITION; while it
+//                                                  holds, [BODY, END) give RESULTS, which the next
+//                                                  round has for CARRIED
 //
-// A value is "n12.0", the result of a node, or "i1", an input. Where that cannot be said, the property
-// "control-flow" tells why the graph cannot be run.
+// A value is "n12.0", the result of a node, or "i1", an input. Where that cannot be said, the
+// property "control-flow" tells why the graph cannot be run.
 #include <algorithm>
 
 #include "graph_reader.hpp"
@@ -32,12 +32,13 @@ std::string GraphReader::place_of(tmeter_id value) const {
 }
 
 void GraphReader::cannot_be_run(std::string_view op, const NodeView& node) {
-  building_.graph.property("control-flow",
-                           std::string(op) + at_line(node.trace) +
-                               " carries values that tmeter does not follow from one round to the next");
+  building_.graph.property(
+      "control-flow", std::string(op) + at_line(node.trace) +
+                          " carries values that tmeter does not follow from one round to the next");
 }
 
-void GraphReader::note_region(const std::string& region, const NodeView& node, std::string_view op) {
+void GraphReader::note_region(const std::string& region, const NodeView& node,
+                              std::string_view op) {
   regions_ += region + " | " + std::string(op) + at_line(node.trace) + "\n";
   building_.graph.property("regions", regions_);
 }
@@ -45,7 +46,8 @@ void GraphReader::note_region(const std::string& region, const NodeView& node, s
 void GraphReader::note_branch(const NodeView& node, tmeter_id condition, bool taken, size_t begin) {
   const auto on = place_of(condition);
   if (on.empty()) return cannot_be_run("torch.cond", node);
-  note_region("cond " + std::to_string(begin) + " " + (taken ? "1 " : "0 ") + on, node, "torch.cond");
+  note_region("cond " + std::to_string(begin) + " " + (taken ? "1 " : "0 ") + on, node,
+              "torch.cond");
 }
 
 void GraphReader::note_loop(const NodeView& node, const Ids& carried, const Ids& others,
@@ -70,8 +72,8 @@ void GraphReader::note_loop(const NodeView& node, const Ids& carried, const Ids&
   }
   if (!known) return cannot_be_run("torch.while_loop", node);
   note_region("while " + std::to_string(begin) + " " + std::to_string(body) + " " +
-                  std::to_string(emitted_) + " " + place_of(condition) + " :" + carried_text + " :" +
-                  results_text,
+                  std::to_string(emitted_) + " " + place_of(condition) + " :" + carried_text +
+                  " :" + results_text,
               node, "torch.while_loop");
 }
 

@@ -194,8 +194,8 @@ bool GraphReader::inline_while(const NodeView& node, Scope& scope, tmeter_id cal
   const size_t body_begin = emitted_;
   const Ids results = run_inner(body, ids, call);
   const auto carried = static_cast<ptrdiff_t>(results.size());
-  note_loop(node, {ids.begin(), ids.begin() + carried}, {ids.begin() + carried, ids.end()}, decides[0],
-            results, begin, body_begin);
+  note_loop(node, {ids.begin(), ids.begin() + carried}, {ids.begin() + carried, ids.end()},
+            decides[0], results, begin, body_begin);
   bind_results(node, results, scope);
   return true;
 }

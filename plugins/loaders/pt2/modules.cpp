@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "plain_specs.hpp"
+
 namespace pt2 {
 namespace {
 
@@ -76,14 +78,23 @@ Modules::Index Modules::add_module(Index parent, std::string_view path, std::str
   return index;
 }
 
-void Modules::read_call_graph(json::array call_graph) {
+void Modules::read_call_graph(const Series& calls) {
   size_t i = 0;
-  by_path_.reserve(by_path_.entries().size() + call_graph.size());
-  for (const json::element entry : call_graph) {
+  const auto add = [&](auto&& name) {
     within([&] { return "module_call_graph[" + std::to_string(i) + "]"; },
-           [&] { add_path(without_call_number(text_member(as_object(entry), "fqn"))); });
+           [&] { add_path(without_call_number(name())); });
     ++i;
-  }
+  };
+  const auto read = [](PlainCalls& plain, std::string_view text) { return plain.read(text); };
+  const auto take = [&](const PlainCalls& plain) {
+    for (const auto name : plain.modules) add([&] { return name; });
+  };
+  calls.each<PlainCalls>(read, take, [&](json::element piece) {
+    const auto list = as_array(piece);
+    by_path_.reserve(by_path_.entries().size() + list.size());
+    for (const json::element entry : list)
+      add([&] { return text_member(as_object(entry), "fqn"); });
+  });
 }
 
 /// Leaves of what was read last the entries with which the text begins, too; where the others

@@ -21,7 +21,7 @@ class Modules {
 
   explicit Modules(Building& building);
 
-  void read_call_graph(json::array call_graph);
+  void read_call_graph(const Series& calls);
   /// The nodes of a graph and of all graphs inside it; the nodes learn their stack_index.
   /// `first`: the number of the first of them, for messages.
   void read_stacks(std::vector<NodeView>& nodes, size_t first = 0);

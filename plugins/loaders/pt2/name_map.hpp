@@ -86,8 +86,11 @@ class NameMap {
 
   /// The value of the name, made from `value` if it is new, and whether it is.
   std::pair<Value*, bool> insert(std::string_view name, Value value) {
+    return insert(name, short_hash(name), std::move(value));
+  }
+  /// The same where its hash is known already.
+  std::pair<Value*, bool> insert(std::string_view name, uint32_t hash, Value value) {
     if ((entries_.size() + 1) * 2 > slots_.size()) rebuild(std::max<size_t>(64, slots_.size() * 2));
-    const auto hash = short_hash(name);
     auto& slot = slots_[slot_of(name, hash)];
     if (slot.entry != 0) return {&entries_[slot.entry - 1].value, false};
     entries_.push_back({name, std::move(value)});
@@ -98,21 +101,31 @@ class NameMap {
   /// The same of a name that `keep` makes last if it is new.
   template <class Keep>
   std::pair<Value*, bool> insert_kept(std::string_view name, Value value, Keep&& keep) {
-    const auto inserted = insert(name, std::move(value));
+    return insert_kept(name, short_hash(name), std::move(value), std::forward<Keep>(keep));
+  }
+  template <class Keep>
+  std::pair<Value*, bool> insert_kept(std::string_view name, uint32_t hash, Value value,
+                                      Keep&& keep) {
+    const auto inserted = insert(name, hash, std::move(value));
     if (inserted.second) entries_.back().name = keep(name);
     return inserted;
   }
 
   const std::vector<Entry>& entries() const { return entries_; }
 
+  static uint32_t short_hash(std::string_view name) {
+    return static_cast<uint32_t>(hash_of(name) >> 32);
+  }
+  /// A name of this hash will soon be looked for.
+  void expect(uint32_t hash) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  }
+
  private:
   struct Slot {
     uint32_t hash = 0, entry = 0;  // index of the entry plus one; 0 is free
   };
 
-  static uint32_t short_hash(std::string_view name) {
-    return static_cast<uint32_t>(hash_of(name) >> 32);
-  }
   /// Where the name is, or the free slot where it belongs: linear probing, at most half full.
   size_t slot_of(std::string_view name, uint32_t hash) const {
     const size_t mask = slots_.size() - 1;

@@ -30,8 +30,9 @@ bool PlainTensors::read(std::string_view piece, Member&& member) {
   PlainText text(piece);
   do {
     PlainTensor tensor;
-    if (!text.key(tensor.name) || !seen_.insert(tensor.name, true).second || !member(text, tensor))
-      return false;
+    if (!text.key(tensor.name)) return false;
+    tensor.hash = NameMap<bool>::short_hash(tensor.name);
+    if (!seen_.insert(tensor.name, tensor.hash, true).second || !member(text, tensor)) return false;
     tensors.push_back(tensor);
   } while (text.take(','));
   return text.is_done();

@@ -18,6 +18,7 @@ struct PlainMeta {
 
 struct PlainTensor {
   std::string_view name;  // its key in the table
+  uint32_t hash = 0;      // of it, as NameMap has it
   PlainMeta meta;
   std::string_view record;  // of weights and constants: the path_name
   bool is_pickled = false;

@@ -107,6 +107,7 @@ class SeenKeys {
     seen_[count_++] = key;
     return true;
   }
+  size_t count() const { return count_; }
 
  private:
   std::array<std::string_view, 16> seen_;

@@ -13,7 +13,9 @@ constexpr int64_t kSchemaMajor = 8;  // torch 2.6 (8.2) … 2.15 (8.20)
 
 constexpr std::string_view kNodes = "graph_module.graph.nodes",
                            kInputs = "graph_module.graph.inputs",
-                           kTensorValues = "graph_module.graph.tensor_values";
+                           kTensorValues = "graph_module.graph.tensor_values",
+                           kSpecs = "graph_module.signature.input_specs",
+                           kCalls = "graph_module.module_call_graph";
 constexpr std::string_view kConfig = "config";
 
 /// Only the major version breaks; within it keys are added, and unknown ones are ignored.
@@ -59,7 +61,7 @@ struct Load {
   void run(std::string_view model) {
     archive = locate(source, model);
     if (!archive.other_models.empty()) note_other_models();
-    open(archive.program, program, {kNodes, kInputs, kTensorValues});
+    open(archive.program, program, {kNodes, kInputs, kTensorValues, kSpecs, kCalls});
     if (archive.weights_config) open(*archive.weights_config, weights, {kConfig});
     if (archive.constants_config) open(*archive.constants_config, constants, {kConfig});
     within([&] { return shown(archive.program.name); }, [&] { read_program(program->root()); });
@@ -93,9 +95,8 @@ struct Load {
 
   void read_graph_module(json::object program, json::object module) {
     const auto outer = object_member(module, "graph");
-    const auto signature =
-        within([] { return "signature"; },
-               [&] { return read_signature(object_member(module, "signature")); });
+    const auto signature = within([] { return "signature"; },
+                                  [&] { return signature_of(object_member(module, "signature")); });
     if (const auto ranges = find_set(program, "range_constraints"))
       symbols.read_ranges(as_object(*ranges));
     within([] { return "graph"; },
@@ -106,7 +107,7 @@ struct Load {
              Uses uses(signature, scope);
              const auto given = apply_given(request.inputs(), signature, scope, symbols);
              if (const auto calls = find_set(module, "module_call_graph"))
-               modules.read_call_graph(as_array(*calls));
+               modules.read_call_graph(list_series(kCalls, *calls));
              Recording recording(texts, modules, scope);
              const auto pieces = read_stacks(nodes, uses, recording);
              build_tensors(signature, uses, scope);
@@ -121,16 +122,29 @@ struct Load {
   Series program_series(std::string_view path, json::element found) const {
     return program->series(path, found);
   }
+  Series list_series(std::string_view path, json::element found) const {
+    as_array(found);
+    return program_series(path, found);
+  }
+  Signature signature_of(json::object signature) {
+    array_member(signature, "input_specs");
+    return read_signature(signature, program_series(kSpecs, member(signature, "input_specs")),
+                          texts);
+  }
   /// What is not asked for shall be JSON all the same.
   void check(std::string_view path, std::optional<json::element> found) const {
-    const auto is_plain = [](std::string_view piece) {
+    struct Nothing {};
+    const auto is_plain = [](Nothing&, std::string_view piece) {
       PlainText text(piece);
       do {
         if (!text.skip()) return false;
       } while (text.take(','));
       return text.is_done();
     };
-    if (found) program_series(path, *found).each(is_plain, [](json::element) {});
+    if (found)
+      program_series(path, *found)
+          .each<Nothing>(
+              is_plain, [](const Nothing&) {}, [](json::element) {});
   }
 
   Scope make_scope(json::object outer, const Signature& signature) {
@@ -158,17 +172,15 @@ struct Load {
 
   std::vector<Piece> read_stacks(const Series& nodes, Uses& uses, Recording& recording) {
     std::vector<Piece> pieces;
-    PlainNodes plain;
     size_t first = 0;
-    const auto read = [&](std::string_view text) {
+    const auto read = [](PlainNodes& plain, std::string_view text) { return plain.read(text); };
+    const auto take = [&](const PlainNodes& plain) {
       notes.check_cancelled();
-      if (!plain.read(text)) return false;
       pieces.push_back({first + plain.nodes.size(), recording.nodes.size(), {}});
       recording.add(plain, first, uses);
       first = pieces.back().end;
-      return true;
     };
-    nodes.each(read, [&](json::element piece) {
+    nodes.each<PlainNodes>(read, take, [&](json::element piece) {
       notes.check_cancelled();
       auto views = views_of(piece, first);
       modules.read_stacks(views, first);

@@ -54,14 +54,15 @@ Scope::Scope(Building& building, json::object graph, const Series& tensors, Aske
   } else {
     within([] { return "tensor_values"; },
            [&] {
-             PlainTensors plain;
-             const auto read = [&](std::string_view piece) {
-               building_.notes.check_cancelled();
-               if (!plain.read_metas(piece)) return false;
-               add_tensors(plain);
-               return true;
+             const auto read = [](PlainTensors& plain, std::string_view piece) {
+               return plain.read_metas(piece);
              };
-             tensors.each(read, [&](json::element piece) { add_tensors(piece, asked_for); });
+             const auto take = [&](const PlainTensors& plain) {
+               building_.notes.check_cancelled();
+               add_tensors(plain, tensors.pieces());
+             };
+             tensors.each<PlainTensors>(
+                 read, take, [&](json::element piece) { add_tensors(piece, asked_for); });
            });
   }
   read_tables(graph);
@@ -101,14 +102,19 @@ void Scope::add_tensors(json::object table, AskedFor& asked_for) {
     within([&] { return in_quotes(field.key); },
            [&] {
              collect_sizes(Kind::kTensor, field.value);
-             add_tensor(field.key,
+             add_tensor(field.key, NameMap<Slot>::short_hash(field.key),
                         shortened(as_object(field.value), asked_for.contains(field.key)));
            });
   }
 }
 
-void Scope::add_tensors(const PlainTensors& plain) {
-  for (const auto& t : plain.tensors) {
+/// One of so many pieces of the table.
+void Scope::add_tensors(const PlainTensors& plain, size_t pieces) {
+  constexpr size_t kSoon = 8;
+  if (slots_.entries().empty()) slots_.reserve(plain.tensors.size() * pieces);  // or nearly so
+  for (size_t i = 0; i < plain.tensors.size(); ++i) {
+    if (i + kSoon < plain.tensors.size()) slots_.expect(plain.tensors[i + kSoon].hash);
+    const auto& t = plain.tensors[i];
     const auto sizes = std::span(plain.numbers).subspan(t.meta.first, 2 * t.meta.rank);
     plain_.assign(sizes.begin(), sizes.end());
     plain_.insert(plain_.end(), {t.meta.storage_offset, t.meta.requires_grad});
@@ -116,7 +122,7 @@ void Scope::add_tensors(const PlainTensors& plain) {
     slot.kind = Kind::kTensor;
     slot.form = Form::kAll;
     slot.at = type_of(t.meta.dtype, t.meta.rank, plain_);
-    within([&] { return in_quotes(t.name); }, [&] { add_tensor(t.name, slot); });
+    within([&] { return in_quotes(t.name); }, [&] { add_tensor(t.name, t.hash, slot); });
   }
 }
 
@@ -134,9 +140,9 @@ uint32_t Scope::type_of(int64_t dtype, size_t rank, std::span<const int64_t> num
   return next;
 }
 
-void Scope::add_tensor(std::string_view name, const Slot& slot) {
+void Scope::add_tensor(std::string_view name, uint32_t hash, const Slot& slot) {
   const auto keep = [&](std::string_view text) { return building_.texts.keep(text); };
-  if (!slots_.insert_kept(name, slot, keep).second) throw BadFile("the name is there twice");
+  if (!slots_.insert_kept(name, hash, slot, keep).second) throw BadFile("the name is there twice");
 }
 
 Scope::Slot Scope::shortened(json::object meta, bool in_full) {

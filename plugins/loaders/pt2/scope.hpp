@@ -102,9 +102,9 @@ class Scope {
   void read_table(json::object graph, std::string_view key, Kind kind);
   void add(std::string_view name, Kind kind, json::element meta);
   void add_tensors(json::object table, AskedFor& asked_for);
-  void add_tensors(const PlainTensors& plain);
+  void add_tensors(const PlainTensors& plain, size_t pieces);
   uint32_t type_of(int64_t dtype, size_t rank, std::span<const int64_t> numbers);
-  void add_tensor(std::string_view name, const Slot& slot);
+  void add_tensor(std::string_view name, uint32_t hash, const Slot& slot);
   Slot shortened(json::object meta, bool in_full);
   bool read_rest(json::object meta, size_t rank);
   bool read_plain_list(json::object meta, std::string_view key);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "ahead.hpp"
 #include "json_scan.hpp"
 #include "json_util.hpp"
 
@@ -17,6 +18,7 @@ class Series {
 
   /// Whether elements live as long as the document; otherwise they are gone with their piece.
   bool is_lasting() const { return extent_ == nullptr; }
+  size_t pieces() const { return extent_ ? extent_->ends.size() : 1; }
 
   /// Calls `use` with each piece. Throws BadFile for what is no JSON.
   template <class Use>
@@ -27,14 +29,26 @@ class Series {
     checked_ = true;
   }
 
-  /// The same, but the text of each piece first, without brackets, to `read`: those with which it
-  /// can do nothing come to `use`, parsed.
-  template <class Read, class Use>
-  void each(Read&& read, Use&& use) const {
+  /// The same, but the text of each piece, without brackets, is first read into a `Plain` by
+  /// `read(plain, text)`, be it on another thread, ahead. Then in order: those with which it could
+  /// do something go to `take(plain)`, the others to `use`, parsed.
+  template <class Plain, class Read, class Take, class Use>
+  void each(Read&& read, Take&& take, Use&& use, const Helping& helping = {}) const {
     if (!extent_) return use(whole_);
+    const auto helpers = extent_->text.size() < helping.least ? 0 : helping.helpers;
+    struct Slot {
+      Plain plain;
+      bool is_read = false;
+    };
+    std::vector<Slot> slots(helpers == 0 ? 1 : kAhead);
+    Ahead ahead(extent_->ends.size(), slots.size(), helpers, [&](size_t i, size_t slot) {
+      slots[slot].is_read = read(slots[slot].plain, Piece::text_of(*extent_, i));
+    });
     Piece piece;
-    for (size_t i = 0; i < extent_->ends.size(); ++i)
-      if (!read(piece.text_of(*extent_, i))) use(piece.parse(*extent_, i, true));
+    for (size_t i = 0; i < extent_->ends.size(); ++i) {
+      auto& slot = slots[ahead.wait(i)];
+      slot.is_read ? take(slot.plain) : use(piece.parse(*extent_, i, true));
+    }
   }
   /// One of the pieces, parsed.
   template <class Use>
@@ -45,6 +59,8 @@ class Series {
   }
 
  private:
+  static constexpr size_t kAhead = 8;  // pieces that have been read before they are used
+
   /// What holds one piece after the other.
   class Piece {
    public:

@@ -4,6 +4,9 @@
 
 #include <array>
 
+#include "../common/json_text.hpp"
+#include "plain_specs.hpp"
+
 namespace pt2 {
 namespace {
 
@@ -82,21 +85,48 @@ void read_output_spec(json::element spec, Signature& out) {
 }
 
 template <class Read>
-void read_list(json::object signature, std::string_view key, Signature& out, Read read) {
-  size_t i = 0;
-  for (const json::element spec : array_member(signature, key)) {
+void read_items(json::array items, std::string_view key, size_t& i, Signature& out, Read read) {
+  for (const json::element spec : items) {
     within([&] { return std::string(key) + "[" + std::to_string(i) + "]"; },
            [&] { read(spec, out); });
     ++i;
   }
 }
 
+void add(const PlainSpecs& plain, TextStore& texts, Signature& out) {
+  for (const auto& spec : plain.specs)
+    out.tensors.push_back(
+        {spec.kind, texts.keep(spec.argument), texts.keep(spec.name), spec.persistent});
+}
+
+/// The same, as long as the signature.
+json::element lasting(json::element piece, Signature& out) {
+  const std::string text = simdjson::minify(piece);
+  auto& document = out.pieces.emplace_back();
+  return loading::require_json(loading::parse_json(text, false, document), document);
+}
+
+void read_inputs(const Series& inputs, TextStore& texts, Signature& out) {
+  size_t number = 0;
+  const auto read = [](PlainSpecs& plain, std::string_view text) { return plain.read(text); };
+  const auto take = [&](const PlainSpecs& plain) {
+    number += plain.specs.size();
+    add(plain, texts, out);
+  };
+  inputs.each<PlainSpecs>(read, take, [&](json::element piece) {
+    const auto items = as_array(inputs.is_lasting() ? piece : lasting(piece, out));
+    read_items(items, "input_specs", number, out, read_input_spec);
+  });
+}
+
 }  // namespace
 
-Signature read_signature(json::object signature) {
+Signature read_signature(json::object signature, const Series& inputs, TextStore& texts) {
   Signature out;
-  read_list(signature, "input_specs", out, read_input_spec);
-  read_list(signature, "output_specs", out, read_output_spec);
+  read_inputs(inputs, texts, out);
+  size_t number = 0;
+  read_items(array_member(signature, "output_specs"), "output_specs", number, out,
+             read_output_spec);
   return out;
 }
 

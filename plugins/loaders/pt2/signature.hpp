@@ -1,9 +1,11 @@
 // The signature of an exported program: what each input of its graph is.
 #pragma once
+#include <deque>
 #include <string>
 #include <vector>
 
-#include "json_util.hpp"
+#include "series.hpp"
+#include "text_store.hpp"
 
 namespace pt2 {
 
@@ -26,8 +28,10 @@ struct Signature {
   std::vector<TensorSpec> tensors;
   std::vector<InputSpec> inputs;
   std::vector<json::element> outputs;  // Arguments, those that are for the user
+  std::deque<json::document> pieces;   // behind elements of a list that came in pieces
 };
 
-Signature read_signature(json::object signature);
+/// `inputs`: its list of those.
+Signature read_signature(json::object signature, const Series& inputs, TextStore& texts);
 
 }  // namespace pt2

@@ -22,14 +22,14 @@ std::string_view owner_path(std::string_view name) {
 void Tensors::read_config(const Series& table, bool of_weights, const Specs& specs,
                           const Scope& scope) {
   auto& config = config_of(of_weights);
-  PlainTensors plain;
-  const auto read = [&](std::string_view text) {
-    building_.notes.check_cancelled();
-    if (!plain.read_payloads(text)) return false;
-    read_plain(plain, of_weights, specs);
-    return true;
+  const auto read = [](PlainTensors& plain, std::string_view text) {
+    return plain.read_payloads(text);
   };
-  table.each(read, [&](json::element piece) {
+  const auto take = [&](const PlainTensors& plain) {
+    building_.notes.check_cancelled();
+    read_plain(plain, of_weights, specs);
+  };
+  table.each<PlainTensors>(read, take, [&](json::element piece) {
     building_.notes.check_cancelled();
     const auto fields = within([] { return "config"; }, [&] { return as_object(piece); });
     if (table.is_lasting()) config.elements.reserve(fields.size());

@@ -80,10 +80,9 @@ Estimate Estimator::of(std::span<const Work> parts, const Call& call) {
 }
 
 Estimate Estimator::of(const tmeter::Node& node, const Call& call) {
-  return nodes_.of(node, [&]() -> Estimate {
-    const auto work = machine_.work_of(node, call);
-    return work ? of({&*work, 1}, call) : Estimate{};
-  });
+  const auto work = machine_.work_of(node, call);
+  if (!work) return {};
+  return nodes_.of(node, *work, [&] { return of({&*work, 1}, call); });
 }
 
 }  // namespace energy

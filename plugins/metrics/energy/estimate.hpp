@@ -53,7 +53,7 @@ class Estimator {
   Scope scope_;
   PublishedTables tables_;
   double per_byte_ = 0, power_ = 0;
-  machine::PerNode<Estimate> nodes_;
+  machine::PerNode<Work, Estimate> nodes_;
 };
 
 }  // namespace energy

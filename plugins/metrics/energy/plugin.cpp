@@ -140,6 +140,7 @@ void register_all(tmeter::Registrar& r) {
   const auto energy = std::make_shared<Energy>();
   register_options(r);
   r.configure([energy](Call& call) { energy->start(call); });
+  r.handlers_by_signature();
   for (const auto& column : energy::columns()) {
     r.metric(column.spec);
     r.op("*").handle(column.spec.id, [energy, &column](const tmeter::Node& node, Call& call) {

@@ -94,13 +94,18 @@ int64_t bits_of_range(const Node& dequantize, int64_t bits) {
 
 std::optional<int64_t> bits_of(const Value& v);
 
+bool is_dequantize(const Node& n) { return tmeter::base_name(n.op()).starts_with("dequantize"); }
+
+/// Without one in the graph nobody has to look at who made what.
+bool any_dequantize = true;
+
 /// What was dequantized just before is multiplied in its own width by a backend that quantizes.
 std::optional<int64_t> bits_of_tensor(Value v) {
   constexpr int kFar = 8;
-  for (int i = 0; i < kFar; ++i) {
+  for (int i = 0; i < kFar && any_dequantize; ++i) {
     const auto made_by = v.producer();
     if (!made_by) break;
-    if (tmeter::base_name(made_by.op()).starts_with("dequantize")) {
+    if (is_dequantize(made_by)) {
       const auto stored = first_of(made_by, {"input", "self", "qtensor"});
       const auto bits = stored.is_tensor() ? bits_of(stored.dtype()) : std::nullopt;
       return bits ? std::optional(bits_of_range(made_by, *bits)) : std::nullopt;
@@ -178,6 +183,13 @@ bool multiplies(const Node& n, const tmeter::Call& call) {
 }
 
 }  // namespace
+
+void look_for_dequantize(const tmeter::Graph& graph) {
+  const auto nodes = graph.nodes();
+  any_dequantize = false;
+  for (size_t i = 0; i < nodes.size() && !any_dequantize; ++i)
+    any_dequantize = is_dequantize(nodes[i]);
+}
 
 Cell bit_ops(const Node& n, tmeter::Call& call) {
   const auto macs = call.read("macs", n);

@@ -7,6 +7,9 @@ namespace flops {
 
 inline constexpr std::string_view kBitOps = "bit_ops";
 
+/// Before the others, of each graph: whether there is anything in it that was quantized before.
+void look_for_dequantize(const tmeter::Graph& graph);
+
 /// Unknown where the width of an operand is not visible.
 tmeter::Cell bit_ops(const tmeter::Node& n, tmeter::Call& call);
 

@@ -77,6 +77,7 @@ void add_flops(Registrar& r) {
     *chosen = {flops::convention_of(call.option_text("convention")),
                call.option_text("causal") == "half"};
     call.set_convention("flops", flops::text_of(*chosen));
+    flops::look_for_dequantize(call.graph());
   });
   r.op("*").handle(
       "flops", [chosen](const Node& n, Call& call) { return flops::flops_of(n, *chosen, call); });

@@ -34,6 +34,7 @@ struct Work {
   double macs = 0, ops = 0, bytes = 0;
   OpClass kind = OpClass::kOther;
   DType type;  ///< of the arithmetic
+  bool operator==(const Work&) const = default;
 };
 
 // --- which figure stands for which element type ---

@@ -1,5 +1,5 @@
-// What was worked out for a node, kept: the host asks for one column after the other, and the
-// columns of an estimate come from the same figures.
+// What was worked out for a node's work, kept: the host asks for one column after the other, and
+// the columns of an estimate come from the same figures.
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -7,26 +7,28 @@
 
 namespace machine {
 
-template <class T>
+template <class Work, class T>
 class PerNode {
  public:
   /// When anything may have changed that the values depend on: at each `configure`.
   void forget() { kept_.clear(); }
 
-  /// `make()`, which is called once for each node.
+  /// `make()` of this work, which is called once for each node.
   template <class Node, class Make>
-  T of(const Node& node, Make make) {
+  T of(const Node& node, const Work& work, Make make) {
     const size_t i = node.index();
-    if (i < kept_.size() && kept_[i].node == node.handle()) return kept_[i].value;
+    if (i < kept_.size() && kept_[i].node == node.handle() && kept_[i].work == work)
+      return kept_[i].value;
     T value = make();  // may ask for other nodes' values
     if (i >= kept_.size()) kept_.resize(i + 1);
-    kept_[i] = {node.handle(), value};
+    kept_[i] = {node.handle(), work, value};
     return value;
   }
 
  private:
   struct Kept {
     const void* node = nullptr;
+    Work work;
     T value{};
   };
   std::vector<Kept> kept_;

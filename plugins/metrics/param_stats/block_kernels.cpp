@@ -128,17 +128,13 @@ HWY_INLINE void dots(const Rows<As>& rows, size_t columns, size_t ahead,
       z[r * kVectors + k] += hn::GetLane(hn::SumOfLanes(d, sums[r][k]));
 }
 
-/// Of the rows after those multiplied now, `ahead` numbers on, some are asked of the memory
-/// already, which is idle: as much as makes both halves of a product wait for it alike.
-constexpr size_t kAsked = 3, kAskedOf = 4, kLine = 64;
-
 /// What is loaded kLoads times in a row, of all rows: the sums stay in registers.
 template <class As, size_t kLoads>
 HWY_INLINE void add_columns(const typename As::Number* HWY_RESTRICT at, size_t count, size_t pitch,
                             const float* HWY_RESTRICT z, size_t stride, float* HWY_RESTRICT y) {
   constexpr size_t kParts = kLoads * As::kVectors;
   const Floats d;
-  const size_t lanes = hn::Lanes(d), step = As::kVectors * lanes, ahead = count * pitch;
+  const size_t lanes = hn::Lanes(d), step = As::kVectors * lanes;
   Vector sums[kParts][kVectors];
   for (size_t p = 0; p < kParts; ++p)
     for (size_t k = 0; k < kVectors; ++k) sums[p][k] = hn::LoadU(d, y + k * stride + p * lanes);
@@ -148,8 +144,6 @@ HWY_INLINE void add_columns(const typename As::Number* HWY_RESTRICT at, size_t c
       const auto x = As::load(at + l * step);
       parts[l * As::kVectors] = As::template part<0>(x);
       if constexpr (As::kVectors == 2) parts[l * 2 + 1] = As::template part<1>(x);
-      if (r % kAskedOf < kAsked && l * step * sizeof(*at) % kLine == 0)
-        hwy::Prefetch(at + l * step + ahead);
     }
     for (size_t k = 0; k < kVectors; ++k) {
       const Vector factor = hn::Set(d, z[k]);
@@ -221,6 +215,44 @@ void block_rows(Stored stored, const void* a, size_t rows, size_t columns, size_
   f(a, rows, columns, pitch, z, stride, y);
 }
 
+void products(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, size_t stride,
+              double* HWY_RESTRICT out) {
+  const hn::CappedTag<double, kBlockStep / 4> d;
+  const hn::Rebind<float, decltype(d)> half;
+  hn::Vec<decltype(d)> sums[kVectors][kVectors], x[kVectors], y;
+  for (auto& row : sums)
+    for (auto& sum : row) sum = hn::Zero(d);
+  for (size_t j = 0; j < stride; j += hn::Lanes(d)) {
+    for (size_t i = 0; i < kVectors; ++i)
+      x[i] = hn::PromoteTo(d, hn::LoadU(half, a + i * stride + j));
+    for (size_t k = 0; k < kVectors; ++k) {
+      y = hn::PromoteTo(d, hn::LoadU(half, b + k * stride + j));
+      for (size_t i = 0; i < kVectors; ++i) sums[i][k] = hn::MulAdd(x[i], y, sums[i][k]);
+    }
+  }
+  for (size_t i = 0; i < kVectors; ++i)
+    for (size_t k = 0; k < kVectors; ++k)
+      out[i * kVectors + k] = hn::GetLane(hn::SumOfLanes(d, sums[i][k]));
+}
+
+void mix(const float* HWY_RESTRICT q, const float* HWY_RESTRICT factors, size_t stride,
+         float* HWY_RESTRICT w) {
+  const Floats d;
+  Vector f[kVectors][kVectors];
+  for (size_t i = 0; i < kVectors; ++i)
+    for (size_t k = 0; k < kVectors; ++k) f[i][k] = hn::Set(d, factors[i * kVectors + k]);
+  for (size_t j = 0; j < stride; j += hn::Lanes(d)) {
+    Vector x[kVectors];
+    for (size_t i = 0; i < kVectors; ++i) x[i] = hn::LoadU(d, q + i * stride + j);
+    for (size_t k = 0; k < kVectors; ++k) {
+      float* at = w + k * stride + j;
+      Vector sum = hn::LoadU(d, at);
+      for (size_t i = 0; i < kVectors; ++i) sum = hn::MulAdd(x[i], f[i][k], sum);
+      hn::StoreU(sum, d, at);
+    }
+  }
+}
+
 }  // namespace param_stats::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -229,6 +261,8 @@ namespace param_stats {
 
 HWY_EXPORT(block_dots);
 HWY_EXPORT(block_rows);
+HWY_EXPORT(products);
+HWY_EXPORT(mix);
 
 void add_block_dots(Stored stored, const void* a, size_t rows, size_t columns, size_t pitch,
                     const float* v, size_t stride, float* z) {
@@ -237,6 +271,13 @@ void add_block_dots(Stored stored, const void* a, size_t rows, size_t columns, s
 void add_block_rows(Stored stored, const void* a, size_t rows, size_t columns, size_t pitch,
                     const float* z, size_t stride, float* y) {
   HWY_DYNAMIC_DISPATCH(block_rows)(stored, a, rows, columns, pitch, z, stride, y);
+}
+
+void block_products(const float* a, const float* b, size_t stride, double* out) {
+  HWY_DYNAMIC_DISPATCH(products)(a, b, stride, out);
+}
+void add_block_mix(const float* q, const float* factors, size_t stride, float* w) {
+  HWY_DYNAMIC_DISPATCH(mix)(q, factors, stride, w);
 }
 
 }  // namespace param_stats

@@ -161,12 +161,22 @@ bool fill_by_sketch(const RowSketch& b, Vectors& v) {
   return true;
 }
 
-Small products(Vectors& a, Vectors& b) {
-  return a.matrix().cast<double>().transpose() * b.matrix().cast<double>();
+using Block = Eigen::Matrix<double, kBlockVectors, kBlockVectors, Eigen::RowMajor>;
+
+Small products(const Vectors& a, const Vectors& b) {
+  Block out;
+  block_products(a.data(), b.data(), a.stride(), out.data());
+  return out.topLeftCorner(static_cast<Eigen::Index>(a.count()),
+                           static_cast<Eigen::Index>(b.count()));
 }
-void take_away(Vectors& w, Vectors& q, const Small& factors) {
-  w.matrix() -= q.matrix() * factors.cast<float>();
+/// w += q f
+void add_mixed(Vectors& w, const Vectors& q, const Small& factors) {
+  Eigen::Matrix<float, kBlockVectors, kBlockVectors, Eigen::RowMajor> f;
+  f.setZero();
+  f.topLeftCorner(factors.rows(), factors.cols()) = factors.cast<float>();
+  add_block_mix(q.data(), f.data(), q.stride(), w.data());
 }
+void take_away(Vectors& w, const Vectors& q, const Small& factors) { add_mixed(w, q, -factors); }
 
 /// w = q b with orthonormal q. Directions up to `floor` long are left out: of matrices of a low
 /// rank nothing else is left.
@@ -185,7 +195,7 @@ Small orthonormalise(Vectors& w, double floor, Vectors& q) {
   }
   q.clear();
   q.resize(kept.size());
-  if (rank > 0) q.matrix() = w.matrix() * back.cast<float>();
+  add_mixed(q, w, back);
   return b;
 }
 

@@ -68,10 +68,12 @@ class Panels {
 };
 
 /// The eigenvalues of a symmetric matrix, of which the lower triangle is given and used up.
-std::vector<double> eigenvalues(std::vector<double>& symmetric, size_t m, size_t stride) {
+std::vector<double> eigenvalues(std::vector<double>& symmetric, size_t m, size_t stride,
+                                const std::function<bool()>& stop) {
   const auto size = static_cast<Eigen::Index>(m);
   Eigen::VectorXd diagonal(size), below(size - 1);
-  make_tridiagonal(symmetric.data(), m, stride, diagonal.data(), below.data());
+  if (!make_tridiagonal(symmetric.data(), m, stride, diagonal.data(), below.data(), stop))
+    throw tmeter::Error(TMETER_CANCELLED, "stopped");
   // Eigen takes what is small beside 1 for 0. A power of two changes no digit.
   const double largest = std::fmax(diagonal.cwiseAbs().maxCoeff(), 1e-300);
   const double scale = std::exp2(-std::ilogb(largest));
@@ -112,7 +114,7 @@ Spectrum spectrum_by_gram(const Matrix& matrix, const std::function<bool()>& sto
       for (size_t i = 0; i < rows * stride; ++i) panel[i] /= scale;
     add_gram(panel, rows, m, stride, gram.data());
   });
-  auto values = eigenvalues(gram, m, stride);
+  auto values = eigenvalues(gram, m, stride, stop);
   const double largest = *std::max_element(values.begin(), values.end());
   const double floor = largest * static_cast<double>(m) * 0x1p-52;
   for (auto& v : values) v = v > floor ? std::sqrt(v) : 0;

@@ -1,6 +1,7 @@
 // What singular values are worked out from, by SIMD.
 #pragma once
 #include <cstddef>
+#include <functional>
 
 namespace param_stats {
 
@@ -11,8 +12,10 @@ constexpr size_t kGramStep = 16;
 void add_gram(const double* p, size_t rows, size_t m, size_t stride, double* gram);
 
 /// A tridiagonal matrix with the eigenvalues of a symmetric one of m rows, of which the lower
-/// triangle is given and used up: m numbers of the diagonal, and m - 1 below it.
-void make_tridiagonal(double* a, size_t m, size_t stride, double* diagonal, double* below);
+/// triangle is given and used up: m numbers of the diagonal, and m - 1 below it. False:
+/// `stop`, which is asked for each row, said so.
+bool make_tridiagonal(double* a, size_t m, size_t stride, double* diagonal, double* below,
+                      const std::function<bool()>& stop = nullptr);
 
 /// out += A^T (A v) for rows x columns numbers of A, the rows `columns` apart.
 void add_normal_product(const float* a, size_t rows, size_t columns, const double* v, double* out);
@@ -34,5 +37,10 @@ void add_block_dots(Stored stored, const void* a, size_t rows, size_t columns, s
 /// y_k += sum over the rows of z[row * kBlockVectors + k] a_row.
 void add_block_rows(Stored stored, const void* a, size_t rows, size_t columns, size_t pitch,
                     const float* z, size_t stride, float* y);
+
+/// out[i * kBlockVectors + k] = a_i · b_k, in double.
+void block_products(const float* a, const float* b, size_t stride, double* out);
+/// w_k += sum over i of factors[i * kBlockVectors + k] q_i.
+void add_block_mix(const float* q, const float* factors, size_t stride, float* w);
 
 }  // namespace param_stats

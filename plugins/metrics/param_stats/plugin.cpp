@@ -67,7 +67,7 @@ void register_all(tmeter::Registrar& r) {
             .text = "work out the effective rank of matrices with up to so many rows or columns; "
                     "the time rises with this number, memory with its square (8 B a thread)",
             .min = 0,
-            .max = 16384});
+            .max = 8192});
   r.configure(start);
   r.tensor_analysis("param-stats", all_ids(), wants,
                     [](const tmeter::TensorPart& part, tmeter::Call& call) {

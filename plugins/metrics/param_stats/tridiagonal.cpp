@@ -86,9 +86,11 @@ Reflection reflect(const double* row, size_t n, double* v) {
   return {below, below * (below - last)};
 }
 
-void tridiagonal(double* a, size_t m, size_t stride, double* diagonal, double* below) {
+bool tridiagonal(double* a, size_t m, size_t stride, double* diagonal, double* below,
+                 const std::function<bool()>& stop) {
   std::vector<double> v(m), q(m), x(m), p(m);  // v, q: of the reflection before
   for (size_t i = m; i-- > 0;) {
+    if (stop && stop()) return false;
     double* row = a + i * stride;
     for (size_t j = 0; j <= i; ++j) row[j] -= v[i] * q[j] + q[i] * v[j];
     diagonal[i] = row[i];
@@ -105,6 +107,7 @@ void tridiagonal(double* a, size_t m, size_t stride, double* diagonal, double* b
     for (size_t j = 0; j < i; ++j) q[j] = p[j] * scale - share * x[j];
     v.swap(x);
   }
+  return true;
 }
 
 }  // namespace param_stats::HWY_NAMESPACE
@@ -115,8 +118,9 @@ namespace param_stats {
 
 HWY_EXPORT(tridiagonal);
 
-void make_tridiagonal(double* a, size_t m, size_t stride, double* diagonal, double* below) {
-  HWY_DYNAMIC_DISPATCH(tridiagonal)(a, m, stride, diagonal, below);
+bool make_tridiagonal(double* a, size_t m, size_t stride, double* diagonal, double* below,
+                      const std::function<bool()>& stop) {
+  return HWY_DYNAMIC_DISPATCH(tridiagonal)(a, m, stride, diagonal, below, stop);
 }
 
 }  // namespace param_stats

@@ -1,8 +1,8 @@
-// roofline: how long each operator takes on a machine at the least, and what holds it up: arithmetic,
-// memory, or the overhead of being called. Nothing is run.
+// roofline: how long each operator takes on a machine at the least, and what holds it up:
+// arithmetic, memory, or the overhead of being called. Nothing is run.
 //
-// The figures are those of the hardware profile of the run (docs/hardware-profiles.md), the formulas
-// machine/figures.hpp's.
+// The figures are those of the hardware profile of the run (docs/hardware-profiles.md), the
+// formulas machine/figures.hpp's.
 #include <memory>
 
 #include "machine.hpp"
@@ -44,7 +44,8 @@ struct Column {
 
 constexpr std::string_view kRoofline =
     "roofline: max((MACs / peak.mac + other operations / peak.op) / efficiency, bytes read and "
-    "written / peak.dram, or what the profile has for caches) + overhead.operator, operator by operator; a lower bound, for caches and "
+    "written / peak.dram, or what the profile has for caches) + overhead.operator, operator by "
+    "operator; a lower bound, for caches and "
     "fusion are not in it";
 
 const std::array<Column, 8> kColumns{{
@@ -126,11 +127,10 @@ class Roofline {
 
   Cell at(const Column& column, const tmeter::Node& node, const Call& call) {
     if (column.needs_machine && !missing_.empty()) return Cell::unavailable();
-    const auto point = nodes_.of(node, [&]() -> std::optional<Point> {
-      const auto work = machine_.work_of(node, call);
-      return work ? std::optional(point_of({&*work, 1}, 1, call)) : std::nullopt;
-    });
-    return point ? value(column, *point) : Cell::unsupported();
+    const auto work = machine_.work_of(node, call);
+    if (!work) return Cell::unsupported();
+    const auto point = nodes_.of(node, *work, [&] { return point_of({&*work, 1}, 1, call); });
+    return value(column, point);
   }
   Cell at(const Column& column, const tmeter::ModuleCall& m, const Call& call) {
     if (column.needs_machine && !missing_.empty()) return Cell::unavailable();
@@ -149,7 +149,7 @@ class Roofline {
   machine::Machine machine_{"predicted time"};
   std::string missing_;  // a sentence; empty: the profile can tell times
   double overhead_ = 0;
-  machine::PerNode<std::optional<Point>> nodes_;
+  machine::PerNode<Work, Point> nodes_;
 };
 
 void Roofline::start(Call& call) {
@@ -159,7 +159,8 @@ void Roofline::start(Call& call) {
   missing_.clear();
   if (!machine_.has_peak_mac() || !machine_.has_bandwidth())
     missing_ = machine_.quoted_name() + " has no peak rates (peak.mac.*, peak.dram)";
-  const auto profile = std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
+  const auto profile =
+      std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
   for (const auto& column : kColumns) {
     if (!column.needs_machine) continue;
     if (missing_.empty()) {
@@ -191,6 +192,7 @@ Cell Roofline::value(const Column& column, const Point& point) {
 void register_all(tmeter::Registrar& r) {
   const auto roofline = std::make_shared<Roofline>();
   r.configure([roofline](Call& call) { roofline->start(call); });
+  r.handlers_by_signature();
   for (const auto& column : kColumns) {
     r.metric(column.spec);
     r.op("*").handle(column.spec.id, [roofline, &column](const tmeter::Node& node, Call& call) {
@@ -204,10 +206,11 @@ void register_all(tmeter::Registrar& r) {
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.roofline",
-                       .version = "1.0.0",
-                       .description = "Arithmetic intensity, and the least time on a hardware profile",
-                       .needs = "params flops memory",
-                   }),
-                   [](tmeter::Registrar& r) { register_all(r); })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.roofline",
+        .version = "1.0.0",
+        .description = "Arithmetic intensity, and the least time on a hardware profile",
+        .needs = "params flops memory",
+    }),
+    [](tmeter::Registrar& r) { register_all(r); })

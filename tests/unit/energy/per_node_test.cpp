@@ -14,14 +14,14 @@ struct FakeNode {
 
 class PerNode : public testing::Test {
  protected:
-  int value_of(const FakeNode& node) {
-    return kept_.of(node, [&] { return ++made_; });
+  int value_of(const FakeNode& node, int work = 0) {
+    return kept_.of(node, work, [&] { return ++made_; });
   }
 
   const char places_[3]{};
   const FakeNode first_{0, &places_[0]}, far_{5, &places_[1]};
   const FakeNode first_of_another_graph_{0, &places_[2]};
-  machine::PerNode<int> kept_;
+  machine::PerNode<int, int> kept_;
   int made_ = 0;
 };
 
@@ -43,15 +43,21 @@ TEST_F(PerNode, ANodeOfAnotherGraphIsAnotherNode) {
   EXPECT_EQ(value_of(first_of_another_graph_), 2);
 }
 
+TEST_F(PerNode, OtherWorkOfANodeIsWorkedOutAnew) {
+  EXPECT_EQ(value_of(first_, 5), 1);
+  EXPECT_EQ(value_of(first_, 6), 2);
+  EXPECT_EQ(value_of(first_, 6), 2);
+}
+
 TEST_F(PerNode, OneNodeMayAskForAnother) {
-  const int value = kept_.of(first_, [&] { return 10 + value_of(far_); });
+  const int value = kept_.of(first_, 0, [&] { return 10 + value_of(far_); });
   EXPECT_EQ(value, 11);
   EXPECT_EQ(value_of(far_), 1);
-  EXPECT_EQ(kept_.of(first_, [] { return 0; }), 11);
+  EXPECT_EQ(kept_.of(first_, 0, [] { return 0; }), 11);
 }
 
 TEST_F(PerNode, WhatThrowsIsNotKept) {
-  EXPECT_THROW(kept_.of(first_, []() -> int { throw 7; }), int);
+  EXPECT_THROW(kept_.of(first_, 0, []() -> int { throw 7; }), int);
   EXPECT_EQ(value_of(first_), 1);
 }
 

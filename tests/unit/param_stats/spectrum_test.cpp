@@ -225,6 +225,33 @@ TEST(Spectrum, MoreCloseValuesThanABlockHasVectorsAreNoTrap) {
   }
 }
 
+TEST(Spectrum, NormsOfSidesBetween64And1024AreWithinTheDefaultToleranceToo) {
+  // Slow decay, clusters of 1 to 20 values above the others, two clusters; tall, wide and square.
+  const std::vector<std::function<double(double)>> kinds{
+      [](double i) { return std::exp(-1e-2 * i); },
+      [](double i) { return std::exp(-1e-4 * i); },
+      [](double i) { return i < 5 ? 2 - 0.012 * i : 1 - 1e-4 * i; },
+      [](double i) { return i < 20 ? 1.2 - 0.0018 * i : 1 - 1e-4 * i; },
+      [](double i) { return 1 / std::sqrt(1 + i); },
+      [](double i) { return i < 1 ? 1.05 : 1 - 1e-3 * i; },
+      [](double i) { return i < 4    ? 10 - 0.01 * i
+                            : i < 12 ? 9.9 - 0.02 * i
+                                     : 1; }};
+  const tmeter::DType float32(TMETER_DTYPE_FLOAT32);
+  for (const auto& [rows, columns] :
+       {std::pair{65, 65}, {65, 400}, {400, 66}, {70, 3000}, {128, 129}, {768, 300}}) {
+    for (size_t k = 0; k < kinds.size(); ++k) {
+      const auto value = [&](int64_t i) { return kinds[k](static_cast<double>(i)); };
+      const auto bytes = as_floats(reflected(rows, columns, value), 1);
+      const auto found =
+          param_stats::spectrum_of(matrix_of(bytes, float32, rows, columns), {}, kNever);
+      ASSERT_TRUE(found) << rows << " x " << columns << ", " << k;
+      EXPECT_NEAR(found->norm, value(0), value(0) * kDefault)
+          << rows << " x " << columns << ", " << k;
+    }
+  }
+}
+
 TEST(Spectrum, ASketchIsTheSameInWhateverPiecesTheNumbersCome) {
   // Whole numbers: adding them up in float is exact but for the factors' last digits.
   instruction_sets::each([] {
@@ -350,6 +377,26 @@ TEST(Spectrum, CtrlCIsHeardWhileSingularValuesAreWorkedOut) {
   EXPECT_THROW(param_stats::norm_by_lanczos(a, kTightly, [] { return true; }), tmeter::Error);
   const auto b = matrix_of(bytes, tmeter::DType(TMETER_DTYPE_FLOAT32), 40, 50);
   EXPECT_THROW(param_stats::norm_by_blocks(b, 1e-3, [] { return true; }), tmeter::Error);
+}
+
+TEST(Spectrum, CtrlCIsHeardAfterTheLastNumberIsReadToo) {
+  // The Gram matrix of 8,192 columns is worked on for minutes then.
+  const int64_t rows = 90, columns = 60;
+  const std::vector<uint8_t> bytes(sizeof(double) * rows * columns, 1);
+  bool through = false;
+  auto a = matrix_of(bytes, kFloat64, rows, columns);
+  a.read = [&, read = a.read](int64_t first, int64_t count) {
+    through = first + count == rows * columns;
+    return read(first, count);
+  };
+  int asked = 0;
+  const auto stop = [&] { return through && ++asked == 5; };
+  try {
+    param_stats::spectrum_by_gram(a, stop);
+    FAIL() << "not stopped";
+  } catch (const tmeter::Error& e) {
+    EXPECT_EQ(e.status(), TMETER_CANCELLED) << e.what();
+  }
 }
 
 }  // namespace

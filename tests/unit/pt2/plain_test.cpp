@@ -1,6 +1,7 @@
 // What is read as it stands, held against simdjson: nothing is taken that it refuses, and what is
 // taken says the same.
 #include <gtest/gtest.h>
+#include <tmeter/abi/graph.h>
 
 #include <cmath>
 #include <random>
@@ -8,6 +9,7 @@
 #include "../common/json_text.hpp"
 #include "node_view.hpp"
 #include "plain_nodes.hpp"
+#include "plain_specs.hpp"
 #include "plain_tensors.hpp"
 
 namespace pt2 {
@@ -364,6 +366,97 @@ TEST(PlainTensors, TakeNothingThatIsRefusedAsADocument) {
     ++taken;
     expect_same_tensors(plain, text, payloads);
     if (HasFatalFailure() || HasNonfatalFailure()) return;
+  }
+  EXPECT_GT(taken, 100u);
+}
+
+constexpr std::string_view kSpecs =
+    R"({"parameter": {"arg": {"name": "p_w"}, "parameter_name": "a.w"}}, )"
+    R"({"buffer": {"arg": {"name": "b_x"}, "buffer_name": "a.x", "persistent": false}}, )"
+    R"({"tensor_constant": {"arg": {"name": "c_y"}, "tensor_constant_name": "y"}})";
+
+TEST(PlainSpecs, SayWhatIsThere) {
+  const auto text = with_room(std::string(kSpecs));
+  PlainSpecs plain;
+  ASSERT_TRUE(plain.read(text));
+  ASSERT_EQ(plain.specs.size(), 3u);
+  EXPECT_EQ(plain.specs[0].kind, TMETER_TENSOR_PARAMETER);
+  EXPECT_EQ(plain.specs[0].argument, "p_w");
+  EXPECT_EQ(plain.specs[0].name, "a.w");
+  EXPECT_TRUE(plain.specs[0].persistent);
+  EXPECT_EQ(plain.specs[1].kind, TMETER_TENSOR_BUFFER);
+  EXPECT_EQ(plain.specs[1].name, "a.x");
+  EXPECT_FALSE(plain.specs[1].persistent);
+  EXPECT_EQ(plain.specs[2].kind, TMETER_TENSOR_CONSTANT);
+  EXPECT_EQ(plain.specs[2].argument, "c_y");
+}
+
+TEST(PlainSpecs, LeaveOtherKindsAndWhatLacksSomething) {
+  for (const std::string text :
+       {R"({"user_input": {"arg": {"as_tensor": {"name": "x"}}}})",
+        R"({"parameter": {"arg": {"name": "p_w"}}})", R"({"parameter": {"parameter_name": "w"}})",
+        R"({"buffer": {"arg": {"name": "b"}, "buffer_name": "b"}})",
+        R"({"parameter": {"arg": {"name": "p"}, "parameter_name": "w", "parameter_name": "w"}})",
+        R"({"parameter": {"arg": {"name": "p"}, "parameter_name": "w", "later": 1}})",
+        R"({"parameter": {"arg": {"name": "p", "x": 1}, "parameter_name": "w"}})",
+        R"({"parameter": {"arg": {"name": "p"}, "parameter_name": "w"}, "buffer": 1})", R"({})",
+        R"("parameter")", ""}) {
+    PlainSpecs plain;
+    EXPECT_FALSE(plain.read(with_room(text))) << text;
+  }
+}
+
+TEST(PlainSpecs, TakeNothingThatIsRefusedAsADocument) {
+  std::mt19937 random(13);
+  const auto key_of = [](int32_t kind) {
+    return kind == TMETER_TENSOR_PARAMETER ? "parameter"
+           : kind == TMETER_TENSOR_BUFFER  ? "buffer"
+                                           : "tensor_constant";
+  };
+  size_t taken = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    const auto text = with_room(damaged(std::string(kSpecs), random));
+    PlainSpecs plain;
+    if (!plain.read(text)) continue;
+    ++taken;
+    SCOPED_TRACE(text);
+    const Parsed parsed("[" + text + "]");
+    const auto list = as_array(parsed.root);
+    ASSERT_EQ(plain.specs.size(), list.size());
+    for (size_t i = 0; i < list.size(); ++i) {
+      const auto& spec = plain.specs[i];
+      const auto tagged = as_tagged(list.at(i));
+      ASSERT_EQ(tagged.kind, key_of(spec.kind));
+      const auto object = as_object(tagged.value);
+      EXPECT_EQ(spec.argument, text_member(object_member(object, "arg"), "name"));
+      EXPECT_EQ(spec.name, text_member(object, std::string(key_of(spec.kind)) + "_name"));
+      if (spec.kind == TMETER_TENSOR_BUFFER) {
+        EXPECT_EQ(spec.persistent, read_member(object, "persistent", as_bool));
+      }
+    }
+  }
+  EXPECT_GT(taken, 100u);
+}
+
+TEST(PlainCalls, TakeNothingThatIsRefusedAsADocument) {
+  std::mt19937 random(19);
+  const std::string whole = R"({"fqn": "", "signature": {"in_spec": "[1, {\"a\": 2}]"}}, )"
+                            R"({"fqn": "a.b", "signature": null}, {"fqn": "a.c@1", "later": [1]})";
+  PlainCalls plain;
+  const auto undamaged = with_room(whole);
+  ASSERT_TRUE(plain.read(undamaged));
+  EXPECT_EQ(plain.modules, (std::vector<std::string_view>{"", "a.b", "a.c@1"}));
+  size_t taken = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    const auto text = with_room(damaged(whole, random));
+    if (!plain.read(text)) continue;
+    ++taken;
+    SCOPED_TRACE(text);
+    const Parsed parsed("[" + text + "]");
+    const auto list = as_array(parsed.root);
+    ASSERT_EQ(plain.modules.size(), list.size());
+    for (size_t i = 0; i < list.size(); ++i)
+      EXPECT_EQ(plain.modules[i], text_member(as_object(list.at(i)), "fqn"));
   }
   EXPECT_GT(taken, 100u);
 }
