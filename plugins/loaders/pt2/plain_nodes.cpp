@@ -97,7 +97,33 @@ bool PlainNodes::metadata(PlainText& text, PlainNode& node) {
 }
 
 bool PlainNodes::argument(PlainText& text) {
+  const char* const begin = text.at();
   PlainValue made;
+  if (!usual_argument(text, made)) {
+    text.go_to(begin);
+    made = {};
+    if (!any_argument(text, made)) return false;
+  }
+  values.push_back(made);
+  return true;
+}
+
+/// A tensor or an integer, to the letter as Python's json writes it: most arguments are.
+bool PlainNodes::usual_argument(PlainText& text, PlainValue& value) {
+  if (!text.exactly("{\"name\": ") || !text.text(value.name) || !text.exactly(", \"arg\": {\"as_"))
+    return false;
+  if (text.exactly("tensor\": {\"name\": ")) {
+    value.kind = Kind::kTensor;
+    if (!text.text(value.text) || !text.exactly("}}, \"kind\": 1")) return false;
+  } else {
+    value.kind = Kind::kInteger;
+    if (!text.exactly("int\": ") || !text.integer(value.number) || !text.exactly("}, \"kind\": 1"))
+      return false;
+  }
+  return text.take('}');
+}
+
+bool PlainNodes::any_argument(PlainText& text, PlainValue& made) {
   unsigned found = 0;
   int64_t ignored = 0;
   const auto member = [&](std::string_view key) {
@@ -105,9 +131,7 @@ bool PlainNodes::argument(PlainText& text) {
     if (is(key, "arg")) return once(found, 2) && value(text, made);
     return is(key, "kind") && once(found, 4) && text.integer(ignored);
   };
-  if (!text.object(member) || (found & 2) == 0) return false;
-  values.push_back(made);
-  return true;
+  return text.object(member) && (found & 2) != 0;
 }
 
 /// What a node makes: of other kinds not everything is a new value.

@@ -54,6 +54,8 @@ class PlainNodes {
   bool members(PlainText& text, PlainNode& node);
   bool metadata(PlainText& text, PlainNode& node);
   bool argument(PlainText& text);
+  bool usual_argument(PlainText& text, PlainValue& value);
+  bool any_argument(PlainText& text, PlainValue& value);
   bool result(PlainText& text);
   bool value(PlainText& text, PlainValue& value);
   bool value_of_kind(PlainText& text, std::string_view kind, PlainValue& value);

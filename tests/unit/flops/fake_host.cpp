@@ -31,6 +31,8 @@ const tmeter_value* find_arg(const tmeter_node* n, tmeter_str name) {
 tmeter_graph_api graph_api() {
   tmeter_graph_api g{};
   g.struct_size = sizeof g;
+  g.node_count = [](const tmeter_graph*) -> size_t { return state().node ? 1 : 0; };
+  g.node_at = [](const tmeter_graph*, size_t) -> const tmeter_node* { return state().node; };
   g.node_op = [](const tmeter_node* n) { return str(n->op); };
   g.node_overload = [](const tmeter_node* n) { return str(n->overload); };
   g.node_index = [](const tmeter_node*) { return size_t{0}; };
@@ -72,6 +74,7 @@ tmeter_call_api call_api() {
     *out = str(view(key) == "causal" ? state().causal : state().convention);
     return TMETER_OK;
   };
+  c.graph = [](tmeter_call*) -> const tmeter_graph* { return nullptr; };  // node_at needs none
   return c;
 }
 
@@ -143,9 +146,9 @@ tmeter_number evaluate_by(const std::string& metric, const std::string& conventi
   const auto space = convention.find(' ');
   state().convention = convention.substr(0, space);
   state().causal = space == std::string::npos ? "full" : convention.substr(space + 1);
+  state().node = &node;
   if (plugin().configure(nullptr, plugin().user) != TMETER_OK)
     throw std::runtime_error("configure failed: " + state().error);
-  state().node = &node;
   return evaluate(metric, node);
 }
 
