@@ -118,8 +118,9 @@ class Measuring {
                             const char* bytes) {
     const uint64_t opening = m.opening & counted, closing = m.closing & counted;
     const auto closed = count_bits(closing);
-    // No item ends here, or it may, but the list does not, and the piece is not large enough yet.
-    if (depth_ > closed || (depth_ == closed && offset + kBlock - begin_ < piece_)) {
+    // No item ends here, or some may, but the piece is not large enough yet and the list goes on.
+    const bool is_small = offset + kBlock - begin_ < piece_;
+    if (depth_ > closed || (is_small && !ends_in(opening, closing, closed))) {
       depth_ += count_bits(opening) - closed;
       return true;
     }
@@ -133,6 +134,14 @@ class Measuring {
   }
 
  private:
+  /// Whether more is closed somewhere in the block than is open there.
+  TMETER_IN_LOOP bool ends_in(uint64_t opening, uint64_t closing, size_t closed) const {
+    if (depth_ == closed) return false;
+    size_t before = 0;
+    for (uint64_t left = closing; left != 0; left &= left - 1, ++before)
+      if (depth_ + count_bits(opening & ((left & -left) - 1)) == before) return true;
+    return false;
+  }
   bool visit(bool opens, bool closes, size_t at) {
     if (opens) {
       ++depth_;
