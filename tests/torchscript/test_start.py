@@ -86,6 +86,16 @@ class Reports(CliTest):
             self.skipTest("this LibTorch is not one that is known to start short")
         self.assertGreater(self.left(model), 1000)
 
+    def test_another_version_of_libtorch_is_let_alone_and_named(self):
+        """Its objects have other layouts: nothing may look into them before the plugin says what is wrong."""
+        source = self.file("version.c", "unsigned long aoti_torch_abi_version(void) { return (2UL << 8 | 99) << 48; }")
+        library = self.folder / "version.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+        self.assertEqual(dump({"LD_PRELOAD": str(library)})[1], 0)
+        done = tmeter(MODELS / "lstm.scripted.pt", env={"LD_PRELOAD": str(library)})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("finds torch 2.99", done.stderr)
+
     def test_every_report_is_the_same(self):
         files = [f for f in sorted(FIXTURES.rglob("*.pt")) if is_torchscript(f)]
         self.assertGreater(len(files), 60)

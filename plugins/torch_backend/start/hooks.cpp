@@ -215,7 +215,11 @@ void define(Library& library, FunctionSchema&& schema, OperatorName* out_name, c
       "_ZNR5torch7Library4_defEON3c1014FunctionSchemaEPNS1_12OperatorNameERKSt6vectorINS_"
       "10headeronly3TagESaIS8_"
       "EENS_17_RegisterOrVerifyE");
-  own(&library, parsed(std::move(schema)), out_name, tags, how);
+  if (wanted()) {
+    own(&library, parsed(std::move(schema)), out_name, tags, how);
+  } else {
+    own(&library, std::move(schema), out_name, tags, how);
+  }
 }
 
 void implement(Library& library, const char* name, CppFunction&& function,
@@ -223,7 +227,7 @@ void implement(Library& library, const char* name, CppFunction&& function,
   using Own = Library&(Library*, const char*, CppFunction&&, torch::_RegisterOrVerify);
   static auto* const own =
       original<Own>("_ZNR5torch7Library5_implEPKcONS_11CppFunctionENS_17_RegisterOrVerifyE");
-  complete(inferred_schema(function));
+  if (wanted()) complete(inferred_schema(function));
   own(&library, name, std::move(function), how);
 }
 
@@ -310,6 +314,7 @@ size_t names_left() { return deferred().names(); }
 
 /// TorchScript's compiler asks for the same few names thousands of times.
 void enter(Symbol symbol) {
+  if (deferred().names() == 0) return;
   constexpr size_t kMost = 1 << 14;
   static std::array<std::atomic<bool>, kMost> entered{};
   const auto id = static_cast<c10::unique_t>(symbol);
@@ -343,6 +348,10 @@ namespace start = tmeter::torch_backend::start;
 
 torch::Library& torch::Library::_def(c10::FunctionSchema&& schema, c10::OperatorName* out_name,
                                      const std::vector<at::Tag>& tags, _RegisterOrVerify how) & {
+  if (!start::wanted()) {
+    start::define(*this, std::move(schema), out_name, tags, how);
+    return *this;
+  }
   start::definition_sites().defined(schema);
   const auto name = start::name_in(ns_, schema.name());
   if (start::deferring() && !out_name && !python_module_ && how == _RegisterOrVerify::REGISTER &&
@@ -366,6 +375,7 @@ torch::Library& torch::Library::_def(
       "_ZNR5torch7Library4_defEOSt7variantIJN3c1012OperatorNameENS2_14FunctionSchemaEEEONS_"
       "11CppFunctionERKSt6vectorI"
       "NS_10headeronly3TagESaISB_EE");
+  if (!start::wanted()) return own(this, std::move(name_or_schema), std::move(function), tags);
   start::definition_sites().forget();
   start::complete(function.schema_);
   const std::lock_guard lock(start::deferred().mutex());
@@ -382,6 +392,10 @@ torch::Library& torch::Library::_def(
 
 torch::Library& torch::Library::_impl(const char* op, CppFunction&& function,
                                       _RegisterOrVerify how) & {
+  if (!start::wanted()) {
+    start::implement(*this, op, std::move(function), how);
+    return *this;
+  }
   start::definition_sites().forget();
   const auto name = start::name_in(ns_, op);
   if (start::deferring() && how == _RegisterOrVerify::REGISTER && !name.empty()) {
@@ -398,6 +412,7 @@ torch::Library& torch::Library::_impl(const char* op, CppFunction&& function,
 void c10::RegisterOperators::checkSchemaAndRegisterOp_(Options&& options) {
   static auto* const own = start::original<void(RegisterOperators*, Options &&)>(
       "_ZN3c1017RegisterOperators25checkSchemaAndRegisterOp_EONS0_7OptionsE");
+  if (!start::wanted()) return own(this, std::move(options));
   start::definition_sites().forget();
   const std::lock_guard lock(start::deferred().mutex());
   for (auto& kernel : options.kernels) start::complete(kernel.inferred_function_schema);
@@ -444,7 +459,7 @@ c10::FunctionSchema c10::detail::infer_schema::make_function_schema(
 
 void torch::jit::registerOperator(Operator&& op) {
   // Those of the dispatcher come from it, by somebody who has its lock and ours.
-  if (op.isC10Op()) return start::enter_script_operator(std::move(op));
+  if (!start::wanted() || op.isC10Op()) return start::enter_script_operator(std::move(op));
   const auto name = start::name_of(op);
   if (start::deferring()) {
     return start::deferred().add(name, std::make_unique<start::ScriptOperator>(std::move(op)));
@@ -555,7 +570,7 @@ std::shared_ptr<torch::jit::Operator> torch::jit::getOperatorForLiteral(const ch
 void torch::jit::deregisterOperator(const FunctionSchema& schema) {
   static auto* const own = start::original<void(const FunctionSchema&)>(
       "_ZN5torch3jit18deregisterOperatorERKN3c1014FunctionSchemaE");
-  start::deferred().enter(schema.name());
+  if (start::names_left()) start::deferred().enter(schema.name());
   own(schema);
 }
 
