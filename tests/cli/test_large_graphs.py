@@ -136,7 +136,7 @@ class ManyLayers(CliTest):
         return make_large.write_large(nodes, path), path
 
     def test_every_layer_adds_the_same(self):
-        made = [self.graph(nodes) for nodes in (1, 40, 5000)]  # 5,000: metrics are asked in blocks
+        made = [self.graph(nodes) for nodes in (1, 40, 6000)]  # metrics are asked in blocks, lists read ahead
         documents = [report(path) for _, path in made]
         nodes = [count for count, _ in made]
         step = nodes[1] - nodes[0]
@@ -152,7 +152,7 @@ class ManyLayers(CliTest):
         self.assertEqual([c["unknown_ops"] for c in counted], [[], [], []])
 
     def test_what_is_wrong_in_one_piece_is_told_with_its_place(self):
-        _, path = self.graph(3000)
+        _, path = self.graph(6000)  # more than 4 MB of nodes: another thread reads them ahead
         cases = {
             "a table that names a tensor twice": (
                 lambda text: text.replace('"p_h_60_ln_1_weight": {', '"p_h_7_ln_1_weight": {', 1),

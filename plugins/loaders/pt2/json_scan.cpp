@@ -42,10 +42,15 @@ struct Plainly {
     for (size_t i = 0; i < kBlock; ++i) out |= uint64_t{bytes[i] == ','} << i;
     return out;
   }
+  /// Bit i of the result: the parity of the bits up to i.
+  static uint64_t running_parity(uint64_t bits) {
+    for (const int shift : {1, 2, 4, 8, 16, 32}) bits ^= bits << shift;
+    return bits;
+  }
 };
 
 #ifdef __x86_64__
-#define TMETER_WITH_AVX2 __attribute__((target("avx2,bmi,popcnt")))
+#define TMETER_WITH_AVX2 __attribute__((target("avx2,bmi,popcnt,pclmul")))
 
 /// 32 bytes at a time.
 struct WithAvx2 {
@@ -69,23 +74,24 @@ struct WithAvx2 {
   TMETER_WITH_AVX2 static uint64_t commas(const char* bytes) {
     return equal(half(bytes, 0), half(bytes, 1), ',');
   }
+  /// A product without carries by ones everywhere.
+  TMETER_WITH_AVX2 static uint64_t running_parity(uint64_t bits) {
+    const auto factor = _mm_set_epi64x(0, static_cast<int64_t>(bits));
+    return static_cast<uint64_t>(
+        _mm_cvtsi128_si64(_mm_clmulepi64_si128(factor, _mm_set1_epi8(-1), 0)));
+  }
 };
 #endif
 
 TMETER_IN_LOOP size_t count_bits(uint64_t bits) { return static_cast<size_t>(std::popcount(bits)); }
 
-/// Bit i of the result: the parity of the bits up to i.
-TMETER_IN_LOOP uint64_t running_parity(uint64_t bits) {
-  for (const int shift : {1, 2, 4, 8, 16, 32}) bits ^= bits << shift;
-  return bits;
-}
-
 /// Which bytes stand inside texts, carried from block to block.
 class InTexts {
  public:
-  TMETER_IN_LOOP uint64_t inside(const Masks& m) {
+  template <class Reading>
+  TMETER_IN_LOOP uint64_t inside(const Masks& m, Reading) {
     const uint64_t quotes = m.quotes & ~escaped(m.backslashes);
-    const uint64_t inside = running_parity(quotes) ^ carried_;
+    const uint64_t inside = Reading::running_parity(quotes) ^ carried_;
     carried_ = inside >> 63 ? ~uint64_t{0} : 0;
     return inside;
   }
@@ -118,8 +124,9 @@ class Measuring {
                             const char* bytes) {
     const uint64_t opening = m.opening & counted, closing = m.closing & counted;
     const auto closed = count_bits(closing);
-    // No item ends here, or it may, but the list does not, and the piece is not large enough yet.
-    if (depth_ > closed || (depth_ == closed && offset + kBlock - begin_ < piece_)) {
+    // No item ends here, or some may, but the piece is not large enough yet and the list goes on.
+    const bool is_small = offset + kBlock - begin_ < piece_;
+    if (depth_ > closed || (is_small && !ends_in(opening, closing, closed))) {
       depth_ += count_bits(opening) - closed;
       return true;
     }
@@ -133,6 +140,14 @@ class Measuring {
   }
 
  private:
+  /// Whether more is closed somewhere in the block than is open there.
+  TMETER_IN_LOOP bool ends_in(uint64_t opening, uint64_t closing, size_t closed) const {
+    if (depth_ == closed) return false;
+    size_t before = 0;
+    for (uint64_t left = closing; left != 0; left &= left - 1, ++before)
+      if (depth_ + count_bits(opening & ((left & -left) - 1)) == before) return true;
+    return false;
+  }
   bool visit(bool opens, bool closes, size_t at) {
     if (opens) {
       ++depth_;
@@ -167,7 +182,7 @@ TMETER_IN_LOOP bool measure_with(std::string_view text, size_t at, const Measure
     if (how.between && offset % kBetween == 0) how.between();
     const char* const bytes = rest.data() + offset;
     const auto masks = Reading::masks(bytes);
-    uint64_t counted = ~texts.inside(masks);
+    uint64_t counted = ~texts.inside(masks, Reading());
     if (rest.size() - offset < kBlock) counted &= (uint64_t{1} << (rest.size() - offset)) - 1;
     if (measuring.block(masks, counted, offset, Reading(), bytes)) continue;
     out.text = rest.substr(0, out.ends.back());
@@ -185,7 +200,7 @@ TMETER_WITH_AVX2 bool measure_with_avx2(std::string_view text, size_t at, const 
 /// Every processor with AVX2 that there is has the others.
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("popcnt");
+         __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul");
 }
 #endif
 

@@ -22,18 +22,17 @@
 
 #include "libtorch.hpp"
 #include "start/deferred.hpp"
+#include "start/original.hpp"
 #include "start/start.hpp"
 
 #if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR == 15
 
 #include <ATen/core/op_registration/infer_schema.h>
 #include <ATen/core/op_registration/op_registration.h>
-#include <dlfcn.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 
 #include <array>
-#include <cstdio>
-#include <cstdlib>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -54,14 +53,6 @@ using torch::jit::Operator;
 using Tags = std::vector<at::Tag>;
 using Overloads = std::vector<std::shared_ptr<Operator>>;
 
-/// LibTorch's own function of this (mangled) name. There is one: LibTorch called it.
-template <class F>
-F* original(const char* symbol) {
-  if (void* const found = dlsym(RTLD_NEXT, symbol)) return reinterpret_cast<F*>(found);
-  std::fprintf(stderr, "tmeter: LibTorch has no %s\n", symbol);
-  std::abort();
-}
-
 // Static initialisers of LibTorch come here before ours have run: everything is made when it is
 // first used.
 Deferred& deferred() {
@@ -69,33 +60,29 @@ Deferred& deferred() {
   return *all;
 }
 
-bool over =
-    false;  // LibTorch has started: dependencies are initialised before what depends on them
+// LibTorch has started: dependencies are initialised before what depends on them.
+bool over = false;
 __attribute__((constructor(101))) void end_start() { over = true; }
 
-bool deferring() {
-  if (over) return false;
-  static const bool wanted = [] {
-    const char* const how = std::getenv("TMETER_TORCH_START");
-    return !how || std::string_view(how) != "full";
-  }();
-  return wanted;
-}
+bool deferring() { return !over && wanted(); }
 
 /// Of "add.Tensor" or its schema in the library of aten, "aten::add"; nothing when it has no
-/// namespace.
-std::string name_in(const std::optional<std::string>& name_space, std::string_view op) {
+/// namespace. Held until the next one is asked for.
+std::string_view name_in(const std::optional<std::string>& name_space, std::string_view op) {
+  thread_local std::string full;
   const auto name = shared_name(op);
-  if (name.find("::") != std::string_view::npos) return std::string(name);
+  if (name.find("::") != std::string_view::npos)
+    return full = name;  // what it is of may be moved away
   if (!name_space) return {};
-  return (*name_space + "::").append(name);
+  full.assign(*name_space).append("::").append(name);
+  return full;
 }
 
 // ---- Schemas that need not be made yet: stand-ins, told by an overload name that no operator can
 // have.
 
-constexpr std::string_view kUnparsed = "tmeter: unparsed",
-                           kUnparsedWithVariables = "tmeter: unparsed, variables";
+// No longer than a string keeps in itself: there are 18,000.
+constexpr std::string_view kUnparsed = "tmeter?", kUnparsedWithVariables = "tmeter?types";
 constexpr std::string_view kInferred = "tmeter#";
 
 bool is_unparsed(const FunctionSchema& schema) {
@@ -118,7 +105,7 @@ FunctionSchema parsed(FunctionSchema&& schema) {
 
 /// Places in LibTorch's code that parse a schema and hand it on to a library, always: Library::def,
 /// through which nearly all of them come. A place is known by the address its call returns to, and
-/// it is trusted when it has done nothing else for some dozens of times.
+/// it is trusted when it has done nothing else for two dozen times.
 class DefinitionSites {
  public:
   bool known(const void* site) {
@@ -145,7 +132,7 @@ class DefinitionSites {
   }
 
  private:
-  static constexpr int kEnough = 64;
+  static constexpr int kEnough = 24;
   std::map<const void*, int> seen_;  // how often, or -1: does other things, too
   const void* last_site_ = nullptr;
   OperatorName last_{"", ""};
@@ -156,13 +143,18 @@ DefinitionSites& definition_sites() {
   return *sites;
 }
 
-/// The C++ types that a kernel takes and gives, from which its schema is inferred.
+/// The C++ types that kernels take and give, from which their schemas are inferred, one after the
+/// other.
 struct KernelTypes {
-  std::vector<ArgumentDef> arguments, returns;
+  struct Kernel {
+    size_t begin, returns, end;
+  };
+  std::vector<ArgumentDef> types;
+  std::vector<Kernel> kernels;
 };
 
-std::vector<KernelTypes>& kernel_types() {
-  static auto* const all = new std::vector<KernelTypes>();
+KernelTypes& kernel_types() {
+  static auto* const all = new KernelTypes();
   return *all;
 }
 
@@ -173,11 +165,28 @@ FunctionSchema infer(c10::ArrayRef<ArgumentDef> arguments, c10::ArrayRef<Argumen
   return own(arguments, returns);
 }
 
-void complete(std::unique_ptr<FunctionSchema>& inferred) {
-  if (!inferred || !inferred->overload_name().starts_with(kInferred)) return;
-  const auto& types =
-      kernel_types()[std::stoul(inferred->overload_name().substr(kInferred.size()))];
-  *inferred = infer(types.arguments, types.returns);
+constexpr size_t kNone = ~size_t{0};
+
+/// Which of kernel_types() a schema stands in for.
+size_t stands_for(const std::unique_ptr<FunctionSchema>& schema) {
+  if (!schema || !schema->overload_name().starts_with(kInferred)) return kNone;
+  const auto number = std::string_view(schema->overload_name()).substr(kInferred.size());
+  size_t which = kNone;
+  std::from_chars(number.data(), number.data() + number.size(), which);
+  return which;
+}
+
+std::unique_ptr<FunctionSchema> inferred(size_t which) {
+  const auto& [types, kernels] = kernel_types();
+  const auto& kernel = kernels[which];
+  const c10::ArrayRef<ArgumentDef> all(types);
+  return std::make_unique<FunctionSchema>(
+      infer(all.slice(kernel.begin, kernel.returns - kernel.begin),
+            all.slice(kernel.returns, kernel.end - kernel.returns)));
+}
+
+void complete(std::unique_ptr<FunctionSchema>& schema) {
+  if (const auto which = stands_for(schema); which != kNone) schema = inferred(which);
 }
 
 /// Private members: the schema inferred for a kernel, and what a TorchScript operator keeps of its
@@ -206,7 +215,11 @@ void define(Library& library, FunctionSchema&& schema, OperatorName* out_name, c
       "_ZNR5torch7Library4_defEON3c1014FunctionSchemaEPNS1_12OperatorNameERKSt6vectorINS_"
       "10headeronly3TagESaIS8_"
       "EENS_17_RegisterOrVerifyE");
-  own(&library, parsed(std::move(schema)), out_name, tags, how);
+  if (wanted()) {
+    own(&library, parsed(std::move(schema)), out_name, tags, how);
+  } else {
+    own(&library, std::move(schema), out_name, tags, how);
+  }
 }
 
 void implement(Library& library, const char* name, CppFunction&& function,
@@ -214,7 +227,7 @@ void implement(Library& library, const char* name, CppFunction&& function,
   using Own = Library&(Library*, const char*, CppFunction&&, torch::_RegisterOrVerify);
   static auto* const own =
       original<Own>("_ZNR5torch7Library5_implEPKcONS_11CppFunctionENS_17_RegisterOrVerifyE");
-  complete(inferred_schema(function));
+  if (wanted()) complete(inferred_schema(function));
   own(&library, name, std::move(function), how);
 }
 
@@ -243,13 +256,20 @@ struct Definition final : Registration {
 
 struct Kernel final : Registration {
   Kernel(Library& library, const char* name, CppFunction&& function)
-      : library(library), name(name), function(std::move(function)) {}
+      : library(library),
+        name(name),
+        types(stands_for(inferred_schema(function))),
+        function(std::move(function)) {
+    if (types != kNone) inferred_schema(this->function).reset();
+  }
   void enter() override {
+    if (types != kNone) inferred_schema(function) = inferred(types);
     implement(library, name.c_str(), std::move(function), torch::_RegisterOrVerify::REGISTER);
   }
   std::optional<std::string_view> overload() const override { return overload_of(name); }
   Library& library;
   std::string name;
+  size_t types;
   CppFunction function;
 };
 
@@ -294,6 +314,7 @@ size_t names_left() { return deferred().names(); }
 
 /// TorchScript's compiler asks for the same few names thousands of times.
 void enter(Symbol symbol) {
+  if (deferred().names() == 0) return;
   constexpr size_t kMost = 1 << 14;
   static std::array<std::atomic<bool>, kMost> entered{};
   const auto id = static_cast<c10::unique_t>(symbol);
@@ -327,6 +348,10 @@ namespace start = tmeter::torch_backend::start;
 
 torch::Library& torch::Library::_def(c10::FunctionSchema&& schema, c10::OperatorName* out_name,
                                      const std::vector<at::Tag>& tags, _RegisterOrVerify how) & {
+  if (!start::wanted()) {
+    start::define(*this, std::move(schema), out_name, tags, how);
+    return *this;
+  }
   start::definition_sites().defined(schema);
   const auto name = start::name_in(ns_, schema.name());
   if (start::deferring() && !out_name && !python_module_ && how == _RegisterOrVerify::REGISTER &&
@@ -350,6 +375,7 @@ torch::Library& torch::Library::_def(
       "_ZNR5torch7Library4_defEOSt7variantIJN3c1012OperatorNameENS2_14FunctionSchemaEEEONS_"
       "11CppFunctionERKSt6vectorI"
       "NS_10headeronly3TagESaISB_EE");
+  if (!start::wanted()) return own(this, std::move(name_or_schema), std::move(function), tags);
   start::definition_sites().forget();
   start::complete(function.schema_);
   const std::lock_guard lock(start::deferred().mutex());
@@ -366,6 +392,10 @@ torch::Library& torch::Library::_def(
 
 torch::Library& torch::Library::_impl(const char* op, CppFunction&& function,
                                       _RegisterOrVerify how) & {
+  if (!start::wanted()) {
+    start::implement(*this, op, std::move(function), how);
+    return *this;
+  }
   start::definition_sites().forget();
   const auto name = start::name_in(ns_, op);
   if (start::deferring() && how == _RegisterOrVerify::REGISTER && !name.empty()) {
@@ -382,6 +412,7 @@ torch::Library& torch::Library::_impl(const char* op, CppFunction&& function,
 void c10::RegisterOperators::checkSchemaAndRegisterOp_(Options&& options) {
   static auto* const own = start::original<void(RegisterOperators*, Options &&)>(
       "_ZN3c1017RegisterOperators25checkSchemaAndRegisterOp_EONS0_7OptionsE");
+  if (!start::wanted()) return own(this, std::move(options));
   start::definition_sites().forget();
   const std::lock_guard lock(start::deferred().mutex());
   for (auto& kernel : options.kernels) start::complete(kernel.inferred_function_schema);
@@ -413,14 +444,22 @@ c10::FunctionSchema torch::jit::parseSchema(const std::string& text, bool allow_
 c10::FunctionSchema c10::detail::infer_schema::make_function_schema(
     c10::ArrayRef<ArgumentDef> arguments, c10::ArrayRef<ArgumentDef> returns) {
   if (!start::deferring()) return start::infer(arguments, returns);
-  auto& all = start::kernel_types();
-  all.push_back({arguments.vec(), returns.vec()});
-  return {"", std::string(start::kInferred) + std::to_string(all.size() - 1), {}, {}};
+  auto& [types, kernels] = start::kernel_types();
+  const auto begin = types.size();
+  types.insert(types.end(), arguments.begin(), arguments.end());
+  const auto middle = types.size();
+  types.insert(types.end(), returns.begin(), returns.end());
+  kernels.push_back({begin, middle, types.size()});
+  std::array<char, 15> name{};
+  start::kInferred.copy(name.data(), name.size());
+  const auto end =
+      std::to_chars(name.data() + start::kInferred.size(), name.end(), kernels.size() - 1).ptr;
+  return {"", std::string(name.data(), end), {}, {}};
 }
 
 void torch::jit::registerOperator(Operator&& op) {
   // Those of the dispatcher come from it, by somebody who has its lock and ours.
-  if (op.isC10Op()) return start::enter_script_operator(std::move(op));
+  if (!start::wanted() || op.isC10Op()) return start::enter_script_operator(std::move(op));
   const auto name = start::name_of(op);
   if (start::deferring()) {
     return start::deferred().add(name, std::make_unique<start::ScriptOperator>(std::move(op)));
@@ -531,7 +570,7 @@ std::shared_ptr<torch::jit::Operator> torch::jit::getOperatorForLiteral(const ch
 void torch::jit::deregisterOperator(const FunctionSchema& schema) {
   static auto* const own = start::original<void(const FunctionSchema&)>(
       "_ZN5torch3jit18deregisterOperatorERKN3c1014FunctionSchemaE");
-  start::deferred().enter(schema.name());
+  if (start::names_left()) start::deferred().enter(schema.name());
   own(schema);
 }
 

@@ -39,18 +39,50 @@ size_t end_of(std::string_view text, size_t at) {
   return std::string_view::npos;
 }
 
-void expect_measured(const std::string& text) {
+/// Where the pieces of the list that begins the text end, which ends at `end`: at the first comma
+/// between items behind so many bytes.
+std::vector<size_t> ends_of(std::string_view text, size_t end, size_t piece) {
+  std::vector<size_t> ends;
+  size_t depth = 0, begin = 0;
+  bool inside = false;
+  for (size_t i = 1; i < end; ++i) {
+    const char c = text[i];
+    const size_t at = i - 1;  // in what stands between the brackets
+    if (c == '\\') {
+      if (text.substr(i + 1, 1).find_first_of("\"\\") == 0) ++i;
+    } else if (c == '"') {
+      inside = !inside;
+    } else if (inside) {
+      continue;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    } else if (c == ',' && depth == 0 && at - begin >= piece) {
+      ends.push_back(at);
+      begin = at + 1;
+    }
+  }
+  ends.push_back(end - 1);
+  return ends;
+}
+
+void expect_measured(const std::string& text, size_t piece) {
   SCOPED_TRACE(text);
   const size_t end = end_of(text, 0);
   Extent fast, plain;
-  const Measure how{.piece = 40};
+  const Measure how{.piece = piece};
   ASSERT_EQ(measure(text, 0, how, fast), end != std::string::npos);
   ASSERT_EQ(measure_plainly(text, 0, how, plain), end != std::string::npos);
   if (end == std::string::npos) return;
   EXPECT_EQ(fast.text, std::string_view(text).substr(1, end - 1));
   EXPECT_EQ(plain.text, fast.text);
   EXPECT_EQ(plain.ends, fast.ends);
-  EXPECT_EQ(fast.ends.back(), fast.text.size());
+  EXPECT_EQ(fast.ends, ends_of(text, end, piece));
+}
+
+void expect_measured(const std::string& text) {
+  for (const size_t piece : {40, 150, 10'000}) expect_measured(text, piece);
 }
 
 TEST(Pt2Measure, FindsTheEndPastTextsAndEscapes) {
