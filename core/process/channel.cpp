@@ -4,14 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 namespace tmeter::core {
 namespace {
 
 constexpr size_t kMaxText = size_t{1} << 20;
+constexpr size_t kBuffer = 2 * kMaxText;  // with a whole frame in front there is room to read on
 
 struct Header {
   uint32_t kind;
@@ -47,31 +49,35 @@ void FrameWriter::send(FrameKind kind, uint64_t first, uint64_t second, std::str
 }
 
 bool FrameReader::read(const std::function<void(const Frame&)>& handle) {
-  std::array<char, 65536> buffer;
-  const ssize_t n = ::read(fd_, buffer.data(), buffer.size());
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(kBuffer);
+  if (begin_ > 0 && kBuffer - end_ < kMaxText) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    end_ -= std::exchange(begin_, 0);
+  }
+  const ssize_t n = ::read(fd_, buffer_.get() + end_, kBuffer - end_);
   if (n < 0) return errno == EINTR || errno == EAGAIN;
   if (n == 0) return false;
-  pending_.append(buffer.data(), static_cast<size_t>(n));
+  end_ += static_cast<size_t>(n);
   return hand_over(handle);
 }
 
 bool FrameReader::hand_over(const std::function<void(const Frame&)>& handle) {
-  size_t at = 0;
-  while (pending_.size() - at >= sizeof(Header)) {
+  while (end_ - begin_ >= sizeof(Header)) {
     Header header;
-    std::memcpy(&header, pending_.data() + at, sizeof header);
+    std::memcpy(&header, buffer_.get() + begin_, sizeof header);
     if (header.kind < 1 || header.kind > static_cast<uint32_t>(FrameKind::kRunsModel) ||
         header.size > kMaxText) {
       broken_ = true;
       return false;
     }
-    if (pending_.size() - at - sizeof header < header.size) break;
-    handle({static_cast<FrameKind>(header.kind),
-            {header.numbers[0], header.numbers[1]},
-            pending_.substr(at + sizeof header, header.size)});
-    at += sizeof header + header.size;
+    if (end_ - begin_ - sizeof header < header.size) break;
+    frame_.kind = static_cast<FrameKind>(header.kind);
+    std::copy(std::begin(header.numbers), std::end(header.numbers), frame_.numbers);
+    frame_.text.assign(buffer_.get() + begin_ + sizeof header, header.size);
+    begin_ += sizeof header + header.size;
+    handle(frame_);
   }
-  pending_.erase(0, at);
+  if (begin_ == end_) begin_ = end_ = 0;
   return true;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -56,7 +57,9 @@ class FrameReader {
   bool hand_over(const std::function<void(const Frame&)>& handle);
   int fd_;
   bool broken_ = false;
-  std::string pending_;
+  std::unique_ptr<char[]> buffer_;  // more than the longest frame; only what is used takes memory
+  size_t begin_ = 0, end_ = 0;      // in it, of what has been read and not handed over
+  Frame frame_;                     // its text keeps its memory
 };
 
 }  // namespace tmeter::core

@@ -29,9 +29,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kMemoryInterval = std::chrono::milliseconds(50);
-constexpr auto kGrace = std::chrono::seconds(1);  // after Ctrl-C
+constexpr auto kGrace = std::chrono::seconds(1);         // after Ctrl-C
 constexpr auto kGraceOfRuns = std::chrono::seconds(10);  // what was measured is written
-constexpr double kSecondTry = 1;                  // seconds, when the first one took all the time
+constexpr double kSecondTry = 1;  // seconds, when the first one took all the time
 constexpr size_t kMostAttempts = 8;
 
 Clock::time_point after(double seconds, Clock::time_point start = Clock::now()) {
@@ -44,6 +44,13 @@ std::pair<Descriptor, Descriptor> make_pipe() {
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
     throw Error(ErrorKind::kRun, std::string("cannot start: pipe: ") + std::strerror(errno));
   return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// A report of a gigabyte goes through it: fewer turns of both processes. As it is, if it may not
+/// grow.
+void make_roomy(const Descriptor& pipe) {
+  constexpr int kBytes = 1 << 20;  // what everybody may have
+  fcntl(pipe.get(), F_SETPIPE_SZ, kBytes);
 }
 
 /// Signals that end a program, taken as data: no file is left half-written by them.
@@ -103,6 +110,7 @@ class Attempt {
 
   void start(const Work& work, const std::vector<Excluded>& excluded, bool watchful) {
     auto [frames_in, frames_out] = make_pipe();
+    make_roomy(frames_out);
     auto [stray_in, stray_out] = make_pipe();
     share_activity();
     activity().watchful = watchful;

@@ -72,21 +72,29 @@ std::string RowWriter::rows_text(const Items& items, size_t begin, size_t end,
 }
 
 /// Rows that do not depend on those before. Of many, another thread makes every second block while
-/// this one makes the block before; where no thread can be had, this one makes both.
+/// this one makes the block before and hands over the one before that; where no thread can be had,
+/// this one makes all.
 template <class Items, class Item>
 void RowWriter::large_section(std::string_view name, const Items& items, Row<Item> row) {
-  constexpr size_t kBlock = 2048;
+  static constexpr size_t kBlock = 2048;
   const bool alone = std::thread::hardware_concurrency() < 2;
+  const size_t pairs = alone ? 0 : items.size() / (2 * kBlock);
+  const auto second_of = [&](size_t pair) {
+    const size_t begin = (2 * pair + 1) * kBlock;
+    return std::async(
+        [&items, begin, row, this] { return rows_text(items, begin, begin + kBlock, row); });
+  };
   stream_.line(kMemberIndent).key(name).open('[');
-  size_t at = 0;
-  for (; !alone && items.size() - at >= 2 * kBlock; at += 2 * kBlock) {
-    const size_t middle = at + kBlock;
-    auto second = std::async(
-        [&items, middle, row, this] { return rows_text(items, middle, middle + kBlock, row); });
-    write_rows(items, at, middle, row);
-    stream_.items(second.get());
+  std::future<std::string> second;
+  if (pairs > 0) second = second_of(0);
+  for (size_t pair = 0; pair < pairs; ++pair) {
+    const size_t begin = 2 * pair * kBlock;
+    write_rows(items, begin, begin + kBlock, row);
+    const auto made = second.get();
+    if (pair + 1 < pairs) second = second_of(pair + 1);
+    stream_.items(made);
   }
-  write_rows(items, at, items.size(), row);
+  write_rows(items, 2 * pairs * kBlock, items.size(), row);
   if (items.size() > 0) stream_.end_line(kMemberIndent);
   stream_.close(']');
 }
@@ -123,19 +131,21 @@ void RowWriter::modules() {
   });
 }
 
+void RowWriter::module_calls() {
+  large_section("module_calls", graph_.module_calls(), &RowWriter::module_call_row);
+}
+
 // Figures of calls are those that metrics state of them, or module handlers; the others follow from
 // the operators.
-void RowWriter::module_calls() {
-  section("module_calls", graph_.module_calls(), [this](size_t i, const tmeter::ModuleCall& call) {
-    stream_.key("module").integer(signed_of(call.module().index()));
-    if (const auto parent = call.parent()) stream_.key("parent").integer(signed_of(parent.index()));
-    const auto& metrics = values_.metrics();
-    if (std::any_of(metrics.begin(), metrics.end(), [&](const auto& m) {
-          return m.axis() == TMETER_AXIS_MODULE_CALL ||
-                 report_.cell(m, TMETER_AXIS_MODULE_CALL, i).by_module();
-        }))
-      values_.write(stream_, TMETER_AXIS_MODULE_CALL, i);
-  });
+void RowWriter::module_call_row(size_t i, const tmeter::ModuleCall& call) {
+  stream_.key("module").integer(signed_of(call.module().index()));
+  if (const auto parent = call.parent()) stream_.key("parent").integer(signed_of(parent.index()));
+  const auto& metrics = values_.metrics();
+  if (std::any_of(metrics.begin(), metrics.end(), [&](const auto& m) {
+        return m.axis() == TMETER_AXIS_MODULE_CALL ||
+               report_.cell(m, TMETER_AXIS_MODULE_CALL, i).by_module();
+      }))
+    values_.write(stream_, TMETER_AXIS_MODULE_CALL, i);
 }
 
 void RowWriter::nodes() { large_section("nodes", graph_.nodes(), &RowWriter::node_row); }

@@ -44,6 +44,7 @@ class RowWriter {
   void enter(const tmeter::Module& module);
   std::string child_id(size_t level, size_t number) const;
   void module_row(const tmeter::Module& module);
+  void module_call_row(size_t i, const tmeter::ModuleCall& call);
   void node_row(size_t i, const tmeter::Node& node);
   void tensor_row(size_t i, const tmeter::Tensor& tensor);
   void attributes(const tmeter::Module& module);
