@@ -268,35 +268,51 @@ void Engine::evaluate_in_blocks() {
   roll_up_together(columns);
 }
 
+/// Analyses of a large graph, in the order in which columns would ask for them.
+void Engine::produce_together() {
+  if (graph_.nodes().size() < kLarge) return;
+  std::vector<size_t> columns;
+  for (size_t i = 0; i < results_.columns.size(); ++i) {
+    if (progress_[i].finished == Stage::kDone) continue;
+    for (const auto pass : progress_[i].passes) run_pass(passes_[pass]);
+    if (progress_[i].is_produced()) columns.push_back(i);
+  }
+  roll_up_together(columns);
+}
+
 /// Two threads add up what needs no other column. What fails there fails again when it is its turn,
 /// and is told then.
 void Engine::roll_up_together(const std::vector<size_t>& columns) {
   if (threads_ < 2 || activity().watchful) return;
-  const auto add_up = [&](size_t first) {
+  const auto every_second = [&](size_t first) {
     for (size_t i = first; i < columns.size(); i += 2) {
       auto& c = results_.columns[columns[i]];
       auto& progress = progress_[columns[i]];
       const bool waits = c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN;
       if (c.failed || waits || progress.finished == Stage::kDone) continue;
       try {
-        roll_up_nodes(graph_, results_, c);
+        add_up(c);
         progress.added_up = true;
       } catch (const Error&) {
       }
     }
   };
-  auto odd = std::async(add_up, 1);
-  add_up(0);
+  auto odd = std::async(every_second, 1);
+  every_second(0);
   odd.get();
+}
+
+void Engine::add_up(Column& c) {
+  if (c.axis == TMETER_AXIS_NODE || c.axis == TMETER_AXIS_MODULE_CALL)
+    roll_up_nodes(graph_, results_, c);
+  if (c.axis == TMETER_AXIS_TENSOR) roll_up_tensors(graph_, results_, c);
 }
 
 void Engine::roll_up(size_t i) {
   auto& c = results_.columns[i];
   if (progress_[i].added_up) return;
   if (c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN) require_metric(c.weight);
-  if (c.axis == TMETER_AXIS_NODE) roll_up_nodes(graph_, results_, c);
-  if (c.axis == TMETER_AXIS_MODULE_CALL) roll_up_nodes(graph_, results_, c);
-  if (c.axis == TMETER_AXIS_TENSOR) roll_up_tensors(graph_, results_, c);
+  add_up(c);
 }
 
 void Engine::require(size_t i) {
@@ -424,6 +440,7 @@ Results Engine::run() {
   stream_tensors();
   observe_runs();
   evaluate_in_blocks();
+  produce_together();
   for (size_t i = 0; i < results_.columns.size(); ++i) require(i);
   for (auto& pass : passes_) run_pass(pass);
   if (graph_.property("content") == "weights") {

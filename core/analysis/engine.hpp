@@ -135,7 +135,9 @@ class Engine final : private ResultsAccess {
   void keep(size_t column, const Node& node, const Given& given);
   bool follows_signature(size_t column, int32_t axis, size_t index);
   void roll_up(size_t column);
+  void produce_together();
   void roll_up_together(const std::vector<size_t>& columns);
+  void add_up(Column& column);
   void run_pass(Pass& pass);
   /// Until every cell of it is there.
   void require(size_t column);
