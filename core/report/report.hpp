@@ -63,9 +63,10 @@ struct Report {
       structure_ = std::make_unique<Structure>(coming_.valid() ? coming_.get() : Structure(*graph));
     return *structure_;
   }
-  /// Lets another thread work it out meanwhile. For a graph whose sizes stay as they are.
+  /// Lets another thread work it out meanwhile, where one can be had. For a graph whose sizes stay
+  /// as they are.
   void prepare_structure() {
-    coming_ = std::async(std::launch::async, [g = graph] { return Structure(*g); });
+    coming_ = std::async([g = graph] { return Structure(*g); });
   }
   /// Instead of working it out: as a saved report tells it.
   void tell_structure(Structure told) { structure_ = std::make_unique<Structure>(std::move(told)); }
