@@ -230,6 +230,9 @@ tmeter_status guard_callback(tmeter_call* call, F&& f) noexcept {
       default:
         return TMETER_INTERNAL;
     }
+  } catch (const std::bad_alloc&) {
+    if (call) call->frame.error = "out of memory";  // short enough to need none
+    return TMETER_INTERNAL;
   } catch (const std::exception& e) {
     if (call) call->frame.error = e.what();
     return TMETER_INTERNAL;

@@ -37,6 +37,14 @@ TEST(Call, ScratchMemoryIsZeroed) {
   EXPECT_TRUE(std::all_of(bytes, bytes + 1000, [](char c) { return c == 0; }));
 }
 
+TEST(Call, WhatTheHostHasNoMemoryForIsToldInWords) {
+  tmeter_call call;
+  const auto status =
+      core::guard_callback(&call, []() -> tmeter_status { throw std::bad_alloc(); });
+  EXPECT_EQ(status, TMETER_INTERNAL);
+  EXPECT_EQ(call.frame.error, "out of memory");
+}
+
 TEST(Call, AbsurdScratchMemoryIsNull) {
   tmeter_call call;
   EXPECT_EQ(core::call_interface()->scratch(&call, kGiB + 1), nullptr);
