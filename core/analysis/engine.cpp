@@ -200,9 +200,9 @@ tmeter_number Engine::evaluate(size_t column, const Node& node) {
   if (stage == Stage::kDone || results_.columns[column].failed) return cell;
   if (progress.answered != Stage::kDone && !reads_own_inside(column, node)) answer_calls(column);
   if (stage == Stage::kDone) return cell;  // covered
-  if (is_by_signature(column, node)) {
+  if (const auto* known = known_of(column, node); known && known->asked == kAsked) {
     stage = Stage::kDone;
-    return cell = progress.known[signatures_.of(node)].value;
+    return cell = known->value;
   }
   const AtNode at(static_cast<int64_t>(node.index), node.op, node.call->module->path);
   try {
@@ -218,11 +218,12 @@ tmeter_number Engine::evaluate(size_t column, const Node& node) {
   }
 }
 
-/// Whether the figure of operators like this one is known, and holds for all of them.
-bool Engine::is_by_signature(size_t column, const Node& node) {
+/// What was given to operators like this one; null where none was asked, or nothing holds for all.
+const Engine::Known* Engine::known_of(size_t column, const Node& node) {
   const auto& known = progress_[column].known;
   const auto signature = signatures_.of(node);
-  return signature < known.size() && known[signature].asked == kAsked;
+  const bool is_there = signature < known.size() && known[signature].asked > 0;
+  return is_there ? &known[signature] : nullptr;
 }
 
 /// A handler is asked twice before it is believed: one that counts, or goes by what it saw before,

@@ -131,7 +131,7 @@ class Engine final : private ResultsAccess {
   void evaluate_in_blocks();
   tmeter_number evaluate(size_t column, const Node& node);
   Given ask_handlers(size_t column, const Node& node);
-  bool is_by_signature(size_t column, const Node& node);
+  const Known* known_of(size_t column, const Node& node);
   void keep(size_t column, const Node& node, const Given& given);
   bool follows_signature(size_t column, int32_t axis, size_t index);
   void roll_up(size_t column);

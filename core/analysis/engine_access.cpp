@@ -67,10 +67,10 @@ bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_nu
   if (axis < 0 || index >= axis_size(graph_, axis)) return true;
   const bool of_nodes = is_node_metric(c) && !progress_[i].is_produced();
   if (axis == TMETER_AXIS_NODE && of_nodes && progress_[i].finished != Stage::kDone)
-    out = evaluate(i, graph_.nodes()[index]);
+    evaluate(i, graph_.nodes()[index]);
   else if (!is_emitting(i))
     require(i);
-  if (out.kind == TMETER_NUMBER_NONE) out = c.cell(axis, index);
+  out = c.cell(axis, index);
   if (!follows_signature(i, axis, index)) look_beyond();
   return true;
 }
@@ -80,10 +80,7 @@ bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_nu
 bool Engine::follows_signature(size_t column, int32_t axis, size_t index) {
   if (!is_in_handler() || axis != TMETER_AXIS_NODE) return false;
   const auto* node = frames_.back().node;
-  if (!node || node->index != index || progress_[column].covers) return false;
-  const auto signature = signatures_.of(*node);
-  const auto& known = progress_[column].known;
-  return signature < known.size() && known[signature].asked > 0;
+  return node && node->index == index && !progress_[column].covers && known_of(column, *node);
 }
 
 void Engine::set_convention(std::string_view metric, std::string_view text,

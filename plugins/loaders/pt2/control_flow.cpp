@@ -1,11 +1,11 @@
 // What a run needs to know of torch.cond and torch.while_loop, whose nodes stand in the graph once:
 // the graph's property "regions", for executors. Its lines, in the order of the nodes:
 //
-//   cond BEGIN TAKEN CONDITION | PLACE             before node BEGIN: CONDITION must be TAKEN (0 or
-//   1) while BEGIN BODY END CONDITION : CARRIED… : RESULTS… | PLACE
-//                                                  nodes [BEGIN, BODY) give CONDITION; while it
-//                                                  holds, [BODY, END) give RESULTS, which the next
-//                                                  round has for CARRIED
+//   cond BEGIN TAKEN CONDITION | PLACE
+//       before node BEGIN: CONDITION must be TAKEN (0 or 1)
+//   while BEGIN BODY END CONDITION : CARRIED… : RESULTS… | PLACE
+//       nodes [BEGIN, BODY) give CONDITION; while it holds, [BODY, END) give RESULTS, which the
+//       next round has for CARRIED
 //
 // A value is "n12.0", the result of a node, or "i1", an input. Where that cannot be said, the
 // property "control-flow" tells why the graph cannot be run.

@@ -1,6 +1,7 @@
 #include "rows.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -43,20 +44,16 @@ RowWriter::RowWriter(const RowWriter& like, Stream& stream)
 template <class Items, class Write>
 void RowWriter::section(std::string_view name, const Items& items, Write&& write) {
   stream_.line(kMemberIndent).key(name).open('[');
-  for (size_t i = 0; i < items.size(); ++i) {
-    stream_.line(kItemIndent).open('{');
-    write(i, items[i]);
-    stream_.close('}');
-  }
+  write_rows(items, 0, items.size(), write);
   if (items.size() > 0) stream_.end_line(kMemberIndent);
   stream_.close(']');
 }
 
-template <class Items, class Item>
-void RowWriter::write_rows(const Items& items, size_t begin, size_t end, Row<Item> row) {
+template <class Items, class Write>
+void RowWriter::write_rows(const Items& items, size_t begin, size_t end, Write&& write) {
   for (size_t i = begin; i < end; ++i) {
     stream_.line(kItemIndent).open('{');
-    (this->*row)(i, items[i]);
+    write(i, items[i]);
     stream_.close('}');
   }
 }
@@ -66,7 +63,8 @@ std::string RowWriter::rows_text(const Items& items, size_t begin, size_t end,
                                  Row<Item> row) const {
   std::string text;
   Stream stream(text);
-  RowWriter(*this, stream).write_rows(items, begin, end, row);
+  RowWriter other(*this, stream);
+  other.write_rows(items, begin, end, std::bind_front(row, &other));
   stream.flush();
   return text;
 }
@@ -85,16 +83,17 @@ void RowWriter::large_section(std::string_view name, const Items& items, Row<Ite
         [&items, begin, row, this] { return rows_text(items, begin, begin + kBlock, row); });
   };
   stream_.line(kMemberIndent).key(name).open('[');
+  const auto write = std::bind_front(row, this);
   std::future<std::string> second;
   if (pairs > 0) second = second_of(0);
   for (size_t pair = 0; pair < pairs; ++pair) {
     const size_t begin = 2 * pair * kBlock;
-    write_rows(items, begin, begin + kBlock, row);
+    write_rows(items, begin, begin + kBlock, write);
     const auto made = second.get();
     if (pair + 1 < pairs) second = second_of(pair + 1);
     stream_.items(made);
   }
-  write_rows(items, 2 * pairs * kBlock, items.size(), row);
+  write_rows(items, 2 * pairs * kBlock, items.size(), write);
   if (items.size() > 0) stream_.end_line(kMemberIndent);
   stream_.close(']');
 }

@@ -29,8 +29,8 @@ class RowWriter {
   void section(std::string_view name, const Items& items, Write&& write);
   template <class Items, class Item>
   void large_section(std::string_view name, const Items& items, Row<Item> row);
-  template <class Items, class Item>
-  void write_rows(const Items& items, size_t begin, size_t end, Row<Item> row);
+  template <class Items, class Write>
+  void write_rows(const Items& items, size_t begin, size_t end, Write&& write);
   template <class Items, class Item>
   std::string rows_text(const Items& items, size_t begin, size_t end, Row<Item> row) const;
   struct Names {
