@@ -249,10 +249,12 @@ class Threads(CliTest):
         self.assertLess(self.peak(path, 64), self.peak(path, 2) + 32 * 5 * 1024)
 
     def test_tensors_stay_mapped_between_two_looks_only_as_far_as_48_mib(self):
-        # 1 GiB in tensors of 16 MiB, of which three may stay, beside what a large one takes.
+        # 1 GiB in tensors of 16 MiB, of which three may stay, beside what each thread holds (above). How many of the threads
+        # hold theirs at one moment differs from run to run, so that only what all hold together is a bound.
         large, many = self.zeros("one.safetensors", 1, 1 << 29), self.zeros("many.safetensors", 64, 1 << 24)
+        small = self.peak(large, 2)
         for threads in (2, 16):
-            self.assertLess(self.peak(many, threads), self.peak(large, threads) + 56 * 1024, threads)
+            self.assertLess(self.peak(many, threads), small + (48 + 3 * threads) * 1024, threads)
 
 
 class Words(CliTest):
