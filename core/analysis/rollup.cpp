@@ -1,6 +1,7 @@
 #include "core/analysis/rollup.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "core/base/checked.hpp"
@@ -15,7 +16,8 @@ class Accumulator {
   explicit Accumulator(const Column& column) : column_(&column) {}
 
   /// `at` orders what is added, for the aggregation "last": the index of the node it ends with.
-  void add(const tmeter_number& n, const tmeter_number& weight, size_t at) {
+  void add(const tmeter_number& n, const tmeter_number& weight, size_t node) {
+    const auto at = static_cast<uint32_t>(node);
     if (n.kind == TMETER_NUMBER_NONE) return;
     if (n.kind == TMETER_NUMBER_IN_MODULE) {
       elsewhere_ = true;
@@ -29,7 +31,7 @@ class Accumulator {
     partial_ = partial_ || is_partial(n) || is_partial(weight);
     weighted_ += real(n) * real(weight);
     weights_ += real(weight);
-    combine(is_number(n) ? n : number(int64_t{0}), at);
+    combine(is_number(n) ? Figure(n) : Figure(), at);
   }
   /// All that `inside` holds, as if it had been added here.
   void add(const Accumulator& inside) {
@@ -53,13 +55,32 @@ class Accumulator {
     // Zeros by rule say nothing of what else is inside.
     if (!number_ && has_gap()) return gap();
     if (!any_) return nothing();
-    auto out = column_->aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN ? mean() : value_;
+    auto out = column_->aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN ? mean() : value_.number();
     const bool partial = is_number(out) && (has_gap() || partial_ || elsewhere_);
     out.flags = partial ? uint32_t{TMETER_NUMBER_PARTIAL} : 0;
     return out;
   }
 
  private:
+  /// A number, in less than a tmeter_number.
+  struct Figure {
+    Figure() = default;
+    explicit Figure(const tmeter_number& n)
+        : payload(n.kind == TMETER_NUMBER_FLOAT ? std::bit_cast<int64_t>(n.f) : n.i),
+          is_real(n.kind == TMETER_NUMBER_FLOAT),
+          is_partial(core::is_partial(n)) {}
+    double real() const {
+      return is_real ? std::bit_cast<double>(payload) : static_cast<double>(payload);
+    }
+    tmeter_number number() const {
+      auto n = is_real ? core::number(std::bit_cast<double>(payload)) : core::number(payload);
+      if (is_partial) n.flags = TMETER_NUMBER_PARTIAL;
+      return n;
+    }
+    int64_t payload = 0;
+    bool is_real = false, is_partial = false;
+  };
+
   bool has_gap() const { return unknown_ || unavailable_; }
   tmeter_number nothing() const {
     return number_of_kind(elsewhere_ ? TMETER_NUMBER_IN_MODULE : TMETER_NUMBER_NONE);
@@ -67,11 +88,11 @@ class Accumulator {
   tmeter_number gap() const {
     return number_of_kind(unknown_ ? TMETER_NUMBER_UNKNOWN : TMETER_NUMBER_UNAVAILABLE);
   }
-  void add_gap(bool unknown, size_t at) {
+  void add_gap(bool unknown, uint32_t at) {
     (unknown ? unknown_ : unavailable_) = true;
     gap_at_ = std::max(gap_at_, at);
   }
-  void combine(const tmeter_number& n, size_t at) {
+  void combine(const Figure& n, uint32_t at) {
     const bool first = !any_;
     any_ = true;
     switch (column_->aggregation) {
@@ -79,7 +100,7 @@ class Accumulator {
         value_ = first ? n : sum(value_, n);
         break;
       case TMETER_AGGREGATE_MAX:
-        value_ = first || real(n) > real(value_) ? n : value_;
+        value_ = first || n.real() > value_.real() ? n : value_;
         break;
       case TMETER_AGGREGATE_LAST:
         if (first || at >= at_) value_ = n;
@@ -87,12 +108,11 @@ class Accumulator {
     }
     at_ = std::max(at_, at);
   }
-  tmeter_number sum(const tmeter_number& a, const tmeter_number& b) const {
-    if (a.kind == TMETER_NUMBER_FLOAT || b.kind == TMETER_NUMBER_FLOAT)
-      return number(real(a) + real(b));
-    const auto s = checked_add(a.i, b.i);
+  Figure sum(const Figure& a, const Figure& b) const {
+    if (a.is_real || b.is_real) return Figure(number(a.real() + b.real()));
+    const auto s = checked_add(a.payload, b.payload);
     if (!s) throw Error(ErrorKind::kModel, "the sum of metric '" + column_->id + "' exceeds 2^63");
-    return number(*s);
+    return Figure(number(*s));
   }
   tmeter_number mean() const {
     if (weights_ > 0) return number(weighted_ / weights_);
@@ -102,16 +122,14 @@ class Accumulator {
   tmeter_number last() const {
     if (has_gap() && (!any_ || gap_at_ > at_)) return gap();
     if (!any_ || (elsewhere_ && elsewhere_at_ > at_)) return nothing();
-    auto out = value_;
-    out.flags &= TMETER_NUMBER_PARTIAL;
-    return out;
+    return value_.number();
   }
 
   const Column* column_;
-  tmeter_number value_{};
+  Figure value_;
   double weighted_ = 0, weights_ = 0;
   // Of the last figure, of the last that is missing, and of the last that is elsewhere.
-  size_t at_ = 0, gap_at_ = 0, elsewhere_at_ = 0;
+  uint32_t at_ = 0, gap_at_ = 0, elsewhere_at_ = 0;
   bool any_ = false, number_ = false;  // a figure; one that is no zero by rule
   bool partial_ = false;
   bool unknown_ = false, unavailable_ = false;
@@ -132,10 +150,10 @@ class Weights {
   const Column* weight_;
 };
 
-std::vector<tmeter_number> results_of(const std::vector<Accumulator>& sums) {
-  std::vector<tmeter_number> out;
-  out.reserve(sums.size());
-  for (const auto& s : sums) out.push_back(s.result());
+Cells results_of(const std::vector<Accumulator>& sums) {
+  Cells out;
+  out.resize(sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) out.set(i, sums[i].result());
   return out;
 }
 
@@ -188,17 +206,17 @@ void fill_containers(const Graph& graph, std::vector<Accumulator>& modules) {
 }
 
 /// What module handlers gave stays as it was given, and marks the modules it is of.
-void keep_answers(const Graph& graph, const std::vector<tmeter_number>& given, Column& column) {
+void keep_answers(const Graph& graph, const Cells& given, Column& column) {
   if (given.empty()) return;
   std::vector<size_t> answered(graph.modules().size());
   for (const auto& call : graph.calls()) {
     if (call.index >= given.size() || !is_by_module(given[call.index])) continue;
-    column.cells[TMETER_AXIS_MODULE_CALL][call.index] = given[call.index];
+    column.cells[TMETER_AXIS_MODULE_CALL].set(call.index, given[call.index]);
     ++answered[call.module->index];
   }
   for (const auto* m : graph.modules())
     if (answered[m->index] > 0 && answered[m->index] == m->calls)
-      column.cells[TMETER_AXIS_MODULE][m->index].flags |= TMETER_NUMBER_BY_MODULE;
+      column.cells[TMETER_AXIS_MODULE].mark(m->index, TMETER_NUMBER_BY_MODULE);
 }
 
 /// The sum of nothing is 0; other aggregations of nothing are nothing.
@@ -239,7 +257,7 @@ void roll_up_tensors(const Graph& graph, const Results& results, Column& column)
   for (const auto t : b.tensors) {
     const auto canonical = b.canonical_of_tensor[t];
     if (canonical >= cells.size()) continue;
-    const auto& value = cells[canonical];
+    const auto value = cells[canonical];
     const auto weight = weights.of(TMETER_AXIS_TENSOR, canonical);
     if (t == canonical) model.add(value, weight, canonical);
     for (auto m = b.owner_of_tensor[t]; m != Belonging::kNone && last[m] != canonical;
