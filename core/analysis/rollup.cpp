@@ -16,7 +16,7 @@ class Accumulator {
   explicit Accumulator(const Column& column) : column_(&column) {}
 
   /// `at` orders what is added, for the aggregation "last": the index of the node it ends with.
-  void add(const tmeter_number& n, const tmeter_number& weight, size_t node) {
+  void add(const tmeter_number& n, size_t node, double weight = 1) {
     const auto at = static_cast<uint32_t>(node);
     if (n.kind == TMETER_NUMBER_NONE) return;
     if (n.kind == TMETER_NUMBER_IN_MODULE) {
@@ -24,14 +24,20 @@ class Accumulator {
       elsewhere_at_ = std::max(elsewhere_at_, at);
       return;
     }
-    const auto& missing = is_known(n) ? weight : n;  // a figure that cannot be weighed is none
-    if (missing.kind != TMETER_NUMBER_NONE && !is_known(missing))
-      return add_gap(missing.kind != TMETER_NUMBER_UNAVAILABLE, at);
+    if (!is_known(n)) return add_gap(n.kind != TMETER_NUMBER_UNAVAILABLE, at);
     number_ = number_ || is_number(n);
-    partial_ = partial_ || is_partial(n) || is_partial(weight);
-    weighted_ += real(n) * real(weight);
-    weights_ += real(weight);
+    partial_ = partial_ || is_partial(n);
+    weighted_ += real(n) * weight;
+    weights_ += weight;
     combine(is_number(n) ? Figure(n) : Figure(), at);
+  }
+  /// With a weight that may be missing: a figure that cannot be weighed is none.
+  void add(const tmeter_number& n, const tmeter_number& weight, size_t node) {
+    const bool is_weighed = weight.kind == TMETER_NUMBER_NONE || is_known(weight);
+    if (is_known(n) && !is_weighed)
+      return add_gap(weight.kind != TMETER_NUMBER_UNAVAILABLE, static_cast<uint32_t>(node));
+    partial_ = partial_ || (is_known(n) && is_partial(weight));
+    add(n, node, real(weight));
   }
   /// All that `inside` holds, as if it had been added here.
   void add(const Accumulator& inside) {
@@ -65,6 +71,7 @@ class Accumulator {
   /// A number, in less than a tmeter_number.
   struct Figure {
     Figure() = default;
+    explicit Figure(int64_t i) : payload(i) {}
     explicit Figure(const tmeter_number& n)
         : payload(n.kind == TMETER_NUMBER_FLOAT ? std::bit_cast<int64_t>(n.f) : n.i),
           is_real(n.kind == TMETER_NUMBER_FLOAT),
@@ -112,7 +119,7 @@ class Accumulator {
     if (a.is_real || b.is_real) return Figure(number(a.real() + b.real()));
     const auto s = checked_add(a.payload, b.payload);
     if (!s) throw Error(ErrorKind::kModel, "the sum of metric '" + column_->id + "' exceeds 2^63");
-    return Figure(number(*s));
+    return Figure(*s);
   }
   tmeter_number mean() const {
     if (weights_ > 0) return number(weighted_ / weights_);
@@ -142,8 +149,9 @@ class Weights {
   Weights(const Results& results, const Column& column)
       : weight_(column.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN ? results.find(column.weight)
                                                                      : nullptr) {}
-  tmeter_number of(int32_t axis, size_t index) const {
-    return weight_ ? weight_->cell(axis, index) : number(int64_t{1});
+  void add(const tmeter_number& n, int32_t axis, size_t index, size_t node, Accumulator& to) const {
+    if (weight_) return to.add(n, weight_->cell(axis, index), node);
+    to.add(n, node);
   }
 
  private:
@@ -186,11 +194,11 @@ std::vector<Accumulator> roll_up_calls(const Graph& graph, const Column& column,
   std::vector<Accumulator> sums(graph.calls().size(), Accumulator(column));
   const auto& b = graph.belonging();
   for (size_t i = 0; i < std::min(nodes.size(), b.call_of_node.size()); ++i)
-    sums[b.call_of_node[i]].add(nodes[i], weights.of(TMETER_AXIS_NODE, i), i);
+    weights.add(nodes[i], TMETER_AXIS_NODE, i, i, sums[b.call_of_node[i]]);
   for (size_t i = sums.size(); i-- > 0;) {
     if (i < given.size() && is_given(column, given[i])) {
       sums[i] = Accumulator(column);
-      sums[i].add(given[i], weights.of(TMETER_AXIS_MODULE_CALL, i), ends[i]);
+      weights.add(given[i], TMETER_AXIS_MODULE_CALL, i, ends[i], sums[i]);
     }
     if (const auto parent = b.parent_of_call[i]; parent != Belonging::kNone)
       sums[parent].add(sums[i]);
@@ -258,12 +266,11 @@ void roll_up_tensors(const Graph& graph, const Results& results, Column& column)
     const auto canonical = b.canonical_of_tensor[t];
     if (canonical >= cells.size()) continue;
     const auto value = cells[canonical];
-    const auto weight = weights.of(TMETER_AXIS_TENSOR, canonical);
-    if (t == canonical) model.add(value, weight, canonical);
+    if (t == canonical) weights.add(value, TMETER_AXIS_TENSOR, canonical, canonical, model);
     for (auto m = b.owner_of_tensor[t]; m != Belonging::kNone && last[m] != canonical;
          m = b.parent_of_module[m]) {
       last[m] = canonical;
-      modules[m].add(value, weight, canonical);
+      weights.add(value, TMETER_AXIS_TENSOR, canonical, canonical, modules[m]);
     }
   }
   column.cells[TMETER_AXIS_MODULE] = results_of(modules);
