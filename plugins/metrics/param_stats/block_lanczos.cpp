@@ -20,7 +20,7 @@ namespace {
 using Small = Eigen::MatrixXd;
 
 constexpr size_t kBlockBytes = size_t{256} << 10;  // of rows that are multiplied together
-constexpr int kMostBlockSteps = 100, kSketchPower = 2;
+constexpr int kMostBlockSteps = 100, kSketchPower = 4;
 constexpr double kNothing = 1e-4;  // of a block's size: a direction that is rounding only, perhaps
 constexpr int kFarFromOne = 30, kMostScale = 100;  // exponents
 
@@ -224,16 +224,16 @@ class Tridiagonal {
   /// b: from the last block to one that comes.
   void add_below(const Small& b) { below_ = b; }
   /// The largest eigenvalue, and what it may be off by: with the residuals r of c Ritz vectors and
-  /// the gap below them, r^2 / gap (Parlett, The Symmetric Eigenvalue Problem, 11.7), taken twice,
-  /// or r itself and half of it more, as the eigenvalue that is so close need not be the largest of
-  /// dozens. A gap counts where the value below it is known better than that, and where c is
-  /// less than a block has vectors: among more eigenvalues so close some may not be seen yet.
+  /// the gap below them, r^2 / gap (Parlett, The Symmetric Eigenvalue Problem, 11.7), or r itself;
+  /// taken twice, as the eigenvalue that is so close need not be the largest. A gap counts where
+  /// the value below it is known better than that, and where c is less than a block has vectors:
+  /// among more eigenvalues so close some may not be seen yet.
   std::pair<double, double> largest() const {
     const Eigen::SelfAdjointEigenSolver<Small> solver(t_.topLeftCorner(size_, size_));
     const auto& values = solver.eigenvalues();
     const Small residuals = below_ * solver.eigenvectors().bottomRows(size_ - last_);
     const double value = values[size_ - 1];
-    double squares = residuals.col(size_ - 1).squaredNorm(), error = 1.5 * std::sqrt(squares);
+    double squares = residuals.col(size_ - 1).squaredNorm(), error = 2 * std::sqrt(squares);
     const auto first = size_ - static_cast<Eigen::Index>(kBlockVectors);
     for (Eigen::Index i = size_ - 2; i >= std::max<Eigen::Index>(first, 0); --i) {
       const double gap = values[i + 1] - values[i];
