@@ -195,14 +195,15 @@ void Engine::tell_circle(const Step& step) const {
 
 tmeter_number Engine::evaluate(size_t column, const Node& node) {
   auto& progress = progress_[column];
-  auto& cell = results_.columns[column].cells[TMETER_AXIS_NODE][node.index];
+  auto& cells = results_.columns[column].cells[TMETER_AXIS_NODE];
   auto& stage = progress.nodes[node.index];
-  if (stage == Stage::kDone || results_.columns[column].failed) return cell;
+  if (stage == Stage::kDone || results_.columns[column].failed) return cells[node.index];
   if (progress.answered != Stage::kDone && !reads_own_inside(column, node)) answer_calls(column);
-  if (stage == Stage::kDone) return cell;  // covered
+  if (stage == Stage::kDone) return cells[node.index];  // covered
   if (const auto* known = known_of(column, node); known && known->asked == kAsked) {
     stage = Stage::kDone;
-    return cell = known->value;
+    cells.set(node.index, known->value);
+    return known->value;
   }
   const AtNode at(static_cast<int64_t>(node.index), node.op, node.call->module->path);
   try {
@@ -210,9 +211,9 @@ tmeter_number Engine::evaluate(size_t column, const Node& node) {
     const BeyondWatch watch;
     const auto given = ask_handlers(column, node);
     if (given.by_signature && !watch.looked()) keep(column, node, given);
-    cell = given.value;
+    cells.set(node.index, given.value);
     working.done();
-    return cell;
+    return given.value;
   } catch (...) {
     rethrow_at(node);
   }
@@ -358,7 +359,7 @@ void Engine::mark_unreadable(const TensorStream& stream) {
     for (auto* column : at->second) {
       auto& c = *column;
       if (c.axis == TMETER_AXIS_TENSOR)
-        c.cells[TMETER_AXIS_TENSOR][tensor->index] = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
+        c.cells[TMETER_AXIS_TENSOR].set(tensor->index, number_of_kind(TMETER_NUMBER_UNAVAILABLE));
       if (!stream.empty()) continue;
       c.provenance = TMETER_PROVENANCE_UNAVAILABLE;
       c.provenance_text = why;
@@ -403,8 +404,9 @@ void Engine::mark_unmeasured(const tmeter_observer& observer) {
     auto& c = column_at(id);
     auto& cells = c.cells[static_cast<size_t>(c.axis)];
     cells.resize(axis_size(graph_, c.axis));
-    for (auto& cell : cells)
-      if (cell.kind == TMETER_NUMBER_NONE) cell = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
+    for (size_t i = 0; i < cells.size(); ++i)
+      if (cells.kind(i) == TMETER_NUMBER_NONE)
+        cells.set(i, number_of_kind(TMETER_NUMBER_UNAVAILABLE));
   }
 }
 
@@ -463,7 +465,7 @@ void Engine::forget_nodes() {
     auto& c = results_.columns[i];
     auto& progress = progress_[i];
     if (c.failed || progress.streamed || progress.observed) continue;
-    for (auto& cells : c.cells) std::fill(cells.begin(), cells.end(), tmeter_number{});
+    for (auto& cells : c.cells) cells.assign(cells.size(), {});
     std::fill(progress.nodes.begin(), progress.nodes.end(), Stage::kWaiting);
     progress.known.clear();
     progress.added_up = false;

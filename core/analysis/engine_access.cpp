@@ -36,7 +36,7 @@ void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter
   auto& cells = c.cells[static_cast<size_t>(axis)];
   if (cells.size() < rows) cells.resize(rows);
   value.flags &= ~uint32_t{TMETER_NUMBER_BY_MODULE};
-  cells[index] = value;
+  cells.set(index, value);
 }
 
 bool Engine::is_in_handler() const { return !frames_.empty() && frames_.back().column; }

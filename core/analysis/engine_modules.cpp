@@ -43,7 +43,7 @@ void Engine::ask_about_calls(size_t column) {
   }
   for (const auto& node : graph_.nodes()) {
     if (progress.calls[node.call->index] == Answer::kNone) continue;
-    c.cells[TMETER_AXIS_NODE][node.index] = number_of_kind(TMETER_NUMBER_IN_MODULE);
+    c.cells[TMETER_AXIS_NODE].set(node.index, number_of_kind(TMETER_NUMBER_IN_MODULE));
     progress.nodes[node.index] = Stage::kDone;
   }
 }
@@ -61,9 +61,9 @@ bool Engine::answer(size_t column, const ModuleCall& call) {
     if (!value) continue;
     if (const auto& by = candidate->plugin->manifest.id; by != c.plugin)
       overrides_[{by, c.id, c.plugin}].insert(call.module->type);
-    auto& cell = c.cells[TMETER_AXIS_MODULE_CALL][call.index];
-    cell = *value;
-    cell.flags |= TMETER_NUMBER_BY_MODULE;
+    auto& cells = c.cells[TMETER_AXIS_MODULE_CALL];
+    cells.set(call.index, *value);
+    cells.mark(call.index, TMETER_NUMBER_BY_MODULE);
     return true;
   }
   return false;

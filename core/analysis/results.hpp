@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/analysis/cells.hpp"
+
 namespace tmeter::core {
 
 inline constexpr size_t kAxisCount = 5;  // TMETER_AXIS_…
@@ -21,7 +23,7 @@ struct Column {
   int32_t provenance = TMETER_PROVENANCE_COMPUTED;
   std::string provenance_text;
   bool failed = false;  // its plugin is not called any more: every cell is unavailable
-  std::array<std::vector<tmeter_number>, kAxisCount> cells;
+  std::array<Cells, kAxisCount> cells;
 
   tmeter_number cell(int32_t table, size_t index) const {
     const auto& column = cells[static_cast<size_t>(table)];

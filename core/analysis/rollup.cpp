@@ -1,6 +1,7 @@
 #include "core/analysis/rollup.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "core/base/checked.hpp"
@@ -15,21 +16,28 @@ class Accumulator {
   explicit Accumulator(const Column& column) : column_(&column) {}
 
   /// `at` orders what is added, for the aggregation "last": the index of the node it ends with.
-  void add(const tmeter_number& n, const tmeter_number& weight, size_t at) {
+  void add(const tmeter_number& n, size_t node, double weight = 1) {
+    const auto at = static_cast<uint32_t>(node);
     if (n.kind == TMETER_NUMBER_NONE) return;
     if (n.kind == TMETER_NUMBER_IN_MODULE) {
       elsewhere_ = true;
       elsewhere_at_ = std::max(elsewhere_at_, at);
       return;
     }
-    const auto& missing = is_known(n) ? weight : n;  // a figure that cannot be weighed is none
-    if (missing.kind != TMETER_NUMBER_NONE && !is_known(missing))
-      return add_gap(missing.kind != TMETER_NUMBER_UNAVAILABLE, at);
+    if (!is_known(n)) return add_gap(n.kind != TMETER_NUMBER_UNAVAILABLE, at);
     number_ = number_ || is_number(n);
-    partial_ = partial_ || is_partial(n) || is_partial(weight);
-    weighted_ += real(n) * real(weight);
-    weights_ += real(weight);
-    combine(is_number(n) ? n : number(int64_t{0}), at);
+    partial_ = partial_ || is_partial(n);
+    weighted_ += real(n) * weight;
+    weights_ += weight;
+    combine(is_number(n) ? Figure(n) : Figure(), at);
+  }
+  /// With a weight that may be missing: a figure that cannot be weighed is none.
+  void add(const tmeter_number& n, const tmeter_number& weight, size_t node) {
+    const bool is_weighed = weight.kind == TMETER_NUMBER_NONE || is_known(weight);
+    if (is_known(n) && !is_weighed)
+      return add_gap(weight.kind != TMETER_NUMBER_UNAVAILABLE, static_cast<uint32_t>(node));
+    partial_ = partial_ || (is_known(n) && is_partial(weight));
+    add(n, node, real(weight));
   }
   /// All that `inside` holds, as if it had been added here.
   void add(const Accumulator& inside) {
@@ -53,13 +61,33 @@ class Accumulator {
     // Zeros by rule say nothing of what else is inside.
     if (!number_ && has_gap()) return gap();
     if (!any_) return nothing();
-    auto out = column_->aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN ? mean() : value_;
+    auto out = column_->aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN ? mean() : value_.number();
     const bool partial = is_number(out) && (has_gap() || partial_ || elsewhere_);
     out.flags = partial ? uint32_t{TMETER_NUMBER_PARTIAL} : 0;
     return out;
   }
 
  private:
+  /// A number, in less than a tmeter_number.
+  struct Figure {
+    Figure() = default;
+    explicit Figure(int64_t i) : payload(i) {}
+    explicit Figure(const tmeter_number& n)
+        : payload(n.kind == TMETER_NUMBER_FLOAT ? std::bit_cast<int64_t>(n.f) : n.i),
+          is_real(n.kind == TMETER_NUMBER_FLOAT),
+          is_partial(core::is_partial(n)) {}
+    double real() const {
+      return is_real ? std::bit_cast<double>(payload) : static_cast<double>(payload);
+    }
+    tmeter_number number() const {
+      auto n = is_real ? core::number(std::bit_cast<double>(payload)) : core::number(payload);
+      if (is_partial) n.flags = TMETER_NUMBER_PARTIAL;
+      return n;
+    }
+    int64_t payload = 0;
+    bool is_real = false, is_partial = false;
+  };
+
   bool has_gap() const { return unknown_ || unavailable_; }
   tmeter_number nothing() const {
     return number_of_kind(elsewhere_ ? TMETER_NUMBER_IN_MODULE : TMETER_NUMBER_NONE);
@@ -67,11 +95,11 @@ class Accumulator {
   tmeter_number gap() const {
     return number_of_kind(unknown_ ? TMETER_NUMBER_UNKNOWN : TMETER_NUMBER_UNAVAILABLE);
   }
-  void add_gap(bool unknown, size_t at) {
+  void add_gap(bool unknown, uint32_t at) {
     (unknown ? unknown_ : unavailable_) = true;
     gap_at_ = std::max(gap_at_, at);
   }
-  void combine(const tmeter_number& n, size_t at) {
+  void combine(const Figure& n, uint32_t at) {
     const bool first = !any_;
     any_ = true;
     switch (column_->aggregation) {
@@ -79,7 +107,7 @@ class Accumulator {
         value_ = first ? n : sum(value_, n);
         break;
       case TMETER_AGGREGATE_MAX:
-        value_ = first || real(n) > real(value_) ? n : value_;
+        value_ = first || n.real() > value_.real() ? n : value_;
         break;
       case TMETER_AGGREGATE_LAST:
         if (first || at >= at_) value_ = n;
@@ -87,12 +115,11 @@ class Accumulator {
     }
     at_ = std::max(at_, at);
   }
-  tmeter_number sum(const tmeter_number& a, const tmeter_number& b) const {
-    if (a.kind == TMETER_NUMBER_FLOAT || b.kind == TMETER_NUMBER_FLOAT)
-      return number(real(a) + real(b));
-    const auto s = checked_add(a.i, b.i);
+  Figure sum(const Figure& a, const Figure& b) const {
+    if (a.is_real || b.is_real) return Figure(number(a.real() + b.real()));
+    const auto s = checked_add(a.payload, b.payload);
     if (!s) throw Error(ErrorKind::kModel, "the sum of metric '" + column_->id + "' exceeds 2^63");
-    return number(*s);
+    return Figure(*s);
   }
   tmeter_number mean() const {
     if (weights_ > 0) return number(weighted_ / weights_);
@@ -102,16 +129,14 @@ class Accumulator {
   tmeter_number last() const {
     if (has_gap() && (!any_ || gap_at_ > at_)) return gap();
     if (!any_ || (elsewhere_ && elsewhere_at_ > at_)) return nothing();
-    auto out = value_;
-    out.flags &= TMETER_NUMBER_PARTIAL;
-    return out;
+    return value_.number();
   }
 
   const Column* column_;
-  tmeter_number value_{};
+  Figure value_;
   double weighted_ = 0, weights_ = 0;
   // Of the last figure, of the last that is missing, and of the last that is elsewhere.
-  size_t at_ = 0, gap_at_ = 0, elsewhere_at_ = 0;
+  uint32_t at_ = 0, gap_at_ = 0, elsewhere_at_ = 0;
   bool any_ = false, number_ = false;  // a figure; one that is no zero by rule
   bool partial_ = false;
   bool unknown_ = false, unavailable_ = false;
@@ -124,18 +149,19 @@ class Weights {
   Weights(const Results& results, const Column& column)
       : weight_(column.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN ? results.find(column.weight)
                                                                      : nullptr) {}
-  tmeter_number of(int32_t axis, size_t index) const {
-    return weight_ ? weight_->cell(axis, index) : number(int64_t{1});
+  void add(const tmeter_number& n, int32_t axis, size_t index, size_t node, Accumulator& to) const {
+    if (weight_) return to.add(n, weight_->cell(axis, index), node);
+    to.add(n, node);
   }
 
  private:
   const Column* weight_;
 };
 
-std::vector<tmeter_number> results_of(const std::vector<Accumulator>& sums) {
-  std::vector<tmeter_number> out;
-  out.reserve(sums.size());
-  for (const auto& s : sums) out.push_back(s.result());
+Cells results_of(const std::vector<Accumulator>& sums) {
+  Cells out;
+  out.resize(sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) out.set(i, sums[i].result());
   return out;
 }
 
@@ -168,11 +194,11 @@ std::vector<Accumulator> roll_up_calls(const Graph& graph, const Column& column,
   std::vector<Accumulator> sums(graph.calls().size(), Accumulator(column));
   const auto& b = graph.belonging();
   for (size_t i = 0; i < std::min(nodes.size(), b.call_of_node.size()); ++i)
-    sums[b.call_of_node[i]].add(nodes[i], weights.of(TMETER_AXIS_NODE, i), i);
+    weights.add(nodes[i], TMETER_AXIS_NODE, i, i, sums[b.call_of_node[i]]);
   for (size_t i = sums.size(); i-- > 0;) {
     if (i < given.size() && is_given(column, given[i])) {
       sums[i] = Accumulator(column);
-      sums[i].add(given[i], weights.of(TMETER_AXIS_MODULE_CALL, i), ends[i]);
+      weights.add(given[i], TMETER_AXIS_MODULE_CALL, i, ends[i], sums[i]);
     }
     if (const auto parent = b.parent_of_call[i]; parent != Belonging::kNone)
       sums[parent].add(sums[i]);
@@ -188,17 +214,17 @@ void fill_containers(const Graph& graph, std::vector<Accumulator>& modules) {
 }
 
 /// What module handlers gave stays as it was given, and marks the modules it is of.
-void keep_answers(const Graph& graph, const std::vector<tmeter_number>& given, Column& column) {
+void keep_answers(const Graph& graph, const Cells& given, Column& column) {
   if (given.empty()) return;
   std::vector<size_t> answered(graph.modules().size());
   for (const auto& call : graph.calls()) {
     if (call.index >= given.size() || !is_by_module(given[call.index])) continue;
-    column.cells[TMETER_AXIS_MODULE_CALL][call.index] = given[call.index];
+    column.cells[TMETER_AXIS_MODULE_CALL].set(call.index, given[call.index]);
     ++answered[call.module->index];
   }
   for (const auto* m : graph.modules())
     if (answered[m->index] > 0 && answered[m->index] == m->calls)
-      column.cells[TMETER_AXIS_MODULE][m->index].flags |= TMETER_NUMBER_BY_MODULE;
+      column.cells[TMETER_AXIS_MODULE].mark(m->index, TMETER_NUMBER_BY_MODULE);
 }
 
 /// The sum of nothing is 0; other aggregations of nothing are nothing.
@@ -239,13 +265,12 @@ void roll_up_tensors(const Graph& graph, const Results& results, Column& column)
   for (const auto t : b.tensors) {
     const auto canonical = b.canonical_of_tensor[t];
     if (canonical >= cells.size()) continue;
-    const auto& value = cells[canonical];
-    const auto weight = weights.of(TMETER_AXIS_TENSOR, canonical);
-    if (t == canonical) model.add(value, weight, canonical);
+    const auto value = cells[canonical];
+    if (t == canonical) weights.add(value, TMETER_AXIS_TENSOR, canonical, canonical, model);
     for (auto m = b.owner_of_tensor[t]; m != Belonging::kNone && last[m] != canonical;
          m = b.parent_of_module[m]) {
       last[m] = canonical;
-      modules[m].add(value, weight, canonical);
+      weights.add(value, TMETER_AXIS_TENSOR, canonical, canonical, modules[m]);
     }
   }
   column.cells[TMETER_AXIS_MODULE] = results_of(modules);

@@ -1,8 +1,9 @@
-// An output file that is either complete or absent: written without a name (or, on file systems that
-// cannot, under a temporary one in the same folder), synced, and named. An interrupted run leaves
-// the old file whole. What is there and no regular file (/dev/null, /dev/stdout, a pipe) is written to
-// instead of being replaced, and a link stays a link.
+// An output file that is either complete or absent: written without a name (or, on file systems
+// that cannot, under a temporary one in the same folder), synced, and named. An interrupted run
+// leaves the old file whole. What is there and no regular file (/dev/null, /dev/stdout, a pipe) is
+// written to instead of being replaced, and a link stays a link.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -24,7 +25,8 @@ class OutputFile {
 
   /// All throw Error(write_failure(…)).
   void write(std::string_view bytes);
-  /// Waits until what was written is on the disk. Several files may do so at once, each on a thread of its own.
+  /// Waits until what was written is on the disk. Several files may do so at once, each on a thread
+  /// of its own.
   void sync();
   /// The file gets its name, synced if it is not yet.
   void commit();
@@ -33,8 +35,11 @@ class OutputFile {
   [[noreturn]] void fail(const std::string& what);
   void open_temporary();
   void give_name();
+  void push_to_disk();
+  bool regular() const { return nameless_ || !temporary_.empty(); }
   std::string path_, temporary_;
   int fd_ = -1;
+  uint64_t written_ = 0, pushed_ = 0;  // bytes
   bool nameless_ = false, synced_ = false;
 };
 

@@ -129,11 +129,12 @@ SavedReport ModelIndex::finish() {
     cells.resize(rows_.size() + 1);
     for (size_t r = 0; r < rows_.size(); ++r) {
       const auto& totals = rows_[r].totals;
-      if (i < totals.size()) cells[r + 1] = totals[i];
-      cells[r + 1].flags &= TMETER_NUMBER_PARTIAL;
-      total.add(cells[r + 1]);
+      auto figure = i < totals.size() ? totals[i] : tmeter_number{};
+      figure.flags &= TMETER_NUMBER_PARTIAL;
+      cells.set(r + 1, figure);
+      total.add(figure);
     }
-    cells[0] = total.result();
+    cells.set(0, total.result());
     c.cells[TMETER_AXIS_MODEL] = {cells[0]};
   }
   report.results.columns = std::move(columns_);

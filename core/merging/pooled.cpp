@@ -185,7 +185,7 @@ class Statistics {
       if (!columns_[f]) continue;
       auto& cells = columns_[f]->cells[static_cast<size_t>(axis)];
       cells.resize(std::max(cells.size(), size));
-      cells[index] = figures[f];
+      cells.set(index, figures[f]);
     }
   }
   bool any() const {

@@ -46,7 +46,7 @@ class Merge {
     if (c.axis != TMETER_AXIS_TENSOR) return take_total(c);
     auto& cells = c.cells[TMETER_AXIS_TENSOR];
     for (const auto& o : whole_.origins)
-      cells.push_back(at(o.part, c).cell(TMETER_AXIS_TENSOR, o.tensor));
+      cells.add(at(o.part, c).cell(TMETER_AXIS_TENSOR, o.tensor));
   }
   const Column& at(size_t part, const Column& c) const {
     return *parts_[part].saved.report.results.find(c.id);
@@ -94,12 +94,12 @@ class Merge {
       for (const auto axis : {TMETER_AXIS_MODULE, TMETER_AXIS_MODEL}) {
         const auto& cells = at(p, c).cells[static_cast<size_t>(axis)];
         for (size_t i = 0; i < cells.size(); ++i) {
-          if (cells[i].kind == TMETER_NUMBER_NONE) continue;
+          if (cells.kind(i) == TMETER_NUMBER_NONE) continue;
           had = true;
           const size_t index = axis == TMETER_AXIS_MODULE ? whole_.modules[p][i] : 0;
           auto& to = c.cells[static_cast<size_t>(axis)];
           to.resize(std::max(to.size(), index + 1));
-          to[index] = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
+          to.set(index, number_of_kind(TMETER_NUMBER_UNAVAILABLE));
         }
       }
     }

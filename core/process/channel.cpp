@@ -3,10 +3,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 namespace tmeter::core {
@@ -71,11 +69,11 @@ bool FrameReader::hand_over(const std::function<void(const Frame&)>& handle) {
       return false;
     }
     if (end_ - begin_ - sizeof header < header.size) break;
-    frame_.kind = static_cast<FrameKind>(header.kind);
-    std::copy(std::begin(header.numbers), std::end(header.numbers), frame_.numbers);
-    frame_.text.assign(buffer_.get() + begin_ + sizeof header, header.size);
+    const char* const text = buffer_.get() + begin_ + sizeof header;
     begin_ += sizeof header + header.size;
-    handle(frame_);
+    handle({static_cast<FrameKind>(header.kind),
+            {header.numbers[0], header.numbers[1]},
+            {text, header.size}});
   }
   if (begin_ == end_) begin_ = end_ = 0;
   return true;

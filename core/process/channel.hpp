@@ -17,17 +17,17 @@ enum class FrameKind : uint32_t {
   kMessage = 1,   ///< a line for standard error
   kProgress = 2,  ///< Frame::numbers: done, total; text: unit
   kProgressEnded = 3,
-  kReport = 4,    ///< numbers[0]: target; text: bytes
-  kRunsFile = 5,  ///< text: what runs code as the file says; empty: no longer
-  kOffender = 6,  ///< before kFinished. numbers: opened, asked for; text: plugin, NUL, reason
-  kFinished = 7,  ///< numbers: exit status, reports stand; text: the message, may be empty
+  kReport = 4,     ///< numbers[0]: target; text: bytes
+  kRunsFile = 5,   ///< text: what runs code as the file says; empty: no longer
+  kOffender = 6,   ///< before kFinished. numbers: opened, asked for; text: plugin, NUL, reason
+  kFinished = 7,   ///< numbers: exit status, reports stand; text: the message, may be empty
   kRunsModel = 8,  ///< text: what runs the model as the user wants it; empty: no longer
 };
 
 struct Frame {
   FrameKind kind{};
   uint64_t numbers[2] = {0, 0};
-  std::string text;
+  std::string_view text;
 };
 
 /// The worker's end.
@@ -47,8 +47,8 @@ class FrameReader {
  public:
   explicit FrameReader(int fd) : fd_(fd) {}
 
-  /// Reads what is there without waiting and hands over each whole frame. False once the other end
-  /// is closed or has sent what is no frame.
+  /// Reads what is there without waiting and hands over each whole frame, whose text stays until
+  /// the next. False once the other end is closed or has sent what is no frame.
   bool read(const std::function<void(const Frame&)>& handle);
   /// Whether it was the latter.
   bool broken() const { return broken_; }
@@ -59,7 +59,6 @@ class FrameReader {
   bool broken_ = false;
   std::unique_ptr<char[]> buffer_;  // more than the longest frame; only what is used takes memory
   size_t begin_ = 0, end_ = 0;      // in it, of what has been read and not handed over
-  Frame frame_;                     // its text keeps its memory
 };
 
 }  // namespace tmeter::core

@@ -187,8 +187,8 @@ class Attempt {
         offender_ = offender_of(f);
         break;
       case FrameKind::kFinished:
-        ending_ = Ending{static_cast<int>(f.numbers[0] & 0xff), f.text, f.numbers[1] != 0,
-                         std::move(offender_)};
+        ending_ = Ending{static_cast<int>(f.numbers[0] & 0xff), std::string(f.text),
+                         f.numbers[1] != 0, std::move(offender_)};
         break;
     }
   }
@@ -196,7 +196,7 @@ class Attempt {
   static Excluded offender_of(const Frame& f) {
     const auto name = f.text.substr(0, f.text.find('\0'));
     const auto reason = name.size() < f.text.size() ? f.text.substr(name.size() + 1) : "";
-    return {name, reason, f.numbers[0] != 0, f.numbers[1] != 0};
+    return {std::string(name), std::string(reason), f.numbers[0] != 0, f.numbers[1] != 0};
   }
 
   /// The first one asks the worker to stop; another, or too long a wait, makes it.

@@ -222,8 +222,9 @@ const tmeter_report* to_handle(const Report* report) {
 }
 void OutputStream::write(std::string_view bytes) {
   constexpr size_t kPiece = size_t{1} << 16;
+  if (!pending_.empty() && pending_.size() + bytes.size() >= kPiece) flush();
+  if (bytes.size() >= kPiece) return outlet_->report(target_, bytes);
   pending_ += bytes;
-  if (pending_.size() >= kPiece) flush();
 }
 
 void OutputStream::flush() {

@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,9 +59,13 @@ struct Report {
     keys += (keys.empty() ? "" : " ") + key;
   }
 
+  /// Writers may ask from several threads.
   const Structure& structure() const {
-    if (!structure_)
-      structure_ = std::make_unique<Structure>(coming_.valid() ? coming_.get() : Structure(*graph));
+    std::call_once(*structure_asked_, [this] {
+      if (!structure_)
+        structure_ =
+            std::make_unique<Structure>(coming_.valid() ? coming_.get() : Structure(*graph));
+    });
     return *structure_;
   }
   /// Lets another thread work it out meanwhile, where one can be had. For a graph whose sizes stay
@@ -72,7 +77,8 @@ struct Report {
   void tell_structure(Structure told) { structure_ = std::make_unique<Structure>(std::move(told)); }
 
  private:
-  mutable std::unique_ptr<Structure> structure_;  // writers run one after the other
+  std::unique_ptr<std::once_flag> structure_asked_ = std::make_unique<std::once_flag>();
+  mutable std::unique_ptr<Structure> structure_;
   mutable std::future<Structure> coming_;
 };
 

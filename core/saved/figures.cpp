@@ -95,43 +95,49 @@ void Figures::take_cells(size_t count) {
   if (cells_ > kMostCells) refuse("its figures take more than 100,000,000 cells, tmeter's limit");
 }
 
-tmeter_number& Figures::cell(size_t column, int32_t axis, size_t index) {
-  auto& cells = results_.columns[column].cells[static_cast<size_t>(axis)];
+template <class Change>
+void Figures::change(std::string_view metric, int32_t axis, size_t index, Change&& change) {
+  auto& cells = results_.columns[column(metric)].cells[static_cast<size_t>(axis)];
   if (cells.size() <= index) {
     take_cells(index + 1 - cells.size());
     cells.resize(index + 1);
   }
-  return cells[index];
+  auto figure = cells[index];
+  change(figure);
+  cells.set(index, figure);
 }
 
 void Figures::row(const Members& row, int32_t axis, size_t index) {
   const auto values = row.find("values");
   if (!values) return;
   for (const auto field : values->members().object())
-    cell(column(field.key), axis, index) = figure_of(Item(field.value, field.key));
+    change(field.key, axis, index,
+           [&](auto& figure) { figure = figure_of(Item(field.value, field.key)); });
   for (const auto status : kStatuses) {
     const auto marked = row.find(status);
     if (!marked) continue;
     for (const auto id : marked->list())
-      mark(cell(column(Item(id, status).text()), axis, index), status);
+      change(Item(id, status).text(), axis, index, [&](auto& figure) { mark(figure, status); });
   }
   if (const auto infinite = row.find("infinite"))
     for (const auto field : infinite->members().object())
-      mark_infinite(cell(column(field.key), axis, index), Item(field.value, field.key).text());
+      change(field.key, axis, index,
+             [&](auto& figure) { mark_infinite(figure, Item(field.value, field.key).text()); });
 }
 
 void Figures::totals(Document& document) {
-  const auto total = [&](std::string_view id) -> tmeter_number& {
-    return cell(column(id), TMETER_AXIS_MODEL, 0);
+  const auto total = [&](std::string_view id, auto&& what) {
+    change(id, TMETER_AXIS_MODEL, 0, what);
   };
   for (const auto field : document.whole("totals").members().object())
-    total(field.key) = figure_of(Item(field.value, field.key));
+    total(field.key, [&](auto& figure) { figure = figure_of(Item(field.value, field.key)); });
   if (const auto status = object_in(document, "totals_status"))
     for (const auto field : status->object())
-      mark(total(field.key), Item(field.value, field.key).text());
+      total(field.key, [&](auto& figure) { mark(figure, Item(field.value, field.key).text()); });
   if (const auto infinite = object_in(document, "totals_infinite"))
     for (const auto field : infinite->object())
-      mark_infinite(total(field.key), Item(field.value, field.key).text());
+      total(field.key,
+            [&](auto& figure) { mark_infinite(figure, Item(field.value, field.key).text()); });
 }
 
 void Figures::coverage(Document& document) {

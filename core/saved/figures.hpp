@@ -26,7 +26,9 @@ class Figures {
   size_t column_count() const { return results_.columns.size(); }
 
  private:
-  tmeter_number& cell(size_t column, int32_t axis, size_t index);
+  /// change(tmeter_number&) of a cell, which is made when it is not there.
+  template <class Change>
+  void change(std::string_view metric, int32_t axis, size_t index, Change&& change);
   void take_cells(size_t count);
 
   Results& results_;

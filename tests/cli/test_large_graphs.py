@@ -151,6 +151,44 @@ class ManyLayers(CliTest):
         counted = [document["coverage"] for document in documents]
         self.assertEqual([c["unknown_ops"] for c in counted], [[], [], []])
 
+    def test_rows_of_two_threads_are_those_of_one(self):
+        count, path = self.graph(14000)
+        large, small = report(path), report(self.graph(40)[1])
+        modules = large["modules"]
+        self.assertGreater(len(modules), 4096)  # below that one thread makes all
+
+        # Ids follow from the paths, in pre-order: the n-th child of X is X.n, those of the root are n.
+        ids, children = {"": "0"}, {}
+        for module in modules[1:]:
+            parent = module["path"].rpartition(".")[0]
+            siblings = children.setdefault(ids[parent], [])
+            ids[module["path"]] = (f"{ids[parent]}." if parent else "") + str(len(siblings) + 1)
+            siblings.append(ids[module["path"]])
+        for module in modules:
+            self.assertEqual(module["id"], ids[module["path"]])
+            self.assertEqual(module["children"], children.get(module["id"], []))
+            parent = None if not module["path"] else ids[module["path"].rpartition(".")[0]]
+            self.assertEqual(module["parent"], parent)
+
+        # A layer's operators and tensors have the figures that they have in a small graph.
+        self.assertEqual([n["index"] for n in large["nodes"]], list(range(count)))
+        self.assertEqual([t["index"] for t in large["tensors"]], list(range(len(large["tensors"]))))
+        of_layer = {}
+        for node in small["nodes"]:
+            if (node["module"] or "").startswith("h.1."):
+                of_layer.setdefault((node["op"], node["module"][len("h.1"):]), node["values"])
+        compared = 0
+        for node in large["nodes"]:
+            _, layer, part = ((node["module"] or "").split(".", 2) + ["", ""])[:3]
+            if layer and (wanted := of_layer.get((node["op"], "." + part))) and node["op"] == "aten::linear":
+                self.assertEqual(node["values"], wanted, node["module"])
+                compared += 1
+        self.assertGreater(compared, 1000)
+        weights = {t["name"].split(".", 2)[2]: t["values"] for t in small["tensors"] if t["name"].startswith("h.1.")}
+        for tensor in large["tensors"]:
+            if tensor["name"].startswith("h."):
+                self.assertEqual(tensor["values"], weights[tensor["name"].split(".", 2)[2]], tensor["name"])
+
     def test_what_is_wrong_in_one_piece_is_told_with_its_place(self):
         _, path = self.graph(6000)  # more than 4 MB of nodes: another thread reads them ahead
         cases = {

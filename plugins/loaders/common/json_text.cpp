@@ -25,11 +25,6 @@ void check_values(std::string_view text) {
 
 void check_keys(json::element value);
 
-[[noreturn]] void refuse_repeated(std::string_view key) {
-  throw BadFile("the key " + in_quotes(key) +
-                " is there twice, and readers disagree about which one counts");
-}
-
 bool holds_keys(json::element value) { return value.is_object() || value.is_array(); }
 
 /// One of 64 bits for a key: those of one object mostly differ in it.
@@ -86,6 +81,11 @@ void check_keys(json::element value) {
 }
 
 }  // namespace
+
+void refuse_repeated(std::string_view key) {
+  throw BadFile("the key " + in_quotes(key) +
+                " is there twice, and readers disagree about which one counts");
+}
 
 simdjson::error_code parse_json(std::string_view text, bool padded, json::document& document) {
   check_values(text);

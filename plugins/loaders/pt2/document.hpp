@@ -14,8 +14,8 @@ namespace pt2 {
 /// which size on.
 struct Cuts {
   std::vector<std::string_view> paths{};
-  size_t text = size_t{1} << 20;  // bytes of the whole text
-  size_t list = size_t{1} << 18;  // bytes of one of them
+  size_t text = size_t{1} << 16;  // bytes of the whole text
+  size_t list = size_t{1} << 16;  // bytes of one of them
   Measure measure{};
 };
 

@@ -1,5 +1,6 @@
 #include "scope.hpp"
 
+#include "../common/json_text.hpp"
 #include "dtypes.hpp"
 
 namespace pt2 {
@@ -92,7 +93,7 @@ void Scope::add(std::string_view name, Kind kind, json::element meta) {
   Slot slot;
   slot.kind = kind;
   slot.at = static_cast<uint32_t>(elements_.size());
-  if (!slots_.insert(name, slot).second) throw BadFile("the name is there twice");
+  if (!slots_.insert(name, slot).second) loading::refuse_repeated(name);
   elements_.push_back(meta);
   collect_sizes(kind, meta);
 }
@@ -142,7 +143,7 @@ uint32_t Scope::type_of(int64_t dtype, size_t rank, std::span<const int64_t> num
 
 void Scope::add_tensor(std::string_view name, uint32_t hash, const Slot& slot) {
   const auto keep = [&](std::string_view text) { return building_.texts.keep(text); };
-  if (!slots_.insert_kept(name, hash, slot, keep).second) throw BadFile("the name is there twice");
+  if (!slots_.insert_kept(name, hash, slot, keep).second) loading::refuse_repeated(name);
 }
 
 Scope::Slot Scope::shortened(json::object meta, bool in_full) {

@@ -15,9 +15,18 @@ using tmeter::Module;
 using tmeter::Node;
 using tmeter::Tensor;
 
-std::vector<int64_t> number_calls(const Graph& graph) {
-  std::vector<int64_t> calls(graph.modules().size()), numbers;
+std::vector<size_t> number_calls(const Graph& graph) {
+  std::vector<size_t> calls(graph.modules().size()), numbers;
   for (const auto& call : graph.module_calls()) numbers.push_back(++calls[call.module().index()]);
+  return numbers;
+}
+
+std::vector<size_t> number_children(const Graph& graph) {
+  std::vector<size_t> children(graph.modules().size()), numbers;
+  for (const auto& module : graph.modules()) {
+    const auto parent = module.parent();
+    numbers.push_back(parent ? ++children[parent.index()] : 0);
+  }
   return numbers;
 }
 
@@ -25,21 +34,32 @@ int64_t signed_of(size_t n) { return static_cast<int64_t>(n); }
 
 }  // namespace
 
+/// Makes rows in another thread, as text.
+struct RowWriter::Twin {
+  explicit Twin(const RowWriter& like) : stream(text), rows(like, stream) {}
+  std::string text;
+  Stream stream;
+  RowWriter rows;
+};
+
+RowWriter::Lookup::Lookup(const Graph& graph)
+    : values(graph), calls(number_calls(graph)), children(number_children(graph)) {}
+
 RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
     : stream_(stream),
       report_(report),
       graph_(report.graph()),
       values_(report),
-      value_writer_(std::make_shared<ValueWriter>(graph_)),
-      call_numbers_(std::make_shared<std::vector<int64_t>>(number_calls(graph_))) {}
+      lookup_(std::make_shared<Lookup>(graph_)) {}
 
 RowWriter::RowWriter(const RowWriter& like, Stream& stream)
     : stream_(stream),
       report_(like.report_),
       graph_(like.graph_),
       values_(like.values_),
-      value_writer_(like.value_writer_),
-      call_numbers_(like.call_numbers_) {}
+      lookup_(like.lookup_) {}
+
+RowWriter::~RowWriter() = default;
 
 template <class Items, class Write>
 void RowWriter::section(std::string_view name, const Items& items, Write&& write) {
@@ -58,17 +78,6 @@ void RowWriter::write_rows(const Items& items, size_t begin, size_t end, Write&&
   }
 }
 
-template <class Items, class Item>
-std::string RowWriter::rows_text(const Items& items, size_t begin, size_t end,
-                                 Row<Item> row) const {
-  std::string text;
-  Stream stream(text);
-  RowWriter other(*this, stream);
-  other.write_rows(items, begin, end, std::bind_front(row, &other));
-  stream.flush();
-  return text;
-}
-
 /// Rows that do not depend on those before. Of many, another thread makes every second block while
 /// this one makes the block before and hands over the one before that; where no thread can be had,
 /// this one makes all.
@@ -77,19 +86,24 @@ void RowWriter::large_section(std::string_view name, const Items& items, Row<Ite
   static constexpr size_t kBlock = 2048;
   const bool alone = std::thread::hardware_concurrency() < 2;
   const size_t pairs = alone ? 0 : items.size() / (2 * kBlock);
+  if (pairs > 0 && !twin_) twin_ = std::make_unique<Twin>(*this);
   const auto second_of = [&](size_t pair) {
-    const size_t begin = (2 * pair + 1) * kBlock;
-    return std::async(
-        [&items, begin, row, this] { return rows_text(items, begin, begin + kBlock, row); });
+    return std::async([&items, row, twin = twin_.get(), begin = (2 * pair + 1) * kBlock] {
+      twin->stream.start();
+      twin->rows.write_rows(items, begin, begin + kBlock, std::bind_front(row, &twin->rows));
+      twin->stream.flush();
+    });
   };
   stream_.line(kMemberIndent).key(name).open('[');
   const auto write = std::bind_front(row, this);
-  std::future<std::string> second;
+  std::future<void> second;
   if (pairs > 0) second = second_of(0);
+  std::string made;
   for (size_t pair = 0; pair < pairs; ++pair) {
     const size_t begin = 2 * pair * kBlock;
     write_rows(items, begin, begin + kBlock, write);
-    const auto made = second.get();
+    second.get();
+    made.swap(twin_->text);
     if (pair + 1 < pairs) second = second_of(pair + 1);
     stream_.items(made);
   }
@@ -99,10 +113,10 @@ void RowWriter::large_section(std::string_view name, const Items& items, Row<Ite
 }
 
 void RowWriter::value_members(const tmeter::Value& value, bool with_origin) {
-  if (value.is_tensor()) return value_writer_->write_members(stream_, value, with_origin);
+  if (value.is_tensor()) return lookup_->values.write_members(stream_, value, with_origin);
   stream_.key("value");
-  value_writer_->write(stream_, value, with_origin);
-  detail("detail", value_writer_->detail(value, with_origin));
+  lookup_->values.write(stream_, value, with_origin);
+  detail("detail", lookup_->values.detail(value, with_origin));
 }
 
 void RowWriter::detail(std::string_view key, const Json& detail) {
@@ -122,13 +136,7 @@ void RowWriter::outputs() {
           [this](size_t, const tmeter::Value& value) { value_members(value, true); });
 }
 
-void RowWriter::modules() {
-  section("modules", graph_.modules(), [this](size_t i, const Module& module) {
-    enter(module);
-    module_row(module);
-    values_.write(stream_, TMETER_AXIS_MODULE, i);
-  });
-}
+void RowWriter::modules() { large_section("modules", graph_.modules(), &RowWriter::module_row); }
 
 void RowWriter::module_calls() {
   large_section("module_calls", graph_.module_calls(), &RowWriter::module_call_row);
@@ -158,19 +166,30 @@ void RowWriter::module_path(const Module& module) {
     stream_.null();
 }
 
-// Modules are in pre-order. Ids as tmeter::module_ids gives them, but of one branch at a time.
+// Modules are in pre-order, in blocks. Ids as tmeter::module_ids gives them, but of one branch at a
+// time.
 void RowWriter::enter(const Module& module) {
   const auto parent = module.parent();
   while (!branch_.empty() && branch_.back().index != parent.index()) branch_.pop_back();
-  auto id = branch_.empty() ? "0" : child_id(branch_.size() - 1, ++branch_.back().children);
-  branch_.push_back({module.index(), std::move(id), 0});
+  if (branch_.empty()) {
+    std::vector<Module> above;
+    for (auto m = parent; m; m = m.parent()) above.push_back(m);
+    std::for_each(above.rbegin(), above.rend(), [this](const Module& m) { push(m); });
+  }
+  push(module);
+}
+
+void RowWriter::push(const Module& module) {
+  auto id = branch_.empty() ? "0" : child_id(branch_.size() - 1, lookup_->children[module.index()]);
+  branch_.push_back({module.index(), std::move(id)});
 }
 
 std::string RowWriter::child_id(size_t level, size_t number) const {
   return (level == 0 ? "" : branch_[level].id + ".") + std::to_string(number);
 }
 
-void RowWriter::module_row(const Module& module) {
+void RowWriter::module_row(size_t i, const Module& module) {
+  enter(module);
   const auto level = branch_.size() - 1;
   stream_.key("id").text(branch_[level].id);
   stream_.key("path").text(module.path());
@@ -191,6 +210,7 @@ void RowWriter::module_row(const Module& module) {
     stream_.key("times").integer(signed_of(repeat.times)).close('}');
   }
   if (module.attribute_count() > 0) attributes(module);
+  values_.write(stream_, TMETER_AXIS_MODULE, i);
 }
 
 // A name that is none, or that another has, too, is that of the position.
@@ -209,8 +229,8 @@ void RowWriter::named_values(const Names& names, size_t count, Name&& name, At&&
   stream_.key(names.values).open('{');
   for (size_t i = 0; i < count; ++i) {
     const auto key = key_of(name(i), i);
-    value_writer_->write(stream_.key(key), at(i), with_origin);
-    if (auto more = value_writer_->detail(at(i), with_origin); !more.is_null())
+    lookup_->values.write(stream_.key(key), at(i), with_origin);
+    if (auto more = lookup_->values.detail(at(i), with_origin); !more.is_null())
       details.emplace(key, std::move(more));
   }
   stream_.close('}');
@@ -232,7 +252,7 @@ void RowWriter::node_row(size_t i, const Node& node) {
   stream_.key("module");
   module_path(call ? call.module() : Module());
   if (call && call.module().calls() > 1)
-    stream_.key("call").integer((*call_numbers_)[call.index()]);
+    stream_.key("call").integer(signed_of(lookup_->calls[call.index()]));
   if (!node.location().empty()) stream_.key("location").text(node.location());
   if (!node.name().empty()) stream_.key("name").text(node.name());
   if (call) stream_.key("module_call").integer(signed_of(call.index()));
@@ -251,8 +271,8 @@ void RowWriter::results(const Node& node) {
   Json details;
   stream_.key("results").open('[');
   for (size_t i = 0; i < node.result_count(); ++i) {
-    value_writer_->write(stream_, node.result(i), false);
-    auto more = value_writer_->detail(node.result(i), false);
+    lookup_->values.write(stream_, node.result(i), false);
+    auto more = lookup_->values.detail(node.result(i), false);
     if (more.is_null()) continue;
     while (details.size() < i) details.push_back(nullptr);
     details.push_back(std::move(more));

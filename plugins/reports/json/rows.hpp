@@ -12,6 +12,7 @@ namespace json_report {
 class RowWriter {
  public:
   RowWriter(Stream& stream, const tmeter::Report& report);
+  ~RowWriter();
 
   void inputs();
   void outputs();
@@ -23,6 +24,14 @@ class RowWriter {
  private:
   template <class Item>
   using Row = void (RowWriter::*)(size_t, const Item&);
+  struct Twin;
+  /// What both writers of a report look up.
+  struct Lookup {
+    explicit Lookup(const tmeter::Graph& graph);
+    ValueWriter values;
+    std::vector<size_t> calls;     // by module call: 1 for the first of its module
+    std::vector<size_t> children;  // by module: 1 for the first child of its parent
+  };
   /// Writes the same report elsewhere.
   RowWriter(const RowWriter& like, Stream& stream);
   template <class Items, class Write>
@@ -31,8 +40,6 @@ class RowWriter {
   void large_section(std::string_view name, const Items& items, Row<Item> row);
   template <class Items, class Write>
   void write_rows(const Items& items, size_t begin, size_t end, Write&& write);
-  template <class Items, class Item>
-  std::string rows_text(const Items& items, size_t begin, size_t end, Row<Item> row) const;
   struct Names {
     const char *values, *details;
   };
@@ -42,8 +49,9 @@ class RowWriter {
   void detail(std::string_view key, const Json& detail);
   std::string key_of(std::string_view name, size_t position);
   void enter(const tmeter::Module& module);
+  void push(const tmeter::Module& module);
   std::string child_id(size_t level, size_t number) const;
-  void module_row(const tmeter::Module& module);
+  void module_row(size_t i, const tmeter::Module& module);
   void module_call_row(size_t i, const tmeter::ModuleCall& call);
   void node_row(size_t i, const tmeter::Node& node);
   void tensor_row(size_t i, const tmeter::Tensor& tensor);
@@ -56,16 +64,14 @@ class RowWriter {
   tmeter::Report report_;
   tmeter::Graph graph_;
   Values values_;
-  std::shared_ptr<const ValueWriter> value_writer_;
+  std::shared_ptr<const Lookup> lookup_;
   struct Level {
     size_t index;  // of the module
     std::string id;
-    size_t children;  // so far
   };
   std::vector<Level> branch_;           // from the root to the module being written
   std::vector<std::string_view> used_;  // names of the arguments or attributes written so far
-  /// By call index: 1 for the first call of a module.
-  std::shared_ptr<const std::vector<int64_t>> call_numbers_;
+  std::unique_ptr<Twin> twin_;          // for many rows
 };
 
 }  // namespace json_report

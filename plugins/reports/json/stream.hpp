@@ -21,6 +21,12 @@ class Stream {
   explicit Stream(tmeter::Output& out);
   /// Into memory, for what `items` puts into another stream.
   explicit Stream(std::string& text);
+  /// Begins such a text anew.
+  void start() {
+    text_->clear();
+    used_ = 0;
+    comma_ = false;
+  }
 
   Stream& open(char bracket) {
     separate(1);
@@ -66,7 +72,8 @@ class Stream {
   template <class Items, class Make>
   void list_lines(std::string_view name, const Items& items, Make&& make);
 
-  /// Members or items that another stream has made, one at least.
+  /// Members or items that another stream has made, one at least: a few, or a great many.
+  Stream& members(std::string_view made) { return put_value(made); }
   Stream& items(std::string_view made);
   /// Ends the last line and writes what is left.
   void finish();

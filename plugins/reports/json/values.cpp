@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "../common/columns.hpp"
@@ -25,6 +26,11 @@ void write_number(Stream& stream, const Cell& cell) {
     stream.integer(0);
   else
     stream.null();
+}
+
+bool same_cell(const tmeter_number& a, const tmeter_number& b) {
+  return a.kind == b.kind && a.flags == b.flags && a.i == b.i &&
+         std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f);
 }
 
 // JSON has no infinity: "inf", "-inf", "nan".
@@ -85,11 +91,41 @@ Values::Values(const tmeter::Report& report)
   for (const auto& metric : metrics_) keys_.push_back(quoted(metric.id()));
 }
 
-void Values::write(Stream& stream, int32_t axis, size_t index) const {
+void Values::write(Stream& stream, int32_t axis, size_t index) {
+  cells_.clear();
+  for (const auto& metric : metrics_) cells_.push_back(report_.cell(metric, axis, index).abi());
+  auto& written = place_of(cells_);
+  if (written.text.empty() || !std::ranges::equal(written.cells, cells_, same_cell)) {
+    written.text = text_of(cells_);
+    written.cells = cells_;
+  }
+  stream.members(written.text);
+}
+
+Values::Written& Values::place_of(const std::vector<tmeter_number>& cells) {
+  uint64_t hash = 0;
+  for (const auto& c : cells) {
+    hash ^=
+        static_cast<uint64_t>(c.i) + std::bit_cast<uint64_t>(c.f) + static_cast<uint64_t>(c.kind);
+    hash *= 0x9E3779B97F4A7C15;
+    hash ^= hash >> 32;
+  }
+  return written_[hash % kKept];
+}
+
+std::string Values::text_of(const std::vector<tmeter_number>& cells) {
+  std::string text;
+  Stream stream(text);
+  write_cells(stream, cells);
+  stream.flush();
+  return text;
+}
+
+void Values::write_cells(Stream& stream, const std::vector<tmeter_number>& cells) {
   Json infinite;
   stream.key("values").open('{');
   for (size_t m = 0; m < metrics_.size(); ++m) {
-    const auto cell = report_.cell(metrics_[m], axis, index);
+    const Cell cell(cells[m]);
     if (cell.by_module()) mark(kStatuses.size(), m);
     if (cell.empty()) continue;
     write_number(stream.ready_key(keys_[m]), cell);
@@ -103,12 +139,12 @@ void Values::write(Stream& stream, int32_t axis, size_t index) const {
   if (!infinite.empty()) stream.key("infinite").json(infinite);
 }
 
-void Values::mark(size_t what, size_t metric) const {
+void Values::mark(size_t what, size_t metric) {
   marked_[what].push_back(metric);
   any_marked_ = true;
 }
 
-void Values::write_marks(Stream& stream) const {
+void Values::write_marks(Stream& stream) {
   for (size_t s = 0; s < marked_.size(); ++s) {
     if (marked_[s].empty()) continue;
     stream.key(s < kStatuses.size() ? kStatuses[s] : "by_module").open('[');

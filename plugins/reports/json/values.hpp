@@ -23,20 +23,34 @@ class Values {
  public:
   explicit Values(const tmeter::Report& report);
   /// For another thread: `like` may be writing a row meanwhile.
-  Values(const Values& like) : report_(like.report_), metrics_(like.metrics_), keys_(like.keys_) {}
-  void write(Stream& stream, int32_t axis, size_t index) const;
+  Values(const Values& like) : Values(like.report_) {}
+  void write(Stream& stream, int32_t axis, size_t index);
   const std::vector<tmeter::Metric>& metrics() const { return metrics_; }
 
  private:
-  void mark(size_t what, size_t metric) const;
-  void write_marks(Stream& stream) const;
+  /// Figures that a row had, and what was written of them.
+  struct Written {
+    std::vector<tmeter_number> cells;
+    std::string text;
+  };
+  static constexpr size_t kKept = 256;
+
+  Written& place_of(const std::vector<tmeter_number>& cells);
+  std::string text_of(const std::vector<tmeter_number>& cells);
+  void write_cells(Stream& stream, const std::vector<tmeter_number>& cells);
+  void mark(size_t what, size_t metric);
+  void write_marks(Stream& stream);
 
   const tmeter::Report& report_;
   std::vector<tmeter::Metric> metrics_;
-  std::vector<std::string> keys_;  // their ids as keys
+  std::vector<std::string> keys_;     // their ids as keys
+  std::vector<tmeter_number> cells_;  // of the row being written
   /// Of the row being written: by status, the last by module, which metrics are marked.
-  mutable std::array<std::vector<size_t>, 8> marked_;
-  mutable bool any_marked_ = false;
+  std::array<std::vector<size_t>, 8> marked_;
+  bool any_marked_ = false;
+  /// Layers repeat, and with them the figures of their operators and tensors: the last ones, each
+  /// at a place that follows from them.
+  std::vector<Written> written_{kKept};
 };
 
 void write_shape(Stream& stream, const tmeter::Shape& shape);

@@ -91,9 +91,9 @@ TEST_F(Assertions, UnknownValueNeverHolds) {
 }
 
 TEST_F(Assertions, ALowerBoundProvesOnlyWhatItBounds) {
-  auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL][0];
-  total = number(int64_t{812});
-  total.flags = TMETER_NUMBER_PARTIAL;
+  auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL];
+  total = {number(int64_t{812})};
+  total.mark(0, TMETER_NUMBER_PARTIAL);
   EXPECT_FALSE(holds("macs<5G"));  // what is missing may be more than that
   EXPECT_FALSE(holds("macs<=812"));
   EXPECT_FALSE(holds("macs==812"));
@@ -108,7 +108,7 @@ TEST_F(Assertions, ALowerBoundProvesOnlyWhatItBounds) {
 
 TEST_F(Assertions, APartialFigureThatMayShrinkProvesNothing) {
   auto& column = results_.columns[0];
-  column.cells[TMETER_AXIS_MODEL][0].flags = TMETER_NUMBER_PARTIAL;
+  column.cells[TMETER_AXIS_MODEL].mark(0, TMETER_NUMBER_PARTIAL);
   EXPECT_TRUE(holds("macs>1"));
   column.aggregation = TMETER_AGGREGATE_WEIGHTED_MEAN;
   EXPECT_FALSE(holds("macs>1"));

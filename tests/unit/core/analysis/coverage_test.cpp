@@ -27,7 +27,7 @@ Coverage covered(tmeter_number given) {
   c.id = "flops";
   c.flags = TMETER_METRIC_COVERAGE;
   c.cells[TMETER_AXIS_NODE].assign(4, number_of_kind(TMETER_NUMBER_IN_MODULE));
-  c.cells[TMETER_AXIS_NODE][0] = number(int64_t{1});
+  c.cells[TMETER_AXIS_NODE].set(0, number(int64_t{1}));
   given.flags |= TMETER_NUMBER_BY_MODULE;
   c.cells[TMETER_AXIS_MODULE_CALL] = {{}, given, number_of_kind(TMETER_NUMBER_IN_MODULE)};
   return coverage_of(columns, *block_in_net());

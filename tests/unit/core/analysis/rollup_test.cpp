@@ -30,7 +30,7 @@ std::unique_ptr<Graph> tree() {
   return g.finish();
 }
 
-Column node_column(std::vector<tmeter_number> cells, int32_t aggregation = TMETER_AGGREGATE_SUM) {
+Column node_column(Cells cells, int32_t aggregation = TMETER_AGGREGATE_SUM) {
   Column c;
   c.id = "m";
   c.aggregation = aggregation;
@@ -65,7 +65,7 @@ TEST(Rollup, AFigureThatLeavesSomethingOutSaysSo) {
   const auto g = tree();  // root → a (called twice), b
   const auto unknown = number_of_kind(TMETER_NUMBER_UNKNOWN),
              unavailable = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
-  const auto partial = [&](std::vector<tmeter_number> cells, int32_t aggregation) {
+  const auto partial = [&](Cells cells, int32_t aggregation) {
     auto c = node_column(std::move(cells), aggregation);
     roll_up_nodes(*g, {}, c);
     EXPECT_EQ(is_partial(c.cell(TMETER_AXIS_MODEL, 0)), is_partial(c.cell(TMETER_AXIS_MODULE, 0)));
@@ -119,7 +119,7 @@ TEST(Rollup, TheLastIsNotKnownWhenTheLastHasNoFigure) {
 
 TEST(Rollup, MaximumAndMean) {
   const auto g = tree();
-  const std::vector<tmeter_number> cells{number(1.0), number(5.0), number(2.0), number(4.0)};
+  const Cells cells{number(1.0), number(5.0), number(2.0), number(4.0)};
   auto max = node_column(cells, TMETER_AGGREGATE_MAX);
   roll_up_nodes(*g, {}, max);
   EXPECT_EQ(max.cell(TMETER_AXIS_MODEL, 0).f, 5.0);
@@ -132,10 +132,10 @@ TEST(Rollup, OfWhatIsMissingTheWorstIsTold) {
   const auto total = [](std::vector<int32_t> kinds) {
     GraphBuilder b;
     const auto call = b.module_call(b.module(0, "", "Net"), 0);
-    std::vector<tmeter_number> cells;
+    Cells cells;
     for (const auto kind : kinds) {
       b.node("aten::x", "", call, {}, {}, "");
-      cells.push_back(number_of_kind(kind));
+      cells.add(number_of_kind(kind));
     }
     auto c = node_column(cells);
     roll_up_nodes(*b.finish(), {}, c);
@@ -272,7 +272,7 @@ TEST(Rollup, MeanOfModulesIsThatOfTheirNodesHoweverTheyAreNested) {
 TEST(Rollup, AFigureThatCannotBeWeighedIsMissing) {
   const auto g = tree();
   Results r = weighed(*g);
-  r.columns[0].cells[TMETER_AXIS_NODE][1] = number_of_kind(TMETER_NUMBER_UNKNOWN);
+  r.columns[0].cells[TMETER_AXIS_NODE].set(1, number_of_kind(TMETER_NUMBER_UNKNOWN));
   auto c = node_column({number(7.0), number(1.0), number(5.0), number(2.0)},
                        TMETER_AGGREGATE_WEIGHTED_MEAN);
   c.weight = "weights";
@@ -383,7 +383,7 @@ TEST(Rollup, AMeanHasTheWeightOfTheCallItsFigureIsOf) {
   roll_up_nodes(*g, r, c);
   EXPECT_EQ(c.cell(TMETER_AXIS_MODEL, 0).f, (1 * 7.0 + 2 * 1.0 + 3 * 2.0) / (1 + 2 + 3));
   // A figure whose weight is part of a module's cannot be weighed.
-  r.columns[0].cells[TMETER_AXIS_NODE][0] = inside;
+  r.columns[0].cells[TMETER_AXIS_NODE].set(0, inside);
   c = node_column({number(7.0), number(1.0), {}, number(2.0)}, TMETER_AGGREGATE_WEIGHTED_MEAN);
   c.weight = "weights";
   roll_up_nodes(*g, r, c);

@@ -182,6 +182,33 @@ TEST(OutputFile, NothingIsMadeInDev) {
                         [] { OutputFile f("/dev/tmeter-not-there"); });
 }
 
+TEST(OutputFile, AFileInSharedMemoryIsAFileAsAnyOther) {
+  const std::string path = "/dev/shm/tmeter-test-" + std::to_string(getpid());
+  if (access("/dev/shm", W_OK) != 0) GTEST_SKIP() << "there is no /dev/shm";
+  for (const char* text : {"new", "replaced"}) {
+    OutputFile file(path);
+    file.write(text);
+    file.commit();
+    EXPECT_EQ(content(path), text);
+  }
+  fs::remove(path);
+}
+
+TEST(OutputFile, WhatIsLongIsWhole) {
+  const auto path = ::testing::TempDir() + "long.json";
+  std::string text(3 << 20, 'x');  // more than is left for the end
+  std::string all;
+  OutputFile f(path);
+  for (char c = 'a'; c < 'h'; ++c) {
+    text[0] = c;
+    f.write(text);
+    all += text;
+  }
+  f.commit();
+  EXPECT_EQ(content(path), all);
+  fs::remove(path);
+}
+
 TEST(OutputFile, DevicesAndPipesAreWrittenToNotReplaced) {
   const auto path = ::testing::TempDir() + "pipe-" + std::to_string(getpid());
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);

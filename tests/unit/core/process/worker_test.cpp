@@ -29,7 +29,7 @@ std::vector<Heard> heard(const std::function<void(Worker&)>& f) {
   std::vector<Heard> frames;
   FrameReader reader(ends[0]);
   while (reader.read([&](const Frame& f) {
-    frames.push_back({f.kind, f.numbers[0], f.numbers[1], f.text});
+    frames.push_back({f.kind, f.numbers[0], f.numbers[1], std::string(f.text)});
   })) {
   }
   close(ends[0]);
