@@ -79,7 +79,9 @@ class LowHalves {
   // Numbers that share a look at all counters. The first are few, as most tensors that have full
   // counters have them at once.
   static constexpr size_t kStretch = 65536, kFirstStretch = 8192;
-  static constexpr uint64_t kMostHeld = 96 * kCodes;  // a counter then holds about 96, never 255
+  // Of random numbers a counter then holds 16 or so; of some that repeat, as of rows that are
+  // alike, not 255 either.
+  static constexpr uint64_t kMostHeld = 16 * kCodes;
 
   bool ran_over() const;
   void make_room() {
