@@ -20,6 +20,7 @@ constexpr size_t kGivenBack = 2 << 20;  // bytes a thread reads before it gives 
 // Tensors of so many bytes in all stay mapped between two looks at them: mapping a page again costs
 // a tenth of reading it.
 constexpr uint64_t kHeld = 48 << 20;
+constexpr uint64_t kMostLarge = 16;  // tensors that are taken before others for their size
 constexpr std::string_view kReadOften =
     "it overlaps other tensors, of which eight times the size of the file is read already";
 
@@ -95,10 +96,12 @@ void TensorStream::run(unsigned threads, const Emit& emit) {
     queue_.push_back({&job, 0});
     parts += job.plan.part_count();
   }
-  // By place in the file: disks like it.
-  std::sort(queue_.begin(), queue_.end(), [](const Span& a, const Span& b) {
-    const auto place = [](const Tensor& t) {
-      return std::tuple(t.file, t.file_offset, t.storage_offset, t.index);
+  // By place in the file: disks like it. Few large ones come before, for what `end` does with a
+  // whole tensor is one thread's: the others would have nothing left to do beside the last.
+  std::sort(queue_.begin(), queue_.end(), [all = total_](const Span& a, const Span& b) {
+    const auto place = [all](const Tensor& t) {
+      return std::tuple(bytes_of(t) < all / kMostLarge, t.file, t.file_offset, t.storage_offset,
+                        t.index);
     };
     return place(*a.job->tensor) < place(*b.job->tensor);
   });

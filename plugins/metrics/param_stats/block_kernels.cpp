@@ -107,6 +107,26 @@ HWY_INLINE void dots_of_part(const Loaded<As>& x, const float* HWY_RESTRICT v, s
   }
 }
 
+/// z_k += the sum of the lanes of sums[k]: four at once, a third of the shuffles.
+HWY_INLINE void add_totals(const std::array<Vector, kVectors>& sums, float* HWY_RESTRICT z) {
+#if HWY_TARGET == HWY_SCALAR
+  for (size_t k = 0; k < kVectors; ++k) z[k] += hn::GetLane(sums[k]);
+#else
+  static_assert(kVectors == 4);
+  const Floats d;
+  const auto folded = [d](Vector a, Vector b) HWY_ATTR {
+    return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+  };
+  HWY_ALIGN std::array<float, kBlockStep / 2> four;  // sums of each 128 bits, in the order of z
+  hn::Store(folded(folded(sums[0], sums[2]), folded(sums[1], sums[3])), d, four.data());
+  const hn::FixedTag<float, 4> quarter;
+  auto total = hn::LoadU(quarter, z);
+  for (size_t i = 0; i < hn::Lanes(d); i += 4)
+    total = hn::Add(total, hn::Load(quarter, four.data() + i));
+  hn::StoreU(total, quarter, z);
+#endif
+}
+
 template <class As>
 HWY_INLINE void dots(const Rows<As>& rows, size_t columns, size_t ahead,
                      const float* HWY_RESTRICT v, size_t stride, float* HWY_RESTRICT z) {
@@ -123,9 +143,7 @@ HWY_INLINE void dots(const Rows<As>& rows, size_t columns, size_t ahead,
     dots_of_part<As, 0>(x, v + j, stride, sums);
     if constexpr (As::kVectors == 2) dots_of_part<As, 1>(x, v + j, stride, sums);
   });
-  for (size_t r = 0; r < kRows; ++r)
-    for (size_t k = 0; k < kVectors; ++k)
-      z[r * kVectors + k] += hn::GetLane(hn::SumOfLanes(d, sums[r][k]));
+  for (size_t r = 0; r < kRows; ++r) add_totals(sums[r], z + r * kVectors);
 }
 
 /// What is loaded kLoads times in a row, of all rows: the sums stay in registers.

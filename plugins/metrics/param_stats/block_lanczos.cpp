@@ -21,6 +21,7 @@ using Small = Eigen::MatrixXd;
 
 constexpr size_t kBlockBytes = size_t{256} << 10;  // of rows that are multiplied together
 constexpr int kMostBlockSteps = 100, kSketchPower = 2;
+constexpr double kNothing = 1e-4;  // of a block's size: a direction that is rounding only, perhaps
 constexpr int kFarFromOne = 30, kMostScale = 100;  // exponents
 
 /// Vectors side by side. What is beyond the matrix's columns belongs to them, as if it had columns
@@ -146,8 +147,11 @@ bool fill_by_sketch(const RowSketch& b, Vectors& v) {
   Vectors random(b.sums());
   fill_at_random(random);
   Small mixed = random.matrix().topRows(sums).cast<double>();
-  for (int i = 0; i < kSketchPower; ++i) mixed = squares * mixed;
-  mixed /= mixed.norm();
+  for (int i = 0; i < kSketchPower; ++i) {
+    // Orthogonal, so that none is lost beside one that is much larger.
+    const Eigen::HouseholderQR<Small> qr(squares * mixed);
+    mixed = qr.householderQ() * Small::Identity(sums, mixed.cols());
+  }
   std::vector<float> factors;
   for (Eigen::Index i = 0; i < sums; ++i)
     for (Eigen::Index k = 0; k < mixed.cols(); ++k)
@@ -199,6 +203,16 @@ Small orthonormalise(Vectors& w, double floor, Vectors& q) {
   return b;
 }
 
+/// kBlockVectors orthonormal vectors: those given, and random ones for what is missing in them.
+void start_with(Vectors& given, Vectors& now) {
+  orthonormalise(given, kNothing * static_cast<double>(given.matrix().norm()), now);
+  const auto found = static_cast<Eigen::Index>(now.count());
+  fill_at_random(given);
+  given.matrix() /= std::sqrt(static_cast<float>(given.stride()));
+  given.matrix().leftCols(found) = now.matrix();
+  orthonormalise(given, 0, now);  // what rounding has left of each in the others, too
+}
+
 /// The block tridiagonal matrix of the steps so far.
 class Tridiagonal {
  public:
@@ -211,14 +225,15 @@ class Tridiagonal {
   void add_below(const Small& b) { below_ = b; }
   /// The largest eigenvalue, and what it may be off by: with the residuals r of c Ritz vectors and
   /// the gap below them, r^2 / gap (Parlett, The Symmetric Eigenvalue Problem, 11.7), taken twice,
-  /// or r itself. A gap counts where the value below it is known better than that, and where c is
+  /// or r itself and half of it more, as the eigenvalue that is so close need not be the largest of
+  /// dozens. A gap counts where the value below it is known better than that, and where c is
   /// less than a block has vectors: among more eigenvalues so close some may not be seen yet.
   std::pair<double, double> largest() const {
     const Eigen::SelfAdjointEigenSolver<Small> solver(t_.topLeftCorner(size_, size_));
     const auto& values = solver.eigenvalues();
     const Small residuals = below_ * solver.eigenvectors().bottomRows(size_ - last_);
     const double value = values[size_ - 1];
-    double squares = residuals.col(size_ - 1).squaredNorm(), error = std::sqrt(squares);
+    double squares = residuals.col(size_ - 1).squaredNorm(), error = 1.5 * std::sqrt(squares);
     const auto first = size_ - static_cast<Eigen::Index>(kBlockVectors);
     for (Eigen::Index i = size_ - 2; i >= std::max<Eigen::Index>(first, 0); --i) {
       const double gap = values[i + 1] - values[i];
@@ -254,7 +269,7 @@ std::optional<double> norm_by_blocks(const Matrix& matrix, double tolerance,
   Product product(matrix, stop);
   Vectors before(length), now(length), next(length);
   if (!fill_by_sketch(sketch ? *sketch : product.sketch(), next)) fill_at_random(next);
-  orthonormalise(next, 1e-3 * static_cast<double>(next.matrix().norm()), now);
+  start_with(next, now);
   Tridiagonal t;
   Small below;
   for (int step = 0; step < kMostBlockSteps; ++step) {

@@ -34,7 +34,11 @@ class LaterPass final : public Collector {
   }
 
   void add(std::span<const uint8_t> elements) override {
-    blocks_.each(elements, [&](std::span<const T> block) { examine(set_aside(block)); });
+    const auto look = [&](std::span<const T> block) { examine(set_aside(block)); };
+    if constexpr (kSingle) {
+      if (first_) return count_lower_halves(elements, look);
+    }
+    blocks_.each(elements, look);
   }
 
   void merge(Collector& other) override {
@@ -62,6 +66,18 @@ class LaterPass final : public Collector {
  private:
   static constexpr bool kSingle = std::is_same_v<T, float>;
 
+  template <class Look>
+  void count_lower_halves(std::span<const uint8_t> elements, Look look) {
+    const auto stretch = [&](size_t begin, size_t end) {
+      return elements.subspan(begin * sizeof(T), (end - begin) * sizeof(T));
+    };
+    halves_.count(
+        elements.size() / sizeof(T),
+        [&](size_t begin, size_t end) { blocks_.each(stretch(begin, end), look); },
+        [&](size_t begin, size_t end) {
+          blocks_.each(stretch(begin, end), [&](std::span<const T> block) { set_aside(block); });
+        });
+  }
   size_t set_aside(std::span<const float> block) {
     if (!first_) return later_look(block.data(), block.size(), plan_->sieve, aside_.data());
     return second_look(block.data(), block.size(), plan_->sieve, aside_.data(), halves_);
