@@ -10,8 +10,8 @@
 // opened and LibTorch that it needs. So the functions in registering.cpp and looking_up.cpp stand in
 // for LibTorch's: those that register keep their arguments under the operator's name while LibTorch
 // starts, and those that look an operator up pass what was kept under that name to LibTorch's own
-// functions first – the same calls, in the same order. Nobody can see an operator that was not entered as a whole, and
-// what LibTorch holds of it is what it would hold.
+// functions first – the same calls, in the same order. Nobody can see an operator that was not
+// entered as a whole, and what LibTorch holds of it is what it would hold.
 //
 // What is not so passes through: registrations of other kinds (fallbacks of dispatch keys,
 // classes), and everything after the start. TMETER_TORCH_START=full switches it off. A LibTorch in
