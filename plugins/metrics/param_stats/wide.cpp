@@ -141,9 +141,7 @@ class FirstPass final : public Collector {
     auto& plan = *plan_;
     plan.use_bins(min_, max_);
     plan.near = threshold * moments_.root_mean_square();
-    each_bucket([&](uint16_t bucket) {
-      if (const uint64_t count = buckets_[bucket]) assign(bucket, count, plan);
-    });
+    each_bucket(buckets_, [&](uint16_t bucket, uint64_t count) { assign(bucket, count, plan); });
     std::vector<uint64_t> ranks;
     for (const double q : kQuantiles) {
       const uint64_t rank = place_of(q, moments_.n).rank;
