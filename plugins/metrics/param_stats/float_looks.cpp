@@ -226,6 +226,11 @@ BlockSums first(const float* HWY_RESTRICT x, size_t n, double center, uint32_t* 
 }
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+/// Where any of some bits is set; there it is one instruction.
+template <class V>
+HWY_INLINE auto any_of(V v, V bits) {
+  return hn::TestBit(v, bits);
+}
 /// The bit of `word` that the lowest five bits of `code` tell, at the place of kHeld.
 constexpr int kHeld = 20, kStored = kHeld;
 template <class V>
@@ -233,6 +238,11 @@ HWY_INLINE V bit_of(V word, V code) {
   return V{_mm512_rorv_epi32(word.raw, code.raw)};
 }
 #else
+template <class V>
+HWY_INLINE auto any_of(V v, V bits) {
+  return hn::Ne(hn::And(v, bits), hn::Zero(Patterns()));
+}
+
 constexpr int kHeld = 20, kStored = 0;
 template <class V>
 HWY_INLINE V bit_of(V word, V code) {
@@ -274,12 +284,12 @@ class LowerCounter {
   template <class V>
   HWY_INLINE void add(const float* x, V v) {
     const Patterns du;
-    const auto zero = hn::Eq(hn::And(hn::BitCast(du, v), hn::Set(du, 0xffffu)), hn::Zero(du));
-    if (HWY_UNLIKELY(!hn::AllFalse(du, zero))) {
-      const size_t zeros = hn::CountTrue(du, zero), lanes = hn::Lanes(du);
+    const auto other = any_of(hn::BitCast(du, v), hn::Set(du, 0xffffu));
+    if (HWY_UNLIKELY(!hn::AllTrue(du, other))) {
+      const size_t lanes = hn::Lanes(du), zeros = lanes - hn::CountTrue(du, other);
       if (2 * zeros >= lanes) {
         zeros_ += zeros;
-        if (zeros < lanes) rest_.add(v, hn::RebindMask(Floats(), hn::Not(zero)));
+        if (zeros < lanes) rest_.add(v, hn::RebindMask(Floats(), other));
         return;
       }
     }
@@ -325,7 +335,7 @@ HWY_INLINE size_t sift(const float* HWY_RESTRICT x, size_t n, const Sieve& sieve
     const auto bits = hn::BitCast(du, v);
     // The ends of the bucket; a negative number's first is the larger. Subnormal ones, which take
     // a processor a hundred cycles, are 0: the slack is far wider.
-    const auto normal = hn::Ne(hn::And(bits, exponent), hn::Zero(du));
+    const auto normal = any_of(bits, exponent);
     const auto near = hn::BitCast(d, hn::IfThenElseZero(normal, hn::And(bits, upper)));
     const auto far = hn::BitCast(d, hn::IfThenElseZero(normal, hn::Or(bits, lower)));
     const auto away = hn::CopySignToAbs(slack, v);
