@@ -16,7 +16,7 @@ namespace {
 }
 
 template <class Candidate>
-void insert(std::vector<Candidate>& list, Candidate added, std::string_view key,
+void insert(std::pmr::vector<Candidate>& list, Candidate added, std::string_view key,
             std::string_view metric) {
   for (const auto& other : list) {
     if (other.plugin != added.plugin && other.handler->priority == added.handler->priority) {

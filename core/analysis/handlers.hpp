@@ -3,6 +3,7 @@
 #include <tmeter/abi/op_handler.h>
 
 #include <map>
+#include <memory_resource>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -59,16 +60,17 @@ class HandlerTable {
  private:
   // Names are the plugins', which outlive the table.
   template <class Candidate>
-  using ByName = std::map<std::string_view, std::vector<Candidate>>;
+  using ByName = std::pmr::map<std::string_view, std::pmr::vector<Candidate>>;
 
   struct GivenClass {
     const Plugin* plugin;
     std::string_view name;
   };
 
-  std::map<std::string_view, GivenClass> classes_;                 // by operator
-  std::map<std::string_view, ByName<OpCandidate>> ops_;            // metric → operator
-  std::map<std::string_view, ByName<ModuleCandidate>> modules_;
+  std::pmr::monotonic_buffer_resource memory_;                          // of a thousand small lists
+  std::pmr::map<std::string_view, GivenClass> classes_{&memory_};       // by operator
+  std::pmr::map<std::string_view, ByName<OpCandidate>> ops_{&memory_};  // metric → operator
+  std::pmr::map<std::string_view, ByName<ModuleCandidate>> modules_{&memory_};
   std::map<std::string, OfMetric> cache_;
 };
 

@@ -17,8 +17,8 @@ constexpr int32_t kMostPasses = 8;
 // Real files have each byte in one tensor, or in two where views were saved beside what they show.
 constexpr uint64_t kMostReads = 8, kSmall = 64 << 20;
 constexpr size_t kGivenBack = 2 << 20;  // bytes a thread reads before it gives their pages back
-// Tensors of so many bytes in all stay mapped between two looks at them: mapping a page again costs
-// a tenth of reading it.
+// Parts of so many bytes in all stay mapped between two looks at them: mapping a page again costs a
+// tenth of reading it.
 constexpr uint64_t kHeld = 48 << 20;
 constexpr uint64_t kMostLarge = 16;  // tensors that are taken before others for their size
 constexpr std::string_view kReadOften =
@@ -199,8 +199,8 @@ std::optional<TensorStream::Item> TensorStream::take() {
     if (queue_.empty() && busy_ == 0) return std::nullopt;
     if (!queue_.empty() && queue_.front().next < queue_.front().job->merged_parts + window_) {
       auto& span = queue_.front();
-      if (span.next == 0 && span.job->pass == 0) span.job->held = hold(*span.job);
-      const Item item{span.job, span.next++};
+      const Item item{span.job, span.next, stays(*span.job, span.next)};
+      ++span.next;
       if (span.next == span.job->plan.part_count()) queue_.pop_front();
       ++busy_;
       return item;
@@ -209,12 +209,25 @@ std::optional<TensorStream::Item> TensorStream::take() {
   }
 }
 
-/// With the mutex.
-bool TensorStream::hold(const Job& job) {
-  const uint64_t bytes = bytes_of(*job.tensor);
+/// Whether a part stays mapped until its tensor is through. With the mutex.
+bool TensorStream::stays(Job& job, int64_t part) {
+  if (job.pass > 0) return job.staying.contains(part);
+  const uint64_t bytes = static_cast<uint64_t>(
+      (job.plan.part_end(part) - job.plan.part_begin(part)) * element_bytes(job.tensor->dtype));
   if (held_ + bytes > kHeld) return false;
   held_ += bytes;
+  job.held += bytes;
+  job.staying.insert(part);
   return true;
+}
+
+/// What `end` has read again, but for what stays.
+void TensorStream::release_others(const Job& job) const {
+  for (int64_t part = 0; part < job.plan.part_count(); ++part) {
+    const int64_t begin = job.plan.part_begin(part);
+    if (!job.staying.contains(part))
+      tensors_.release(*job.tensor, begin, job.plan.part_end(part) - begin);
+  }
 }
 
 tmeter_tensor_part TensorStream::describe(const Job& job, size_t use, int64_t first,
@@ -261,7 +274,7 @@ void TensorStream::feed(const Item& item, Worker& worker, const States& states) 
     }
     streamed_ += bytes.size();
     held_bytes += bytes.size();
-    if (job.held || (held_bytes < kGivenBack && at + count < end)) continue;
+    if (item.stays || (held_bytes < kGivenBack && at + count < end)) continue;
     tensors_.release(*job.tensor, held, at + count - held);
     held = at + count;
     held_bytes = 0;
@@ -321,13 +334,15 @@ void TensorStream::end_pass(Job& job, Worker& worker) {
     if (again) again_list.push_back(i);
     (again ? kept : job.done).emplace(i, std::move(job.merged[k]));
   }
-  if (!job.held || again_list.empty())
-    tensors_.release(*job.tensor, 0, job.plan.numel);  // what `end` has read again
+  if (again_list.empty())
+    tensors_.release(*job.tensor, 0, job.plan.numel);
+  else
+    release_others(job);
   job.merged.clear();
   job.earlier = std::move(kept);
   if (again_list.empty()) {
     const std::lock_guard lock(mutex_);
-    if (job.held) held_ -= bytes_of(*job.tensor);
+    held_ -= job.held;
     job.finished = true;
     changed_.notify_all();
     return;

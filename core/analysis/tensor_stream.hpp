@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -79,7 +80,8 @@ class TensorStream {
     const Tensor* tensor;
     TensorPlan plan;
     int32_t pass = 0;
-    bool held = false;                      // its pages stay mapped until it is through
+    std::set<int64_t> staying;              // parts that stay mapped until it is through
+    uint64_t held = 0;                      // their bytes
     std::vector<size_t> active;             // uses that take part in this pass
     std::map<size_t, State> earlier, done;  // by use: after the pass before; for ever
     std::mutex mutex;                       // of what follows
@@ -95,6 +97,7 @@ class TensorStream {
   struct Item {
     Job* job;
     int64_t part;
+    bool stays;  // mapped
   };
   /// What one thread works with: a call for every use.
   struct Worker {
@@ -117,7 +120,8 @@ class TensorStream {
   void fail(std::exception_ptr error);
   void watch(const Emit& emit);
   void emit_finished(const Emit& emit, std::unique_lock<std::mutex>& lock);
-  bool hold(const Job& job);
+  bool stays(Job& job, int64_t part);
+  void release_others(const Job& job) const;
   tmeter_tensor_part describe(const Job& job, size_t use, int64_t first, int64_t count) const;
 
   std::vector<TensorUse> uses_;
@@ -133,7 +137,7 @@ class TensorStream {
   std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
   std::deque<Span> queue_;
-  uint64_t held_ = 0;  // bytes of the jobs that are held
+  uint64_t held_ = 0;              // bytes of parts that stay mapped
   size_t busy_ = 0, running_ = 0;  // items being worked on, threads
   size_t emitted_ = 0;             // jobs, of the main thread alone
   std::exception_ptr error_;

@@ -1,6 +1,7 @@
 #include "core/plugin_host/check_offers.hpp"
 
 #include <algorithm>
+#include <memory_resource>
 #include <set>
 #include <tuple>
 
@@ -54,7 +55,8 @@ class Check {
 
  private:
   std::string_view plugin_, kind_, name_;
-  std::set<std::tuple<std::string_view, std::string_view, int32_t>> seen_;
+  std::pmr::monotonic_buffer_resource memory_;
+  std::pmr::set<std::tuple<std::string_view, std::string_view, int32_t>> seen_{&memory_};
 };
 
 std::string words_of(std::string_view more) {

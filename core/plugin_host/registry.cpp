@@ -399,8 +399,9 @@ void Registry::require_known_metrics(const Plugin& p) const {
       known.insert(other->manifest.metrics.begin(), other->manifest.metrics.end());
   }
   std::set<std::string, std::less<>> handled, followed;
-  const auto add = [&](std::string_view metric) {
-    if (!handled.contains(metric)) handled.emplace(metric);
+  auto add = [&, last = std::string_view()](std::string_view metric) mutable {
+    if (metric != last && !handled.contains(metric)) handled.emplace(metric);
+    last = metric;  // those of one metric come together
   };
   for (const auto& h : p.offers().op_handlers) add(view(h.metric));
   for (const auto& h : p.offers().module_handlers) {

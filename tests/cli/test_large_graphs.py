@@ -5,6 +5,8 @@ each layer adds is known from two small ones, which are read as a whole.
 """
 import io
 import json
+import os
+import subprocess
 import sys
 import zipfile
 
@@ -13,6 +15,13 @@ from support import FIXTURES, MODELS, SOURCE, CliTest, main, report, tmeter
 sys.path.insert(0, str(SOURCE / "tests" / "bench"))
 import make_large  # noqa: E402
 
+NO_THREADS = """
+#include <errno.h>
+#include <pthread.h>
+int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*work)(void *), void *of) {
+  return EAGAIN;
+}
+"""
 SPACES = " " * 150_000  # more than a piece: what stands around them comes in different ones
 # Those that are taken out of large documents.
 LISTS = ("nodes", "inputs", "tensor_values", "config", "input_specs", "module_call_graph")
@@ -188,6 +197,19 @@ class ManyLayers(CliTest):
         for tensor in large["tensors"]:
             if tensor["name"].startswith("h."):
                 self.assertEqual(tensor["values"], weights[tensor["name"].split(".", 2)[2]], tensor["name"])
+
+    def test_where_no_thread_can_be_had_one_does_it_all(self):
+        source, library = self.file("none.c", NO_THREADS), self.folder / "none.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+        _, path = self.graph(14000)
+        environment = {**os.environ, "LD_PRELOAD": str(library)}
+        for plugins in ("params,flops,memory", "all"):
+            done = tmeter(path, f"--plugins={plugins}", "--report", "json", env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            alone, helped = json.loads(done.stdout), report(path, f"--plugins={plugins}")
+            for document in alone, helped:
+                del document["timing"], document["command"]
+            self.assertEqual(alone, helped)
 
     def test_what_is_wrong_in_one_piece_is_told_with_its_place(self):
         _, path = self.graph(6000)  # more than 4 MB of nodes: another thread reads them ahead

@@ -38,6 +38,10 @@ class CodeTable {
     }
   }
 
+  /// Whether any of the kBlock codes from `block` on, a multiple of kBlock, occurs.
+  static constexpr size_t kBlock = 64;
+  bool any(size_t block) const;
+
   // Two counters a code: adding to one and the same would wait for the store before, and equal
   // codes often follow each other.
   struct Counters {
@@ -50,9 +54,7 @@ class CodeTable {
   }
 
  private:
-  static constexpr size_t kBlock = 64;
   void make_room(uint64_t n);
-  bool any(size_t block) const;
 
   std::unique_ptr<Counters> counters_;
   uint64_t pending_ = 0;           // what counters_ hold together: fits 32 bits

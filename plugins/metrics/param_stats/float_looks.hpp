@@ -17,9 +17,9 @@ BlockSums first_look(const float* x, size_t n, double center, uint32_t* even, ui
 // What the second look has to find: every number whose bucket may hold an edge of the bins, and all
 /// of some buckets. It finds others as well.
 struct Sieve {
-  // A number x lies in bin floor(x * scale + offset), if that is right to within `slack`. Not a
-  // number: all numbers are to be found.
-  float scale = 0, offset = 0.5f, slack = 0;
+  // A number x lies in bin floor(x * scale + offset) - 640, if that is right to within `slack`.
+  // From 640 on every bin has the same last bit in a float.
+  float scale = 0, offset = 640.5f, slack = 0;
   std::span<const uint16_t> buckets;
 };
 /// For the edges of `bins`, which are of numbers from min to max, if they are usable.
@@ -31,7 +31,8 @@ size_t second_look(const float* x, size_t n, const Sieve& sieve, float* found, L
 /// The same without counting, for the passes after.
 size_t later_look(const float* x, size_t n, const Sieve& sieve, float* found);
 
-/// Whether all are float16; finite numbers.
+/// Whether all are bfloat16, float16; finite numbers.
+bool all_bfloat16(const float* x, size_t n);
 bool all_half(const float* x, size_t n);
 
 /// Buckets of doubles (order_keys.hpp).

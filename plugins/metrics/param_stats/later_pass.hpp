@@ -34,7 +34,11 @@ class LaterPass final : public Collector {
   }
 
   void add(std::span<const uint8_t> elements) override {
-    blocks_.each(elements, [&](std::span<const T> block) { examine(set_aside(block)); });
+    const auto look = [&](std::span<const T> block) { examine(set_aside(block)); };
+    if constexpr (kSingle) {
+      if (first_) return count_lower_halves(elements, look);
+    }
+    blocks_.each(elements, look);
   }
 
   void merge(Collector& other) override {
@@ -62,12 +66,24 @@ class LaterPass final : public Collector {
  private:
   static constexpr bool kSingle = std::is_same_v<T, float>;
 
+  template <class Look>
+  void count_lower_halves(std::span<const uint8_t> elements, Look look) {
+    const auto stretch = [&](size_t begin, size_t end) {
+      return elements.subspan(begin * sizeof(T), (end - begin) * sizeof(T));
+    };
+    halves_.count(
+        elements.size() / sizeof(T),
+        [&](size_t begin, size_t end) { blocks_.each(stretch(begin, end), look); },
+        [&](size_t begin, size_t end) {
+          blocks_.each(stretch(begin, end), [&](std::span<const T> block) { set_aside(block); });
+        });
+  }
   size_t set_aside(std::span<const float> block) {
     if (!first_) return later_look(block.data(), block.size(), plan_->sieve, aside_.data());
     return second_look(block.data(), block.size(), plan_->sieve, aside_.data(), halves_);
   }
   size_t set_aside(std::span<const double> block) {
-    std::array<uint16_t, kBlock> buckets;
+    std::array<uint16_t, kBlock<T>> buckets;
     buckets_of(block.data(), block.size(), buckets.data());
     const uint8_t* look = plan_->table->look.data();
     size_t n = 0;  // without a branch, which would often be mispredicted
@@ -85,7 +101,9 @@ class LaterPass final : public Collector {
     size_t binned = 0, wanted = 0;
     for (size_t i = 0; i < n; ++i) {
       const T x = aside_[i];
-      const uint8_t why = OrderKeys<T>::finite(x) ? look[OrderKeys<T>::bucket(x)] : 0;
+      // Buckets of floats that are not finite are never marked.
+      const bool known = kSingle || OrderKeys<T>::finite(x);
+      const uint8_t why = known ? look[OrderKeys<T>::bucket(x)] : 0;
       wanted_[wanted] = x;
       wanted += (why & kWanted) != 0;
       if (why & kNear) near_zeros_ += std::fabs(static_cast<double>(x)) <= plan_->near;
@@ -121,7 +139,7 @@ class LaterPass final : public Collector {
   std::shared_ptr<const LookPlan<T>> plan_;
   bool first_;
   Blocks<T> blocks_;
-  std::array<T, kBlock + kSpare> aside_, wanted_;
+  std::array<T, kBlock<T> + kSpare> aside_, wanted_;
   std::vector<Inside> inside_;
   std::array<uint64_t, kBins> counts_{};
   uint64_t near_zeros_ = 0;

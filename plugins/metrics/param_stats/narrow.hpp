@@ -28,7 +28,7 @@ class NarrowCheck {
  public:
   /// Finite numbers only, of which `patterns` has the bits of all, or more.
   void add(std::span<const float> x, uint32_t patterns = ~0u) {
-    if (bfloat16_ && (patterns & 0xffff)) bfloat16_ = all(x, is_bfloat16);
+    if (bfloat16_ && (patterns & 0xffff)) bfloat16_ = all_bfloat16(x.data(), x.size());
     half_ = half_ && all_half(x.data(), x.size());
   }
   void add(std::span<const double> x) { single_ = single_ && all(x, is_single); }

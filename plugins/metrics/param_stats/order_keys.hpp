@@ -68,11 +68,4 @@ KeyRange keys_of(uint16_t bucket) {
   return bucket & kNegative ? KeyRange{-hi, -lo} : KeyRange{lo, hi};
 }
 
-/// f(bucket) for all buckets of finite numbers, in rising order.
-template <class F>
-void each_bucket(F f) {
-  for (int32_t code = kLastBucket; code >= 0; --code) f(static_cast<uint16_t>(code | kNegative));
-  for (int32_t code = 0; code <= kLastBucket; ++code) f(static_cast<uint16_t>(code));
-}
-
 }  // namespace param_stats

@@ -13,6 +13,25 @@
 
 namespace param_stats {
 
+/// f(bucket, count) for all buckets of finite numbers that have any, in rising order.
+template <class F>
+void each_bucket(const CodeTable& buckets, F f) {
+  const auto give = [&](int32_t code) {
+    const auto bucket = static_cast<uint16_t>(code);
+    if (const uint64_t count = buckets[bucket]) f(bucket, count);
+  };
+  constexpr int32_t kTogether = CodeTable::kBlock;
+  for (int32_t block = kLastBucket / kTogether * kTogether; block >= 0; block -= kTogether) {
+    if (!buckets.any(static_cast<size_t>(block | kNegative))) continue;
+    for (int32_t i = std::min(block + kTogether - 1, int32_t{kLastBucket}); i >= block; --i)
+      give(i | kNegative);
+  }
+  for (int32_t block = 0; block <= kLastBucket; block += kTogether) {
+    if (!buckets.any(static_cast<size_t>(block))) continue;
+    for (int32_t i = block; i < block + kTogether && i <= kLastBucket; ++i) give(i);
+  }
+}
+
 struct Interval {
   uint16_t bucket;
   KeyRange keys;
@@ -66,8 +85,7 @@ class Selection {
   void start(const std::vector<uint64_t>& ranks, const CodeTable& buckets, KeysIn keys_in) {
     uint64_t before = 0;
     auto rank = ranks.begin();
-    each_bucket([&](uint16_t bucket) {
-      const uint64_t count = buckets[bucket];
+    each_bucket(buckets, [&](uint16_t bucket, uint64_t count) {
       const auto first = rank;
       while (rank != ranks.end() && *rank < before + count) ++rank;
       if (rank != first) open_or_found({bucket, keys_in(bucket), before, count}, {first, rank});

@@ -108,7 +108,7 @@ class FirstPass final : public Collector {
     if constexpr (!kSingle) count_buckets(block);
   }
   void count_buckets(std::span<const double> block) {
-    std::array<uint16_t, kBlock> codes;
+    std::array<uint16_t, kBlock<T>> codes;
     buckets_of(block.data(), block.size(), codes.data());
     buckets_.add(std::span<const uint16_t>(codes.data(), block.size()));
   }
@@ -141,9 +141,7 @@ class FirstPass final : public Collector {
     auto& plan = *plan_;
     plan.use_bins(min_, max_);
     plan.near = threshold * moments_.root_mean_square();
-    each_bucket([&](uint16_t bucket) {
-      if (const uint64_t count = buckets_[bucket]) assign(bucket, count, plan);
-    });
+    each_bucket(buckets_, [&](uint16_t bucket, uint64_t count) { assign(bucket, count, plan); });
     std::vector<uint64_t> ranks;
     for (const double q : kQuantiles) {
       const uint64_t rank = place_of(q, moments_.n).rank;
@@ -201,7 +199,7 @@ class FirstPass final : public Collector {
   Moments moments_;
   double min_ = 0, max_ = 0, l1_ = 0;
   uint64_t zeros_ = 0, nan_ = 0, inf_ = 0;
-  std::array<T, kBlock> finite_;
+  std::array<T, kBlock<T>> finite_;
   bool look_again_ = false;
   std::shared_ptr<LookPlan<T>> plan_;
 };

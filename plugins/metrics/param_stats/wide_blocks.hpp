@@ -5,7 +5,11 @@
 
 namespace param_stats {
 
-constexpr size_t kBlock = 2048;  // elements: fit the first cache as doubles
+/// Elements looked at together: doubles that fit the first cache, as they are gone through more
+/// than once; of floats, at which one look is enough, so many that what each block costs does not
+/// count.
+template <class T>
+constexpr size_t kBlock = std::is_same_v<T, float> ? 8192 : 2048;
 
 /// Elements of any wide type as T: float for float32, double for the others.
 template <class T>
@@ -17,7 +21,7 @@ class Blocks {
   template <class F>
   void each(std::span<const uint8_t> elements, F f) {
     while (elements.size() >= size_) {
-      const size_t n = std::min(elements.size() / size_, kBlock);
+      const size_t n = std::min(elements.size() / size_, kBlock<T>);
       f(numbers(elements.first(n * size_), n));
       elements = elements.subspan(n * size_);
     }
@@ -36,7 +40,7 @@ class Blocks {
 
   tmeter::DType type_;
   size_t size_;
-  std::array<T, kBlock> buffer_;
+  std::array<T, kBlock<T>> buffer_;
 };
 
 }  // namespace param_stats

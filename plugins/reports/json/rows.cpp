@@ -83,14 +83,14 @@ void RowWriter::write_rows(const Items& items, size_t begin, size_t end, Write&&
 /// this one makes all.
 template <class Items, class Item>
 void RowWriter::large_section(std::string_view name, const Items& items, Row<Item> row) {
-  static constexpr size_t kBlock = 2048;
   const bool alone = std::thread::hardware_concurrency() < 2;
-  const size_t pairs = alone ? 0 : items.size() / (2 * kBlock);
+  const size_t block = std::clamp<size_t>(items.size() / 4, 256, 2048);
+  const size_t pairs = alone ? 0 : items.size() / (2 * block);
   if (pairs > 0 && !twin_) twin_ = std::make_unique<Twin>(*this);
   const auto second_of = [&](size_t pair) {
-    return std::async([&items, row, twin = twin_.get(), begin = (2 * pair + 1) * kBlock] {
+    return std::async([&items, row, block, twin = twin_.get(), begin = (2 * pair + 1) * block] {
       twin->stream.start();
-      twin->rows.write_rows(items, begin, begin + kBlock, std::bind_front(row, &twin->rows));
+      twin->rows.write_rows(items, begin, begin + block, std::bind_front(row, &twin->rows));
       twin->stream.flush();
     });
   };
@@ -100,14 +100,14 @@ void RowWriter::large_section(std::string_view name, const Items& items, Row<Ite
   if (pairs > 0) second = second_of(0);
   std::string made;
   for (size_t pair = 0; pair < pairs; ++pair) {
-    const size_t begin = 2 * pair * kBlock;
-    write_rows(items, begin, begin + kBlock, write);
+    const size_t begin = 2 * pair * block;
+    write_rows(items, begin, begin + block, write);
     second.get();
     made.swap(twin_->text);
     if (pair + 1 < pairs) second = second_of(pair + 1);
     stream_.items(made);
   }
-  write_rows(items, 2 * pairs * kBlock, items.size(), write);
+  write_rows(items, 2 * pairs * block, items.size(), write);
   if (items.size() > 0) stream_.end_line(kMemberIndent);
   stream_.close(']');
 }
@@ -166,16 +166,18 @@ void RowWriter::module_path(const Module& module) {
     stream_.null();
 }
 
-// Modules are in pre-order, in blocks. Ids as tmeter::module_ids gives them, but of one branch at a
-// time.
+// Modules come after their parents, in blocks. Ids as tmeter::module_ids gives them, but of one
+// branch at a time: of the one before, what is above this module, too, stays.
 void RowWriter::enter(const Module& module) {
-  const auto parent = module.parent();
-  while (!branch_.empty() && branch_.back().index != parent.index()) branch_.pop_back();
-  if (branch_.empty()) {
-    std::vector<Module> above;
-    for (auto m = parent; m; m = m.parent()) above.push_back(m);
-    std::for_each(above.rbegin(), above.rend(), [this](const Module& m) { push(m); });
+  std::vector<Module> missing;
+  auto above = module.parent();
+  for (; above; above = above.parent()) {
+    while (!branch_.empty() && branch_.back().index > above.index()) branch_.pop_back();
+    if (!branch_.empty() && branch_.back().index == above.index()) break;
+    missing.push_back(above);
   }
+  if (!above) branch_.clear();
+  std::for_each(missing.rbegin(), missing.rend(), [this](const Module& m) { push(m); });
   push(module);
 }
 

@@ -4,7 +4,7 @@
 // For each, LibTorch's compiler makes a function of its own, compiles it and runs it: 57 of the 520
 // million instructions that were left of a scripted ResNet-50, whose 53 convolutions have nine
 // constants each. What is written out in the type that is written beside it has no other value than
-// itself; everything else, and whatever is wrong, goes to LibTorch. Stands in as hooks.cpp tells.
+// itself; everything else, and whatever is wrong, goes to LibTorch. Stands in as start.cpp tells.
 #include <torch/version.h>
 
 #include "libtorch.hpp"

@@ -1,5 +1,5 @@
 // Registrations put off until somebody asks for the name they are of. Knows nothing of LibTorch;
-// hooks.cpp fills it, and says why.
+// start.cpp fills it, and says why.
 #pragma once
 #include <atomic>
 #include <cstddef>

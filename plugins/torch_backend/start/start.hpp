@@ -1,5 +1,5 @@
 // LibTorch's short start, as the rest of this folder sees it: operators are entered when they are
-// asked for. hooks.cpp tells how. Where there is no short start, all are there from the beginning.
+// asked for. start.cpp tells how. Where there is no short start, all are there from the beginning.
 #pragma once
 #include <functional>
 #include <string>

@@ -259,6 +259,68 @@ TEST(Looks, MoreThanAByteHoldsOfOneLowerHalfIsCounted) {
   });
 }
 
+/// As a part of a tensor is counted: blocks of one look, in the stretches of LowHalves.
+param_stats::LowHalves count_in_stretches(std::span<const float> x) {
+  param_stats::LowHalves halves;
+  std::vector<float> found(2048 + param_stats::kSpare);
+  const auto look = [&](size_t begin, size_t end) {
+    for (size_t n; begin < end; begin += n) {
+      n = std::min<size_t>(end - begin, 2048);
+      param_stats::second_look(x.data() + begin, n, {}, found.data(), halves);
+    }
+  };
+  halves.count(x.size(), look, look);
+  return halves;
+}
+
+void expect_lower_halves(std::span<const float> x) {
+  std::array<uint64_t, 256> low{}, high{}, seen_low, seen_high;
+  for (const float v : x) {
+    ++low[std::bit_cast<uint32_t>(v) & 0xff];
+    ++high[(std::bit_cast<uint32_t>(v) >> 8) & 0xff];
+  }
+  count_in_stretches(x).planes(seen_low, seen_high);
+  EXPECT_EQ(seen_low, low);
+  EXPECT_EQ(seen_high, high);
+}
+
+TEST(Looks, StretchesInWhichACounterRunsOverAreCountedAgain) {
+  // 8,192 numbers, then 65,536 at a time are counted without a look at each counter.
+  const auto random = numbers_of(kKinds[0], 300000);
+  const auto filled = [&](size_t begin, size_t end, float v) {
+    auto x = random;
+    std::fill(x.begin() + static_cast<std::ptrdiff_t>(begin),
+              x.begin() + static_cast<std::ptrdiff_t>(end), v);
+    return x;
+  };
+  const float odd = std::bit_cast<float>(0x3f81ffffu);
+  const std::vector<std::vector<float>> all{
+      random,
+      filled(0, 256, odd),           // exactly what a byte does not hold
+      filled(100, 10000, odd),       // in the first stretch and in the next
+      filled(8192, 300000, odd),     // after a first that was right
+      filled(299000, 300000, kNan),  // in the last, which is shorter
+      filled(5000, 290000, 0.f),     // counted as a whole, and taken back so
+      filled(7777, 8900, -kInf),
+      filled(70000, 140000, 0x1p-140f),
+  };
+  instruction_sets::each([&] {
+    for (const auto& x : all)
+      for (const size_t first : {0, 1, 7})
+        for (const size_t left_out : {0, 1, 15, 299500})
+          expect_lower_halves(
+              std::span(x).subspan(first, x.size() - first - std::min(left_out, x.size() - first)));
+  });
+}
+
+TEST(Looks, CountersThatFillSlowlyDoNotRunOver) {
+  // 128 times each code: as often as none of a part of random numbers.
+  std::vector<float> x(128 * 65536 + 5);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = std::bit_cast<float>(0x3f800000u + static_cast<uint32_t>(i * 40503 % 65536));
+  expect_lower_halves(x);
+}
+
 TEST(Looks, BucketsOfDoublesAreThoseOneByOne) {
   instruction_sets::each([] {
     std::mt19937_64 random(1);
