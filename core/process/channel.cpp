@@ -3,6 +3,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -19,13 +21,21 @@ struct Header {
   uint64_t numbers[2];
 };
 
-bool write_all(int fd, const char* bytes, size_t size) {
-  while (size > 0) {
-    const ssize_t n = ::write(fd, bytes, size);
+/// One after the other, in as few calls as the pipe allows.
+bool write_all(int fd, std::array<std::string_view, 2> parts) {
+  while (!parts[0].empty() || !parts[1].empty()) {
+    std::array<iovec, 2> left{};
+    for (size_t i = 0; i < parts.size(); ++i)
+      left[i] = {const_cast<char*>(parts[i].data()), parts[i].size()};
+    const ssize_t n = ::writev(fd, left.data(), left.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return false;
-    bytes += n;
-    size -= static_cast<size_t>(n);
+    auto written = static_cast<size_t>(n);
+    for (auto& part : parts) {
+      const size_t of_it = std::min(written, part.size());
+      part.remove_prefix(of_it);
+      written -= of_it;
+    }
   }
   return true;
 }
@@ -38,10 +48,8 @@ void FrameWriter::send(FrameKind kind, uint64_t first, uint64_t second, std::str
     const auto piece = text.substr(0, kMaxText);
     const Header header{
         static_cast<uint32_t>(kind), static_cast<uint32_t>(piece.size()), {first, second}};
-    if (!write_all(fd_, reinterpret_cast<const char*>(&header), sizeof header) ||
-        !write_all(fd_, piece.data(), piece.size())) {
-      return;
-    }
+    const std::string_view start(reinterpret_cast<const char*>(&header), sizeof header);
+    if (!write_all(fd_, {start, piece})) return;
     text.remove_prefix(piece.size());
   } while (!text.empty() && kind == FrameKind::kReport);
 }

@@ -78,36 +78,35 @@ void RowWriter::write_rows(const Items& items, size_t begin, size_t end, Write&&
   }
 }
 
-/// Rows that do not depend on those before. Of many, another thread makes every second block while
-/// this one makes the block before and hands over the one before that; where no thread can be had,
-/// this one makes all.
+/// Rows that do not depend on those before. Of many, another thread makes two thirds, in blocks,
+/// while this one makes those between and hands all over, which takes as long as a third; where no
+/// thread can be had, this one makes all.
 template <class Items, class Item>
 void RowWriter::large_section(std::string_view name, const Items& items, Row<Item> row) {
   const bool alone = std::thread::hardware_concurrency() < 2;
-  const size_t block = std::clamp<size_t>(items.size() / 4, 256, 2048);
-  const size_t pairs = alone ? 0 : items.size() / (2 * block);
+  const size_t other = std::clamp<size_t>(items.size() / 4, 256, 2048), own = other / 2;
+  const size_t both = own + other, pairs = alone ? 0 : items.size() / both;
   if (pairs > 0 && !twin_) twin_ = std::make_unique<Twin>(*this);
-  const auto second_of = [&](size_t pair) {
-    return std::async([&items, row, block, twin = twin_.get(), begin = (2 * pair + 1) * block] {
+  const auto others_of = [&](size_t pair) {
+    return std::async([&items, row, other, twin = twin_.get(), begin = pair * both + own] {
       twin->stream.start();
-      twin->rows.write_rows(items, begin, begin + block, std::bind_front(row, &twin->rows));
+      twin->rows.write_rows(items, begin, begin + other, std::bind_front(row, &twin->rows));
       twin->stream.flush();
     });
   };
   stream_.line(kMemberIndent).key(name).open('[');
   const auto write = std::bind_front(row, this);
-  std::future<void> second;
-  if (pairs > 0) second = second_of(0);
+  std::future<void> others;
+  if (pairs > 0) others = others_of(0);
   std::string made;
   for (size_t pair = 0; pair < pairs; ++pair) {
-    const size_t begin = 2 * pair * block;
-    write_rows(items, begin, begin + block, write);
-    second.get();
+    write_rows(items, pair * both, pair * both + own, write);
+    others.get();
     made.swap(twin_->text);
-    if (pair + 1 < pairs) second = second_of(pair + 1);
+    if (pair + 1 < pairs) others = others_of(pair + 1);
     stream_.items(made);
   }
-  write_rows(items, 2 * pairs * block, items.size(), write);
+  write_rows(items, pairs * both, items.size(), write);
   if (items.size() > 0) stream_.end_line(kMemberIndent);
   stream_.close(']');
 }
