@@ -15,7 +15,7 @@ class Accumulator {
  public:
   explicit Accumulator(const Column& column) : column_(&column) {}
 
-  /// `at` orders what is added, for the aggregation "last": the index of the node it ends with.
+  /// `node`, the last one in what is added, orders it for the aggregation "last".
   void add(const tmeter_number& n, size_t node, double weight = 1) {
     const auto at = static_cast<uint32_t>(node);
     if (n.kind == TMETER_NUMBER_NONE) return;

@@ -17,6 +17,7 @@ simdjson::error_code parse_json(std::string_view text, json::parser& parser, jso
 /// object has twice: readers disagree about which of the two counts.
 json::element require_json(simdjson::error_code error, const json::document& document);
 json::element require_json(simdjson::error_code error, json::element root);
+/// In the same words, for readers that do without a document.
 [[noreturn]] void refuse_repeated(std::string_view key);
 
 }  // namespace loading
