@@ -8,12 +8,6 @@ namespace {
 
 constexpr uint64_t every(uint8_t byte) { return uint64_t{byte} * 0x0101010101010101; }
 
-uint64_t word_at(const char* at) {
-  uint64_t word = 0;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
 /// Not zero if one of the bytes needs more than to be copied: what is no printable ASCII, '"',
 /// '\\'.
 constexpr uint64_t unusual(uint64_t word) {
@@ -24,24 +18,43 @@ constexpr uint64_t unusual(uint64_t word) {
          every(0x80);
 }
 
-/// Copies a text that needs no escape; of another one nobody knows how much. Eight bytes at a time,
-/// the last of them once more with some before them.
-bool copy_usual(std::string_view text, char* to) {
-  constexpr size_t kWord = sizeof(uint64_t);
+using Sixteen = uint8_t __attribute__((vector_size(16)));
+
+/// Not zero where a byte is unusual.
+auto unusual(Sixteen bytes) {
+  return (bytes < 0x20) | (bytes > 0x7E) | (bytes == '"') | (bytes == '\\');
+}
+
+bool any(decltype(unusual(Sixteen())) found) {
+  uint64_t halves[2];
+  std::memcpy(halves, &found, sizeof halves);
+  return (halves[0] | halves[1]) != 0;
+}
+
+bool any(uint64_t found) { return found != 0; }
+
+/// A text of one `Word` at least: word by word, the last one with some bytes before it.
+template <class Word>
+bool copy_words(std::string_view text, char* to) {
   const auto copy = [&](size_t i) {
-    const auto word = word_at(text.data() + i);
-    std::memcpy(to + i, &word, kWord);
+    Word word;
+    std::memcpy(&word, text.data() + i, sizeof word);
+    std::memcpy(to + i, &word, sizeof word);
     return unusual(word);
   };
-  if (text.size() < kWord) {
-    uint64_t word = every(' ');
-    std::memcpy(&word, text.data(), text.size());
-    std::memcpy(to, &word, text.size());
-    return unusual(word) == 0;
-  }
-  uint64_t found = copy(text.size() - kWord);
-  for (size_t i = 0; i + kWord <= text.size(); i += kWord) found |= copy(i);
-  return found == 0;
+  auto found = copy(text.size() - sizeof(Word));
+  for (size_t i = 0; i + sizeof(Word) < text.size(); i += sizeof(Word)) found |= copy(i);
+  return !any(found);
+}
+
+/// Copies a text that needs no escape; of another one nobody knows how much.
+bool copy_usual(std::string_view text, char* to) {
+  if (text.size() >= sizeof(Sixteen)) return copy_words<Sixteen>(text, to);
+  if (text.size() >= sizeof(uint64_t)) return copy_words<uint64_t>(text, to);
+  uint64_t word = every(' ');
+  std::memcpy(&word, text.data(), text.size());
+  std::memcpy(to, &word, text.size());
+  return !any(unusual(word));
 }
 
 std::string dump(const Json& value) {
