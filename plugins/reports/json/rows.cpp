@@ -234,11 +234,12 @@ void RowWriter::module_row(size_t i, const Module& module) {
 }
 
 // A name that is none, or that another has, too, is that of the position.
-std::string RowWriter::key_of(std::string_view name, size_t position) {
+std::string_view RowWriter::key_of(std::string_view name, size_t position) {
   const bool taken = name.empty() || name.starts_with('#') ||
                      std::find(used_.begin(), used_.end(), name) != used_.end();
   used_.push_back(name);
-  return taken ? "#" + std::to_string(position) : std::string(name);
+  if (!taken) return name;
+  return numbered_ = "#" + std::to_string(position);
 }
 
 template <class Name, class At>
@@ -249,8 +250,9 @@ void RowWriter::named_values(const Names& names, size_t count, Name&& name, At&&
   stream_.key(names.values).open('{');
   for (size_t i = 0; i < count; ++i) {
     const auto key = key_of(name(i), i);
-    value_writer_.write(stream_.key(key), at(i), with_origin);
-    if (auto more = value_writer_.detail(at(i), with_origin); !more.is_null())
+    const auto value = at(i);
+    value_writer_.write(stream_.key(key), value, with_origin);
+    if (auto more = value_writer_.detail(value, with_origin); !more.is_null())
       details.emplace(key, std::move(more));
   }
   stream_.close('}');
@@ -291,8 +293,9 @@ void RowWriter::results(const Node& node) {
   Json details;
   stream_.key("results").open('[');
   for (size_t i = 0; i < node.result_count(); ++i) {
-    value_writer_.write(stream_, node.result(i), false);
-    auto more = value_writer_.detail(node.result(i), false);
+    const auto value = node.result(i);
+    value_writer_.write(stream_, value, false);
+    auto more = value_writer_.detail(value, false);
     if (more.is_null()) continue;
     while (details.size() < i) details.push_back(nullptr);
     details.push_back(std::move(more));

@@ -49,7 +49,8 @@ class RowWriter {
   void named_values(const Names& names, size_t count, Name&& name, At&& at, bool with_origin);
   void value_members(const tmeter::Value& value, bool with_origin);
   void detail(std::string_view key, const Json& detail);
-  std::string key_of(std::string_view name, size_t position);
+  /// Stays until the next one.
+  std::string_view key_of(std::string_view name, size_t position);
   void enter(const tmeter::Module& module);
   void push(const tmeter::Module& module);
   std::string child_id(size_t level, size_t number) const;
@@ -75,6 +76,7 @@ class RowWriter {
   };
   std::vector<Level> branch_;           // from the root to the module being written
   std::vector<std::string_view> used_;  // names of the arguments or attributes written so far
+  std::string numbered_;                // a key that is none of them
   std::unique_ptr<Makers> makers_;      // for many rows
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "../common/columns.hpp"
 
@@ -41,9 +42,17 @@ void write_number(Stream& stream, const Cell& cell) {
     stream.null();
 }
 
-bool same_cell(const tmeter_number& a, const tmeter_number& b) {
-  return a.kind == b.kind && a.flags == b.flags && a.i == b.i &&
-         std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f);
+/// Bit by bit: -0.0 is written otherwise than 0.0.
+bool same(const std::vector<tmeter_number>& a, const std::vector<tmeter_number>& b) {
+  static_assert(sizeof(tmeter_number) == 24, "without padding");
+  return a.size() == b.size() &&
+         std::memcmp(a.data(), b.data(), a.size() * sizeof(tmeter_number)) == 0;
+}
+
+uint64_t mixed(uint64_t hash, const tmeter_number& c) {
+  hash ^= static_cast<uint64_t>(c.i) + std::bit_cast<uint64_t>(c.f) + static_cast<uint64_t>(c.kind);
+  hash *= 0x9E3779B97F4A7C15;
+  return hash ^ hash >> 32;
 }
 
 // JSON has no infinity: "inf", "-inf", "nan".
@@ -80,9 +89,10 @@ void for_each_leaf(const Value& value, Visit&& visit) {
 
 // What JSON has a text for although the value is none.
 std::string_view kind_of(const Value& value) {
-  if (value.kind() == TMETER_VALUE_DTYPE) return "dtype";
-  if (value.kind() == TMETER_VALUE_OTHER) return "other";
-  if (value.kind() == TMETER_VALUE_FLOAT && !std::isfinite(value.as_float())) return "float";
+  const auto kind = value.kind();
+  if (kind == TMETER_VALUE_DTYPE) return "dtype";
+  if (kind == TMETER_VALUE_OTHER) return "other";
+  if (kind == TMETER_VALUE_FLOAT && !std::isfinite(value.as_float())) return "float";
   return "";
 }
 
@@ -120,12 +130,15 @@ bool Values::any_stated_of(int32_t axis) const {
 }
 
 void Values::write(Stream& stream, int32_t axis, size_t index) {
-  cells_.clear();
-  for (const auto m : metrics_of(axis))
-    cells_.push_back(report_.cell(metrics_[m], axis, index).abi());
-  auto& written = place_of(axis, cells_);
-  if (written.text.empty() || written.axis != axis ||
-      !std::ranges::equal(written.cells, cells_, same_cell)) {
+  const auto& metrics = metrics_of(axis);
+  cells_.resize(metrics.size());
+  auto hash = static_cast<uint64_t>(axis);
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    cells_[i] = report_.cell(metrics_[metrics[i]], axis, index).abi();
+    hash = mixed(hash, cells_[i]);
+  }
+  auto& written = written_[hash % kKept];
+  if (written.text.empty() || written.axis != axis || !same(written.cells, cells_)) {
     scratch_.start();
     write_cells(scratch_, axis, cells_);
     written.axis = axis;
@@ -133,17 +146,6 @@ void Values::write(Stream& stream, int32_t axis, size_t index) {
     written.cells = cells_;
   }
   stream.members(written.text);
-}
-
-Values::Written& Values::place_of(int32_t axis, const std::vector<tmeter_number>& cells) {
-  auto hash = static_cast<uint64_t>(axis);
-  for (const auto& c : cells) {
-    hash ^=
-        static_cast<uint64_t>(c.i) + std::bit_cast<uint64_t>(c.f) + static_cast<uint64_t>(c.kind);
-    hash *= 0x9E3779B97F4A7C15;
-    hash ^= hash >> 32;
-  }
-  return written_[hash % kKept];
 }
 
 void Values::write_cells(Stream& stream, int32_t axis, const std::vector<tmeter_number>& cells) {
@@ -235,9 +237,10 @@ Json ValueWriter::list_detail(const Value& value, bool with_origin) {
 }
 
 Json ValueWriter::detail(const Value& value, bool with_origin) {
-  if (value.is_list()) return list_detail(value, with_origin);
+  const auto value_kind = value.kind();
+  if (value_kind == TMETER_VALUE_LIST) return list_detail(value, with_origin);
   Json out;
-  if (value.is_tensor()) return out;  // its object has everything
+  if (value_kind == TMETER_VALUE_TENSOR) return out;  // its object has everything
   if (const auto kind = kind_of(value); !kind.empty()) out["kind"] = kind;
   if (const auto producer = value.producer(); with_origin && producer) {
     out["node"] = producer.index();

@@ -44,7 +44,6 @@ class Values {
   const std::vector<size_t>& metrics_of(int32_t axis) const {
     return of_axis_[static_cast<size_t>(axis)];
   }
-  Written& place_of(int32_t axis, const std::vector<tmeter_number>& cells);
   void write_cells(Stream& stream, int32_t axis, const std::vector<tmeter_number>& cells);
   void mark(size_t what, size_t metric);
   void write_marks(Stream& stream);
