@@ -1,6 +1,7 @@
 """The section of the page about weights: the statistics of every number in large files, beside a
 PyTorch script that computes the same (``param_stats_torch.py``)."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,17 @@ def make_file(folder: Path, size: float, sparse: bool) -> Path:
     return path
 
 
+def settle(path: Path, again: bool) -> None:
+    """On the disk; then out of the page cache, and in again by reading, as a file gets there that nobody wrote a moment ago."""
+    with path.open("rb", buffering=0) as file:
+        os.fsync(file.fileno())
+        if not again:
+            return
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        while file.read(1 << 22):
+            pass
+
+
 def tmeter_case(options, label: str, path: Path, repeat: int, spectral: bool = False) -> Case:
     settings = [] if spectral else ["--set", "param-stats.spectral=false"]
     return Case(label, [str(options.tmeter), "--plugins=param-stats", *settings, str(path)], repeat)
@@ -42,6 +54,7 @@ def yes_no(value: bool) -> str:
 
 def comparison(options) -> list[str]:
     path = make_file(options.work, SIZE, sparse=False)
+    settle(path, again=True)
     ours = tmeter_case(options, "tmeter, without spectral norms", path, 5)
     ours_spectral = tmeter_case(options, "tmeter, with spectral norms", path, 1, spectral=True)
     theirs = [torch_case(options, "PyTorch script, without spectral norms", path)] if options.python else []

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from bench import machine
 from measure import Case, measure
+from weights import settle
 
 HERE = Path(__file__).parent
 GB, MB = 1e9, 1e6
@@ -67,17 +68,6 @@ def make_files(folder: Path) -> dict[str, Path]:
             subprocess.run(command, check=True, stdout=sys.stderr)
         settle(made[name], again=not name.endswith(JUST_WRITTEN))
     return made
-
-
-def settle(path: Path, again: bool) -> None:
-    """On the disk; then out of the page cache, and in again by reading, as a file gets there that nobody wrote a moment ago."""
-    with path.open("rb", buffering=0) as file:
-        os.fsync(file.fileno())
-        if not again:
-            return
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        while file.read(1 << 22):
-            pass
 
 
 def cases_of(binary: Path, files: dict[str, Path]) -> list[Case]:
