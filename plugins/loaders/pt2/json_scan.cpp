@@ -173,7 +173,8 @@ template <class Reading>
 TMETER_IN_LOOP bool measure_with(std::string_view text, size_t at, const Measure& how,
                                  Extent& out) {
   constexpr size_t kBetween = 1 << 21;
-  // What is fetched of its own accord ends with the page: a third of the time went by waiting there.
+  // What is fetched of its own accord ends with the page: a third of the time went by waiting
+  // there.
   constexpr size_t kSoon = 2048;
   out.opening = text[at];
   const auto rest = text.substr(at + 1);

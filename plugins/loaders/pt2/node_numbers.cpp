@@ -27,15 +27,20 @@ uint64_t hash_of(const PlainNodes& plain, const PlainValue& value) {
   add(static_cast<uint64_t>(value.number));
   add(std::bit_cast<uint64_t>(value.real));
   for (const auto n : numbers_of(plain, value)) add(static_cast<uint64_t>(n));
-  return hash >> 32;
+  return (hash ^ hash >> 32) * kFactor >> 32;  // numbers may differ in their first bits alone
 }
 
 }  // namespace
 
+void PieceTexts::clear() {
+  texts_.clear();
+  recent_.fill(0);
+}
+
 void NodeNumbers::begin(const PlainNodes& plain) {
-  nodes.assign(plain.nodes.size(), {});
-  values.assign(plain.values.size(), {});
-  tensors.assign(plain.names.size(), 0);
+  nodes.resize(plain.nodes.size());
+  values.resize(plain.values.size());
+  tensors.resize(plain.names.size());
   targets.clear();
   traces.clear();
   names.clear();

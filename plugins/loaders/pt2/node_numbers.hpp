@@ -2,7 +2,10 @@
 // of the graph they speak of, by number, and which of their texts and constants are the same. What
 // is left for who takes the pieces in order is to number what is new in each.
 #pragma once
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -11,19 +14,35 @@
 
 namespace pt2 {
 
-/// Texts of one piece, numbered as they appear.
+/// Texts of one piece, numbered as they appear; one that is there again may get a number of its
+/// own, where looking for it would take longer than what that saves.
 class PieceTexts {
  public:
-  void clear() { index_.clear(); }
+  void clear();
   uint32_t number(std::string_view text) {
-    const auto next = static_cast<uint32_t>(index_.entries().size());
-    return *index_.insert(text, next).first;
+    auto& recent = recent_[place_of(text)];
+    if (recent == 0 || texts_[recent - 1] != text) {
+      texts_.push_back(text);
+      recent = static_cast<uint32_t>(texts_.size());
+    }
+    return recent - 1;
   }
-  size_t size() const { return index_.entries().size(); }
-  std::string_view operator[](size_t number) const { return index_.entries()[number].name; }
+  size_t size() const { return texts_.size(); }
+  std::string_view operator[](size_t number) const { return texts_[number]; }
 
  private:
-  NameMap<uint32_t> index_;
+  static constexpr size_t kRecent = 128;
+  /// By the size and both ends.
+  static size_t place_of(std::string_view text) {
+    if (text.size() < sizeof(uint64_t)) return hash_of(text) % kRecent;
+    uint64_t first = 0, last = 0;
+    std::memcpy(&first, text.data(), sizeof first);
+    std::memcpy(&last, text.data() + text.size() - sizeof last, sizeof last);
+    return (first ^ std::rotl(last, 29) ^ text.size()) * 0x9E3779B97F4A7C15 >> 57;
+  }
+
+  std::vector<std::string_view> texts_;
+  std::array<uint32_t, kRecent> recent_{};  // plus one
 };
 
 class NodeNumbers {
@@ -40,7 +59,8 @@ class NodeNumbers {
   template <class Names>
   void read(const PlainNodes& plain, const Names& names, size_t inputs);
 
-  // Beside those of PlainNodes: its nodes, values and names (numbers plus one, again).
+  // Beside those of PlainNodes: its nodes, values and names (numbers plus one, again). What belongs
+  // to unusual nodes says nothing.
   std::vector<OfNode> nodes;
   std::vector<OfValue> values;
   std::vector<uint32_t> tensors;
@@ -79,7 +99,7 @@ template <class Find>
 void NodeNumbers::read_value(const PlainNodes& plain, size_t i, Find&& find) {
   const auto& value = plain.values[i];
   auto& out = values[i];
-  out.name = names.number(value.name);
+  out = {names.number(value.name), 0};
   if (value.kind == PlainValue::Kind::kTensor) {
     out.at = find(value.text);
   } else if (value.kind == PlainValue::Kind::kTensors) {
