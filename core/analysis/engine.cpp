@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <future>
 #include <map>
 #include <set>
 #include <utility>
@@ -251,6 +250,24 @@ void Engine::evaluate_all(size_t column) {
   for (const auto& node : graph_.nodes()) evaluate(column, node);
 }
 
+/// As `evaluate` for the nodes from `first` on, whose signatures are `alike`; without looking at
+/// those of which the figure is known.
+void Engine::evaluate_block(size_t column, std::span<const uint32_t> alike, size_t first) {
+  auto& progress = progress_[column];
+  auto& cells = results_.columns[column].cells[TMETER_AXIS_NODE];
+  if (results_.columns[column].failed) return;
+  for (size_t i = 0; i < alike.size(); ++i) {
+    auto& stage = progress.nodes[first + i];
+    if (stage == Stage::kDone) continue;
+    if (alike[i] < progress.known.size() && progress.known[alike[i]].asked == kAsked) {
+      stage = Stage::kDone;
+      cells.set(first + i, progress.known[alike[i]].value);
+    } else {
+      evaluate(column, graph_.nodes()[first + i]);
+    }
+  }
+}
+
 /// Of a large graph a metric would find nothing in the cache of what the one before has looked at:
 /// so all metrics are asked about some nodes, and then about the next. Figures do not depend on who
 /// asks first.
@@ -261,47 +278,68 @@ void Engine::evaluate_in_blocks() {
   for (size_t i = 0; i < results_.columns.size(); ++i)
     if (is_node_metric(results_.columns[i]) && !progress_[i].is_produced()) columns.push_back(i);
   for (const auto column : columns) answer_calls(column);
-  for (auto first = graph_.nodes().begin(), end = first; end != graph_.nodes().end(); first = end) {
-    const auto left = static_cast<size_t>(graph_.nodes().end() - first);
-    end += static_cast<ptrdiff_t>(std::min(kBlock, left));
-    for (const auto column : columns)
-      for (auto node = first; node != end; ++node) evaluate(column, *node);
+  const auto& nodes = graph_.nodes();
+  std::vector<uint32_t> alike;
+  for (size_t first = 0; first < nodes.size(); first += kBlock) {
+    alike.clear();
+    for (size_t i = first; i < std::min(first + kBlock, nodes.size()); ++i)
+      alike.push_back(signatures_.of(nodes[i]));
+    for (const auto column : columns) evaluate_block(column, alike, first);
   }
-  roll_up_together(columns);
+  for (const auto column : columns) {
+    progress_[column].asked_all = true;
+    add_up_meanwhile(column);
+  }
 }
 
 /// Analyses of a large graph, in the order in which columns would ask for them.
 void Engine::produce_together() {
   if (graph_.nodes().size() < kLarge) return;
-  std::vector<size_t> columns;
   for (size_t i = 0; i < results_.columns.size(); ++i) {
     if (progress_[i].finished == Stage::kDone) continue;
     for (const auto pass : progress_[i].passes) run_pass(passes_[pass]);
-    if (progress_[i].is_produced()) columns.push_back(i);
+    if (progress_[i].is_produced()) add_up_meanwhile(i);
   }
-  roll_up_together(columns);
+  help_to_add_up();
 }
 
-/// Two threads add up what needs no other column. What fails there fails again when it is its turn,
-/// and is told then.
-void Engine::roll_up_together(const std::vector<size_t>& columns) {
-  if (threads_ < 2 || activity().watchful) return;
-  const auto every_second = [&](size_t first) {
-    for (size_t i = first; i < columns.size(); i += 2) {
-      auto& c = results_.columns[columns[i]];
-      auto& progress = progress_[columns[i]];
-      const bool waits = c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN;
-      if (c.failed || waits || progress.finished == Stage::kDone) continue;
-      try {
-        add_up(c);
-        progress.added_up = true;
-      } catch (const Error&) {
-      }
-    }
-  };
-  auto odd = std::async(every_second, 1);
-  every_second(0);
-  odd.get();
+/// Another thread adds up what needs no other column and does not change any more, while analyses
+/// run. What fails there fails again when it is its turn, and is told then.
+void Engine::add_up_meanwhile(size_t i) {
+  const auto& c = results_.columns[i];
+  const bool waits = c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN;
+  if (threads_ < 2 || activity().watchful || c.failed || waits ||
+      progress_[i].finished == Stage::kDone)
+    return;
+  if (!adding_up_) adding_up_.emplace([this](size_t column) { add_up(results_.columns[column]); });
+  progress_[i].handed_over = true;
+  adding_up_->add(i);
+}
+
+/// Until nothing of what was handed over waits any more.
+void Engine::help_to_add_up() {
+  if (!adding_up_) return;
+  while (const auto i = adding_up_->take_last()) {
+    progress_[*i].handed_over = false;
+    try_to_add_up(*i);
+  }
+}
+
+/// From then on no other thread looks at the column.
+void Engine::settle(size_t i) {
+  if (!std::exchange(progress_[i].handed_over, false)) return;
+  if (adding_up_->take(i))
+    progress_[i].added_up = true;
+  else
+    try_to_add_up(i);
+}
+
+void Engine::try_to_add_up(size_t i) {
+  try {
+    add_up(results_.columns[i]);
+    progress_[i].added_up = true;
+  } catch (const Error&) {
+  }
 }
 
 void Engine::add_up(Column& c) {
@@ -312,6 +350,7 @@ void Engine::add_up(Column& c) {
 
 void Engine::roll_up(size_t i) {
   auto& c = results_.columns[i];
+  settle(i);
   if (progress_[i].added_up) return;
   if (c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN) require_metric(c.weight);
   add_up(c);
@@ -322,7 +361,8 @@ void Engine::require(size_t i) {
   if (progress.finished == Stage::kDone) return;
   Working working(*this, progress.finished, {&results_.columns[i]});
   for (const auto pass : progress.passes) run_pass(passes_[pass]);
-  if (!progress.is_produced() && is_node_metric(results_.columns[i])) evaluate_all(i);
+  if (!progress.is_produced() && is_node_metric(results_.columns[i]) && !progress.asked_all)
+    evaluate_all(i);
   roll_up(i);
   working.done();
 }
@@ -446,6 +486,7 @@ Results Engine::run() {
   produce_together();
   for (size_t i = 0; i < results_.columns.size(); ++i) require(i);
   for (auto& pass : passes_) run_pass(pass);
+  adding_up_.reset();
   if (graph_.property("content") == "weights") {
     mark_without_graph(results_.columns);
   } else {
@@ -468,7 +509,7 @@ void Engine::forget_nodes() {
     for (auto& cells : c.cells) cells.assign(cells.size(), {});
     std::fill(progress.nodes.begin(), progress.nodes.end(), Stage::kWaiting);
     progress.known.clear();
-    progress.added_up = false;
+    progress.asked_all = progress.added_up = false;
     progress.calls.clear();
     progress.covers = false;
     progress.answered = progress.finished = Stage::kWaiting;

@@ -10,9 +10,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
+#include "core/analysis/adding_up.hpp"
 #include "core/analysis/handlers.hpp"
 #include "core/analysis/results.hpp"
 #include "core/analysis/signatures.hpp"
@@ -82,6 +84,8 @@ class Engine final : private ResultsAccess {
     std::vector<Known> known;    // by signature
     bool covers = false;         // some call is answered
     std::vector<size_t> passes;  // that produce it
+    bool asked_all = false;      // handlers were asked about every node
+    bool handed_over = false;    // to whoever adds up meanwhile
     bool added_up = false;       // its roll-ups are there before it is their turn
     bool streamed = false;       // produced by an analysis of tensors
     bool observed = false;       // produced by an observer of real runs
@@ -129,6 +133,7 @@ class Engine final : private ResultsAccess {
   void configure();
   void evaluate_all(size_t column);
   void evaluate_in_blocks();
+  void evaluate_block(size_t column, std::span<const uint32_t> alike, size_t first);
   tmeter_number evaluate(size_t column, const Node& node);
   Given ask_handlers(size_t column, const Node& node);
   const Known* known_of(size_t column, const Node& node);
@@ -136,7 +141,10 @@ class Engine final : private ResultsAccess {
   bool follows_signature(size_t column, int32_t axis, size_t index);
   void roll_up(size_t column);
   void produce_together();
-  void roll_up_together(const std::vector<size_t>& columns);
+  void add_up_meanwhile(size_t column);
+  void help_to_add_up();
+  void settle(size_t column);
+  void try_to_add_up(size_t column);
   void add_up(Column& column);
   void run_pass(Pass& pass);
   /// Until every cell of it is there.
@@ -206,6 +214,7 @@ class Engine final : private ResultsAccess {
   /// By whom, of which metric, in place of whom → operators and module types.
   std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string_view>>
       overrides_;
+  std::optional<AddingUp> adding_up_;  // goes first: it works on what is above
 };
 
 }  // namespace tmeter::core

@@ -33,6 +33,7 @@ void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter
                                         std::to_string(index) +
                                         " of a table that does not have it");
   }
+  settle(static_cast<size_t>(&c - results_.columns.data()));
   auto& cells = c.cells[static_cast<size_t>(axis)];
   if (cells.size() < rows) cells.resize(rows);
   value.flags &= ~uint32_t{TMETER_NUMBER_BY_MODULE};

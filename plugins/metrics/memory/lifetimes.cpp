@@ -26,29 +26,36 @@ void for_each_activation(const Value& value, const F& f) {
   }
 }
 
-constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr uint32_t kNone = ~uint32_t{0};
 
-/// Values → numbers. A graph's values lie one behind the other in memory, and so do they here: what
-/// is looked for together is found together.
+/// What is known of a value that takes memory, or shares it.
+struct Known {
+  uint32_t storage = kNone;
+  uint32_t call = kNone;  // in which it was made
+};
+
+/// Values → what is known of them. A graph's values lie one behind the other in memory, and so do
+/// they here: what is looked for together is found together.
 class ByValue {
  public:
   void reserve(size_t values) { resize(std::bit_ceil(2 * values + 64)); }
-  void set(const tmeter_value* value, size_t number) {
+  void set(const tmeter_value* value, Known known) {
     if (2 * (count_ + 1) > slots_.size()) resize(std::max<size_t>(64, 2 * slots_.size()));
     auto& slot = slots_[place_of(value)];
     if (!slot.value) ++count_;
-    slot = {value, number};
+    slot = {value, known};
   }
-  std::optional<size_t> find(const tmeter_value* value) const {
-    if (slots_.empty() || !value) return std::nullopt;
+  /// Null when there is nothing.
+  const Known* find(const tmeter_value* value) const {
+    if (slots_.empty() || !value) return nullptr;
     const auto& slot = slots_[place_of(value)];
-    return slot.value ? std::optional(slot.number) : std::nullopt;
+    return slot.value ? &slot.known : nullptr;
   }
 
  private:
   struct Slot {
     const tmeter_value* value = nullptr;
-    size_t number = 0;
+    Known known;
   };
   size_t place_of(const tmeter_value* value) const {
     constexpr uintptr_t kClosest = 64;  // no two values are closer
@@ -67,107 +74,145 @@ class ByValue {
   size_t count_ = 0;
 };
 
+uint32_t number_of(const tmeter::ModuleCall& call) {
+  return call ? static_cast<uint32_t>(call.index()) : kNone;
+}
+
+/// Who calls whom, and until when calls run.
+class Calls {
+ public:
+  explicit Calls(const Graph& graph) : calls_(graph.module_calls().size()) {
+    for (const auto& call : graph.module_calls()) {  // callers come before what they call
+      const auto parent = number_of(call.parent());
+      calls_[call.index()] = {parent, parent == kNone ? 1 : calls_[parent].depth + 1, 0};
+    }
+    const auto nodes = graph.nodes();
+    of_node_.reserve(nodes.size());
+    for (const auto& node : nodes) {
+      of_node_.push_back(number_of(node.call()));
+      if (of_node_.back() != kNone)
+        calls_[of_node_.back()].end = static_cast<uint32_t>(of_node_.size() - 1);
+    }
+    for (size_t i = calls_.size(); i-- > 0;) {
+      if (calls_[i].parent == kNone) continue;
+      auto& end = calls_[calls_[i].parent].end;
+      end = std::max(end, calls_[i].end);
+    }
+  }
+
+  uint32_t of_node(size_t node) const { return of_node_[node]; }
+
+  /// Until when a node in the call `user` keeps an argument that was made in the call `maker`: to
+  /// the end of the outermost call that it was passed into. Calls that were running when it was
+  /// made hold it by name for as long as they like.
+  uint32_t end_of_use(uint32_t node, uint32_t user, uint32_t maker) const {
+    uint32_t end = node;
+    const auto leave_user = [&] {
+      end = std::max(end, calls_[user].end);
+      user = calls_[user].parent;
+    };
+    while (depth(user) > depth(maker)) leave_user();
+    while (depth(maker) > depth(user)) maker = calls_[maker].parent;
+    while (user != maker) leave_user(), maker = calls_[maker].parent;
+    return end;
+  }
+
+ private:
+  struct Place {
+    uint32_t parent = kNone, depth = 0, end = 0;  // 1 for the outermost; its last node
+  };
+  uint32_t depth(uint32_t call) const { return call == kNone ? 0 : calls_[call].depth; }
+
+  std::vector<Place> calls_;
+  std::vector<uint32_t> of_node_;
+};
+
 class Tracker {
  public:
-  Tracker(const Made& made, Until until) : made_(made), until_(until) {}
-  Lifetimes run(const Graph& graph) {
-    const size_t n = graph.nodes().size();
-    storage_.reserve(n);
-    end_ = n == 0 ? 0 : n - 1;
-    if (until_ == Until::kCallsReturn) find_call_ends(graph);
-    add_inputs(graph);
-    for (const auto& node : graph.nodes()) step(node);
-    for (const auto& value : graph.outputs())
-      for_each_activation(value, [&](const Value& v) { use(v, end_); });
-    out_.alive.assign(n, 0);
-    sum_up();
+  Tracker(const Graph& graph, const Made& made, Until until) : graph_(graph), made_(made) {
+    if (until == Until::kCallsReturn) calls_.emplace(graph);
+  }
+  Lifetimes run() {
+    const size_t n = graph_.nodes().size();
+    known_.reserve(n);
+    out_.storages.reserve(n + graph_.inputs().size());
+    end_ = n == 0 ? 0 : static_cast<uint32_t>(n - 1);
+    add_inputs();
+    uint32_t i = 0;
+    for (const auto& node : graph_.nodes()) step(node, i++);
+    for (const auto& value : graph_.outputs())
+      for_each_activation(value, [&](const Value& v) {
+        if (const auto* known = known_.find(v.handle())) use(*known, end_);
+      });
+    sum_up(n);
     return std::move(out_);
   }
 
  private:
-  /// From the last node on: a call that was met before ends later, and so do all around it.
-  void find_call_ends(const Graph& graph) {
-    call_ends_.assign(graph.module_calls().size(), kNone);
-    const auto nodes = graph.nodes();
-    for (size_t i = nodes.size(); i-- > 0;) {
-      for (auto call = nodes[i].call(); call && call_ends_[call.index()] == kNone;
-           call = call.parent())
-        call_ends_[call.index()] = i;
-    }
-    find_depths(graph);
-  }
-
-  void find_depths(const Graph& graph) {
-    for (const auto& call : graph.module_calls())  // callers come before what they call
-      depths_.push_back(call.parent() ? depths_[call.parent().index()] + 1 : 1);
-  }
-
-  size_t depth(const tmeter::ModuleCall& call) const { return call ? depths_[call.index()] : 0; }
-
-  /// Until when `node` keeps its argument: to the end of the outermost call that it was passed
-  /// into. Calls that were running when the value was made hold it by name for as long as they
-  /// like.
-  size_t end_of_use(const Value& v, const Node& node) {
-    if (until_ == Until::kLastUse) return node.index();
-    const auto producer = v.producer();
-    auto maker = producer ? producer.call() : tmeter::ModuleCall();
-    auto user = node.call();
-    size_t end = node.index();
-    const auto leave_user = [&] {
-      end = std::max(end, call_ends_[user.index()]);
-      user = user.parent();
-    };
-    while (depth(user) > depth(maker)) leave_user();
-    while (depth(maker) > depth(user)) maker = maker.parent();
-    while (user.handle() != maker.handle()) leave_user(), maker = maker.parent();
-    return end;
-  }
-
-  void add_inputs(const Graph& graph) {
-    const auto inputs = graph.inputs();
+  void add_inputs() {
+    const auto inputs = graph_.inputs();
     for (size_t i = 0; i < inputs.size(); ++i) {
       for_each_activation(inputs[i], [&](const Value& v) {
-        make(v, 0).input = graph.input_name(i);
-        out_.storages.back().last = end_;
+        auto& input = reserve(v, Node(), kNone);
+        if (can_be_sized(v))
+          input.bytes = v.bytes();
+        else
+          out_.complete = false;
+        input.input = static_cast<uint32_t>(i);
+        input.last = end_;
       });
     }
   }
 
-  void step(const Node& node) {
-    const size_t i = node.index();
+  void step(const Node& node, uint32_t i) {
+    const uint32_t call = calls_ ? calls_->of_node(i) : kNone;
     Value base;  // the first tensor argument: what a view is a view of
-    for (size_t a = 0; a < node.arg_count(); ++a) {
-      for_each_activation(node.arg(a), [&](const Value& v) {
-        if (base.is_none()) base = v;
-        use(v, end_of_use(v, node));
-      });
-    }
+    for (size_t a = 0; a < node.arg_count(); ++a) use_argument(node.arg(a), i, call, base);
     const auto made = made_(node);
     if (!made) out_.complete = false;
     const bool shares = made && *made == Count(0);
-    std::vector<Value> fresh;
+    const size_t before = out_.storages.size();
+    fresh_.clear();
     for (size_t k = 0; k < node.result_count(); ++k) {
       for_each_activation(node.result(k), [&](const Value& v) {
-        if (shares) return share(v, base);
-        if (storage_.find(v.handle())) return;
-        reserve(v, i).maker = node;
-        fresh.push_back(v);
+        if (shares) return share(v, base, node, call);
+        if (known_.find(v.handle())) return;
+        auto& s = reserve(v, node, call);
+        s.first = s.last = i;
+        fresh_.push_back(v);
       });
     }
-    if (made && !shares) divide(*made, node, fresh);
+    if (!made || shares) return;
+    if (fresh_.size() == 1 && node.result_count() == 1 && !node.result(0).is_list())
+      out_.storages[before].bytes = *made;
+    else
+      divide(*made, node);
+  }
+
+  /// What is known takes memory, or shares it: only of others the graph is asked.
+  void use_argument(const Value& v, uint32_t node, uint32_t call, Value& base) {
+    if (const auto* known = known_.find(v.handle())) {
+      if (!base.handle()) base = v;
+      use(*known, calls_ ? calls_->end_of_use(node, call, known->call) : node);
+    } else if (v.is_list()) {
+      for (size_t i = 0; i < v.size(); ++i) use_argument(v[i], node, call, base);
+    } else if (!base.handle() && v.is_tensor() && !v.tensor()) {
+      base = v;
+    }
   }
 
   /// What a node makes, among its new results, which have the last storages: if it is what they
   /// are, as large as each is; else in proportion, or all to the first where some cannot be sized.
-  void divide(Count made, const Node& node, const std::vector<Value>& fresh) {
-    if (fresh.empty()) return;
+  void divide(Count made, const Node& node) {
+    if (fresh_.empty()) return;
     const auto results = results_of(node);
     const Count all = results.complete ? results.bytes() : Count(0);
-    const auto first = out_.storages.end() - static_cast<ptrdiff_t>(fresh.size());
+    const auto first = out_.storages.end() - static_cast<ptrdiff_t>(fresh_.size());
     Count left = made;
-    for (size_t k = 0; all > Count(0) && k < fresh.size(); ++k) {
+    for (size_t k = 0; all > Count(0) && k < fresh_.size(); ++k) {
       auto& part = first[static_cast<ptrdiff_t>(k)].bytes;
-      part = made == all ? fresh[k].bytes() : std::min(left, share_of(made, fresh[k].bytes(), all));
+      part =
+          made == all ? fresh_[k].bytes() : std::min(left, share_of(made, fresh_[k].bytes(), all));
       left = left - part;
     }
     if (made != all) first->bytes += left;
@@ -179,60 +224,62 @@ class Tracker {
     return static_cast<int64_t>(share * static_cast<long double>(made.value()));
   }
 
-  Storage& make(const Value& v, size_t at) {
-    auto& s = reserve(v, at);
-    if (can_be_sized(v))
-      s.bytes = v.bytes();
-    else
-      out_.complete = false;
+  /// The call in which a value was made: most are made by the node at hand, in `call`.
+  uint32_t maker_of(const Value& v, const Node& node, uint32_t call) const {
+    if (!calls_) return kNone;
+    const auto producer = v.producer();
+    if (producer.handle() == node.handle()) return call;
+    return producer ? number_of(producer.call()) : kNone;
+  }
+
+  Storage& reserve(const Value& v, const Node& maker, uint32_t call) {
+    const auto storage = static_cast<uint32_t>(out_.storages.size());
+    known_.set(v.handle(), {storage, maker_of(v, maker, call)});
+    auto& s = out_.storages.emplace_back();
+    s.maker = maker;
     return s;
   }
 
-  Storage& reserve(const Value& v, size_t at) {
-    storage_.set(v.handle(), out_.storages.size());
-    Storage s;
-    s.first = s.last = at;
-    return out_.storages.emplace_back(s);
-  }
-
   /// A view of a parameter has no memory of its own either.
-  void share(const Value& v, const Value& base) {
-    if (const auto storage = storage_.find(base.handle())) storage_.set(v.handle(), *storage);
+  void share(const Value& v, const Value& base, const Node& node, uint32_t call) {
+    if (const auto* known = known_.find(base.handle()))
+      known_.set(v.handle(), {known->storage, maker_of(v, node, call)});
   }
 
-  void use(const Value& v, size_t at) {
-    const auto storage = storage_.find(v.handle());
-    if (!storage) return;
-    auto& last = out_.storages[*storage].last;
+  void use(const Known& known, uint32_t at) {
+    auto& last = out_.storages[known.storage].last;
     last = std::max(last, at);
   }
 
-  void sum_up() {
-    if (out_.alive.empty()) return;
-    std::vector<Count> made(out_.alive.size()), freed(out_.alive.size());
+  void sum_up(size_t nodes) {
+    auto& alive = out_.alive;  // first what is made
+    alive.assign(nodes, 0);
+    if (alive.empty()) return;
+    std::vector<Count> freed(nodes);
     for (const auto& s : out_.storages) {
-      made[s.first] += s.bytes;
+      alive[s.first] += s.bytes;
       freed[s.last] += s.bytes;
     }
     Count now = 0;
-    for (size_t i = 0; i < out_.alive.size(); ++i) {
-      out_.alive[i] = now + made[i];
-      now = out_.alive[i] - freed[i];
+    for (size_t i = 0; i < nodes; ++i) {
+      alive[i] += now;
+      now = alive[i] - freed[i];
     }
   }
 
+  const Graph& graph_;
   const Made& made_;
-  Until until_;
+  std::optional<Calls> calls_;  // none: nobody holds arguments
   Lifetimes out_;
-  size_t end_ = 0;
-  std::vector<size_t> call_ends_, depths_;  // by call: its last node; 1 for the outermost
-  ByValue storage_;
+  uint32_t end_ = 0;
+  ByValue known_;
+  std::vector<Value> fresh_;  // results of the node at hand
 };
 
 }  // namespace
 
 Lifetimes lifetimes(const Graph& graph, const Made& made, Until until) {
-  return Tracker(made, until).run(graph);
+  return Tracker(graph, made, until).run();
 }
 
 size_t peak_of(const Lifetimes& l) {

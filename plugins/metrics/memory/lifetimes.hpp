@@ -10,19 +10,19 @@
 // are not seen: the figure is a lower bound of what an eager run takes, within the tolerance that
 // tests/models/test_peak.py states.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
 namespace memory {
 
 struct Storage {
-  std::string_view input;  // name, when it is an input of the model
-  tmeter::Node maker;      // else
+  tmeter::Node maker;  // none: it is an input of the model
   tmeter::Count bytes = 0;
-  size_t first = 0, last = 0;  // nodes, both inclusive
+  uint32_t first = 0, last = 0;  // nodes, both inclusive
+  uint32_t input = 0;            // number of that input
 };
 
 struct Lifetimes {

@@ -21,12 +21,13 @@ std::string bytes_text(Count bytes) {
   return tmeter::scaled(static_cast<double>(bytes.value()), TMETER_UNIT_BYTE, "B").text();
 }
 
-std::string name_of(const Storage& s) {
-  return s.maker ? "result of " + tmeter::place(s.maker) : "input " + std::string(s.input);
+std::string name_of(const Storage& s, const tmeter::Graph& graph) {
+  return s.maker ? "result of " + tmeter::place(s.maker)
+                 : "input " + std::string(graph.input_name(s.input));
 }
 
 /// The largest of what is alive: "input x 588.00 KiB, result of conv1 (aten::conv2d) 3.06 MiB".
-std::string alive_text(const Lifetimes& l, size_t at) {
+std::string alive_text(const Lifetimes& l, size_t at, const tmeter::Graph& graph) {
   std::vector<const Storage*> alive;
   for (const auto& s : l.storages)
     if (s.first <= at && at <= s.last && s.bytes > Count(0)) alive.push_back(&s);
@@ -34,7 +35,7 @@ std::string alive_text(const Lifetimes& l, size_t at) {
                    [](const Storage* a, const Storage* b) { return a->bytes > b->bytes; });
   std::string text = "alive are ";
   for (size_t i = 0; i < std::min(kNamed, alive.size()); ++i)
-    text += (i ? ", " : "") + name_of(*alive[i]) + " " + bytes_text(alive[i]->bytes);
+    text += (i ? ", " : "") + name_of(*alive[i], graph) + " " + bytes_text(alive[i]->bytes);
   if (alive.size() > kNamed) text += ", … " + std::to_string(alive.size() - kNamed) + " more";
   return text;
 }
@@ -59,7 +60,7 @@ void find_peak(const tmeter::Graph& graph, tmeter::Call& call) {
   finding.rule = "memory-peak";
   finding.text = "activations take at most " + bytes_text(l.alive[at]) + ", while " +
                  tmeter::place(node) + " runs";
-  finding.evidence = alive_text(l, at);
+  finding.evidence = alive_text(l, at, graph);
   call.add(finding.about(node));
 }
 

@@ -177,6 +177,10 @@ struct KnownTraffic {
   Traffic traffic;
 };
 
+/// Of the nodes asked about last. The host asks about a node under one metric, and then under the
+/// next, before it goes far: it is not worth keeping all.
+constexpr size_t kKept = 4096;  // power of 2
+
 std::vector<KnownTraffic>& known_traffic() {
   static std::vector<KnownTraffic> known;  // by node index
   return known;
@@ -208,8 +212,9 @@ namespace {
 template <class Kind>
 const Traffic& known_or(const Node& node, Kind kind) {
   auto& known = known_traffic();
-  if (known.size() <= node.index()) known.resize(node.index() * 2 + 64);
-  auto& entry = known[node.index()];
+  const size_t place = node.index() & (kKept - 1);
+  if (known.size() <= place) known.resize(std::min(place * 2 + 64, kKept));
+  auto& entry = known[place];
   if (entry.node != node.handle()) entry = {node.handle(), work_out(node, kind())};
   return entry.traffic;
 }
