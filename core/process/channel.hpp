@@ -17,11 +17,12 @@ enum class FrameKind : uint32_t {
   kMessage = 1,   ///< a line for standard error
   kProgress = 2,  ///< Frame::numbers: done, total; text: unit
   kProgressEnded = 3,
-  kReport = 4,     ///< numbers[0]: target; text: bytes
-  kRunsFile = 5,   ///< text: what runs code as the file says; empty: no longer
-  kOffender = 6,   ///< before kFinished. numbers: opened, asked for; text: plugin, NUL, reason
-  kFinished = 7,   ///< numbers: exit status, reports stand; text: the message, may be empty
-  kRunsModel = 8,  ///< text: what runs the model as the user wants it; empty: no longer
+  kReport = 4,      ///< numbers[0]: target; text: bytes
+  kRunsFile = 5,    ///< text: what runs code as the file says; empty: no longer
+  kOffender = 6,    ///< before kFinished. numbers: opened, asked for; text: plugin, NUL, reason
+  kFinished = 7,    ///< numbers: exit status, reports stand; text: the message, may be empty
+  kRunsModel = 8,   ///< text: what runs the model as the user wants it; empty: no longer
+  kLongReport = 9,  ///< numbers: target, place of the bytes in the ReportMemory
 };
 
 struct Frame {

@@ -120,7 +120,8 @@ class Attempt {
                                        std::strerror(errno) + "); see `ulimit -u`");
     }
     if (worker_ == 0) {
-      become_worker({frames_out.get(), stray_out.get(), signals_.before(), job_.limits.memory},
+      become_worker({frames_out.get(), stray_out.get(), signals_.before(), job_.limits.memory,
+                     &long_reports_},
                     work, excluded);
     }
     frames_fd_ = std::move(frames_in);
@@ -183,6 +184,9 @@ class Attempt {
       case FrameKind::kReport:
         outputs_->write(f.numbers[0], f.text);
         break;
+      case FrameKind::kLongReport:
+        write_long(f);
+        break;
       case FrameKind::kOffender:
         offender_ = offender_of(f);
         break;
@@ -191,6 +195,13 @@ class Attempt {
                          f.numbers[1] != 0, std::move(offender_)};
         break;
     }
+  }
+
+  void write_long(const Frame& f) {
+    const auto bytes = long_reports_.at(f.numbers[1]);
+    if (!bytes) throw Error(ErrorKind::kInternal, "a report without bytes");
+    outputs_->write(f.numbers[0], *bytes);
+    long_reports_.release();
   }
 
   static Excluded offender_of(const Frame& f) {
@@ -264,6 +275,7 @@ class Attempt {
   Descriptor frames_fd_, stray_fd_;
   FrameReader frames_{-1};
   Outputs* outputs_ = nullptr;
+  ReportMemory long_reports_;
   std::optional<Ending> ending_;
   std::optional<Excluded> offender_;
   std::optional<Error> failure_;

@@ -3,12 +3,14 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/outlet.hpp"
 #include "core/process/channel.hpp"
+#include "core/process/report_memory.hpp"
 #include "core/process/sandbox.hpp"
 
 namespace tmeter::core {
@@ -31,7 +33,9 @@ struct Ending {
 
 class Worker final : public Outlet {
  public:
-  Worker(int fd, std::vector<Excluded> excluded) : frames_(fd), excluded_(std::move(excluded)) {}
+  /// `reports`: for long ones, if there is any.
+  Worker(int fd, std::vector<Excluded> excluded, ReportMemory* reports = nullptr)
+      : frames_(fd), excluded_(std::move(excluded)), long_reports_(reports) {}
 
   void message(std::string_view line) override;
   void progress(uint64_t done, uint64_t total, std::string_view unit) override;
@@ -49,6 +53,8 @@ class Worker final : public Outlet {
  private:
   FrameWriter frames_;
   std::vector<Excluded> excluded_;
+  ReportMemory* long_reports_;
+  std::mutex long_reports_mutex_;
   std::atomic<int64_t> last_progress_{0};  // steady clock, ns
 };
 

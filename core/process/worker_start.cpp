@@ -92,7 +92,7 @@ void become_worker(const WorkerStart& start, const Work& work,
   explain_crashes();
   Interrupt interrupt;
   sigprocmask(SIG_SETMASK, &start.signals, nullptr);
-  Worker worker(frames, excluded);
+  Worker worker(frames, excluded, start.reports);
   limit_memory(start.memory);
   worker.finish(work_and_catch(worker, work));
   // Not `exit`: LibTorch's static destructors alone would take 65 ms (docs/benchmarks.md).

@@ -13,6 +13,7 @@ struct WorkerStart {
   int frames, stray;  // ends of pipes: to speak, and for what plugins print
   sigset_t signals;   // the mask before the supervisor's
   uint64_t memory;    // limit in bytes
+  ReportMemory* reports;
 };
 
 [[noreturn]] void become_worker(const WorkerStart& start, const Work& work,

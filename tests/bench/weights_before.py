@@ -3,7 +3,9 @@
     /usr/bin/python3 tests/bench/weights_before.py --before OLD/bin/tmeter \\
         --tmeter build/release/bin/tmeter --work FOLDER --output docs/benchmarks.md
 
-Alternating runs of both, beside ``cat`` and ``dd`` of the same file. Writes the section "Weights, before
+Alternating runs of both, beside ``cat`` and ``dd`` of the same file. The files lie in the page cache as reading from a
+disk leaves them there, in large pieces that are mapped at once; those that say so, as a program has written them, page
+by page: mapping them costs the kernel several times as much. Writes the section "Weights, before
 and now" of the page, which bench.py keeps. Processor seconds are told as well: on a busy machine
 they say more than the wall's.
 """
@@ -26,12 +28,14 @@ HEADING = "## Weights, before and now"
 NO_SPECTRAL = ["--set", "param-stats.spectral=false"]
 STATS, ALL = "--plugins=param-stats", "--plugins=param-stats,quantization-advice,pruning-advice"
 
+JUST_WRITTEN = ", just written"
 #: File: options of make_weights.py.
 FILES = {
     "bf16": ["--gb", "1"],
     "bf16, nine in ten 0": ["--gb", "1", "--zeros", "0.9"],
     "bf16, all 0": ["--gb", "2.6", "--sparse"],
     "float32": ["--gb", "1", "--dtype", "f32"],
+    "float32" + JUST_WRITTEN: ["--gb", "1", "--dtype", "f32"],
     "float32, nine in ten 0": ["--gb", "1", "--dtype", "f32", "--zeros", "0.9"],
     "float32, hidden size 768": ["--gb", "0.4", "--dtype", "f32", "--small"],
 }
@@ -41,6 +45,7 @@ WORK = (
     ("statistics", "bf16, nine in ten 0", [STATS, *NO_SPECTRAL], 5),
     ("statistics", "bf16, all 0", [STATS, *NO_SPECTRAL], 5),
     ("statistics", "float32", [STATS, *NO_SPECTRAL], 5),
+    ("statistics", "float32" + JUST_WRITTEN, [STATS, *NO_SPECTRAL], 5),
     ("statistics", "float32, nine in ten 0", [STATS, *NO_SPECTRAL], 3),
     ("statistics with spectral norms", "bf16", [STATS], 3),
     ("statistics", "float32, hidden size 768", [STATS, *NO_SPECTRAL], 3),
@@ -57,10 +62,22 @@ def make_files(folder: Path) -> dict[str, Path]:
     made = {}
     for name, arguments in FILES.items():
         made[name] = folder / (re.sub(r"\W+", "_", name) + ".safetensors")
-        if not made[name].exists():
+        if not made[name].exists() or name.endswith(JUST_WRITTEN):
             command = [sys.executable, str(HERE / "make_weights.py"), str(made[name]), *arguments]
             subprocess.run(command, check=True, stdout=sys.stderr)
+        settle(made[name], again=not name.endswith(JUST_WRITTEN))
     return made
+
+
+def settle(path: Path, again: bool) -> None:
+    """On the disk; then out of the page cache, and in again by reading, as a file gets there that nobody wrote a moment ago."""
+    with path.open("rb", buffering=0) as file:
+        os.fsync(file.fileno())
+        if not again:
+            return
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        while file.read(1 << 22):
+            pass
 
 
 def cases_of(binary: Path, files: dict[str, Path]) -> list[Case]:
@@ -97,7 +114,7 @@ def section(options: argparse.Namespace) -> str:
     lines = [
         HEADING,
         "",
-        f"`tests/bench/weights_before.py`: {options.note} and now, alternating runs, 2 threads unless told, warm page cache, {machine()}, "
+        f"`tests/bench/weights_before.py`: {options.note} and now, alternating runs, 2 threads unless told, warm page cache as reading leaves it, {machine()}, "
         f"{datetime.date.today()}, load average {load[0]:.1f} at the start, {os.getloadavg()[0]:.1f} at the end. Wall: median (fastest). "
         "Processor: least of the runs, and how much of the file one processor second takes; two idle cores do twice that in a "
         "second, and on a busy machine the wall tells little. What stands above was measured earlier, on the machine and the day "

@@ -1,11 +1,13 @@
 #include "rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <future>
 #include <thread>
 
 #include "../common/names.hpp"
+#include "blocks.hpp"
 
 namespace json_report {
 namespace {
@@ -34,22 +36,28 @@ int64_t signed_of(size_t n) { return static_cast<int64_t>(n); }
 
 }  // namespace
 
-/// Makes rows in another thread, as text.
-struct RowWriter::Twin {
-  explicit Twin(const RowWriter& like) : stream(text), rows(like, stream) {}
-  std::string text;
-  Stream stream;
-  RowWriter rows;
+/// Make blocks of rows as text: one for the thread that writes the report, one for another.
+struct RowWriter::Makers {
+  struct Maker {
+    explicit Maker(const RowWriter& like) : rows(like, text) {}
+    Stream text;
+    RowWriter rows;
+  };
+  explicit Makers(const RowWriter& like) : own(like), other(like) {}
+  Maker own, other;
+  std::array<Stream, BlockOrder::kAlive> made;
 };
 
 RowWriter::Lookup::Lookup(const Graph& graph)
-    : values(graph), calls(number_calls(graph)), children(number_children(graph)) {}
+    : calls(number_calls(graph)), children(number_children(graph)) {}
 
 RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
     : stream_(stream),
       report_(report),
       graph_(report.graph()),
       values_(report),
+      value_writer_(graph_),
+      calls_have_figures_(values_.any_stated_of(TMETER_AXIS_MODULE_CALL)),
       lookup_(std::make_shared<Lookup>(graph_)) {}
 
 RowWriter::RowWriter(const RowWriter& like, Stream& stream)
@@ -57,6 +65,8 @@ RowWriter::RowWriter(const RowWriter& like, Stream& stream)
       report_(like.report_),
       graph_(like.graph_),
       values_(like.values_),
+      value_writer_(like.graph_),
+      calls_have_figures_(like.calls_have_figures_),
       lookup_(like.lookup_) {}
 
 RowWriter::~RowWriter() = default;
@@ -78,44 +88,57 @@ void RowWriter::write_rows(const Items& items, size_t begin, size_t end, Write&&
   }
 }
 
-/// Rows that do not depend on those before. Of many, another thread makes two thirds, in blocks,
-/// while this one makes those between and hands all over, which takes as long as a third; where no
-/// thread can be had, this one makes all.
+/// Rows that do not depend on those before; many are made by two threads.
 template <class Items, class Item>
 void RowWriter::large_section(std::string_view name, const Items& items, Row<Item> row) {
-  const bool alone = std::thread::hardware_concurrency() < 2;
-  const size_t other = std::clamp<size_t>(items.size() / 4, 256, 2048), own = other / 2;
-  const size_t both = own + other, pairs = alone ? 0 : items.size() / both;
-  if (pairs > 0 && !twin_) twin_ = std::make_unique<Twin>(*this);
-  const auto others_of = [&](size_t pair) {
-    return std::async([&items, row, other, twin = twin_.get(), begin = pair * both + own] {
-      twin->stream.start();
-      twin->rows.write_rows(items, begin, begin + other, std::bind_front(row, &twin->rows));
-      twin->stream.flush();
-    });
-  };
+  constexpr size_t kMany = 384, kFewestOfBlock = 128, kMostOfBlock = 512;
   stream_.line(kMemberIndent).key(name).open('[');
-  const auto write = std::bind_front(row, this);
-  std::future<void> others;
-  if (pairs > 0) others = others_of(0);
-  std::string made;
-  for (size_t pair = 0; pair < pairs; ++pair) {
-    write_rows(items, pair * both, pair * both + own, write);
-    others.get();
-    made.swap(twin_->text);
-    if (pair + 1 < pairs) others = others_of(pair + 1);
-    stream_.items(made);
-  }
-  write_rows(items, pairs * both, items.size(), write);
+  if (items.size() < kMany || std::thread::hardware_concurrency() < 2)
+    write_rows(items, 0, items.size(), std::bind_front(row, this));
+  else
+    write_blocks(items, std::clamp(items.size() / 8, kFewestOfBlock, kMostOfBlock), row);
   if (items.size() > 0) stream_.end_line(kMemberIndent);
   stream_.close(']');
 }
 
+/// Another thread makes blocks, and so does this one whenever the next one to hand over is not
+/// ready. Where no thread can be had, this one makes all.
+template <class Items, class Item>
+void RowWriter::write_blocks(const Items& items, size_t block_rows, Row<Item> row) {
+  if (!makers_) makers_ = std::make_unique<Makers>(*this);
+  BlockOrder order((items.size() + block_rows - 1) / block_rows);
+  const auto make = [&](Makers::Maker& maker, size_t block) {
+    const size_t begin = block * block_rows, end = std::min(begin + block_rows, items.size());
+    maker.text.start();
+    maker.rows.write_rows(items, begin, end, std::bind_front(row, &maker.rows));
+    std::swap(maker.text, makers_->made[block % BlockOrder::kAlive]);
+    order.made(block);
+  };
+  auto other = std::async([&] {
+    try {
+      while (const auto block = order.take()) make(makers_->other, *block);
+    } catch (...) {
+      order.stop();
+      throw;
+    }
+  });
+  const BlockOrder::Stop when_left(order);  // before `other` is waited for
+  while (const auto turn = order.turn()) {
+    if (!turn->is_made) {
+      make(makers_->own, turn->block);
+      continue;
+    }
+    stream_.items(makers_->made[turn->block % BlockOrder::kAlive].made());
+    order.handed_over();
+  }
+  other.get();
+}
+
 void RowWriter::value_members(const tmeter::Value& value, bool with_origin) {
-  if (value.is_tensor()) return lookup_->values.write_members(stream_, value, with_origin);
+  if (value.is_tensor()) return value_writer_.write_members(stream_, value, with_origin);
   stream_.key("value");
-  lookup_->values.write(stream_, value, with_origin);
-  detail("detail", lookup_->values.detail(value, with_origin));
+  value_writer_.write(stream_, value, with_origin);
+  detail("detail", value_writer_.detail(value, with_origin));
 }
 
 void RowWriter::detail(std::string_view key, const Json& detail) {
@@ -146,11 +169,7 @@ void RowWriter::module_calls() {
 void RowWriter::module_call_row(size_t i, const tmeter::ModuleCall& call) {
   stream_.key("module").integer(signed_of(call.module().index()));
   if (const auto parent = call.parent()) stream_.key("parent").integer(signed_of(parent.index()));
-  const auto& metrics = values_.metrics();
-  if (std::any_of(metrics.begin(), metrics.end(), [&](const auto& m) {
-        return m.axis() == TMETER_AXIS_MODULE_CALL ||
-               report_.cell(m, TMETER_AXIS_MODULE_CALL, i).by_module();
-      }))
+  if (calls_have_figures_ || values_.any_by_module(TMETER_AXIS_MODULE_CALL, i))
     values_.write(stream_, TMETER_AXIS_MODULE_CALL, i);
 }
 
@@ -215,11 +234,12 @@ void RowWriter::module_row(size_t i, const Module& module) {
 }
 
 // A name that is none, or that another has, too, is that of the position.
-std::string RowWriter::key_of(std::string_view name, size_t position) {
+std::string_view RowWriter::key_of(std::string_view name, size_t position) {
   const bool taken = name.empty() || name.starts_with('#') ||
                      std::find(used_.begin(), used_.end(), name) != used_.end();
   used_.push_back(name);
-  return taken ? "#" + std::to_string(position) : std::string(name);
+  if (!taken) return name;
+  return numbered_ = "#" + std::to_string(position);
 }
 
 template <class Name, class At>
@@ -230,8 +250,9 @@ void RowWriter::named_values(const Names& names, size_t count, Name&& name, At&&
   stream_.key(names.values).open('{');
   for (size_t i = 0; i < count; ++i) {
     const auto key = key_of(name(i), i);
-    lookup_->values.write(stream_.key(key), at(i), with_origin);
-    if (auto more = lookup_->values.detail(at(i), with_origin); !more.is_null())
+    const auto value = at(i);
+    value_writer_.write(stream_.key(key), value, with_origin);
+    if (auto more = value_writer_.detail(value, with_origin); !more.is_null())
       details.emplace(key, std::move(more));
   }
   stream_.close('}');
@@ -272,8 +293,9 @@ void RowWriter::results(const Node& node) {
   Json details;
   stream_.key("results").open('[');
   for (size_t i = 0; i < node.result_count(); ++i) {
-    lookup_->values.write(stream_, node.result(i), false);
-    auto more = lookup_->values.detail(node.result(i), false);
+    const auto value = node.result(i);
+    value_writer_.write(stream_, value, false);
+    auto more = value_writer_.detail(value, false);
     if (more.is_null()) continue;
     while (details.size() < i) details.push_back(nullptr);
     details.push_back(std::move(more));

@@ -24,20 +24,22 @@ class RowWriter {
  private:
   template <class Item>
   using Row = void (RowWriter::*)(size_t, const Item&);
-  struct Twin;
-  /// What both writers of a report look up.
+  struct Makers;
+  /// What all writers of a report look up.
   struct Lookup {
     explicit Lookup(const tmeter::Graph& graph);
-    ValueWriter values;
     std::vector<size_t> calls;     // by module call: 1 for the first of its module
     std::vector<size_t> children;  // by module: 1 for the first child of its parent
   };
   /// Writes the same report elsewhere.
   RowWriter(const RowWriter& like, Stream& stream);
+  RowWriter(const RowWriter& like) = delete;
   template <class Items, class Write>
   void section(std::string_view name, const Items& items, Write&& write);
   template <class Items, class Item>
   void large_section(std::string_view name, const Items& items, Row<Item> row);
+  template <class Items, class Item>
+  void write_blocks(const Items& items, size_t block_rows, Row<Item> row);
   template <class Items, class Write>
   void write_rows(const Items& items, size_t begin, size_t end, Write&& write);
   struct Names {
@@ -47,7 +49,8 @@ class RowWriter {
   void named_values(const Names& names, size_t count, Name&& name, At&& at, bool with_origin);
   void value_members(const tmeter::Value& value, bool with_origin);
   void detail(std::string_view key, const Json& detail);
-  std::string key_of(std::string_view name, size_t position);
+  /// Stays until the next one.
+  std::string_view key_of(std::string_view name, size_t position);
   void enter(const tmeter::Module& module);
   void push(const tmeter::Module& module);
   std::string child_id(size_t level, size_t number) const;
@@ -64,6 +67,8 @@ class RowWriter {
   tmeter::Report report_;
   tmeter::Graph graph_;
   Values values_;
+  ValueWriter value_writer_;
+  bool calls_have_figures_;  // some metric states them
   std::shared_ptr<const Lookup> lookup_;
   struct Level {
     size_t index;  // of the module
@@ -71,7 +76,8 @@ class RowWriter {
   };
   std::vector<Level> branch_;           // from the root to the module being written
   std::vector<std::string_view> used_;  // names of the arguments or attributes written so far
-  std::unique_ptr<Twin> twin_;          // for many rows
+  std::string numbered_;                // a key that is none of them
+  std::unique_ptr<Makers> makers_;      // for many rows
 };
 
 }  // namespace json_report

@@ -8,12 +8,6 @@ namespace {
 
 constexpr uint64_t every(uint8_t byte) { return uint64_t{byte} * 0x0101010101010101; }
 
-uint64_t word_at(const char* at) {
-  uint64_t word = 0;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
 /// Not zero if one of the bytes needs more than to be copied: what is no printable ASCII, '"',
 /// '\\'.
 constexpr uint64_t unusual(uint64_t word) {
@@ -24,18 +18,43 @@ constexpr uint64_t unusual(uint64_t word) {
          every(0x80);
 }
 
-/// Eight bytes at a time, the last of them once more with some before them.
-bool needs_no_escape(std::string_view text) {
-  constexpr size_t kWord = sizeof(uint64_t);
-  if (text.size() < kWord) {
-    uint64_t word = every(' ');
-    std::memcpy(&word, text.data(), text.size());
-    return unusual(word) == 0;
-  }
-  uint64_t found = unusual(word_at(text.data() + text.size() - kWord));
-  for (size_t i = 0; i + kWord <= text.size(); i += kWord)
-    found |= unusual(word_at(text.data() + i));
-  return found == 0;
+using Sixteen = uint8_t __attribute__((vector_size(16)));
+
+/// Not zero where a byte is unusual.
+auto unusual(Sixteen bytes) {
+  return (bytes < 0x20) | (bytes > 0x7E) | (bytes == '"') | (bytes == '\\');
+}
+
+bool any(decltype(unusual(Sixteen())) found) {
+  uint64_t halves[2];
+  std::memcpy(halves, &found, sizeof halves);
+  return (halves[0] | halves[1]) != 0;
+}
+
+bool any(uint64_t found) { return found != 0; }
+
+/// A text of one `Word` at least: word by word, the last one with some bytes before it.
+template <class Word>
+bool copy_words(std::string_view text, char* to) {
+  const auto copy = [&](size_t i) {
+    Word word;
+    std::memcpy(&word, text.data() + i, sizeof word);
+    std::memcpy(to + i, &word, sizeof word);
+    return unusual(word);
+  };
+  auto found = copy(text.size() - sizeof(Word));
+  for (size_t i = 0; i + sizeof(Word) < text.size(); i += sizeof(Word)) found |= copy(i);
+  return !any(found);
+}
+
+/// Copies a text that needs no escape; of another one nobody knows how much.
+bool copy_usual(std::string_view text, char* to) {
+  if (text.size() >= sizeof(Sixteen)) return copy_words<Sixteen>(text, to);
+  if (text.size() >= sizeof(uint64_t)) return copy_words<uint64_t>(text, to);
+  uint64_t word = every(' ');
+  std::memcpy(&word, text.data(), text.size());
+  std::memcpy(to, &word, text.size());
+  return !any(unusual(word));
 }
 
 std::string dump(const Json& value) {
@@ -57,25 +76,26 @@ std::string_view first_piece(std::string_view text) {
 
 Stream::Stream(tmeter::Output& out)
     : out_(&out), buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
-Stream::Stream(std::string& text)
-    : text_(&text), buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
-
-void Stream::pass_on(std::string_view bytes) {
-  if (out_)
-    out_->write(bytes);
-  else
-    text_->append(bytes);
-}
+Stream::Stream() : buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
 
 void Stream::flush() {
-  pass_on({buffer_.get(), used_});
+  out_->write(made());
   used_ = 0;
+}
+
+/// What is asked for at a time is far less than a buffer.
+void Stream::more_room() {
+  if (out_) return flush();
+  auto larger = std::make_unique_for_overwrite<char[]>(2 * capacity_);
+  std::memcpy(larger.get(), buffer_.get(), used_);
+  buffer_ = std::move(larger);
+  capacity_ *= 2;
 }
 
 Stream& Stream::items(std::string_view made) {
   separate(0);
   flush();
-  pass_on(made);
+  out_->write(made);
   comma_ = true;
   return *this;
 }
@@ -97,7 +117,11 @@ Stream& Stream::put_value(std::string_view value) {
 }
 
 void Stream::put_piece(std::string_view piece) {
-  if (needs_no_escape(piece)) return put_any(piece);
+  make_room(piece.size());
+  if (copy_usual(piece, buffer_.get() + used_)) {
+    used_ += piece.size();
+    return;
+  }
   const auto text = dump(Json(piece));
   put_any(std::string_view(text).substr(1, text.size() - 2));
 }
@@ -106,8 +130,8 @@ void Stream::put_piece(std::string_view piece) {
 void Stream::put_text(std::string_view value) {
   make_room(value.size() <= kPiece ? value.size() + 3 : 1);
   put('"');
-  if (value.size() <= kPiece && needs_no_escape(value)) {
-    put(value);
+  if (value.size() <= kPiece && copy_usual(value, buffer_.get() + used_)) {
+    used_ += value.size();
   } else {
     for (; !value.empty(); value.remove_prefix(first_piece(value).size()))
       put_piece(first_piece(value));

@@ -19,14 +19,15 @@ using Json = nlohmann::ordered_json;
 class Stream {
  public:
   explicit Stream(tmeter::Output& out);
-  /// Into memory, for what `items` puts into another stream.
-  explicit Stream(std::string& text);
+  /// Into memory that grows, for what `items` and `members` put into another stream.
+  Stream();
   /// Begins such a text anew.
   void start() {
-    text_->clear();
     used_ = 0;
     comma_ = false;
   }
+  /// Such a text, which stays until the stream is written to.
+  std::string_view made() const { return {buffer_.get(), used_}; }
 
   Stream& open(char bracket) {
     separate(1);
@@ -44,10 +45,12 @@ class Stream {
   template <size_t N>
   Stream& key(const char (&literal)[N]) {
     separate(N + 2);
-    put('"');
-    put({literal, N - 1});
-    put('"');
-    put(':');
+    char* const at = buffer_.get() + used_;
+    at[0] = '"';
+    std::memcpy(at + 1, literal, N - 1);
+    at[N] = '"';
+    at[N + 1] = ':';
+    used_ += N + 2;
     return *this;
   }
   /// A key that `quoted` has made ready: for those that come with every row.
@@ -77,7 +80,6 @@ class Stream {
   Stream& items(std::string_view made);
   /// Ends the last line and writes what is left.
   void finish();
-  void flush();
 
  private:
   static constexpr size_t kBufferBytes = 1 << 16;
@@ -89,9 +91,10 @@ class Stream {
     comma_ = false;
   }
   void make_room(size_t bytes) {
-    if (kBufferBytes - used_ < bytes) flush();
+    if (capacity_ - used_ < bytes) more_room();
   }
-  void pass_on(std::string_view bytes);
+  void more_room();
+  void flush();
   void put(char c) { buffer_[used_++] = c; }
   void put(std::string_view bytes) {  // there is room
     std::memcpy(buffer_.get() + used_, bytes.data(), bytes.size());
@@ -103,9 +106,8 @@ class Stream {
   void put_piece(std::string_view piece);
 
   tmeter::Output* out_ = nullptr;
-  std::string* text_ = nullptr;
   std::unique_ptr<char[]> buffer_;
-  size_t used_ = 0;
+  size_t capacity_ = kBufferBytes, used_ = 0;
   bool comma_ = false;
 };
 

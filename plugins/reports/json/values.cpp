@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "../common/columns.hpp"
 
@@ -12,6 +13,19 @@ namespace {
 
 using tmeter::Cell;
 using tmeter::Value;
+
+/// A metric has figures where it is stated, and where those are summed up (abi/report.h, `cell`).
+bool may_have_figures(int32_t of_metric, int32_t axis) {
+  switch (axis) {
+    case TMETER_AXIS_NODE:
+    case TMETER_AXIS_TENSOR:
+      return of_metric == axis;
+    case TMETER_AXIS_MODULE_CALL:
+      return of_metric == axis || of_metric == TMETER_AXIS_NODE;
+    default:
+      return true;
+  }
+}
 
 /// As `reports::status_of` names them, in the order in which they are written.
 constexpr std::array<std::string_view, 7> kStatuses{
@@ -28,9 +42,17 @@ void write_number(Stream& stream, const Cell& cell) {
     stream.null();
 }
 
-bool same_cell(const tmeter_number& a, const tmeter_number& b) {
-  return a.kind == b.kind && a.flags == b.flags && a.i == b.i &&
-         std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f);
+/// Bit by bit: -0.0 is written otherwise than 0.0.
+bool same(const std::vector<tmeter_number>& a, const std::vector<tmeter_number>& b) {
+  static_assert(sizeof(tmeter_number) == 24, "without padding");
+  return a.size() == b.size() &&
+         std::memcmp(a.data(), b.data(), a.size() * sizeof(tmeter_number)) == 0;
+}
+
+uint64_t mixed(uint64_t hash, const tmeter_number& c) {
+  hash ^= static_cast<uint64_t>(c.i) + std::bit_cast<uint64_t>(c.f) + static_cast<uint64_t>(c.kind);
+  hash *= 0x9E3779B97F4A7C15;
+  return hash ^ hash >> 32;
 }
 
 // JSON has no infinity: "inf", "-inf", "nan".
@@ -67,9 +89,10 @@ void for_each_leaf(const Value& value, Visit&& visit) {
 
 // What JSON has a text for although the value is none.
 std::string_view kind_of(const Value& value) {
-  if (value.kind() == TMETER_VALUE_DTYPE) return "dtype";
-  if (value.kind() == TMETER_VALUE_OTHER) return "other";
-  if (value.kind() == TMETER_VALUE_FLOAT && !std::isfinite(value.as_float())) return "float";
+  const auto kind = value.kind();
+  if (kind == TMETER_VALUE_DTYPE) return "dtype";
+  if (kind == TMETER_VALUE_OTHER) return "other";
+  if (kind == TMETER_VALUE_FLOAT && !std::isfinite(value.as_float())) return "float";
   return "";
 }
 
@@ -88,44 +111,49 @@ std::string_view infinite_sign(const Cell& cell) {
 
 Values::Values(const tmeter::Report& report)
     : report_(report), metrics_(reports::all_metrics(report)) {
-  for (const auto& metric : metrics_) keys_.push_back(quoted(metric.id()));
+  for (size_t m = 0; m < metrics_.size(); ++m) {
+    keys_.push_back(quoted(metrics_[m].id()));
+    for (size_t axis = 0; axis < kAxes; ++axis)
+      if (may_have_figures(metrics_[m].axis(), static_cast<int32_t>(axis)))
+        of_axis_[axis].push_back(m);
+  }
+}
+
+bool Values::any_by_module(int32_t axis, size_t index) const {
+  return std::ranges::any_of(metrics_of(axis), [&](size_t m) {
+    return report_.cell(metrics_[m], axis, index).by_module();
+  });
+}
+
+bool Values::any_stated_of(int32_t axis) const {
+  return std::ranges::any_of(metrics_, [&](const auto& m) { return m.axis() == axis; });
 }
 
 void Values::write(Stream& stream, int32_t axis, size_t index) {
-  cells_.clear();
-  for (const auto& metric : metrics_) cells_.push_back(report_.cell(metric, axis, index).abi());
-  auto& written = place_of(cells_);
-  if (written.text.empty() || !std::ranges::equal(written.cells, cells_, same_cell)) {
-    written.text = text_of(cells_);
+  const auto& metrics = metrics_of(axis);
+  cells_.resize(metrics.size());
+  auto hash = static_cast<uint64_t>(axis);
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    cells_[i] = report_.cell(metrics_[metrics[i]], axis, index).abi();
+    hash = mixed(hash, cells_[i]);
+  }
+  auto& written = written_[hash % kKept];
+  if (written.text.empty() || written.axis != axis || !same(written.cells, cells_)) {
+    scratch_.start();
+    write_cells(scratch_, axis, cells_);
+    written.axis = axis;
+    written.text = scratch_.made();
     written.cells = cells_;
   }
   stream.members(written.text);
 }
 
-Values::Written& Values::place_of(const std::vector<tmeter_number>& cells) {
-  uint64_t hash = 0;
-  for (const auto& c : cells) {
-    hash ^=
-        static_cast<uint64_t>(c.i) + std::bit_cast<uint64_t>(c.f) + static_cast<uint64_t>(c.kind);
-    hash *= 0x9E3779B97F4A7C15;
-    hash ^= hash >> 32;
-  }
-  return written_[hash % kKept];
-}
-
-std::string Values::text_of(const std::vector<tmeter_number>& cells) {
-  std::string text;
-  Stream stream(text);
-  write_cells(stream, cells);
-  stream.flush();
-  return text;
-}
-
-void Values::write_cells(Stream& stream, const std::vector<tmeter_number>& cells) {
+void Values::write_cells(Stream& stream, int32_t axis, const std::vector<tmeter_number>& cells) {
   Json infinite;
   stream.key("values").open('{');
-  for (size_t m = 0; m < metrics_.size(); ++m) {
-    const Cell cell(cells[m]);
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const auto m = metrics_of(axis)[i];
+    const Cell cell(cells[i]);
     if (cell.by_module()) mark(kStatuses.size(), m);
     if (cell.empty()) continue;
     write_number(stream.ready_key(keys_[m]), cell);
@@ -161,36 +189,31 @@ void write_shape(Stream& stream, const tmeter::Shape& shape) {
   stream.close(']');
 }
 
-void write_tensor_members(Stream& stream, const Value& value) {
-  stream.key("dtype").text(value.dtype().name());
-  write_shape(stream.key("shape"), value.shape());
-  write_symbolic_shape(stream, value);
-}
-
-ValueWriter::ValueWriter(const tmeter::Graph& graph) {
+ValueWriter::ValueWriter(const tmeter::Graph& graph) : any_symbols_(graph.symbols().size() > 0) {
   const auto inputs = graph.inputs();
   for (size_t i = 0; i < inputs.size(); ++i)
     inputs_.emplace(inputs[i].handle(), graph.input_name(i));
-  for (const auto& node : graph.nodes()) {
-    int64_t place = 0;
-    for (size_t i = 0; i < node.result_count(); ++i)
-      for_each_leaf(node.result(i), [&](const Value& leaf) {
-        if (place > 0 && leaf.producer().handle() == node.handle())
-          places_.emplace(leaf.handle(), place);
-        ++place;
-      });
-    makes_several_.push_back(place > 1);
-  }
 }
 
-int64_t ValueWriter::place_of(const Value& value, const tmeter::Node& producer) const {
-  const auto node = producer.index();
-  if (node >= makes_several_.size() || !makes_several_[node]) return 0;
+int64_t ValueWriter::place_of(const Value& value, const tmeter::Node& producer) {
+  const auto count = producer.result_count();
+  if (count == 0 || (count == 1 && !producer.result(0).is_list())) return 0;
+  note_places(producer);
   const auto place = places_.find(value.handle());
   return place == places_.end() ? 0 : place->second;
 }
 
-void ValueWriter::write_origin(Stream& stream, const Value& value) const {
+void ValueWriter::note_places(const tmeter::Node& producer) {
+  if (!noted_.insert(producer.handle()).second) return;
+  int64_t place = 0;
+  for (size_t i = 0; i < producer.result_count(); ++i)
+    for_each_leaf(producer.result(i), [&](const Value& leaf) {
+      if (leaf.producer().handle() == producer.handle()) places_.emplace(leaf.handle(), place);
+      ++place;
+    });
+}
+
+void ValueWriter::write_origin(Stream& stream, const Value& value) {
   if (const auto tensor = value.tensor()) {
     stream.key("tensor").text(tensor.name());
   } else if (const auto producer = value.producer()) {
@@ -202,7 +225,7 @@ void ValueWriter::write_origin(Stream& stream, const Value& value) const {
   }
 }
 
-Json ValueWriter::list_detail(const Value& value, bool with_origin) const {
+Json ValueWriter::list_detail(const Value& value, bool with_origin) {
   Json items;
   for (size_t i = 0; i < value.size(); ++i) {
     auto item = detail(value[i], with_origin);
@@ -213,10 +236,11 @@ Json ValueWriter::list_detail(const Value& value, bool with_origin) const {
   return items;
 }
 
-Json ValueWriter::detail(const Value& value, bool with_origin) const {
-  if (value.is_list()) return list_detail(value, with_origin);
+Json ValueWriter::detail(const Value& value, bool with_origin) {
+  const auto value_kind = value.kind();
+  if (value_kind == TMETER_VALUE_LIST) return list_detail(value, with_origin);
   Json out;
-  if (value.is_tensor()) return out;  // its object has everything
+  if (value_kind == TMETER_VALUE_TENSOR) return out;  // its object has everything
   if (const auto kind = kind_of(value); !kind.empty()) out["kind"] = kind;
   if (const auto producer = value.producer(); with_origin && producer) {
     out["node"] = producer.index();
@@ -225,18 +249,33 @@ Json ValueWriter::detail(const Value& value, bool with_origin) const {
   return out;
 }
 
-void ValueWriter::write_list(Stream& stream, const Value& value, bool with_origin) const {
+void ValueWriter::write_list(Stream& stream, const Value& value, bool with_origin) {
   stream.open('[');
   for (size_t i = 0; i < value.size(); ++i) write(stream, value[i], with_origin);
   stream.close(']');
 }
 
-void ValueWriter::write_members(Stream& stream, const Value& tensor, bool with_origin) const {
-  write_tensor_members(stream, tensor);
+void ValueWriter::write_size(Stream& stream, const Value& tensor) {
+  const auto shape = tensor.shape();
+  const auto dtype = tensor.dtype();
+  auto& written =
+      written_[reinterpret_cast<uintptr_t>(shape.begin()) / sizeof(int64_t) % written_.size()];
+  if (written.text.empty() || written.dims != shape.begin() || written.rank != shape.rank() ||
+      written.dtype != dtype.id()) {
+    scratch_.start();
+    write_shape(scratch_.key("dtype").text(dtype.name()).key("shape"), shape);
+    written = {shape.begin(), shape.rank(), dtype.id(), std::string(scratch_.made())};
+  }
+  stream.members(written.text);
+}
+
+void ValueWriter::write_members(Stream& stream, const Value& tensor, bool with_origin) {
+  write_size(stream, tensor);
+  if (any_symbols_) write_symbolic_shape(stream, tensor);
   if (with_origin) write_origin(stream, tensor);
 }
 
-void ValueWriter::write(Stream& stream, const Value& value, bool with_origin) const {
+void ValueWriter::write(Stream& stream, const Value& value, bool with_origin) {
   switch (value.kind()) {
     case TMETER_VALUE_TENSOR:
       stream.open('{');

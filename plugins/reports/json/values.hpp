@@ -1,7 +1,9 @@
 // Cells, shapes and values of the graph as JSON.
 #pragma once
 #include <array>
+#include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "../common/figures.hpp"
@@ -25,26 +27,33 @@ class Values {
   /// For another thread: `like` may be writing a row meanwhile.
   Values(const Values& like) : Values(like.report_) {}
   void write(Stream& stream, int32_t axis, size_t index);
-  const std::vector<tmeter::Metric>& metrics() const { return metrics_; }
+  /// Whether a module handler gave one of its figures.
+  bool any_by_module(int32_t axis, size_t index) const;
+  bool any_stated_of(int32_t axis) const;
 
  private:
+  static constexpr size_t kAxes = 5;  // TMETER_AXIS_…
   /// Figures that a row had, and what was written of them.
   struct Written {
+    int32_t axis = 0;
     std::vector<tmeter_number> cells;
     std::string text;
   };
   static constexpr size_t kKept = 256;
 
-  Written& place_of(const std::vector<tmeter_number>& cells);
-  std::string text_of(const std::vector<tmeter_number>& cells);
-  void write_cells(Stream& stream, const std::vector<tmeter_number>& cells);
+  const std::vector<size_t>& metrics_of(int32_t axis) const {
+    return of_axis_[static_cast<size_t>(axis)];
+  }
+  void write_cells(Stream& stream, int32_t axis, const std::vector<tmeter_number>& cells);
   void mark(size_t what, size_t metric);
   void write_marks(Stream& stream);
 
   const tmeter::Report& report_;
   std::vector<tmeter::Metric> metrics_;
-  std::vector<std::string> keys_;     // their ids as keys
-  std::vector<tmeter_number> cells_;  // of the row being written
+  std::vector<std::string> keys_;                   // their ids as keys
+  std::array<std::vector<size_t>, kAxes> of_axis_;  // those that may have figures there
+  std::vector<tmeter_number> cells_;                // of the row being written
+  Stream scratch_;
   /// Of the row being written: by status, the last by module, which metrics are marked.
   std::array<std::vector<size_t>, 8> marked_;
   bool any_marked_ = false;
@@ -55,34 +64,45 @@ class Values {
 
 void write_shape(Stream& stream, const tmeter::Shape& shape);
 
-/// "dtype", "shape" and, with symbols, "symbolic_shape" of a tensor as members of an open object.
-void write_tensor_members(Stream& stream, const tmeter::Value& value);
-
-/// Arguments, results, attributes. Tensors become objects with the members above and where they
-/// are from: "node" (index) and "result" (which of what it makes), "tensor" (name) or "input"
-/// (name). Everything else becomes what JSON has for it.
+/// Arguments, results, attributes. Tensors become objects with "dtype", "shape", with symbols
+/// "symbolic_shape", and where they are from: "node" (index) and "result" (which of what it makes),
+/// "tensor" (name) or "input" (name). Everything else becomes what JSON has for it.
 class ValueWriter {
  public:
   explicit ValueWriter(const tmeter::Graph& graph);
-  void write(Stream& stream, const tmeter::Value& value, bool with_origin) const;
+  void write(Stream& stream, const tmeter::Value& value, bool with_origin);
 
   /// The members of a tensor, of an object that is open.
-  void write_members(Stream& stream, const tmeter::Value& tensor, bool with_origin) const;
+  void write_members(Stream& stream, const tmeter::Value& tensor, bool with_origin);
 
   /// What the JSON of a value does not tell: of a scalar "kind" and, with origin, "node" and
   /// "result"; of a list such details of its items. Null when there is nothing.
-  Json detail(const tmeter::Value& value, bool with_origin) const;
+  Json detail(const tmeter::Value& value, bool with_origin);
 
  private:
-  void write_origin(Stream& stream, const tmeter::Value& value) const;
-  /// Which of what its node makes; 0: the first.
-  int64_t place_of(const tmeter::Value& value, const tmeter::Node& producer) const;
-  void write_list(Stream& stream, const tmeter::Value& value, bool with_origin) const;
-  Json list_detail(const tmeter::Value& value, bool with_origin) const;
+  void write_size(Stream& stream, const tmeter::Value& tensor);
+  void write_origin(Stream& stream, const tmeter::Value& value);
+  /// Which of what its node makes, lists taken apart; 0: the first.
+  int64_t place_of(const tmeter::Value& value, const tmeter::Node& producer);
+  void note_places(const tmeter::Node& producer);
+  void write_list(Stream& stream, const tmeter::Value& value, bool with_origin);
+  Json list_detail(const tmeter::Value& value, bool with_origin);
+  bool any_symbols_;
   std::unordered_map<const tmeter_value*, std::string> inputs_;
-  /// Of what a node makes, lists taken apart, all but the first.
+  /// What was written of a type and a size that is at this place in memory: many tensors share
+  /// them.
+  struct Written {
+    const int64_t* dims = nullptr;
+    int64_t rank = 0;
+    int32_t dtype = 0;
+    std::string text;
+  };
+  std::array<Written, 64> written_;
+  Stream scratch_;
+  /// Of the nodes that make several values and were asked about: these nodes, and the values'
+  /// places.
+  std::unordered_set<const tmeter_node*> noted_;
   std::unordered_map<const tmeter_value*, int64_t> places_;
-  std::vector<bool> makes_several_;  // by node: whether there may be some of it in places_
 };
 
 }  // namespace json_report

@@ -324,4 +324,26 @@ TEST_F(JsonReport, ManyRowsAreWrittenInPieces) {
   EXPECT_EQ(report["nodes"][3000]["call"], 1);
 }
 
+TEST_F(JsonReport, AFullDiskEndsBothThreads) {
+  for (int i = 0; i < 20'000; ++i) r.node(conv, "aten::relu");
+  for (const size_t room : {100U, 60'000U, 500'000U, 1'500'000U}) {
+    tmeter_output out;
+    out.room = room;
+    tmeter::Output output(&out);
+    EXPECT_THROW(json_report::write(r.report(), output), tmeter::Error) << room;
+  }
+}
+
+TEST_F(JsonReport, FiguresStandWithTheAxesOfTheirMetrics) {
+  const auto params = r.metric({.id = "params", .title = "params", .axis = TMETER_AXIS_TENSOR});
+  r.set(params, TMETER_AXIS_TENSOR, 0, fake::integer(108));
+  r.set(params, TMETER_AXIS_MODULE, 1, fake::integer(108));
+  r.set(macs, TMETER_AXIS_NODE, 0, fake::integer(5));
+  r.set(macs, TMETER_AXIS_MODULE, 1, fake::integer(5));
+  const auto report = write();
+  EXPECT_EQ(report["nodes"][0]["values"], Json({{"macs", 5}}));
+  EXPECT_EQ(report["tensors"][0]["values"], Json({{"params", 108}}));
+  EXPECT_EQ(report["modules"][1]["values"], Json({{"macs", 5}, {"params", 108}}));
+}
+
 }  // namespace

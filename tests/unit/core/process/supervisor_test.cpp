@@ -172,6 +172,19 @@ TEST(Supervisor, AReportWithoutDestinationIsADefect) {
   expect(done, kThrown, "", "1 a report without destination");
 }
 
+TEST(Supervisor, ALongReportThatIsNowhereIsADefect) {
+  const auto done = run(job(), [](Worker&) -> Ending {
+    struct {
+      uint32_t kind = static_cast<uint32_t>(FrameKind::kLongReport), size = 0;
+      uint64_t target = 0, place = ~uint64_t{0};
+    } const frame;
+    for (int fd = 3; fd < 2000; ++fd)
+      if (write(fd, &frame, sizeof frame) > 0) hang();
+    return {};
+  });
+  expect(done, kThrown, "", "1 a report without bytes");
+}
+
 TEST(Supervisor, ADestinationThatCannotBeWrittenIsToldAndNoWorkerIsLeft) {
   const auto done = run(job({"/nonexistent/r"}), [](Worker&) -> Ending { hang(); });
   EXPECT_EQ(done.status(), kThrown);

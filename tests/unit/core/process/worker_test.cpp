@@ -79,5 +79,31 @@ TEST(Worker, ProgressIsToldNowAndThen) {
   EXPECT_EQ(frames.back(), (Heard{FrameKind::kProgress, 1000, 5000, "B"}));
 }
 
+TEST(Worker, LongReportsGoByWayOfSharedMemory) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  ReportMemory memory;
+  std::string longer;
+  for (int i = 0; longer.size() < 3 * ReportMemory::kSlotBytes; ++i) longer += std::to_string(i);
+  Worker worker(ends[1], {}, &memory);
+  worker.report(1, "short");
+  worker.report(1, longer);
+  worker.report(1, "last");
+  close(ends[1]);
+  std::string text;
+  size_t long_ones = 0;
+  FrameReader reader(ends[0]);
+  while (reader.read([&](const Frame& f) {
+    EXPECT_EQ(f.numbers[0], 1u);
+    const bool is_long = f.kind == FrameKind::kLongReport;
+    text += is_long ? memory.at(f.numbers[1]).value() : f.text;
+    long_ones += is_long;
+  })) {
+  }
+  close(ends[0]);
+  EXPECT_EQ(text, "short" + longer + "last");
+  EXPECT_EQ(long_ones, 4u);
+}
+
 }  // namespace
 }  // namespace tmeter::core

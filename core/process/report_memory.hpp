@@ -1,0 +1,43 @@
+// Memory that a worker shares with its supervisor, for long pieces of reports: put there, and told
+// of by a short frame, they are copied once; through the pipe it would be twice, page by page. The
+// worker fills slots in turn and waits for one that the supervisor has released; the supervisor
+// believes nothing of it but that bytes are there.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tmeter::core {
+
+class ReportMemory {
+ public:
+  static constexpr size_t kSlots = 4, kSlotBytes = size_t{512} << 10;
+  static constexpr size_t kLong = size_t{64} << 10;  // shorter pieces go through the pipe
+
+  /// Before the fork; takes memory when it is used. Without any, `there` is false.
+  ReportMemory();
+  ~ReportMemory();
+  ReportMemory(const ReportMemory&) = delete;
+  ReportMemory& operator=(const ReportMemory&) = delete;
+  bool there() const { return shared_ != nullptr; }
+
+  /// The worker, one thread at a time: waits for a slot; at most kSlotBytes. Returns where they
+  /// are.
+  uint64_t put(std::string_view bytes);
+
+  /// The supervisor: what a frame says is there, until it is released. Nothing if that cannot be.
+  std::optional<std::string_view> at(uint64_t place) const;
+  void release();
+
+ private:
+  struct Shared {
+    std::atomic<uint32_t> released;  // slots, since the beginning
+    alignas(4096) char slots[kSlots][kSlotBytes];
+  };
+  Shared* shared_ = nullptr;
+  uint32_t taken_ = 0;  // by the worker
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,88 @@
+// Blocks of a report's rows: made by two threads, handed over in order, never many at a time.
+#include "plugins/reports/json/blocks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+
+namespace {
+
+using json_report::BlockOrder;
+
+TEST(BlockOrder, BlocksAreHandedOverInOrderWhoeverMadeThem) {
+  constexpr size_t kCount = 5000;
+  BlockOrder order(kCount);
+  std::array<size_t, BlockOrder::kAlive> made{};
+  std::atomic<size_t> alive{0}, most{0}, by_other{0};
+  const auto make = [&](size_t block) {
+    const auto now = ++alive;
+    for (size_t m = most; now > m && !most.compare_exchange_weak(m, now);) {
+    }
+    if (block % 7 == 0) std::this_thread::yield();
+    made[block % BlockOrder::kAlive] = block;
+    order.made(block);
+  };
+  std::thread other([&] {
+    while (const auto block = order.take()) {
+      make(*block);
+      ++by_other;
+    }
+  });
+  size_t expected = 0;
+  while (const auto turn = order.turn()) {
+    if (!turn->is_made) {
+      make(turn->block);
+      continue;
+    }
+    ASSERT_EQ(turn->block, expected++);
+    ASSERT_EQ(made[turn->block % BlockOrder::kAlive], turn->block);
+    --alive;
+    order.handed_over();
+  }
+  other.join();
+  EXPECT_EQ(expected, kCount);
+  EXPECT_LE(most, BlockOrder::kAlive);
+}
+
+TEST(BlockOrder, OneThreadAloneMakesAll) {
+  BlockOrder order(3);
+  std::array<size_t, 3> handed{};
+  size_t count = 0;
+  while (const auto turn = order.turn()) {
+    if (turn->is_made) {
+      handed[count++] = turn->block;
+      order.handed_over();
+    } else {
+      order.made(turn->block);
+    }
+  }
+  EXPECT_EQ(count, 3U);
+  EXPECT_EQ(handed, (std::array<size_t, 3>{0, 1, 2}));
+  EXPECT_FALSE(order.take());
+}
+
+TEST(BlockOrder, AThreadThatFailsIsNotWaitedFor) {
+  BlockOrder order(2);
+  ASSERT_TRUE(order.take());  // and is never made
+  std::thread other([&] { order.stop(); });
+  while (const auto turn = order.turn()) {
+    ASSERT_FALSE(turn->is_made);
+    order.made(turn->block);
+  }
+  other.join();
+  EXPECT_FALSE(order.take());
+}
+
+TEST(BlockOrder, TheOtherThreadDoesNotWaitForOneThatFails) {
+  BlockOrder order(100);
+  std::thread other([&] {
+    while (const auto block = order.take()) order.made(*block);
+  });
+  { const BlockOrder::Stop stop(order); }
+  other.join();
+  EXPECT_FALSE(order.turn());
+}
+
+}  // namespace
