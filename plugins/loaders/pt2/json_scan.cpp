@@ -173,6 +173,9 @@ template <class Reading>
 TMETER_IN_LOOP bool measure_with(std::string_view text, size_t at, const Measure& how,
                                  Extent& out) {
   constexpr size_t kBetween = 1 << 21;
+  // What is fetched of its own accord ends with the page: a third of the time went by waiting
+  // there.
+  constexpr size_t kSoon = 2048;
   out.opening = text[at];
   const auto rest = text.substr(at + 1);
   out.ends.clear();
@@ -181,6 +184,7 @@ TMETER_IN_LOOP bool measure_with(std::string_view text, size_t at, const Measure
   for (size_t offset = 0; offset < rest.size(); offset += kBlock) {
     if (how.between && offset % kBetween == 0) how.between();
     const char* const bytes = rest.data() + offset;
+    __builtin_prefetch(bytes + kSoon);
     const auto masks = Reading::masks(bytes);
     uint64_t counted = ~texts.inside(masks, Reading());
     if (rest.size() - offset < kBlock) counted &= (uint64_t{1} << (rest.size() - offset)) - 1;

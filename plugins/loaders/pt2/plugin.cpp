@@ -108,8 +108,9 @@ struct Load {
              const auto given = apply_given(request.inputs(), signature, scope, symbols);
              if (const auto calls = find_set(module, "module_call_graph"))
                modules.read_call_graph(list_series(kCalls, *calls));
-             Recording recording(texts, modules, scope);
-             const auto pieces = read_stacks(nodes, uses, recording);
+             Recording recording(texts, modules);
+             const auto pieces =
+                 read_stacks(nodes, uses, recording, scope, signature.tensors.size());
              build_tensors(signature, uses, scope);
              build_inputs(signature, given, building, scope, arguments);
              read_nodes(nodes, pieces, recording, signature, scope);
@@ -170,17 +171,28 @@ struct Load {
     std::vector<uint32_t> stacks;  // of nodes that were not recorded
   };
 
-  std::vector<Piece> read_stacks(const Series& nodes, Uses& uses, Recording& recording) {
+  /// A piece of the nodes, as far as it is read without those before it.
+  struct NumberedNodes {
+    PlainNodes nodes;
+    NodeNumbers numbers;
+  };
+
+  std::vector<Piece> read_stacks(const Series& nodes, Uses& uses, Recording& recording,
+                                 const Scope& scope, size_t inputs) {
     std::vector<Piece> pieces;
     size_t first = 0;
-    const auto read = [](PlainNodes& plain, std::string_view text) { return plain.read(text); };
-    const auto take = [&](const PlainNodes& plain) {
+    const auto read = [&](NumberedNodes& plain, std::string_view text) {
+      if (!plain.nodes.read(text)) return false;
+      plain.numbers.read(plain.nodes, scope, inputs);
+      return true;
+    };
+    const auto take = [&](const NumberedNodes& plain) {
       notes.check_cancelled();
-      pieces.push_back({first + plain.nodes.size(), recording.nodes.size(), {}});
-      recording.add(plain, first, uses);
+      pieces.push_back({first + plain.nodes.nodes.size(), recording.nodes.size(), {}});
+      recording.add(plain.nodes, plain.numbers, first, nodes.pieces(), uses);
       first = pieces.back().end;
     };
-    nodes.each<PlainNodes>(read, take, [&](json::element piece) {
+    nodes.each<NumberedNodes>(read, take, [&](json::element piece) {
       notes.check_cancelled();
       auto views = views_of(piece, first);
       modules.read_stacks(views, first);

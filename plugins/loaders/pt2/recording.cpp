@@ -40,11 +40,30 @@ NodeView& NodeDocument::parse(std::string_view text, size_t number) {
   return views_.at(0);
 }
 
-void Recording::add(const PlainNodes& plain, size_t number, Uses& uses) {
-  for (const auto& node : plain.nodes) {
+void Recording::Piece::begin(const PlainNodes& nodes, const NodeNumbers& numbers_of_them) {
+  plain = &nodes;
+  numbers = &numbers_of_them;
+  targets.assign(numbers->targets.size(), kNew);
+  locations.assign(numbers->traces.size(), kNew);
+  names.assign(numbers->names.size(), kNew);
+  constants.assign(numbers->constants.size(), kNew);
+}
+
+/// As if all pieces were like the first.
+void Recording::reserve(const PlainNodes& plain, size_t pieces) {
+  nodes.reserve(plain.nodes.size() * pieces);
+  values.reserve(plain.values.size() * pieces);
+}
+
+void Recording::add(const PlainNodes& plain, const NodeNumbers& numbers, size_t number,
+                    size_t pieces, Uses& uses) {
+  if (nodes.empty()) reserve(plain, pieces);
+  piece_.begin(plain, numbers);
+  for (size_t i = 0; i < plain.nodes.size(); ++i, ++number) {
+    const auto& node = plain.nodes[i];
     const auto values_before = values.size();
     RecordedNode recorded;
-    if (!node.is_unusual && record(plain, node, recorded)) {
+    if (!node.is_unusual && record(i, recorded)) {
       within([&] { return node_place(number, node.target); },
              [&] { recorded.stack = modules_.stack_of(node.stack); });
       note_uses(recorded, uses);
@@ -58,7 +77,6 @@ void Recording::add(const PlainNodes& plain, size_t number, Uses& uses) {
       texts.push_back(node.text);
     }
     nodes.push_back(recorded);
-    ++number;
   }
 }
 
@@ -79,32 +97,41 @@ std::string_view Recording::name_of_result(const RecordedValue& value, const Sco
 
 /// False when it is to be read as a document: it speaks of names that have yet to be defined, or is
 /// too large.
-bool Recording::record(const PlainNodes& plain, const PlainNode& node, RecordedNode& out) {
+bool Recording::record(size_t i, RecordedNode& out) {
+  const auto& node = piece_.plain->nodes[i];
   if (node.arguments > kMostInNode || node.results > kMostInNode) return false;
   out.first = small(values.size());
   out.arguments = static_cast<uint16_t>(node.arguments);
   out.results = static_cast<uint16_t>(node.results);
-  for (size_t i = 0; i < node.arguments; ++i)
-    if (!record(plain, plain.values[node.first_argument + i], false)) return false;
-  for (size_t i = 0; i < node.results; ++i)
-    if (!record(plain, plain.values[node.first_result + i], true)) return false;
-  out.target = target_of(node.target);
-  out.location = location_of(node.trace);
+  for (size_t n = 0; n < node.arguments; ++n)
+    if (!record_value(node.first_argument + n)) return false;
+  for (size_t n = 0; n < node.results; ++n)
+    if (!record_value(node.first_result + n)) return false;
+  const auto& numbers = piece_.numbers->nodes[i];
+  auto& target = piece_.targets[numbers.target];
+  if (target == kNew) target = target_of(node.target);
+  auto& location = piece_.locations[numbers.trace];
+  if (location == kNew) location = location_of(node.trace);
+  out.target = target;
+  out.location = location;
   return true;
 }
 
-bool Recording::record(const PlainNodes& plain, const PlainValue& value, bool is_result) {
+bool Recording::record_value(size_t index) {
+  const auto& value = piece_.plain->values[index];
+  const auto& numbers = piece_.numbers->values[index];
   RecordedValue recorded;
-  if (!name_of(value.name, recorded.name)) return false;
+  if (!name_of(numbers.name, recorded.name)) return false;
   const bool is_long = value.kind == PlainValue::Kind::kIntegers && value.count > kLongestList;
   switch (is_long ? PlainValue::Kind::kText : value.kind) {
     case PlainValue::Kind::kTensor:
       recorded.kind = RecordedValue::Kind::kTensor;
-      if (!find_number(value.text, is_result, recorded.at)) return false;
+      if (numbers.at == 0) return false;
+      recorded.at = numbers.at - 1;
       break;
     case PlainValue::Kind::kTensors:
       recorded.kind = RecordedValue::Kind::kTensors;
-      if (!record_tensors(plain, value, is_result, recorded.at)) return false;
+      if (!record_tensors(value, recorded.at)) return false;
       break;
     case PlainValue::Kind::kText:
       recorded.kind = RecordedValue::Kind::kText;
@@ -112,39 +139,27 @@ bool Recording::record(const PlainNodes& plain, const PlainValue& value, bool is
       texts.push_back(value.text);
       break;
     default:
-      recorded.at = constant(plain, value);
+      recorded.at = constant(numbers.at);
   }
   values.push_back(recorded);
   return true;
 }
 
-bool Recording::record_tensors(const PlainNodes& plain, const PlainValue& value, bool is_result,
-                               uint32_t& at) {
+bool Recording::record_tensors(const PlainValue& value, uint32_t& at) {
   at = small(lists.size());
   lists.push_back(small(value.count));
-  for (size_t i = 0; i < value.count; ++i) {
-    uint32_t number = 0;
-    if (!find_number(plain.names[value.first + i], is_result, number)) return false;
-    lists.push_back(number);
+  for (const auto entry : std::span(piece_.numbers->tensors).subspan(value.first, value.count)) {
+    if (entry == 0) return false;
+    lists.push_back(entry - 1);
   }
   return true;
 }
 
-/// Most that is used is what has been made last, or a parameter, and those come in their order.
-bool Recording::find_number(std::string_view name, bool is_result, uint32_t& number) {
-  uint32_t entry = 0;
-  if (is_result) {
-    entry = scope_.find_next(name, last_result_);
-    if (first_result_ == 0) first_result_ = entry;
-  } else if (last_result_ != 0 && scope_.is_named(last_result_ - 1, name)) {
-    entry = last_result_;
-  } else {
-    auto last = last_used_;
-    entry = scope_.find_next(name, last);
-    if (first_result_ == 0 || last < first_result_) last_used_ = last;
-  }
-  number = entry - 1;
-  return entry != 0;
+uint32_t Recording::constant(uint32_t number) {
+  auto& known = piece_.constants[number];
+  const auto& plain = *piece_.plain;
+  if (known == kNew) known = constant(plain, plain.values[piece_.numbers->constants[number]]);
+  return known;
 }
 
 /// Equal ones are one.
@@ -179,6 +194,16 @@ uint32_t Recording::target_of(std::string_view text) {
   target_index_.insert(text, index);
   targets.push_back({text, parse_target(text)});
   return index;
+}
+
+bool Recording::name_of(uint32_t number, uint16_t& index) {
+  auto& known = piece_.names[number];
+  if (known == kNew) {
+    if (!name_of(piece_.numbers->names[number], index)) return false;
+    known = index;
+  }
+  index = static_cast<uint16_t>(known);
+  return true;
 }
 
 bool Recording::name_of(std::string_view text, uint16_t& index) {

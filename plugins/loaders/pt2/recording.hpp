@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "modules.hpp"
-#include "plain_nodes.hpp"
+#include "node_numbers.hpp"
 #include "target.hpp"
 
 namespace pt2 {
@@ -54,12 +54,12 @@ class Uses;
 
 class Recording {
  public:
-  Recording(TextStore& texts, Modules& modules, const Scope& scope)
-      : texts_(texts), modules_(modules), scope_(scope) {}
+  Recording(TextStore& texts, Modules& modules) : texts_(texts), modules_(modules) {}
 
-  /// Nodes of the graph that is not inside another; the modules learn of their stacks, and `uses`
-  /// of what they read. `number`: of the first of them, for messages.
-  void add(const PlainNodes& plain, size_t number, Uses& uses);
+  /// Nodes of the graph that is not inside another, of a list of so many pieces; the modules learn
+  /// of their stacks, and `uses` of what they read. `number`: of the first of them, for messages.
+  void add(const PlainNodes& plain, const NodeNumbers& numbers, size_t number, size_t pieces,
+           Uses& uses);
   /// Of the first tensor of a result; empty when it has none.
   std::string_view name_of_result(const RecordedValue& value, const Scope& scope) const;
 
@@ -80,24 +80,31 @@ class Recording {
 
  private:
   void note_uses(const RecordedNode& node, Uses& uses) const;
-  bool record(const PlainNodes& plain, const PlainNode& node, RecordedNode& out);
-  bool record(const PlainNodes& plain, const PlainValue& value, bool is_result);
-  bool record_tensors(const PlainNodes& plain, const PlainValue& value, bool is_result,
-                      uint32_t& at);
+  /// A piece of nodes, and what its numbers stand for: kNew where nobody has asked.
+  struct Piece {
+    const PlainNodes* plain = nullptr;
+    const NodeNumbers* numbers = nullptr;
+    std::vector<uint32_t> targets, locations, names, constants;
+    void begin(const PlainNodes& nodes, const NodeNumbers& numbers_of_them);
+  };
+  static constexpr uint32_t kNew = ~uint32_t{0};
+
+  void reserve(const PlainNodes& plain, size_t pieces);
+  bool record(size_t node, RecordedNode& out);
+  bool record_value(size_t index);
+  bool record_tensors(const PlainValue& value, uint32_t& at);
+  uint32_t constant(uint32_t number);
   uint32_t constant(const PlainNodes& plain, const PlainValue& value);
   uint32_t location_of(std::string_view trace);
   uint32_t target_of(std::string_view text);
+  bool name_of(uint32_t number, uint16_t& index);
   bool name_of(std::string_view text, uint16_t& index);
-  bool find_number(std::string_view name, bool is_result, uint32_t& number);
 
   TextStore& texts_;
   Modules& modules_;
-  const Scope& scope_;
   NameMap<uint32_t> target_index_, name_index_, constant_index_, location_index_;
   std::string key_, trace_;  // reused
-  // As in NameMap::find_next: of results, which are numbered in their order, and of what else is
-  // used, which as a rule stands before the first of them.
-  uint32_t last_result_ = 0, first_result_ = 0, last_used_ = 0;
+  Piece piece_;              // the one that is added
   NodeDocument document_;
 };
 

@@ -111,10 +111,13 @@ void Scope::add_tensors(json::object table, AskedFor& asked_for) {
 
 /// One of so many pieces of the table.
 void Scope::add_tensors(const PlainTensors& plain, size_t pieces) {
-  constexpr size_t kSoon = 8;
+  constexpr size_t kSoon = 16;
   if (slots_.entries().empty()) slots_.reserve(plain.tensors.size() * pieces);  // or nearly so
   for (size_t i = 0; i < plain.tensors.size(); ++i) {
-    if (i + kSoon < plain.tensors.size()) slots_.expect(plain.tensors[i + kSoon].hash);
+    if (i + kSoon < plain.tensors.size()) {
+      slots_.expect(plain.tensors[i + kSoon].hash);
+      __builtin_prefetch(plain.tensors[i + kSoon].name.data());
+    }
     const auto& t = plain.tensors[i];
     const auto sizes = std::span(plain.numbers).subspan(t.meta.first, 2 * t.meta.rank);
     plain_.assign(sizes.begin(), sizes.end());

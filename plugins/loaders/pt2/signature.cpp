@@ -93,7 +93,9 @@ void read_items(json::array items, std::string_view key, size_t& i, Signature& o
   }
 }
 
-void add(const PlainSpecs& plain, TextStore& texts, Signature& out) {
+/// One of so many pieces.
+void add(const PlainSpecs& plain, size_t pieces, TextStore& texts, Signature& out) {
+  if (out.tensors.empty()) out.tensors.reserve(plain.specs.size() * pieces);  // or nearly so
   for (const auto& spec : plain.specs)
     out.tensors.push_back(
         {spec.kind, texts.keep(spec.argument), texts.keep(spec.name), spec.persistent});
@@ -111,7 +113,7 @@ void read_inputs(const Series& inputs, TextStore& texts, Signature& out) {
   const auto read = [](PlainSpecs& plain, std::string_view text) { return plain.read(text); };
   const auto take = [&](const PlainSpecs& plain) {
     number += plain.specs.size();
-    add(plain, texts, out);
+    add(plain, inputs.pieces(), texts, out);
   };
   inputs.each<PlainSpecs>(read, take, [&](json::element piece) {
     const auto items = as_array(inputs.is_lasting() ? piece : lasting(piece, out));

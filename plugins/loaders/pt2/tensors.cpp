@@ -1,6 +1,7 @@
 #include "tensors.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "dtypes.hpp"
 
@@ -83,9 +84,18 @@ void Tensors::note_names(const Specs& specs) {
   const auto weights = static_cast<size_t>(std::ranges::count_if(specs, is_weight));
   weights_.wanted.reserve(weights);
   constants_.wanted.reserve(specs.size() - weights);
-  for (uint32_t i = 0; i < specs.size(); ++i)
-    if (!config_of(is_weight(specs[i])).wanted.insert(specs[i].name, i).second)
-      names_repeat_ = true;
+  const auto wanted = [&](size_t i) -> auto& { return config_of(is_weight(specs[i])).wanted; };
+  std::array<uint32_t, 32> hashes;  // of the next names: their slots are fetched meanwhile
+  for (size_t first = 0; first < specs.size(); first += hashes.size()) {
+    const auto end = std::min(first + hashes.size(), specs.size());
+    for (auto i = first; i < end; ++i) {
+      hashes[i - first] = NameMap<uint32_t>::short_hash(specs[i].name);
+      wanted(i).expect(hashes[i - first]);
+    }
+    for (auto i = first; i < end; ++i)
+      if (!wanted(i).insert(specs[i].name, hashes[i - first], static_cast<uint32_t>(i)).second)
+        names_repeat_ = true;
+  }
   for (const auto& constant : constants_.wanted.entries())
     if (weights_.wanted.find(constant.name)) names_repeat_ = true;
 }
