@@ -414,6 +414,7 @@ std::unique_ptr<Graph> GraphBuilder::finish() {
   note_belonging();
   graph_->name_places();
   graph_->evaluate();
+  graph_->arena_.stop_helping();
   return std::move(graph_);
 }
 
