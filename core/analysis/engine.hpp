@@ -6,6 +6,7 @@
 // end, so the order of plugins does not matter; what needs itself is an error. One engine serves
 // one run; it is used from one thread.
 #pragma once
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -202,6 +203,7 @@ class Engine final : private ResultsAccess {
   Signatures signatures_;
   Results results_;
   std::unordered_map<std::string_view, size_t> by_id_;  // columns
+  mutable std::array<size_t, 8> asked_last_{};          // of by_id_, by the length of the id
   std::vector<Pass> passes_;
   std::vector<TensorUse> tensor_uses_;
   std::vector<ObserverUse> observer_uses_;

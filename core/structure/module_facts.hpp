@@ -19,7 +19,7 @@ std::string python_tuple(const std::vector<int64_t>& items);
 class ModuleFacts {
  public:
   /// `nodes`: the operators that the module itself runs.
-  ModuleFacts(const Module& module, const std::vector<const Node*>& nodes)
+  ModuleFacts(const Module& module, std::span<const Node* const> nodes)
       : module_(module), nodes_(nodes) {}
 
   const Tensor* tensor(std::string_view name) const;
@@ -35,7 +35,7 @@ class ModuleFacts {
 
  private:
   const Module& module_;
-  const std::vector<const Node*>& nodes_;
+  std::span<const Node* const> nodes_;
 };
 
 }  // namespace tmeter::core

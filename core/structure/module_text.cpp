@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "core/base/text.hpp"
@@ -267,12 +269,17 @@ class Recipes {
   std::unordered_map<const char*, std::vector<const Recipe*>> known_;  // by where the type stands
 };
 
-std::string text_of(const Module& module, const std::vector<const Node*>& nodes, Recipes& recipes) {
+using Nodes = std::span<const Node* const>;
+
+std::string text_of(const Module& module, Nodes nodes, Recipes& recipes) {
   const auto type = module.type.substr(module.type.rfind('.') + 1);
   if (!module.type.starts_with("torch.nn.") || !module.children.empty()) return std::string(type);
   for (const auto* recipe : recipes.of(type)) {
     const auto inside = recipe->write(ModuleFacts(module, nodes), recipe->detail);
-    if (inside) return std::string(type) + "(" + *inside + ")";
+    if (!inside) continue;
+    std::string text;
+    text.reserve(type.size() + inside->size() + 2);
+    return std::move(text.append(type).append("(").append(*inside).append(")"));
   }
   return std::string(type);
 }
@@ -292,16 +299,60 @@ std::string kernel_size_of(const ModuleFacts& m) {
   return kernel.empty() ? std::string() : shape_text(kernel);
 }
 
+/// The operators that each module itself runs, one module behind the other.
+class NodesOfModules {
+ public:
+  explicit NodesOfModules(const Graph& graph) : begins_(graph.modules().size() + 1) {
+    const auto& b = graph.belonging();
+    const auto module_of = [&](size_t node) { return b.module_of_call[b.call_of_node[node]]; };
+    const size_t n = graph.nodes().size();
+    for (size_t i = 0; i < n; ++i) ++begins_[module_of(i) + 1];
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    auto ends = begins_;
+    nodes_.resize(n);
+    for (size_t i = 0; i < n; ++i) nodes_[ends[module_of(i)]++] = &graph.nodes()[i];
+  }
+  Nodes of(const Module& m) const {
+    return Nodes(nodes_).subspan(begins_[m.index], begins_[m.index + 1] - begins_[m.index]);
+  }
+
+ private:
+  std::vector<size_t> begins_;
+  std::vector<const Node*> nodes_;
+};
+
+/// Whether operators have something to say of a kernel, by their name: each is looked at once.
+class WithKernel {
+ public:
+  bool any(Nodes nodes) {
+    return std::any_of(nodes.begin(), nodes.end(), [this](const Node* n) { return is_one(n->op); });
+  }
+
+ private:
+  bool is_one(std::string_view op) {
+    const auto [it, is_new] = known_.try_emplace(op.data());
+    if (is_new)
+      it->second = op.find("conv") != op.npos || op.find("max_pool") != op.npos ||
+                   op.find("avg_pool") != op.npos;
+    return it->second;
+  }
+  std::unordered_map<const char*, bool> known_;  // by where the name stands
+};
+
 }  // namespace
 
 ModuleTexts module_texts(const Graph& graph) {
-  std::vector<std::vector<const Node*>> nodes(graph.modules().size());
-  for (const auto& n : graph.nodes()) nodes[n.call->module->index].push_back(&n);
+  const NodesOfModules all(graph);
   ModuleTexts texts;
+  texts.whole.reserve(graph.modules().size());
+  texts.kernel_size.reserve(graph.modules().size());
   Recipes recipes;
+  WithKernel with_kernel;
   for (const auto* m : graph.modules()) {
-    texts.whole.push_back(text_of(*m, nodes[m->index], recipes));
-    texts.kernel_size.push_back(kernel_size_of(ModuleFacts(*m, nodes[m->index])));
+    const auto nodes = all.of(*m);
+    texts.whole.push_back(text_of(*m, nodes, recipes));
+    const bool may_have = !m->attributes.empty() || with_kernel.any(nodes);
+    texts.kernel_size.push_back(may_have ? kernel_size_of(ModuleFacts(*m, nodes)) : "");
   }
   return texts;
 }

@@ -1,6 +1,10 @@
 #include "core/structure/repeats.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <string_view>
 #include <unordered_map>
 
 namespace tmeter::core {
@@ -8,21 +12,54 @@ namespace {
 
 constexpr size_t kLongestWindow = 32;
 
+/// What a module is, in bytes to be compared: no text, so that nothing need be written out.
+class Definition {
+ public:
+  std::string_view of(const Module& m, std::string_view text, const std::vector<size_t>& ids) {
+    bytes_.clear();
+    put(m.type);
+    put(text);
+    put(m.tensors.size());
+    for (const auto* t : m.tensors) {
+      put(t->name.substr(t->name.rfind('.') + 1));
+      put(static_cast<size_t>(t->dtype));
+      put(t->dims.size());
+      for (const auto d : t->dims) put(static_cast<size_t>(d));
+    }
+    for (const auto* child : m.children) {
+      put(child->name);
+      put(ids[child->index]);
+    }
+    return bytes_;
+  }
+
+ private:
+  void put(size_t number) {
+    std::array<char, sizeof number> bytes{};
+    std::memcpy(bytes.data(), &number, sizeof number);
+    bytes_.append(bytes.data(), bytes.size());
+  }
+  void put(std::string_view text) {
+    put(text.size());
+    bytes_ += text;
+  }
+  std::string bytes_;
+};
+
+struct Hash : std::hash<std::string_view> {
+  using is_transparent = void;
+};
+
 /// Equal numbers for identical modules; children come after their parent, so backwards.
 std::vector<size_t> definitions(const Graph& graph, const std::vector<std::string>& texts) {
   std::vector<size_t> ids(graph.modules().size());
-  std::unordered_map<std::string, size_t> known;
+  std::unordered_map<std::string, size_t, Hash, std::equal_to<>> known;
+  Definition definition;
   for (size_t i = ids.size(); i-- > 0;) {
-    const auto& m = *graph.modules()[i];
-    std::string key = std::string(m.type) + '\n' + texts[i];
-    for (const auto* t : m.tensors) {
-      key += '\n' + std::string(t->name.substr(t->name.rfind('.') + 1)) + ':' +
-             std::to_string(t->dtype);
-      for (const auto d : t->dims) key += ',' + std::to_string(d);
-    }
-    for (const auto* child : m.children)
-      key += '\n' + std::string(child->name) + '=' + std::to_string(ids[child->index]);
-    ids[i] = known.try_emplace(std::move(key), known.size()).first->second;
+    const auto key = definition.of(*graph.modules()[i], texts[i], ids);
+    const auto at = known.find(key);
+    ids[i] = at != known.end() ? at->second : known.size();
+    if (at == known.end()) known.emplace(key, ids[i]);
   }
   return ids;
 }

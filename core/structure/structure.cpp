@@ -20,6 +20,7 @@ Structure::Structure(const Graph& graph) {
   repeats = find_repeats(graph, texts.whole);
   facts[0] = std::move(texts.whole);
   facts[1] = std::move(texts.kernel_size);
+  for (const size_t fact : {2, 3}) facts[fact].reserve(graph.modules().size());
   for (const auto& io : module_io(graph)) {
     facts[2].push_back(size_text(io.input));
     facts[3].push_back(size_text(io.output));

@@ -88,8 +88,13 @@ class Calls {
     }
     const auto nodes = graph.nodes();
     of_node_.reserve(nodes.size());
+    tmeter::ModuleCall last;
+    uint32_t number = kNone;
     for (const auto& node : nodes) {
-      of_node_.push_back(number_of(node.call()));
+      const auto call = node.call();
+      if (call.handle() != last.handle()) number = number_of(call);
+      last = call;
+      of_node_.push_back(number);
       if (of_node_.back() != kNone)
         calls_[of_node_.back()].end = static_cast<uint32_t>(of_node_.size() - 1);
     }
@@ -167,13 +172,14 @@ class Tracker {
   void step(const Node& node, uint32_t i) {
     const uint32_t call = calls_ ? calls_->of_node(i) : kNone;
     Value base;  // the first tensor argument: what a view is a view of
-    for (size_t a = 0; a < node.arg_count(); ++a) use_argument(node.arg(a), i, call, base);
+    const size_t args = node.arg_count(), results = node.result_count();
+    for (size_t a = 0; a < args; ++a) use_argument(node.arg(a), i, call, base);
     const auto made = made_(node);
     if (!made) out_.complete = false;
     const bool shares = made && *made == Count(0);
     const size_t before = out_.storages.size();
     fresh_.clear();
-    for (size_t k = 0; k < node.result_count(); ++k) {
+    for (size_t k = 0; k < results; ++k) {
       for_each_activation(node.result(k), [&](const Value& v) {
         if (shares) return share(v, base, node, call);
         if (known_.find(v.handle())) return;
@@ -183,7 +189,7 @@ class Tracker {
       });
     }
     if (!made || shares) return;
-    if (fresh_.size() == 1 && node.result_count() == 1 && !node.result(0).is_list())
+    if (fresh_.size() == 1 && results == 1 && fresh_[0].handle() == node.result(0).handle())
       out_.storages[before].bytes = *made;
     else
       divide(*made, node);

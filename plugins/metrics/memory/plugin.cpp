@@ -39,8 +39,10 @@ Cell part_of(const tmeter::Node& node, Part part, const tmeter::Call& call) {
 
 void sum_stored(const tmeter::Graph& graph, tmeter::Call& call) {
   for (const auto& tensor : graph.tensors()) {
-    if (!tensor.is_parameter() && !tensor.is_buffer()) continue;
-    const auto metric = tensor.is_parameter() ? "param_bytes" : "buffer_bytes";
+    const auto kind = tensor.kind();
+    if (kind != TMETER_TENSOR_PARAMETER && kind != TMETER_TENSOR_BUFFER) continue;
+    const std::string_view metric =
+        kind == TMETER_TENSOR_PARAMETER ? "param_bytes" : "buffer_bytes";
     const bool sized = tensor.dtype().bytes() > 0;
     call.emit(metric, TMETER_AXIS_TENSOR, tensor.index(),
               sized ? Cell(tensor.bytes()) : Cell::unsupported());

@@ -3,6 +3,8 @@
 // One figure per tensor, tied ones included: the host adds them up to modules and model and counts
 // each storage once. Constants of the graph (folded literals) are neither parameters nor buffers.
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <tmeter/cpp/plugin.hpp>
 #include <tmeter/cpp/units.hpp>
 
@@ -17,14 +19,31 @@ constexpr std::string_view kBuffers =
     "elements of the model's buffers (running statistics, masks, …); shared storage counts once; "
     "constants of the graph are neither parameters nor buffers";
 
-void count_elements(const tmeter::Graph& graph, tmeter::Call& call) {
+/// Whether all parameters that were counted last are of one dtype: then nobody need look again.
+struct Counted {
+  const tmeter_graph* graph = nullptr;
+  bool one_dtype = false;
+};
+
+void count_elements(const tmeter::Graph& graph, tmeter::Call& call, Counted& counted) {
+  std::optional<tmeter::DType> dtype;
+  counted = {graph.handle(), true};
   for (const auto& tensor : graph.tensors()) {
+    const auto kind = tensor.kind();
+    if (kind != TMETER_TENSOR_PARAMETER && kind != TMETER_TENSOR_BUFFER) continue;
+    const size_t index = tensor.index();
+    const auto elements = tensor.numel();
     const auto emit = [&](std::string_view metric) {
-      call.emit(metric, TMETER_AXIS_TENSOR, tensor.index(), tensor.numel());
+      call.emit(metric, TMETER_AXIS_TENSOR, index, elements);
     };
-    if (tensor.is_parameter()) emit("params");
-    if (tensor.is_parameter() && tensor.trainable()) emit("params_trainable");
-    if (tensor.is_buffer()) emit("buffers");
+    if (kind == TMETER_TENSOR_BUFFER) {
+      emit("buffers");
+      continue;
+    }
+    emit("params");
+    if (tensor.trainable()) emit("params_trainable");
+    if (!dtype) dtype = tensor.dtype();
+    counted.one_dtype = counted.one_dtype && tensor.dtype() == *dtype;
   }
 }
 
@@ -49,7 +68,8 @@ std::vector<DTypeBytes> bytes_by_dtype(const tmeter::Graph& graph) {
 }
 
 /// Only where there is more than one: else the dtype of any tensor says it all.
-void tell_dtypes(const tmeter::Graph& graph, tmeter::Call& call) {
+void tell_dtypes(const tmeter::Graph& graph, tmeter::Call& call, const Counted& counted) {
+  if (counted.graph == graph.handle() && counted.one_dtype) return;
   const auto dtypes = bytes_by_dtype(graph);
   if (dtypes.size() < 2) return;
   tmeter::Finding finding;
@@ -80,6 +100,14 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                      count("params", "params", 0, kParams);
                      count("params_trainable", "trainable", TMETER_METRIC_DETAIL, kTrainable);
                      count("buffers", "buffers", TMETER_METRIC_DETAIL, kBuffers);
-                     r.analysis("params", "", "params params_trainable buffers", count_elements);
-                     r.analysis("dtypes", "", "", tell_dtypes);
+                     const auto counted = std::make_shared<Counted>();
+                     r.configure([counted](tmeter::Call&) { *counted = {}; });
+                     r.analysis("params", "", "params params_trainable buffers",
+                                [counted](const tmeter::Graph& graph, tmeter::Call& call) {
+                                  count_elements(graph, call, *counted);
+                                });
+                     r.analysis("dtypes", "", "",
+                                [counted](const tmeter::Graph& graph, tmeter::Call& call) {
+                                  tell_dtypes(graph, call, *counted);
+                                });
                    })

@@ -167,7 +167,7 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   const auto notes = metric_notes(report, with_figures(report, columns, omissions), view.all_notes);
   if (!view.no_notes)
     for (const auto& note : notes.lines) lines.put(note);
-  lines.put(tie_note(report.graph()));
+  lines.put(tie_note(tree.ties ? *tree.ties : tied_tensors(report.graph())));
   for (const auto& note : tree.legend) lines.put(Text(note));
   for (const auto& warning : report.warnings())
     lines.put(Text("warning: ", Style::kWarning).add(warning));

@@ -1,8 +1,9 @@
 #include <algorithm>
-#include <tmeter/cpp/module_ids.hpp>
+#include <utility>
 
 #include "../common/figures.hpp"
 #include "fold.hpp"
+#include "notes.hpp"
 #include "trees.hpp"
 
 namespace text_report {
@@ -14,61 +15,76 @@ using tmeter::Report;
 
 constexpr size_t kRowsAtOnce = 48;  // about one screen, with header and footer
 
-// What of the whole graph a row needs to know.
+// What of the whole graph a row needs to know. Large graphs have so many modules that each is asked
+// for once.
 class ModuleFacts {
  public:
-  ModuleFacts(const Report& report, const Columns& columns)
-      : ids_(tmeter::module_ids(report.graph())) {
+  ModuleFacts(const Report& report, const Columns& columns) {
     const Graph graph = report.graph();
-    const size_t n = ids_.size();
-    level_.assign(n, 0);
+    const size_t n = graph.modules().size();
+    calls_.reserve(n);
+    parents_.reserve(n);
     called_.assign(n, graph.nodes().size() == 0);  // without a recording nothing is ever called
     tied_.assign(n, false);
     find_levels(graph);
-    find_calls(graph);
+    find_calls();
     find_ties(graph);
-    for (const auto& m : graph.modules())
-      for (const auto& metric : columns.shown) {
-        const auto cell = reports::module_figure(report, metric, m);
-        partial_ = partial_ || cell.partial();
-        in_module_ = in_module_ || cell.in_module();
-      }
+    for (const auto& metric : columns.shown) find_marks(report, metric);
   }
 
-  const std::string& id(const Module& m) const { return ids_[m.index()]; }
   bool called(const Module& m) const { return called_[m.index()]; }
   bool tied(const Module& m) const { return tied_[m.index()]; }
   bool any_partial() const { return partial_; }
   bool any_in_module() const { return in_module_; }
+  size_t reused() const { return reused_; }
+  size_t unused() const {
+    return static_cast<size_t>(std::count(called_.begin(), called_.end(), false));
+  }
   const std::vector<size_t>& modules_per_level() const { return per_level_; }
+  std::vector<tmeter::Tensor> take_ties() { return std::move(ties_); }
 
  private:
+  static constexpr size_t kNone = SIZE_MAX;
+
   void find_levels(const Graph& graph) {
+    std::vector<size_t> levels;
+    levels.reserve(graph.modules().size());
     for (const auto& m : graph.modules()) {
-      const size_t level = m.parent() ? level_[m.parent().index()] + 1 : 0;
-      level_[m.index()] = level;
-      if (per_level_.size() <= level) per_level_.resize(level + 1);
-      ++per_level_[level];
+      const auto parent = m.parent();
+      parents_.push_back(parent ? parent.index() : kNone);
+      levels.push_back(parent ? levels[parents_.back()] + 1 : 0);
+      if (per_level_.size() <= levels.back()) per_level_.resize(levels.back() + 1);
+      ++per_level_[levels.back()];
+      const size_t calls = m.calls();
+      calls_.push_back(calls > 0);
+      reused_ += calls > 1;
     }
   }
   // A container such as ModuleList is never called itself, but what is in it is.
-  void find_calls(const Graph& graph) {
-    const auto modules = graph.modules();
-    for (size_t i = modules.size(); i-- > 0;) {
-      if (modules[i].calls() > 0) called_[i] = true;
-      if (called_[i] && modules[i].parent()) called_[modules[i].parent().index()] = true;
+  void find_calls() {
+    for (size_t i = parents_.size(); i-- > 0;) {
+      if (calls_[i]) called_[i] = true;
+      if (called_[i] && parents_[i] != kNone) called_[parents_[i]] = true;
     }
   }
   void find_ties(const Graph& graph) {
-    for (const auto& t : graph.tensors()) {
-      if (!t.is_tied()) continue;
+    ties_ = tied_tensors(graph);
+    for (const auto& t : ties_)
       for (const auto& owner : {t.owner(), t.canonical().owner()})
         if (owner) tied_[owner.index()] = true;
+  }
+  void find_marks(const Report& report, const tmeter::Metric& metric) {
+    for (size_t i = 0; i < parents_.size() && !(partial_ && in_module_); ++i) {
+      const auto cell = i == 0 ? report.total(metric) : report.cell(metric, TMETER_AXIS_MODULE, i);
+      partial_ = partial_ || cell.partial();
+      in_module_ = in_module_ || cell.in_module();
     }
   }
-  std::vector<std::string> ids_;
-  std::vector<size_t> level_, per_level_;
-  std::vector<bool> called_, tied_;
+
+  std::vector<size_t> parents_, per_level_;
+  std::vector<bool> calls_, called_, tied_;
+  std::vector<tmeter::Tensor> ties_;
+  size_t reused_ = 0;
   bool partial_ = false, in_module_ = false;
 };
 
@@ -86,12 +102,8 @@ std::string note_of(const Module& m, const ModuleFacts& facts) {
   return note;
 }
 
-std::vector<std::string> legend(const Graph& graph, const ModuleFacts& facts) {
-  size_t reused = 0, unused = 0;
-  for (const auto& m : graph.modules()) {
-    reused += m.calls() > 1;
-    unused += !facts.called(m);
-  }
+std::vector<std::string> legend(const ModuleFacts& facts) {
+  const size_t reused = facts.reused(), unused = facts.unused();
   std::vector<std::string> lines;
   if (facts.any_partial()) lines.emplace_back(kLowerBound);
   if (facts.any_in_module()) lines.emplace_back(kInModule);
@@ -113,8 +125,9 @@ class Builder {
         repr_(view.repr),
         fold_(view.fold && !columns.sort) {}
 
-  Branch branch(const Module& m, size_t levels) const {
-    Branch b{facts_.id(m),
+  /// `id`: as tmeter::module_ids has it.
+  Branch branch(const Module& m, size_t levels, const std::string& id = "0") const {
+    Branch b{id,
              std::string(m.name()),
              note_of(m, facts_),
              std::string(repr_ ? report_.module_text(m) : m.type()),
@@ -124,8 +137,9 @@ class Builder {
     for (const auto& metric : columns_.cells)
       b.cells.push_back(reports::module_figure(report_, metric, m));
     for (const auto& key : columns_.facts_of_modules) b.facts.emplace_back(report_.fact(m, key));
+    const auto prefix = b.module == 0 ? std::string() : id + ".";
     for (size_t i = 0; levels > 0 && i < m.child_count(); ++i)
-      b.children.push_back(branch(m.child(i), levels - 1));
+      b.children.push_back(branch(m.child(i), levels - 1, prefix + std::to_string(i + 1)));
     if (fold_) fold_repeats(report_, m, columns_, b.children);
     return b;
   }
@@ -147,7 +161,7 @@ size_t count_rows(const Branch& branch) {
 }  // namespace
 
 Tree module_tree(const Report& report, const Columns& columns, const View& view) {
-  const ModuleFacts facts(report, columns);
+  ModuleFacts facts(report, columns);
   const auto& per_level = facts.modules_per_level();
   const Builder builder(report, columns, facts, view);
   Tree tree;
@@ -166,7 +180,8 @@ Tree module_tree(const Report& report, const Columns& columns, const View& view)
   }
   for (size_t level = tree.depth + 1; level < per_level.size(); ++level)
     tree.hidden += per_level[level];
-  tree.legend = legend(report.graph(), facts);
+  tree.legend = legend(facts);
+  tree.ties = facts.take_ties();
   tree.root.label = model_name(report);
   tree.root.type.clear();
   if (columns.sort) sort_children(tree.root, *columns.sort, tree.depth);

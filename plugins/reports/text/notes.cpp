@@ -69,15 +69,21 @@ class Notes {
 
 }  // namespace
 
-Text tie_note(const tmeter::Graph& graph) {
+std::vector<tmeter::Tensor> tied_tensors(const tmeter::Graph& graph) {
+  std::vector<tmeter::Tensor> tied;
+  for (const auto& t : graph.tensors())
+    if (t.is_tied()) tied.push_back(t);
+  return tied;
+}
+
+Text tie_note(const std::vector<tmeter::Tensor>& ties) {
   Text line;
-  size_t ties = 0;
-  for (const auto& t : graph.tensors()) {
-    if (!t.is_tied() || ++ties > kTiesShown) continue;
-    line.add(ties > 1 ? ", " : "† tied, counted once: ");
-    line.add(t.name()).add(" = ", Style::kQuiet).add(t.canonical().name());
+  for (size_t i = 0; i < std::min(kTiesShown, ties.size()); ++i) {
+    line.add(i > 0 ? ", " : "† tied, counted once: ");
+    line.add(ties[i].name()).add(" = ", Style::kQuiet).add(ties[i].canonical().name());
   }
-  if (ties > kTiesShown) line.add(", … " + std::to_string(ties - kTiesShown) + " more");
+  if (ties.size() > kTiesShown)
+    line.add(", … " + std::to_string(ties.size() - kTiesShown) + " more");
   return line;
 }
 

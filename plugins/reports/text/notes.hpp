@@ -18,7 +18,10 @@ struct MetricNotes {
 /// line. Unless `all`, what a metric always counts is left out.
 MetricNotes metric_notes(const tmeter::Report& report, const Columns& columns, bool all);
 
+/// Tensors that are tied to one before them.
+std::vector<tmeter::Tensor> tied_tensors(const tmeter::Graph& graph);
+
 /// "† tied, counted once: lm_head.weight = embed.weight"; empty when nothing is tied.
-Text tie_note(const tmeter::Graph& graph);
+Text tie_note(const std::vector<tmeter::Tensor>& ties);
 
 }  // namespace text_report

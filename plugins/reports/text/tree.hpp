@@ -3,7 +3,9 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <tmeter/cpp/graph.hpp>
 #include <vector>
 
 #include "reading.hpp"
@@ -42,10 +44,11 @@ struct Branch {
 
 struct Tree {
   Branch root;
-  size_t depth = 0;                 // levels below the root that are shown
-  size_t deepest = 0;               // levels there are
-  size_t hidden = 0;                // branches below `depth`
-  std::vector<std::string> legend;  // what marks in the rows mean
+  size_t depth = 0;                                   // levels below the root that are shown
+  size_t deepest = 0;                                 // levels there are
+  size_t hidden = 0;                                  // branches below `depth`
+  std::vector<std::string> legend;                    // what marks in the rows mean
+  std::optional<std::vector<tmeter::Tensor>> ties{};  // tied_tensors, when they were looked for
 };
 
 /// Children with more of column `c` first, `levels` deep; equal ones keep their order.
