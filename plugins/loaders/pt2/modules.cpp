@@ -78,6 +78,11 @@ Modules::Index Modules::add_module(Index parent, std::string_view path, std::str
   return index;
 }
 
+void Modules::reserve(size_t modules) {
+  by_path_.reserve(modules);
+  tree_.reserve(modules);
+}
+
 void Modules::read_call_graph(const Series& calls) {
   size_t i = 0;
   const auto add = [&](auto&& name) {
@@ -87,6 +92,7 @@ void Modules::read_call_graph(const Series& calls) {
   };
   const auto read = [](PlainCalls& plain, std::string_view text) { return plain.read(text); };
   const auto take = [&](const PlainCalls& plain) {
+    if (i == 0) reserve(plain.modules.size() * calls.pieces());  // or nearly so
     for (const auto name : plain.modules) add([&] { return name; });
   };
   calls.each<PlainCalls>(read, take, [&](json::element piece) {
@@ -127,6 +133,10 @@ uint32_t Modules::stack_of(std::string_view text) {
 
 uint32_t Modules::stack_inside(uint32_t outer, std::string_view text) {
   const auto next = static_cast<uint32_t>(stacks_.size());
+  if (next == 1) {  // as a rule every module runs
+    stack_index_.reserve(tree_.size());
+    stacks_.reserve(tree_.size());
+  }
   key_.clear();
   append(key_, outer);
   key_ += text;
@@ -180,6 +190,7 @@ void Modules::build() {
     m.id = graph.module(tree_[m.parent].id, m.name, m.type);
   }
   root_call_ = graph.module_call(tree_[0].id, 0);
+  calls_.reserve(stacks_.size());
 }
 
 /// The key names one call of a module inside its caller; strict export reuses keys for a module
