@@ -15,6 +15,7 @@ constexpr size_t kLongestPath = 4'096;  // bytes
 constexpr size_t kMostPathBytes = size_t{128} << 20;
 // Calls of modules. A graph of 100,000 operators has fewer than it has operators.
 constexpr size_t kMostStacks = 2'000'000;
+constexpr size_t kNamesAhead = 16;  // names later
 
 void append(std::string& key, uint32_t number) {
   std::array<char, sizeof number> bytes;
@@ -93,7 +94,11 @@ void Modules::read_call_graph(const Series& calls) {
   const auto read = [](PlainCalls& plain, std::string_view text) { return plain.read(text); };
   const auto take = [&](const PlainCalls& plain) {
     if (i == 0) reserve(plain.modules.size() * calls.pieces());  // or nearly so
-    for (const auto name : plain.modules) add([&] { return name; });
+    for (size_t n = 0; n < plain.modules.size(); ++n) {
+      if (n + kNamesAhead < plain.modules.size())
+        by_path_.expect(NameMap<Index>::short_hash(plain.modules[n + kNamesAhead]));
+      add([&] { return plain.modules[n]; });
+    }
   };
   calls.each<PlainCalls>(read, take, [&](json::element piece) {
     const auto list = as_array(piece);

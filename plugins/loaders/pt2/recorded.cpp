@@ -7,7 +7,7 @@ namespace pt2 {
 
 namespace {
 
-constexpr size_t kSoon = 8;  // nodes later
+constexpr size_t kNodesAhead = 8;
 
 }  // namespace
 
@@ -15,7 +15,7 @@ void GraphReader::read(Recording& recording, size_t at, Scope& scope, tmeter_id 
                        size_t end, size_t total) {
   for (size_t number = first; number < end; ++number, ++at) {
     show_progress(number, total);
-    expect(recording, at + kSoon, scope);
+    expect(recording, at + kNodesAhead, scope);
     const auto& node = recording.nodes[at];
     if (node.target == RecordedNode::kUnusual) {
       auto& view = document_.parse(recording.texts[node.first], number);
