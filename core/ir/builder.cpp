@@ -90,15 +90,19 @@ GraphBuilder::Id GraphBuilder::module(Id parent, std::string_view name, std::str
   Module* up = parent ? &module_at(parent, "a module") : nullptr;
   auto& m = graph_->modules_.emplace_back();
   m.name = graph_->intern(name);
-  m.type = graph_->intern(type);
   m.parent = up;
-  if (up) {
-    m.depth = up->depth + 1;
-    if (m.depth > limits::kModuleDepth) refuse("modules are nested more than 1,000 deep");
-    up->children.push_back(&m);
-    m.path = path_of(*up, m.name);
-    if (!module_paths_.insert(m.path)) refuse("module '" + printable(m.path) + "' is there twice");
+  if (!up) {
+    m.type = graph_->intern(type);
+    return static_cast<Id>(graph_->modules_.size());
   }
+  m.depth = up->depth + 1;
+  if (m.depth > limits::kModuleDepth) refuse("modules are nested more than 1,000 deep");
+  m.path = path_of(*up, m.name);
+  const auto hash = module_paths_.expect(m.path);
+  m.type = graph_->intern(type);
+  up->children.push_back(&m);
+  if (!module_paths_.insert(m.path, hash))
+    refuse("module '" + printable(m.path) + "' is there twice");
   return static_cast<Id>(graph_->modules_.size());
 }
 
@@ -151,15 +155,18 @@ GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   auto& owner = graph_->modules_[s.owner - 1];
   const int64_t numel = checked_numel(s.dims, what);
   count_name(s.name.size());
+  const auto hash = tensor_names_.expect(s.name);
   const auto name = graph_->keep(s.name);
-  if (!s.name.empty() && !tensor_names_.insert(name)) refuse(what() + " is there twice");
+  const auto storage_key = graph_->intern(s.storage_key);
+  const auto dims = copy(s.dims);
+  if (!s.name.empty() && !tensor_names_.insert(name, hash)) refuse(what() + " is there twice");
   auto& t = graph_->tensors_.emplace_back();
   t.index = graph_->tensors_.size() - 1;
   t.kind = s.kind;
   t.dtype = s.dtype;
   t.name = name;
-  t.storage_key = graph_->intern(s.storage_key);
-  t.dims = copy(s.dims);
+  t.storage_key = storage_key;
+  t.dims = dims;
   t.numel = numel;
   t.storage_offset = s.storage_offset;
   t.file_offset = s.file_offset;
@@ -414,6 +421,7 @@ std::unique_ptr<Graph> GraphBuilder::finish() {
   note_belonging();
   graph_->name_places();
   graph_->evaluate();
+  graph_->arena_.stop_helping();
   return std::move(graph_);
 }
 

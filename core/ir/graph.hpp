@@ -17,6 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/ir/arena.hpp"
 #include "core/ir/call_index.hpp"
 #include "core/ir/expressions.hpp"
 
@@ -157,7 +158,7 @@ class Graph {
   /// A copy of a text that is there once.
   std::string_view keep(std::string_view text);
 
-  std::pmr::monotonic_buffer_resource arena_{1 << 16};
+  Arena arena_;
   std::pmr::unordered_set<std::string_view> strings_{&arena_};
   std::array<std::string_view, 1024>
       recent_{};  // of strings_, by their ends: most are asked for again and again

@@ -15,6 +15,7 @@ constexpr size_t kLongestPath = 4'096;  // bytes
 constexpr size_t kMostPathBytes = size_t{128} << 20;
 // Calls of modules. A graph of 100,000 operators has fewer than it has operators.
 constexpr size_t kMostStacks = 2'000'000;
+constexpr size_t kNamesAhead = 16;  // names later
 
 void append(std::string& key, uint32_t number) {
   std::array<char, sizeof number> bytes;
@@ -78,6 +79,11 @@ Modules::Index Modules::add_module(Index parent, std::string_view path, std::str
   return index;
 }
 
+void Modules::reserve(size_t modules) {
+  by_path_.reserve(modules);
+  tree_.reserve(modules);
+}
+
 void Modules::read_call_graph(const Series& calls) {
   size_t i = 0;
   const auto add = [&](auto&& name) {
@@ -87,7 +93,12 @@ void Modules::read_call_graph(const Series& calls) {
   };
   const auto read = [](PlainCalls& plain, std::string_view text) { return plain.read(text); };
   const auto take = [&](const PlainCalls& plain) {
-    for (const auto name : plain.modules) add([&] { return name; });
+    if (i == 0) reserve(plain.modules.size() * calls.pieces());  // or nearly so
+    for (size_t n = 0; n < plain.modules.size(); ++n) {
+      if (n + kNamesAhead < plain.modules.size())
+        by_path_.expect(NameMap<Index>::short_hash(plain.modules[n + kNamesAhead]));
+      add([&] { return plain.modules[n]; });
+    }
   };
   calls.each<PlainCalls>(read, take, [&](json::element piece) {
     const auto list = as_array(piece);
@@ -127,6 +138,10 @@ uint32_t Modules::stack_of(std::string_view text) {
 
 uint32_t Modules::stack_inside(uint32_t outer, std::string_view text) {
   const auto next = static_cast<uint32_t>(stacks_.size());
+  if (next == 1) {  // as a rule every module runs
+    stack_index_.reserve(tree_.size());
+    stacks_.reserve(tree_.size());
+  }
   key_.clear();
   append(key_, outer);
   key_ += text;
@@ -180,6 +195,7 @@ void Modules::build() {
     m.id = graph.module(tree_[m.parent].id, m.name, m.type);
   }
   root_call_ = graph.module_call(tree_[0].id, 0);
+  calls_.reserve(stacks_.size());
 }
 
 /// The key names one call of a module inside its caller; strict export reuses keys for a module

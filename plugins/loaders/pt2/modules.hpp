@@ -69,6 +69,7 @@ class Modules {
     bool has_module = false;
     tmeter_id call = 0;  // once asked for
   };
+  void reserve(size_t modules);
   size_t reuse_stack(std::string_view text);
   uint32_t stack_inside(uint32_t outer, std::string_view entry);
   tmeter_id call_of_stack(Stack& stack, tmeter_id otherwise);

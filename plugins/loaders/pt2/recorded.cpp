@@ -5,10 +5,17 @@
 
 namespace pt2 {
 
+namespace {
+
+constexpr size_t kNodesAhead = 8;
+
+}  // namespace
+
 void GraphReader::read(Recording& recording, size_t at, Scope& scope, tmeter_id call, size_t first,
                        size_t end, size_t total) {
   for (size_t number = first; number < end; ++number, ++at) {
     show_progress(number, total);
+    expect(recording, at + kNodesAhead, scope);
     const auto& node = recording.nodes[at];
     if (node.target == RecordedNode::kUnusual) {
       auto& view = document_.parse(recording.texts[node.first], number);
@@ -20,6 +27,16 @@ void GraphReader::read(Recording& recording, size_t at, Scope& scope, tmeter_id 
              [&] { emit(recording, node, scope, modules_.call_of_stack(node.stack, call)); });
     }
   }
+}
+
+void GraphReader::expect(const Recording& recording, size_t at, const Scope& scope) {
+  if (at >= recording.nodes.size()) return;
+  const auto& node = recording.nodes[at];
+  if (node.target == RecordedNode::kUnusual) return;
+  const auto values =
+      std::span(recording.values).subspan(node.first, size_t{node.arguments} + node.results);
+  for (const auto& value : values)
+    if (value.kind == RecordedValue::Kind::kTensor) scope.expect_at(value.at);
 }
 
 void GraphReader::emit(Recording& recording, const RecordedNode& node, Scope& scope,

@@ -70,6 +70,10 @@ class Scope {
   }
   size_t names() const { return slots_.entries().size(); }
   std::string_view name_at(uint32_t number) const { return slots_.entries()[number].name; }
+  /// The one of this number will soon be used, or made.
+  __attribute__((always_inline)) void expect_at(uint32_t number) const {
+    __builtin_prefetch(slots_.entries().data() + number, 1);
+  }
   tmeter_id use_at(uint32_t number) const;
   tmeter_id make_at(uint32_t number);
 
