@@ -127,17 +127,21 @@ void Signatures::forget() {
   std::fill(of_node_.begin(), of_node_.end(), kUnseen);
   words_.clear();
   table_.clear();
-  count_ = 0;
+  found_.clear();
+  last_ = kNone;
+}
+
+bool Signatures::is_spelt(uint32_t id, std::span<const uint64_t> spelt) const {
+  const auto& found = found_[id - 1];
+  return found.size == spelt.size() &&
+         std::memcmp(&words_[found.begin], spelt.data(), spelt.size_bytes()) == 0;
 }
 
 Signatures::Entry& Signatures::slot(uint64_t hash, std::span<const uint64_t> spelt) {
   for (size_t i = hash;; ++i) {
     auto& entry = table_[i & (table_.size() - 1)];
     if (entry.id == kNone) return entry;
-    if (entry.hash == hash && entry.size == spelt.size() &&
-        std::equal(spelt.begin(), spelt.end(),
-                   words_.begin() + static_cast<ptrdiff_t>(entry.begin)))
-      return entry;
+    if (entry.hash == hash && is_spelt(entry.id, spelt)) return entry;
   }
 }
 
@@ -153,15 +157,24 @@ void Signatures::grow() {
   }
 }
 
+/// Layers repeat: mostly comes what came the last time.
 uint32_t Signatures::find(const Node& node) {
   const auto spelt = Speller(spelt_, seen_).spell(node);
-  if (spelt.empty()) return kNone;
-  if (count_ * size_t{2} >= table_.size()) grow();
+  if (spelt.empty()) return last_ = kNone;
+  const auto guess = last_ == kNone ? kNone : found_[last_ - 1].next;
+  const auto id = guess != kNone && is_spelt(guess, spelt) ? guess : look_up(spelt);
+  if (last_ != kNone) found_[last_ - 1].next = id;
+  return last_ = id;
+}
+
+uint32_t Signatures::look_up(std::span<const uint64_t> spelt) {
+  if (found_.size() * 2 >= table_.size()) grow();
   const auto hash = hash_of(spelt);
   auto& entry = slot(hash, spelt);
   if (entry.id != kNone) return entry.id;
   if (words_.size() + spelt.size() > kMostKept) return kNone;
-  entry = {hash, words_.size(), static_cast<uint32_t>(spelt.size()), ++count_};
+  found_.push_back({words_.size(), static_cast<uint32_t>(spelt.size())});
+  entry = {hash, static_cast<uint32_t>(found_.size())};
   words_.insert(words_.end(), spelt.begin(), spelt.end());
   return entry.id;
 }

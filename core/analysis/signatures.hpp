@@ -31,21 +31,29 @@ class Signatures {
   static constexpr uint32_t kUnseen = ~uint32_t{0};
   struct Entry {
     uint64_t hash = 0;
-    size_t begin = 0;  // of its words
-    uint32_t size = 0;
     uint32_t id = kNone;  // kNone: free
   };
 
+  /// A signature that was found, by its number less one.
+  struct Found {
+    size_t begin = 0;  // of its words
+    uint32_t size = 0;
+    uint32_t next = kNone;  // what came after it the last time
+  };
+
   uint32_t find(const Node& node);
+  uint32_t look_up(std::span<const uint64_t> spelt);
+  bool is_spelt(uint32_t id, std::span<const uint64_t> spelt) const;
   Entry& slot(uint64_t hash, std::span<const uint64_t> spelt);
   void grow();
 
   std::vector<uint32_t> of_node_;
   std::vector<uint64_t> words_;  // of all signatures, one after the other
   std::vector<Entry> table_;     // open addressing
+  std::vector<Found> found_;
+  uint32_t last_ = kNone;        // found
   std::vector<uint64_t> spelt_;  // the one at hand
   std::vector<const void*> seen_;
-  uint32_t count_ = 0;
 };
 
 }  // namespace tmeter::core

@@ -112,6 +112,23 @@ TEST_F(AlikeOperators, DifferByWhatIsStoredButNotByItsName) {
   EXPECT_EQ(found(), (Found{1, 1, 2, 3}));
 }
 
+TEST_F(AlikeOperators, AreFoundWhateverCameAfterThoseBeforeThem) {
+  const std::vector<Id> many(2000, b.value_int({1}));
+  const auto too_long = b.value_list(many);
+  const auto put = [&](std::string_view which) {
+    for (const char c : which) {
+      if (c == '0')
+        node({{"sizes", too_long}});
+      else
+        node({{"self", tensor({2, 3})}}, {2, 3}, "aten::" + std::string(1, c));
+    }
+  };
+  put("abcabcabdabcab0abaab0bc");
+  constexpr auto kNone = Signatures::kNone;
+  EXPECT_EQ(found(),
+            (Found{1, 2, 3, 1, 2, 3, 1, 2, 4, 1, 2, 3, 1, 2, kNone, 1, 2, 1, 1, 2, kNone, 2, 3}));
+}
+
 TEST_F(AlikeOperators, ThatAreTooLongAreLikeNoOther) {
   const std::vector<Id> many(2000, b.value_int({1}));
   const auto list = b.value_list(many);

@@ -1,0 +1,188 @@
+// What sums of modules and calls are collected in.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/analysis/results.hpp"
+#include "core/base/checked.hpp"
+
+namespace tmeter::core {
+
+/// A sum of integers that no 63 bits hold.
+struct Beyond {};
+
+/// A number, in less than a tmeter_number.
+struct Figure {
+  Figure() = default;
+  explicit Figure(int64_t i) : payload(i) {}
+  explicit Figure(const tmeter_number& n)
+      : payload(n.kind == TMETER_NUMBER_FLOAT ? std::bit_cast<int64_t>(n.f) : n.i),
+        is_real(n.kind == TMETER_NUMBER_FLOAT),
+        is_partial(core::is_partial(n)) {}
+  double real() const {
+    return is_real ? std::bit_cast<double>(payload) : static_cast<double>(payload);
+  }
+  tmeter_number number() const {
+    auto n = is_real ? core::number(std::bit_cast<double>(payload)) : core::number(payload);
+    if (is_partial) n.flags = TMETER_NUMBER_PARTIAL;
+    return n;
+  }
+  int64_t payload = 0;
+  bool is_real = false, is_partial = false;
+};
+
+inline Figure sum_of(const Figure& a, const Figure& b) {
+  if (a.is_real || b.is_real) return Figure(number(a.real() + b.real()));
+  const auto s = checked_add(a.payload, b.payload);
+  if (!s) throw Beyond();
+  return Figure(*s);
+}
+
+/// Of the last figure, of the last that is missing, and of the last that is elsewhere.
+struct Places {
+  void figure_at(uint32_t at) { figure = std::max(figure, at); }
+  void gap_at(uint32_t at) { gap = std::max(gap, at); }
+  void elsewhere_at(uint32_t at) { elsewhere = std::max(elsewhere, at); }
+  uint32_t figure = 0, gap = 0, elsewhere = 0;
+};
+struct NoPlaces {
+  void figure_at(uint32_t) {}
+  void gap_at(uint32_t) {}
+  void elsewhere_at(uint32_t) {}
+};
+
+struct Weighed {
+  void add(double value, double weight) { sum += value * weight, weights += weight; }
+  double sum = 0, weights = 0;
+};
+struct NotWeighed {
+  void add(double, double) {}
+};
+
+/// Collects cells under one aggregation, and what is missing among them. A graph has many: each has
+/// only what its aggregation needs.
+template <int32_t kAggregation>
+class Accumulator {
+  static constexpr bool kLast = kAggregation == TMETER_AGGREGATE_LAST;
+  static constexpr bool kMean = kAggregation == TMETER_AGGREGATE_WEIGHTED_MEAN;
+
+ public:
+  /// `node`, the last one in what is added, orders it for the aggregation "last".
+  void add(const tmeter_number& n, size_t node, double weight = 1) {
+    const auto at = static_cast<uint32_t>(node);
+    if (n.kind == TMETER_NUMBER_NONE) return;
+    if (n.kind == TMETER_NUMBER_IN_MODULE) {
+      elsewhere_ = true;
+      places_.elsewhere_at(at);
+      return;
+    }
+    if (!is_known(n)) return add_gap(n.kind != TMETER_NUMBER_UNAVAILABLE, at);
+    number_ = number_ || is_number(n);
+    partial_ = partial_ || is_partial(n);
+    weighed_.add(real(n), weight);
+    combine(is_number(n) ? Figure(n) : Figure(), at);
+  }
+  /// With a weight that may be missing: a figure that cannot be weighed is none.
+  void add(const tmeter_number& n, const tmeter_number& weight, size_t node) {
+    const bool is_weighed = weight.kind == TMETER_NUMBER_NONE || is_known(weight);
+    if (is_known(n) && !is_weighed)
+      return add_gap(weight.kind != TMETER_NUMBER_UNAVAILABLE, static_cast<uint32_t>(node));
+    partial_ = partial_ || (is_known(n) && is_partial(weight));
+    add(n, node, real(weight));
+  }
+  /// All that `inside` holds, as if it had been added here.
+  void add(const Accumulator& inside) {
+    unknown_ = unknown_ || inside.unknown_;
+    unavailable_ = unavailable_ || inside.unavailable_;
+    elsewhere_ = elsewhere_ || inside.elsewhere_;
+    if constexpr (kLast) {
+      places_.gap_at(inside.places_.gap);
+      places_.elsewhere_at(inside.places_.elsewhere);
+    }
+    if (!inside.any_) return;
+    if constexpr (kMean) {
+      weighed_.sum += inside.weighed_.sum;
+      weighed_.weights += inside.weighed_.weights;
+    }
+    uint32_t at = 0;
+    if constexpr (kLast) at = inside.places_.figure;
+    combine(inside.value(), at);
+    number_ = number_ || inside.number_;
+    partial_ = partial_ || inside.partial_;
+  }
+
+  tmeter_number result() const {
+    if constexpr (kLast) return last();
+    // Zeros by rule say nothing of what else is inside.
+    if (!number_ && has_gap()) return gap();
+    if (!any_) return nothing();
+    auto out = mean_or_value();
+    const bool partial = is_number(out) && (has_gap() || partial_ || elsewhere_);
+    out.flags = partial ? uint32_t{TMETER_NUMBER_PARTIAL} : 0;
+    return out;
+  }
+
+ private:
+  bool has_gap() const { return unknown_ || unavailable_; }
+  tmeter_number nothing() const {
+    return number_of_kind(elsewhere_ ? TMETER_NUMBER_IN_MODULE : TMETER_NUMBER_NONE);
+  }
+  tmeter_number gap() const {
+    return number_of_kind(unknown_ ? TMETER_NUMBER_UNKNOWN : TMETER_NUMBER_UNAVAILABLE);
+  }
+  void add_gap(bool unknown, uint32_t at) {
+    (unknown ? unknown_ : unavailable_) = true;
+    places_.gap_at(at);
+  }
+  Figure value() const {
+    Figure f(payload_);
+    f.is_real = is_real_;
+    f.is_partial = is_partial_;
+    return f;
+  }
+  void set(const Figure& f) {
+    payload_ = f.payload;
+    is_real_ = f.is_real;
+    is_partial_ = f.is_partial;
+  }
+  void combine(const Figure& n, [[maybe_unused]] uint32_t at) {
+    const bool first = !any_;
+    any_ = true;
+    if constexpr (kAggregation == TMETER_AGGREGATE_SUM) {
+      set(first ? n : sum_of(value(), n));
+    } else if constexpr (kAggregation == TMETER_AGGREGATE_MAX) {
+      if (first || n.real() > value().real()) set(n);
+    } else if constexpr (kLast) {
+      if (first || at >= places_.figure) set(n);
+    }
+    places_.figure_at(at);
+  }
+  tmeter_number mean_or_value() const {
+    if constexpr (kMean) {
+      if (weighed_.weights > 0) return number(weighed_.sum / weighed_.weights);
+      return has_gap() ? gap() : tmeter_number{};
+    } else {
+      return value().number();
+    }
+  }
+  /// What came before the last does not matter, missing or not.
+  tmeter_number last() const requires kLast {
+    if (has_gap() && (!any_ || places_.gap > places_.figure)) return gap();
+    if (!any_ || (elsewhere_ && places_.elsewhere > places_.figure)) return nothing();
+    return value().number();
+  }
+
+  int64_t payload_ = 0;                        // of the value
+  bool is_real_ = false, is_partial_ = false;  // it
+  bool any_ = false, number_ = false;          // a figure; one that is no zero by rule
+  bool partial_ = false;
+  bool unknown_ = false, unavailable_ = false;
+  bool elsewhere_ = false;  // something is in the figure of a module call around it
+  [[no_unique_address]] std::conditional_t<kLast, Places, NoPlaces> places_;
+  [[no_unique_address]] std::conditional_t<kMean, Weighed, NotWeighed> weighed_;
+};
+static_assert(sizeof(Accumulator<TMETER_AGGREGATE_SUM>) == 16);
+
+}  // namespace tmeter::core
