@@ -41,7 +41,7 @@ TEST(Arena, GivesMemoryThatIsNobodyElses) {
   for (const size_t large : {size_t{0}, size_t{1} << 20, kNever}) {
     for (const bool stops : {false, true}) {
       Arena arena(large);
-      expect_own_memory(arena, static_cast<uint32_t>(large) + stops, size_t{40} << 20, stops);
+      expect_own_memory(arena, static_cast<uint32_t>(large) + stops, size_t{12} << 20, stops);
       const bool may = large != kNever && !stops && std::thread::hardware_concurrency() > 1;
       EXPECT_EQ(arena.has_help(), may);
     }

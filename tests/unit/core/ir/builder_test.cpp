@@ -4,6 +4,8 @@
 #include <tmeter/abi/builder.h>
 #include <tmeter/abi/graph.h>
 
+#include <map>
+
 #include "tests/support/expect_error.hpp"
 
 namespace tmeter::core {
@@ -219,6 +221,25 @@ TEST(Builder, BindingsTakeEffectTogetherOrNotAtAll) {
   expect_error(ErrorKind::kModel, {"bind other sizes"}, [&] { graph->bind({{"a", 10}}); });
   EXPECT_EQ(x.dims[0], 3);
   EXPECT_EQ(graph->symbols()[0].value, 9);
+}
+
+/// Of texts with the same ends, too, and of those that are a part of others.
+TEST(Builder, EqualTextsAreOneWhateverTheirSize) {
+  Fixture f;
+  std::map<std::string, const char*> known;
+  for (int round = 0; round < 3; ++round) {
+    for (size_t size = 1; size < 40; ++size) {
+      for (size_t differs = 0; differs <= size; ++differs) {
+        std::string text(size, 'a');
+        if (differs < size) text[differs] = 'b';
+        const auto* value = f.b.peek(f.b.value_text(text));
+        ASSERT_EQ(value->text, text);
+        const auto [first, is_new] = known.emplace(text, value->text.data());
+        ASSERT_EQ(first->second, value->text.data()) << text;
+        ASSERT_EQ(is_new, round == 0);
+      }
+    }
+  }
 }
 
 }  // namespace
