@@ -16,7 +16,9 @@ namespace {
 constexpr int32_t kMostPasses = 8;
 // Real files have each byte in one tensor, or in two where views were saved beside what they show.
 constexpr uint64_t kMostReads = 8, kSmall = 64 << 20;
-constexpr size_t kGivenBack = 2 << 20;  // bytes a thread reads before it gives their pages back
+// Bytes a thread reads before it gives their pages back: few threads give more at a time, as all
+// others stop for it.
+constexpr size_t kLeastGivenBack = 2 << 20, kMostGivenBack = 8 << 20, kGivenBackByAll = 16 << 20;
 // Parts of so many bytes in all stay mapped between two looks at them: mapping a page again costs a
 // tenth of reading it.
 constexpr uint64_t kHeld = 48 << 20;
@@ -108,6 +110,7 @@ void TensorStream::run(unsigned threads, const Emit& emit) {
   const auto count = static_cast<size_t>(
       std::min<int64_t>(parts, std::max<int64_t>(static_cast<int64_t>(threads), 1)));
   window_ = static_cast<int64_t>(count) * 2;
+  given_back_ = std::clamp(kGivenBackByAll / count, kLeastGivenBack, kMostGivenBack);
   running_ = count;
   auto pool = start_threads(count);
   watch(emit);
@@ -274,7 +277,7 @@ void TensorStream::feed(const Item& item, Worker& worker, const States& states) 
     }
     streamed_ += bytes.size();
     held_bytes += bytes.size();
-    if (item.stays || (held_bytes < kGivenBack && at + count < end)) continue;
+    if (item.stays || (held_bytes < given_back_ && at + count < end)) continue;
     tensors_.release(*job.tensor, held, at + count - held);
     held = at + count;
     held_bytes = 0;

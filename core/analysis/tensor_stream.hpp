@@ -1,8 +1,8 @@
 // Streams the numbers of tensors through the analyses that want them (sdk abi/tensor_analysis.h):
 // a pool of threads takes parts in order, feeds each chunk to all analyses while it is in the
-// cache, and merges finished parts in order. Pages that were read are given back, every 2 MiB, and
-// only a few parts per thread are alive at a time, so that memory is bounded whatever the size of
-// the file.
+// cache, and merges finished parts in order. Pages that were read are given back, every 2 to 8 MiB,
+// and only a few parts per thread are alive at a time, so that memory is bounded whatever the size
+// of the file.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -129,6 +129,7 @@ class TensorStream {
   CallLog& log_;
   std::deque<Job> jobs_;  // in the order of the tensors
   std::vector<Unreadable> unreadable_;
+  size_t given_back_ = 0;                         // bytes a thread reads before it does so
   int64_t window_ = 0;                            // parts of a tensor that may be alive at a time
   std::map<const MappedFile*, uint64_t> wanted_;  // bytes of its tensors; null: the model file
   uint64_t total_ = 0;
