@@ -43,8 +43,6 @@ class GraphReader {
   // Of what was recorded (recorded.cpp).
   void read_node(Recording& recording, const RecordedNode& node, size_t number, Scope& scope,
                  tmeter_id call);
-  /// What the node uses and makes is fetched meanwhile.
-  static void expect(const Recording& recording, size_t at, const Scope& scope);
   void emit(Recording& recording, const RecordedNode& node, Scope& scope, tmeter_id call);
   tmeter_id argument(Recording& recording, const RecordedValue& value, Scope& scope);
   tmeter_id constant(Constant& constant);

@@ -9,6 +9,18 @@ namespace {
 
 constexpr size_t kNodesAhead = 8;
 
+/// What the node uses and makes is fetched meanwhile. Inlined in any case, as NameMap's `expect`.
+__attribute__((always_inline)) inline void expect(const Recording& recording, size_t at,
+                                                  const Scope& scope) {
+  if (at >= recording.nodes.size()) return;
+  const auto& node = recording.nodes[at];
+  if (node.target == RecordedNode::kUnusual) return;
+  const auto values =
+      std::span(recording.values).subspan(node.first, size_t{node.arguments} + node.results);
+  for (const auto& value : values)
+    if (value.kind == RecordedValue::Kind::kTensor) scope.expect_at(value.at);
+}
+
 }  // namespace
 
 void GraphReader::read(Recording& recording, size_t at, Scope& scope, tmeter_id call, size_t first,
@@ -27,16 +39,6 @@ void GraphReader::read(Recording& recording, size_t at, Scope& scope, tmeter_id 
              [&] { emit(recording, node, scope, modules_.call_of_stack(node.stack, call)); });
     }
   }
-}
-
-void GraphReader::expect(const Recording& recording, size_t at, const Scope& scope) {
-  if (at >= recording.nodes.size()) return;
-  const auto& node = recording.nodes[at];
-  if (node.target == RecordedNode::kUnusual) return;
-  const auto values =
-      std::span(recording.values).subspan(node.first, size_t{node.arguments} + node.results);
-  for (const auto& value : values)
-    if (value.kind == RecordedValue::Kind::kTensor) scope.expect_at(value.at);
 }
 
 void GraphReader::emit(Recording& recording, const RecordedNode& node, Scope& scope,
