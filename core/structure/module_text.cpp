@@ -17,6 +17,9 @@ namespace {
 
 using Text = std::optional<std::string>;  // none: not everything is known
 
+/// What the names of operators with a kernel hold.
+constexpr std::array kConvolutions{"conv", "_convolution"}, kPoolings{"max_pool", "avg_pool"};
+
 /// How a type is written: a recipe reads the facts; `detail` is its parameter.
 struct Recipe {
   std::string_view type;
@@ -39,11 +42,16 @@ std::string dims_text(std::span<const int64_t> dims) {
   return python_tuple({dims.begin(), dims.end()});
 }
 
+const Node* convolution_in(const ModuleFacts& m) {
+  for (const char* op : kConvolutions)
+    if (const auto* node = m.node(op)) return node;
+  return nullptr;
+}
+
 Text convolution(const ModuleFacts& m, std::string_view detail) {
   const bool transposed = detail == "transposed";
   const auto* weight = m.tensor("weight");
-  const auto* node = m.node("conv");
-  if (!node) node = m.node("_convolution");
+  const auto* node = convolution_in(m);
   if (!weight || weight->dims.size() < 3 || (!node && !m.attribute("stride"))) return {};
   // Padding other than with zeros is an operator of its own; its mode cannot be told from it.
   if (m.node("pad") && !m.attribute("padding_mode")) return {};
@@ -288,12 +296,11 @@ std::string text_of(const Module& module, Nodes nodes, Recipes& recipes) {
 std::string kernel_size_of(const ModuleFacts& m) {
   std::vector<int64_t> kernel;
   const auto* weight = m.tensor("weight");
-  const bool convolves = m.node("conv") || m.node("_convolution");
-  if (convolves && weight && weight->dims.size() > 2)
+  if (convolution_in(m) && weight && weight->dims.size() > 2)
     kernel.assign(weight->dims.begin() + 2, weight->dims.end());
   else
     kernel = m.integers(nullptr, "kernel_size", 1);
-  for (const char* op : {"max_pool", "avg_pool"})
+  for (const char* op : kPoolings)
     if (const auto* node = m.node(op); kernel.empty() && node)
       kernel = m.integers(node, "kernel_size", 1);
   return kernel.empty() ? std::string() : shape_text(kernel);
@@ -331,9 +338,11 @@ class WithKernel {
  private:
   bool is_one(std::string_view op) {
     const auto [it, is_new] = known_.try_emplace(op.data());
-    if (is_new)
-      it->second = op.find("conv") != op.npos || op.find("max_pool") != op.npos ||
-                   op.find("avg_pool") != op.npos;
+    if (is_new) {
+      const auto named = [op](const char* name) { return op.find(name) != op.npos; };
+      it->second =
+          std::ranges::any_of(kConvolutions, named) || std::ranges::any_of(kPoolings, named);
+    }
     return it->second;
   }
   std::unordered_map<const char*, bool> known_;  // by where the name stands

@@ -1,7 +1,6 @@
 // Cells, shapes and values of the graph as JSON.
 #pragma once
 #include <array>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
