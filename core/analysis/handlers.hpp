@@ -59,17 +59,18 @@ class HandlerTable {
 
  private:
   // Names are the plugins', which outlive the table.
+  using OpsByName = std::pmr::unordered_map<std::string_view, std::pmr::vector<OpCandidate>>;
   template <class Candidate>
-  using ByName = std::pmr::map<std::string_view, std::pmr::vector<Candidate>>;
+  using ByName = std::pmr::map<std::string_view, std::pmr::vector<Candidate>>;  // in their order
 
   struct GivenClass {
     const Plugin* plugin;
     std::string_view name;
   };
 
-  std::pmr::monotonic_buffer_resource memory_;                          // of a thousand small lists
-  std::pmr::map<std::string_view, GivenClass> classes_{&memory_};       // by operator
-  std::pmr::map<std::string_view, ByName<OpCandidate>> ops_{&memory_};  // metric → operator
+  std::pmr::monotonic_buffer_resource memory_;  // of a thousand small lists
+  std::pmr::unordered_map<std::string_view, GivenClass> classes_{&memory_};  // by operator
+  std::pmr::map<std::string_view, OpsByName> ops_{&memory_};                 // metric → operator
   std::pmr::map<std::string_view, ByName<ModuleCandidate>> modules_{&memory_};
   std::map<std::string, OfMetric> cache_;
 };

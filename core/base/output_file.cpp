@@ -16,7 +16,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr uint64_t kPush = uint64_t{8} << 20;
+constexpr uint64_t kPush = uint64_t{1} << 20;
 
 /// Nothing is made there but in the folder that is everybody's memory.
 bool is_device_path(const std::string& path) {
@@ -96,12 +96,11 @@ void OutputFile::write(std::string_view bytes) {
     written_ += static_cast<uint64_t>(n);
   }
   synced_ = false;
-  if (regular() && written_ - pushed_ >= kPush) push_to_disk();
+  if (written_ - pushed_ >= kPush) push();
 }
 
-/// The disk begins while the rest is made, so that `sync` has less to wait for. Whatever goes wrong
-/// shows there.
-void OutputFile::push_to_disk() {
+void OutputFile::push() {
+  if (!regular() || written_ == pushed_) return;
   sync_file_range(fd_, static_cast<off64_t>(pushed_), static_cast<off64_t>(written_ - pushed_),
                   SYNC_FILE_RANGE_WRITE);
   pushed_ = written_;

@@ -25,6 +25,9 @@ class OutputFile {
 
   /// All throw Error(write_failure(…)).
   void write(std::string_view bytes);
+  /// The disk begins with what it has not been told of, so that `sync` has less to wait for.
+  /// Whatever goes wrong shows there.
+  void push();
   /// Waits until what was written is on the disk. Several files may do so at once, each on a thread
   /// of its own.
   void sync();
@@ -35,7 +38,6 @@ class OutputFile {
   [[noreturn]] void fail(const std::string& what);
   void open_temporary();
   void give_name();
-  void push_to_disk();
   bool regular() const { return nameless_ || !temporary_.empty(); }
   std::string path_, temporary_;
   int fd_ = -1;

@@ -69,9 +69,8 @@ class Reader {
 };
 
 // What of each is written and read, in this order.
-void pass(auto& io, auto& text)
-  requires std::same_as<std::remove_cvref_t<decltype(text)>, std::string>
-{
+void pass(auto& io,
+          auto& text) requires std::same_as<std::remove_cvref_t<decltype(text)>, std::string> {
   io(text);
 }
 template <class T>
@@ -92,17 +91,19 @@ void pass(auto& io, Indexed auto& entry) {
   for (auto* text : {&m.id, &m.name, &m.version, &m.description, &m.unavailable, &m.rights,
                      &m.when_missing, &m.made_from.sha256, &m.made_from.build_id})
     io(*text);
-  for (auto* texts : {&m.needs, &m.metrics, &m.options, &m.handles, &m.shape_rules,
-                      &m.propagators, &m.executors, &m.measured,
-                      &m.library_folders})
+  for (auto* texts : {&m.needs, &m.metrics, &m.options, &m.handles, &m.shape_rules, &m.propagators,
+                      &m.executors, &m.measured, &m.library_folders})
     io(*texts);
   io(m.loaders), io(m.writers);
   io(m.schema), io(m.abi_minor), io(m.made_from.size), io(m.made_from.mtime);
 }
 
-std::string read_file(const std::string& file) {
+std::string read_file(const std::string& file, size_t size) {
+  std::string text(size, '\0');
   std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  in.read(text.data(), static_cast<std::streamsize>(size));
+  text.resize(static_cast<size_t>(in.gcount()));
+  return text;
 }
 
 }  // namespace
@@ -148,11 +149,11 @@ ManifestIndex read_index(const std::string& folder) {
   if (!fs::exists(status)) return {};
   try {
     if (!fs::is_regular_file(status)) throw Error(ErrorKind::kPlugin, "it is no regular file");
-    if (fs::file_size(file, none) > kLongest)
-      throw Error(ErrorKind::kPlugin, "it is longer than 8 MiB");
+    const auto size = fs::file_size(file, none);
+    if (size > kLongest) throw Error(ErrorKind::kPlugin, "it is longer than 8 MiB");
     if (anybody_may_write(file))
       throw Error(ErrorKind::kPlugin, "anybody on this machine can change it");
-    return parse_index(read_file(file));
+    return parse_index(read_file(file, size));
   } catch (const Error& e) {
     throw Error(ErrorKind::kPlugin, "the index of plugins " + file + " is not used: " + e.what() +
                                         "; make it anew with `tmeter plugin index " + folder +

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <memory_resource>
-#include <set>
-#include <tuple>
+#include <unordered_set>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -54,9 +53,20 @@ class Check {
   }
 
  private:
+  struct Item {
+    std::string_view what, metric;
+    int32_t priority;
+    bool operator==(const Item&) const = default;
+  };
+  struct ItemHash {
+    size_t operator()(const Item& i) const {
+      const std::hash<std::string_view> hash;
+      return (hash(i.what) * 31 + hash(i.metric)) * 31 + static_cast<size_t>(i.priority);
+    }
+  };
   std::string_view plugin_, kind_, name_;
   std::pmr::monotonic_buffer_resource memory_;
-  std::pmr::set<std::tuple<std::string_view, std::string_view, int32_t>> seen_{&memory_};
+  std::pmr::unordered_set<Item, ItemHash> seen_{&memory_};
 };
 
 std::string words_of(std::string_view more) {

@@ -2,12 +2,16 @@
 
 #include <tmeter/abi/draft/option_tables.h>
 
+#include <algorithm>
+
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/call.hpp"
 
 namespace tmeter::core {
 namespace {
+
+constexpr uint32_t kSensible = 10'000;  // items; of more nobody makes room before they are there
 
 /// What the plugin answers; an exception it lets out is its error.
 template <class F>
@@ -30,8 +34,11 @@ void read(const StartedPlugin& plugin, std::string_view id, size_t least_table, 
   if (!offered) return;
   const auto table = adopted(offered, least_table, what);
   if (table.count && !table.get) throw Error(ErrorKind::kPlugin, what + " has no `get`");
+  std::string name = what + ", item ";  // one for all: there are hundreds
+  const size_t prefix = name.size();
+  out.reserve(out.size() + std::min(table.count, kSensible));
   for (uint32_t i = 0; i < table.count; ++i) {
-    const auto name = what + ", item " + std::to_string(i);
+    name.replace(prefix, name.npos, std::to_string(i));
     const Item* item = answer(name, [&] { return table.get(i, table.user); });
     if (!item) throw Error(ErrorKind::kPlugin, name + " is missing");
     out.push_back(adopted(item, least_item, name));

@@ -148,11 +148,12 @@ void Registry::add_manifest(const std::string& file) {
 std::optional<Manifest> Registry::manifest_of(const std::string& library,
                                               const ManifestIndex& index) {
   const auto file = library + ".toml";
+  const auto indexed = index.find(std::string_view(file).substr(file.rfind('/') + 1));
+  const bool is_current = indexed != index.end() && indexed->second.made_from.size > 0 &&
+                          indexed->second.made_from == stamp_of(file);
   std::error_code none;
-  if (!fs::exists(file, none)) return std::nullopt;
+  if (!is_current && !fs::exists(file, none)) return std::nullopt;
   try {
-    const auto indexed = index.find(std::string_view(file).substr(file.rfind('/') + 1));
-    const bool is_current = indexed != index.end() && indexed->second.made_from == stamp_of(file);
     auto manifest = is_current ? indexed->second.manifest : read_manifest(file);
     if (manifest.schema == kManifestSchema && is_still(manifest.made_from, library))
       return manifest;
@@ -329,8 +330,8 @@ void Registry::open(Plugin& p) {
   p.call.registry = this;
   Rights declared;
   add_rights(declared, p.manifest.rights);
-  p.call.keeps_threads = declared.threads || !p.manifest.propagators.empty() ||
-                         !p.manifest.executors.empty();
+  p.call.keeps_threads =
+      declared.threads || !p.manifest.propagators.empty() || !p.manifest.executors.empty();
   if (could_not_be_opened(p)) return;
   open_carefully(p.manifest.id, Opening::kWanted, [&] {
     try {
@@ -391,33 +392,39 @@ void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::st
   order.push_back(&p);
 }
 
+bool Registry::any_has_metric(std::string_view metric) const {
+  const auto has = [&](const std::unique_ptr<Plugin>& p) {
+    const auto& metrics = p->manifest.metrics;
+    return std::find(metrics.begin(), metrics.end(), metric) != metrics.end();
+  };
+  return std::any_of(plugins_.begin(), plugins_.end(), has) ||
+         std::any_of(left_out_.begin(), left_out_.end(), has);
+}
+
 /// A handler for a metric that no plugin has would never be asked, and nobody would be told.
 void Registry::require_known_metrics(const Plugin& p) const {
-  std::set<std::string_view> known;
-  for (const auto* list : {&plugins_, &left_out_}) {
-    for (const auto& other : *list)
-      known.insert(other->manifest.metrics.begin(), other->manifest.metrics.end());
-  }
-  std::set<std::string, std::less<>> handled, followed;
-  auto add = [&, last = std::string_view()](std::string_view metric) mutable {
-    if (metric != last && !handled.contains(metric)) handled.emplace(metric);
-    last = metric;  // those of one metric come together
-  };
-  for (const auto& h : p.offers().op_handlers) add(view(h.metric));
-  for (const auto& h : p.offers().module_handlers) {
-    add(view(h.metric));
-    for (auto& metric : split(view(h.follows), " ")) followed.insert(std::move(metric));
-  }
-  const auto require_known = [&](const std::set<std::string, std::less<>>& metrics, const std::string& what) {
-    for (const auto& metric : metrics) {
-      if (known.contains(metric)) continue;
-      throw PluginError(p.manifest.id, std::string(kOpened),
-                        "it " + what + " metric '" + printable(metric) + "', which no plugin has" +
-                            did_you_mean(metric, {known.begin(), known.end()}));
+  const auto require = [&](std::string_view metric, const std::string& what) {
+    if (any_has_metric(metric)) return;
+    std::vector<std::string> all;
+    for (const auto* list : {&plugins_, &left_out_}) {
+      for (const auto& other : *list)
+        all.insert(all.end(), other->manifest.metrics.begin(), other->manifest.metrics.end());
     }
+    std::sort(all.begin(), all.end());
+    throw PluginError(p.manifest.id, std::string(kOpened),
+                      "it " + what + " metric '" + printable(metric) + "', which no plugin has" +
+                          did_you_mean(metric, all));
   };
-  require_known(handled, "handles");
-  require_known(followed, "follows");
+  std::vector<std::string_view> known;  // a few, of hundreds of handlers
+  const auto require_handled = [&](std::string_view metric) {
+    if (std::find(known.begin(), known.end(), metric) != known.end()) return;
+    require(metric, "handles");
+    known.push_back(metric);
+  };
+  for (const auto& h : p.offers().op_handlers) require_handled(view(h.metric));
+  for (const auto& h : p.offers().module_handlers) require_handled(view(h.metric));
+  for (const auto& h : p.offers().module_handlers)
+    for (const auto& metric : split(view(h.follows), " ")) require(metric, "follows");
 }
 
 std::vector<Plugin*> Registry::open_with_needs(const std::vector<std::string>& ids) {

@@ -76,6 +76,7 @@ class Registry {
   void assign_options();
   void check_setting_names() const;
   static void require_described(const Plugin& plugin);
+  bool any_has_metric(std::string_view metric) const;
   void require_known_metrics(const Plugin& plugin) const;
   void leave_out();
   void visit(Plugin& plugin, std::vector<Plugin*>& order, std::vector<std::string>& path);

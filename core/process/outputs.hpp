@@ -34,7 +34,10 @@ class Outputs {
   explicit Outputs(const std::vector<std::string>& paths);
   /// Throws Error(kInternal) for a target that is not there.
   void write(size_t target, std::string_view bytes);
-  /// Everything is there: when all files are on the disk they get their names, then standard output is written.
+  /// Nothing more will be written, if all goes well: the disk may begin.
+  void push();
+  /// Everything is there: when all files are on the disk they get their names, then standard output
+  /// is written.
   void commit();
 
  private:

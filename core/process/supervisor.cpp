@@ -193,6 +193,7 @@ class Attempt {
       case FrameKind::kFinished:
         ending_ = Ending{static_cast<int>(f.numbers[0] & 0xff), std::string(f.text),
                          f.numbers[1] != 0, std::move(offender_)};
+        outputs_->push();
         break;
     }
   }

@@ -48,6 +48,9 @@ std::vector<uint8_t> part_of(int32_t dtype, const Kind& kind) {
     fill([](float x) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(x) >> 16); });
   if (dtype == TMETER_DTYPE_FLOAT32) fill([](float x) { return x; });
   if (dtype == TMETER_DTYPE_FLOAT64) fill([](float x) { return static_cast<double>(x); });
+  if (dtype == TMETER_DTYPE_INT32)  // eight weights of four bits each
+    fill([](float x) { return static_cast<int32_t>(std::bit_cast<uint32_t>(x) * 2654435761u); });
+  if (dtype == TMETER_DTYPE_INT64) fill([](float x) { return int64_t{std::lround(x * 1e6f)}; });
   if (dtype == TMETER_DTYPE_INT8)
     fill([](float x) { return static_cast<int8_t>(std::lround(x * 1000)); });
   return bytes;
@@ -92,7 +95,7 @@ void measure(int32_t dtype, const Kind& kind, int threads) {
 
 int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
-  for (const int32_t dtype :
-       {TMETER_DTYPE_BFLOAT16, TMETER_DTYPE_FLOAT32, TMETER_DTYPE_INT8, TMETER_DTYPE_FLOAT64})
+  for (const int32_t dtype : {TMETER_DTYPE_BFLOAT16, TMETER_DTYPE_FLOAT32, TMETER_DTYPE_INT8,
+                              TMETER_DTYPE_FLOAT64, TMETER_DTYPE_INT32, TMETER_DTYPE_INT64})
     for (const auto& kind : kKinds) measure(dtype, kind, threads);
 }

@@ -27,6 +27,18 @@ class EqualBins {
   bool usable() const { return usable_; }
   const std::array<double, kBins + 1>& edges() const { return edges_; }
 
+  /// floor((x - min) * scale) is a number's bin, where the fraction is further than `slack` from 0
+  /// and 1: `min`, the edges, factor and product are rounded to 53 bits, which are less than 5
+  /// steps of 2^-53 in 256 bins and one of the number itself.
+  struct Guess {
+    double min, scale, slack;
+  };
+  Guess guess() const {
+    const double most = std::fmax(std::fabs(min_), std::fabs(edges_[kBins])) * scale_;
+    const double slack = scale_ > 0 ? 0x1p-52 * (2048 + most) : 1;
+    return {min_, scale_, slack < 0.25 ? slack : 1};
+  }
+
   /// The i with edges[i] <= x < edges[i + 1]; the last bin holds its end too. min <= x <= max.
   size_t index(double x) const {
     const double guess = (x - min_) * scale_;

@@ -5,8 +5,8 @@
 // method for computing eigenvalues", 1977. Numbers are multiplied as they are stored, a block of
 // rows twice while it is in the second cache: for A V, and for A^T (A V).
 //
-// A sketch of the matrix gives the start, which spares one step to three. Where many steps are ahead
-// they go on with a byte for each number (coarse.hpp).
+// A sketch of the matrix gives the start, which spares one step to three. Where many are ahead they
+// go on with a byte for each number (coarse.hpp).
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>

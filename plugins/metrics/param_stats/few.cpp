@@ -5,6 +5,7 @@
 #include "coding.hpp"
 #include "collector.hpp"
 #include "narrow.hpp"
+#include "plane_counter.hpp"
 
 namespace param_stats {
 namespace {
@@ -30,7 +31,7 @@ class Few final : public Collector {
       ++numbers.back().count;
     }
     summarise(numbers, threshold, out);
-    PlaneCounter planes(size, size);
+    PlaneCounter planes(size);
     planes.add(bytes_);
     out.coded_bits = planes.bits();
     check_types(values, out);

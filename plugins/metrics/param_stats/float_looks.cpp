@@ -414,25 +414,6 @@ uint64_t sum(const uint8_t* x, size_t n) {
   return hn::GetLane(hn::SumOfLanes(d64, all));
 }
 
-void buckets(const double* HWY_RESTRICT x, size_t n, uint16_t* HWY_RESTRICT out) {
-  using Keys = OrderKeys<double>;
-  const hn::ScalableTag<int64_t> d;
-  const hn::RebindToUnsigned<decltype(d)> du;
-  const hn::Rebind<uint16_t, decltype(d)> codes;
-  const auto first = hn::Set(d, Keys::kFirst), last = hn::Set(d, int64_t{kLastBucket});
-  const auto sign = hn::Set(d, INT64_MIN);
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const auto bits = hn::BitCast(d, hn::LoadU(Doubles(), x + i));
-    const auto at = hn::Sub(hn::ShiftRight<Keys::kShift>(hn::AndNot(sign, bits)), first);
-    const auto kept = hn::BitCast(du, hn::Min(hn::Max(at, hn::Zero(d)), last));
-    const auto negative = hn::ShiftRight<48>(hn::BitCast(du, hn::And(bits, sign)));
-    hn::StoreU(hn::TruncateTo(codes, hn::Or(kept, negative)), codes, out + i);
-  }
-  for (; i < n; ++i) out[i] = Keys::bucket(x[i]);
-}
-
 }  // namespace param_stats::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -444,7 +425,6 @@ HWY_EXPORT(second);
 HWY_EXPORT(later);
 HWY_EXPORT(half);
 HWY_EXPORT(bfloat16);
-HWY_EXPORT(buckets);
 HWY_EXPORT(sum);
 
 // A bin's place in a float that goes from 512 to 1024, of which the last 14 bits are the fraction.
@@ -482,9 +462,6 @@ bool LowHalves::ran_over() const {
 }
 bool all_bfloat16(const float* x, size_t n) { return HWY_DYNAMIC_DISPATCH(bfloat16)(x, n); }
 bool all_half(const float* x, size_t n) { return HWY_DYNAMIC_DISPATCH(half)(x, n); }
-void buckets_of(const double* x, size_t n, uint16_t* out) {
-  HWY_DYNAMIC_DISPATCH(buckets)(x, n, out);
-}
 
 }  // namespace param_stats
 #endif

@@ -35,7 +35,4 @@ size_t later_look(const float* x, size_t n, const Sieve& sieve, float* found);
 bool all_bfloat16(const float* x, size_t n);
 bool all_half(const float* x, size_t n);
 
-/// Buckets of doubles (order_keys.hpp).
-void buckets_of(const double* x, size_t n, uint16_t* out);
-
 }  // namespace param_stats

@@ -23,6 +23,29 @@ bool give_quantiles(const Selection& selection, Figures& out) {
   return false;
 }
 
+/// How many numbers lie in each bin.
+class CountsOfBins {
+ public:
+  void add(std::span<const double> block, const EqualBins& bins) {
+    std::array<uint8_t, kBlock<double>> places;
+    infinite_ += bins_of(block.data(), block.size(), bins, places.data());
+    count_bytes(places.data(), block.size(), counts_.room(block.size()));
+  }
+  void merge(const CountsOfBins& o) {
+    counts_.merge(o.counts_);
+    infinite_ += o.infinite_;
+  }
+  void add_to(std::array<uint64_t, kBins>& out) const {
+    const auto counts = counts_.plane();
+    for (size_t i = 0; i < kBins; ++i) out[i] += counts[i];
+    out[0] -= infinite_;
+  }
+
+ private:
+  ByteCounts counts_;
+  uint64_t infinite_ = 0;  // or NaN, counted in the first bin
+};
+
 template <class T>
 class LaterPass final : public Collector {
  public:
@@ -38,7 +61,12 @@ class LaterPass final : public Collector {
     if constexpr (kSingle) {
       if (first_) return count_lower_halves(elements, look);
     }
-    blocks_.each(elements, look);
+    blocks_.each(elements, [&](std::span<const T> block) {
+      if constexpr (!kSingle) {
+        if (first_ && plan_->bin_each) bins_.add(block, plan_->bins);
+      }
+      look(block);
+    });
   }
 
   void merge(Collector& other) override {
@@ -46,7 +74,10 @@ class LaterPass final : public Collector {
     for (size_t i = 0; i < inside_.size(); ++i) inside_[i].merge(o.inside_[i]);
     for (size_t i = 0; i < kBins; ++i) counts_[i] += o.counts_[i];
     near_zeros_ += o.near_zeros_;
-    if constexpr (kSingle) halves_.merge(o.halves_);
+    if constexpr (kSingle)
+      halves_.merge(o.halves_);
+    else
+      bins_.merge(o.bins_);
   }
 
   bool finish(double, Figures& out) override {
@@ -83,15 +114,7 @@ class LaterPass final : public Collector {
     return second_look(block.data(), block.size(), plan_->sieve, aside_.data(), halves_);
   }
   size_t set_aside(std::span<const double> block) {
-    std::array<uint16_t, kBlock<T>> buckets;
-    buckets_of(block.data(), block.size(), buckets.data());
-    const uint8_t* look = plan_->table->look.data();
-    size_t n = 0;  // without a branch, which would often be mispredicted
-    for (size_t i = 0; i < block.size(); ++i) {
-      aside_[n] = block[i];
-      n += look[buckets[i]] != 0;
-    }
-    return n;
+    return of_buckets(block.data(), block.size(), plan_->sought, aside_.data());
   }
 
   /// What was set aside, by what it is looked at for. What a bucket is wanted for cannot be
@@ -126,6 +149,7 @@ class LaterPass final : public Collector {
   void complete(Figures& out) {
     auto counts = plan_->counts;
     for (size_t i = 0; i < kBins; ++i) counts[i] += counts_[i];
+    if constexpr (!kSingle) bins_.add_to(counts);
     out.near_zeros = plan_->near_zeros + near_zeros_;
     if (plan_->bins.usable()) use_bins(plan_->bins, counts, out);
     if constexpr (kSingle) {
@@ -145,6 +169,7 @@ class LaterPass final : public Collector {
   uint64_t near_zeros_ = 0;
   struct Nothing {};
   std::conditional_t<kSingle, LowHalves, Nothing> halves_;
+  std::conditional_t<kSingle, Nothing, CountsOfBins> bins_;
 };
 
 }  // namespace param_stats

@@ -9,7 +9,7 @@
 namespace param_stats {
 
 // What an element's bucket is looked at for: an open interval of the selection, an edge between
-// bins, the bound of what is near zero.
+// bins (of floats), the bound of what is near zero.
 constexpr uint8_t kWanted = 1, kBinned = 2, kNear = 4;
 
 /// By bucket. What is not looked at is not written, so that small tensors pay for one table only.
@@ -29,6 +29,7 @@ struct LookPlan {
   EqualBins bins;
   std::array<T, kBins + 1> edges;  // the least T at or above those of the bins; the last infinite
   double near = 0;                 // |x| up to here is near zero
+  bool bin_each = false;           // of doubles: all numbers are put into bins
   // So far: of buckets that need no look.
   std::array<uint64_t, kBins> counts{};
   uint64_t near_zeros = 0;

@@ -1,4 +1,5 @@
-// How often each byte of the lower half of float32 occurs.
+// How often each byte of the lower half of float32 occurs, or of another half or quarter of wider
+// elements.
 //
 // Both bytes are counted as one code, which halves the stores; 65,536 counters of a byte each fit
 // the first cache, but for a little. What a counter cannot hold any more goes to the bytes' counts.
@@ -24,6 +25,11 @@ class LowHalves {
   LowHalves() : counters_(kCodes) {}
   Way way() const { return way_; }
   uint8_t* counters() { return counters_.data(); }
+  /// Without counters: `times` more of a code.
+  void add(uint16_t code, uint64_t times) {
+    low_[code & 0xff] += times;
+    high_[code >> 8] += times;
+  }
   /// A counter has become 0.
   void wrapped(uint16_t code) {
     add(code, 256);
@@ -38,6 +44,10 @@ class LowHalves {
 
   /// Counts n numbers, in stretches: `look(begin, end)` counts those of one in the way() of the
   /// moment, `again(begin, end)` as well, when it has been looked at before.
+  template <class Look>
+  void count(size_t n, Look look) {
+    count(n, look, look);
+  }
   template <class Look, class Again>
   void count(size_t n, Look look, Again again) {
     for (size_t begin = 0, end; begin < n; begin = end) {
@@ -92,12 +102,6 @@ class LowHalves {
     high_ = high;
     std::fill(counters_.begin(), counters_.end(), uint8_t{0});
     held_ = 0;
-  }
-
-  /// `times` more of a code.
-  void add(uint16_t code, uint64_t times) {
-    low_[code & 0xff] += times;
-    high_[code >> 8] += times;
   }
 
   std::vector<uint8_t> counters_;

@@ -49,7 +49,7 @@ struct Moments {
           6 * share * share * (a * a * o.m2 + b * b * m2) + 4 * share * (a * o.m3 - b * m3);
     m3 += o.m3 + d * share * share * a * b * (a - b) + 3 * share * (a * o.m2 - b * m2);
     m2 += o.m2 + d * share * a * b;
-    mean += share * b;
+    mean += d * (b / all);  // not share * b: of subnormal numbers little is left of a share
     n += o.n;
   }
 

@@ -3,18 +3,19 @@
 // histogram or the bound of what is near zero falls into.
 #include "later_pass.hpp"
 #include "narrow.hpp"
+#include "plane_counter.hpp"
 
 namespace param_stats {
 namespace {
 
 constexpr size_t kStretch =
-    16384;  // elements whose bytes are counted at a time: fit the second cache
+    32768;  // elements whose bytes are counted at a time: fit the second cache
 
 template <class T>
 class FirstPass final : public Collector {
  public:
   explicit FirstPass(tmeter::DType type)
-      : type_(type), blocks_(type), planes_(blocks_.size(), kSingle ? 0 : blocks_.size()) {}
+      : type_(type), blocks_(type), planes_(kSingle ? 0 : blocks_.size()) {}
 
   void add(std::span<const uint8_t> elements) override {
     const size_t stretch = kStretch * blocks_.size();
@@ -101,11 +102,12 @@ class FirstPass final : public Collector {
     moments_.merge(Moments::about(center, block.size(), sums.powers));
     l1_ += sums.l1;
     zeros_ += sums.zeros;
-    if constexpr (kSingle)
+    if constexpr (kSingle) {
       narrow_.add(block, sums.patterns);
-    else
-      narrow_.add(block);
-    if constexpr (!kSingle) count_buckets(block);
+    } else {
+      if (type_.id() == TMETER_DTYPE_FLOAT64) narrow_.add(block);
+      count_buckets(block);
+    }
   }
   void count_buckets(std::span<const double> block) {
     std::array<uint16_t, kBlock<T>> codes;
@@ -142,6 +144,7 @@ class FirstPass final : public Collector {
     plan.use_bins(min_, max_);
     plan.near = threshold * moments_.root_mean_square();
     each_bucket(buckets_, [&](uint16_t bucket, uint64_t count) { assign(bucket, count, plan); });
+    if (plan.bin_each) plan.counts.fill(0);
     std::vector<uint64_t> ranks;
     for (const double q : kQuantiles) {
       const uint64_t rank = place_of(q, moments_.n).rank;
@@ -181,9 +184,11 @@ class FirstPass final : public Collector {
     const size_t bin = plan.bins.index(lo);
     if (bin == plan.bins.index(hi)) {
       plan.counts[bin] += count;
-    } else {
+    } else if constexpr (kSingle) {
       mark(bucket, kBinned, plan);
       plan.table->first_bin[bucket] = static_cast<uint8_t>(bin);
+    } else {
+      plan.bin_each = look_again_ = true;
     }
   }
   void mark(uint16_t bucket, uint8_t why, LookPlan<T>& plan) {

@@ -3,6 +3,8 @@
 #include <array>
 #include <tmeter/cpp/numbers.hpp>
 
+#include "double_looks.hpp"
+
 namespace param_stats {
 
 /// Elements looked at together: doubles that fit the first cache, as they are gone through more
@@ -32,8 +34,17 @@ class Blocks {
   std::span<const T> numbers(std::span<const uint8_t> bytes, size_t n) {
     if (type_.id() == kSame) return {reinterpret_cast<const T*>(bytes.data()), n};
     const std::span<T> block(buffer_.data(), n);
+    if constexpr (std::is_same_v<T, double>) {
+      if (type_.id() == TMETER_DTYPE_INT32) return widened<int32_t>(bytes, block);
+      if (type_.id() == TMETER_DTYPE_INT64) return widened<int64_t>(bytes, block);
+    }
     tmeter::decode<T>(type_, bytes, block);
     return block;
+  }
+  template <class Stored>
+  static std::span<const double> widened(std::span<const uint8_t> bytes, std::span<double> out) {
+    widen(reinterpret_cast<const Stored*>(bytes.data()), out.size(), out.data());
+    return out;
   }
   static constexpr int32_t kSame =
       std::is_same_v<T, float> ? TMETER_DTYPE_FLOAT32 : TMETER_DTYPE_FLOAT64;

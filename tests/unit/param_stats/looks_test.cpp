@@ -1,19 +1,17 @@
-// float32 and float64 by vectors: against taking the numbers one by one, with NaN, infinities,
+// float32 by vectors: against taking the numbers one by one, with NaN, infinities,
 // subnormals and zeros of both signs where vectors begin and end, and wherever they lie in memory.
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <random>
 
+#include "one_by_one.hpp"
 #include "plugins/metrics/param_stats/float_looks.hpp"
-#include "plugins/metrics/param_stats/narrow.hpp"
 #include "plugins/metrics/param_stats/order_keys.hpp"
 #include "recorded.hpp"
 #include "tests/unit/instruction_sets.hpp"
 
 namespace {
-
-using param_stats::Figures;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -68,82 +66,13 @@ std::vector<float> numbers_of(const Kind& kind, size_t n) {
   return out;
 }
 
-std::vector<float> finite(const std::vector<float>& x) {
-  std::vector<float> out;
-  std::copy_if(x.begin(), x.end(), std::back_inserter(out),
-               [](float v) { return std::isfinite(v); });
-  return out;
-}
+using one_by_one::expect_all;
+using one_by_one::finite;
+using one_by_one::raw;
 
-/// n times the entropy, summed over the bytes of all elements at each place.
-double bits_one_by_one(const std::vector<float>& x) {
-  double bits = 0;
-  for (int plane = 0; plane < 4; ++plane) {
-    std::array<uint64_t, 256> counts{};
-    for (const float v : x) ++counts[(std::bit_cast<uint32_t>(v) >> (8 * plane)) & 0xff];
-    for (const auto c : counts)
-      if (c)
-        bits -= static_cast<double>(c) *
-                std::log2(static_cast<double>(c) / static_cast<double>(x.size()));
-  }
-  return bits;
-}
-
-/// numpy.histogram's bins of 64, by its edges.
-std::vector<uint64_t> bins_one_by_one(const Figures& f, const std::vector<float>& x) {
-  std::vector<uint64_t> out(f.counts.size());
-  if (out.empty()) return out;  // where there can be no edges
-  for (const float v : x) {
-    const auto after = std::upper_bound(f.edges.begin(), f.edges.end(), static_cast<double>(v));
-    const auto at = static_cast<size_t>(after - f.edges.begin());
-    ++out[std::min(at, out.size()) - 1];
-  }
-  return out;
-}
-
-void expect_exact_quantiles(const Figures& f, std::vector<float> x) {
-  std::sort(x.begin(), x.end());
-  for (size_t q = 0; q < param_stats::kQuantiles.size(); ++q) {
-    const double at = param_stats::kQuantiles[q] * static_cast<double>(x.size() - 1);
-    const auto i = static_cast<size_t>(at);
-    const double lower = x[i], upper = x[std::min(i + 1, x.size() - 1)];
-    EXPECT_NEAR(f.quantiles[q], lower + (upper - lower) * (at - static_cast<double>(i)),
-                1e-12 * std::fabs(upper - lower));
-  }
-}
-
-void expect_all(const Figures& f, const std::vector<float>& all) {
-  const auto x = finite(all);
-  EXPECT_EQ(f.elements(), all.size());
-  ASSERT_EQ(f.moments.n, x.size());
-  EXPECT_EQ(f.nan, static_cast<uint64_t>(std::count_if(all.begin(), all.end(),
-                                                       [](float v) { return std::isnan(v); })));
-  EXPECT_EQ(f.zeros, static_cast<uint64_t>(std::count(x.begin(), x.end(), 0.f)));
-  EXPECT_NEAR(f.coded_bits, bits_one_by_one(all), 1e-9 * bits_one_by_one(all));
-  EXPECT_EQ(f.fits_bfloat16, std::all_of(x.begin(), x.end(), param_stats::is_bfloat16));
-  EXPECT_EQ(f.fits_half, std::all_of(x.begin(), x.end(), param_stats::is_half));
-  if (x.empty()) return;
-  long double sum = 0, squares = 0, sizes = 0;
-  for (const float v : x) sum += v, sizes += std::fabs(v);
-  const long double mean = sum / static_cast<long double>(x.size());
-  for (const float v : x) squares += (v - mean) * (v - mean);
-  const auto count = static_cast<double>(x.size());
-  EXPECT_NEAR(f.moments.average(), static_cast<double>(mean),
-              1e-14 * static_cast<double>(sizes) / count);
-  EXPECT_NEAR(f.moments.m2, static_cast<double>(squares), 1e-12 * static_cast<double>(squares));
-  EXPECT_NEAR(f.l1, static_cast<double>(sizes), 1e-13 * static_cast<double>(sizes));
-  EXPECT_EQ(f.min, *std::min_element(x.begin(), x.end()));
-  EXPECT_EQ(f.max, *std::max_element(x.begin(), x.end()));
-  const double near = 0.01 * f.moments.root_mean_square();
-  EXPECT_EQ(f.near_zeros, static_cast<uint64_t>(std::count_if(
-                              x.begin(), x.end(), [&](float v) { return std::fabs(v) <= near; })));
-  EXPECT_EQ(f.counts, bins_one_by_one(f, x));
-  expect_exact_quantiles(f, x);
-}
-
-std::vector<uint8_t> raw(const std::vector<float>& x) {
-  const auto* p = reinterpret_cast<const uint8_t*>(x.data());
-  return {p, p + x.size() * sizeof(float)};
+void expect_float32(const param_stats::Figures& f, const std::vector<float>& x) {
+  expect_all(f, x);
+  one_by_one::expect_bits(f, x);
 }
 
 TEST(Looks, FiguresOfFloatsAreThoseOfTheNumbersOneByOne) {
@@ -153,7 +82,8 @@ TEST(Looks, FiguresOfFloatsAreThoseOfTheNumbersOneByOne) {
         SCOPED_TRACE(std::string(kind.name) + ", " + std::to_string(n));
         const auto x = numbers_of(kind, n);
         for (const int64_t chunk : {100000, 777})
-          expect_all(recorded::analyse(tmeter::DType(TMETER_DTYPE_FLOAT32), raw(x), 3, chunk), x);
+          expect_float32(recorded::analyse(tmeter::DType(TMETER_DTYPE_FLOAT32), raw(x), 3, chunk),
+                         x);
       }
     }
   });
@@ -319,24 +249,6 @@ TEST(Looks, CountersThatFillSlowlyDoNotRunOver) {
   for (size_t i = 0; i < x.size(); ++i)
     x[i] = std::bit_cast<float>(0x3f800000u + static_cast<uint32_t>(i * 40503 % 65536));
   expect_lower_halves(x);
-}
-
-TEST(Looks, BucketsOfDoublesAreThoseOneByOne) {
-  instruction_sets::each([] {
-    std::mt19937_64 random(1);
-    std::vector<double> x;
-    for (int i = 0; i < 1000; ++i) x.push_back(std::bit_cast<double>(random()));
-    for (const double v : {0.0, -0.0, 1e-310, -1e-310, 1e300, -1e300, 3.4e38, 1.2e-38})
-      x.push_back(v);
-    for (const double v : {double{kInf}, -double{kInf}, double{kNan}}) x.push_back(v);
-    for (size_t first = 0; first < 9; ++first) {
-      std::vector<uint16_t> seen(x.size() - first), wanted;
-      for (size_t i = first; i < x.size(); ++i)
-        wanted.push_back(param_stats::OrderKeys<double>::bucket(x[i]));
-      param_stats::buckets_of(x.data() + first, seen.size(), seen.data());
-      ASSERT_EQ(seen, wanted);
-    }
-  });
 }
 
 TEST(Looks, FiguresOfDoublesAreThoseOfTheSameNumbersAsFloats) {
