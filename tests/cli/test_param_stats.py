@@ -210,6 +210,10 @@ class Threads(CliTest):
             size = math.prod(shape) * (2 if dtype == "BF16" else 4)
             header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + size]}
             data += (block * (size // len(block) + 1))[:size]
+        # No two numbers are the same: its norm takes many steps, which are made with a byte for each number.
+        whole = struct.pack("<420000f", *(random.gauss(0, 0.02) for _ in range(420000)))
+        header["d.weight"] = {"dtype": "F32", "shape": [600, 700], "data_offsets": [len(data), len(data) + len(whole)]}
+        data += whole
         text = json.dumps(header).encode()
         text += b" " * (-len(text) % 8)
         return self.file("m.safetensors", struct.pack("<Q", len(text)) + text + data)

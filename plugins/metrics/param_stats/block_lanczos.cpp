@@ -142,7 +142,8 @@ class CoarseSearch {
   }
 
  private:
-  static constexpr int kMostExactSteps = 3, kMostCoarseSteps = 60;
+  static constexpr int kMostExactSteps = 3, kMostCoarseSteps = 32;
+  static constexpr int kFewSteps = 12;  // are seldom enough
   static constexpr double kAlike = 0.75;
   static constexpr std::array<double, kMostExactSteps> kFarToGo{0.3, 0.15, 0.05};  // residuals
   static constexpr double kMostNoise = 0.06;  // of the norm as far as it is known
@@ -157,7 +158,7 @@ class CoarseSearch {
       if (!finite) break;
       if (step == check || steps_.through() || step == kMostCoarseSteps) {
         ritz = steps_.so_far().largest();
-        check += 2;
+        check += step < kFewSteps ? 4 : 2;
         if (steps_.through() || ritz.likely_error <= 2 * tolerance_) break;
       }
       steps_.go_on();

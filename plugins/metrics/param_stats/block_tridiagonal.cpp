@@ -9,7 +9,7 @@ namespace {
 // A residual this small says by its square how far off the value is, where so many blocks have been
 // there that what is close to the value has shown itself.
 constexpr double kSmallResidual = 1e-2;
-constexpr Eigen::Index kLikelyBlocks = 6, kLikelyGap = 2;  // to the value so many below
+constexpr Eigen::Index kLikelyBlocks = 16, kLikelyGap = 2;  // to the value so many below
 
 }  // namespace
 

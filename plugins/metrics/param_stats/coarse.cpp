@@ -60,7 +60,9 @@ Coarse::Coarse(BlockProduct& a, const CoarseKernels& kernels)
       scales_(up_to(static_cast<size_t>(a.matrix().rows), kCoarseRows)),
       vectors_(kBlockVectors * pitch_),
       weights_(block_rows_ * kBlockVectors),
-      products_(block_rows_ * kBlockVectors) {
+      products_(block_rows_ * kBlockVectors),
+      factors_(block_rows_),
+      space_(block_rows_ * kBlockVectors) {
   const size_t all = scales_.size() * pitch_;
   if (take(all)) kept_ = all;
   bytes_ = std::make_unique_for_overwrite<uint8_t[]>(kept_ ? kept_ : block_rows_ * pitch_);
@@ -146,30 +148,15 @@ void Coarse::set_vectors(const Vectors& v) {
 void Coarse::multiply(const uint8_t* a, size_t row, size_t rows, Vectors& y) {
   const size_t padded = up_to(rows, kCoarseRows);
   kernels_.dots(a, padded, pitch_, vectors_.data(), vector_sums_.data(), products_.data());
-  set_weights(row, padded);
-  kernels_.rows(a, padded, pitch_, weights_.data(), weight_sums_.data(), weight_scales_.data(),
-                y.stride(), y.data());
-}
-
-/// The products as bytes, each times its row's scale twice: that of A and of A^T.
-void Coarse::set_weights(size_t row, size_t rows) {
-  for (size_t k = 0; k < kBlockVectors; ++k) {
-    const auto weight = [&](size_t r) {
-      const float scale = scales_[row + r];
-      return static_cast<float>(products_[r * kBlockVectors + k]) * scale * scale;
-    };
-    float most = 0;
-    for (size_t r = 0; r < rows; ++r) most = std::max(most, std::fabs(weight(r)));
-    const float scale = most / kCoarseMost, times = scale > 0 ? 1 / scale : 0;
-    weight_sums_[k] = 0;
-    for (size_t r = 0; r < rows; ++r) {
-      const auto x = static_cast<int32_t>(std::lrint(weight(r) * times));
-      weight_sums_[k] += x;
-      weights_[r / kCoarseRows * kCoarseRows * kBlockVectors + k * kCoarseRows + r % kCoarseRows] =
-          static_cast<int8_t>(x);
-    }
-    weight_scales_[k] = scale * vector_scales_[k];
-  }
+  // Its row's scale twice: that of A and of A^T.
+  for (size_t r = 0; r < padded; ++r) factors_[r] = scales_[row + r] * scales_[row + r];
+  std::array<int32_t, kBlockVectors> sums;
+  std::array<float, kBlockVectors> steps;
+  kernels_.weights(products_.data(), factors_.data(), padded, space_.data(), weights_.data(),
+                   sums.data(), steps.data());
+  for (size_t k = 0; k < kBlockVectors; ++k) steps[k] *= vector_scales_[k];
+  kernels_.rows(a, padded, pitch_, weights_.data(), sums.data(), steps.data(), y.stride(),
+                y.data());
 }
 
 }  // namespace param_stats

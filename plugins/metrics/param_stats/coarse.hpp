@@ -33,7 +33,6 @@ class Coarse {
   void set_noise();
   void set_vectors(const Vectors& v);
   void multiply(const uint8_t* a, size_t row, size_t rows, Vectors& y);
-  void set_weights(size_t row, size_t rows);
 
   BlockProduct& a_;
   const CoarseKernels& kernels_;
@@ -44,8 +43,9 @@ class Coarse {
   std::unique_ptr<uint8_t[]> bytes_;
   std::vector<int8_t> vectors_, weights_;
   std::vector<int32_t> products_;
-  std::array<int32_t, kBlockVectors> vector_sums_{}, weight_sums_{};
-  std::array<float, kBlockVectors> vector_scales_{}, weight_scales_{};
+  std::vector<float> factors_, space_;
+  std::array<int32_t, kBlockVectors> vector_sums_{};
+  std::array<float, kBlockVectors> vector_scales_{};
 };
 
 }  // namespace param_stats

@@ -157,6 +157,42 @@ void dots(const uint8_t* a, size_t count, size_t pitch, const int8_t* v, const i
   }
 }
 
+/// The largest of lanes k, k + 4, k + 8 and k + 12, in all of them.
+HWY_INLINE __m512 largest_of_each(__m512 x) {
+  x = _mm512_max_ps(x, _mm512_shuffle_f32x4(x, x, 0x4e));
+  return _mm512_max_ps(x, _mm512_shuffle_f32x4(x, x, 0xb1));
+}
+
+void weights(const int32_t* z, const float* factors, size_t count, float* space, int8_t* w,
+             int32_t* sums, float* steps) {
+  static_assert(kVectors * kCoarseRows == kLanes);
+  const Bytes rows = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+  const Bytes turned = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+  __m512 most = _mm512_setzero_ps();
+  for (size_t i = 0; i < count; i += kCoarseRows) {
+    const __m512 four = _mm512_castps128_ps512(_mm_loadu_ps(factors + i));
+    const __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_loadu_si512(z + i * kVectors)),
+                                   _mm512_permutexvar_ps(rows, four));
+    _mm512_storeu_ps(space + i * kVectors, x);
+    most = _mm512_max_ps(most, _mm512_abs_ps(x));
+  }
+  const __m512 step = _mm512_mul_ps(largest_of_each(most), _mm512_set1_ps(1.f / kCoarseMost));
+  const __mmask16 some = _mm512_cmp_ps_mask(step, _mm512_setzero_ps(), _CMP_GT_OQ);
+  const __m512 times = _mm512_maskz_div_ps(some, _mm512_set1_ps(1), step);
+  Bytes sum = _mm512_setzero_si512();
+  for (size_t i = 0; i < count; i += kCoarseRows) {
+    const __m512 x = _mm512_mul_ps(_mm512_loadu_ps(space + i * kVectors), times);
+    const Bytes q = _mm512_cvtps_epi32(x);
+    sum = _mm512_add_epi32(sum, q);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(w + i * kVectors),
+                     _mm512_cvtsepi32_epi8(_mm512_permutexvar_epi32(turned, q)));
+  }
+  sum = _mm512_add_epi32(sum, _mm512_shuffle_i32x4(sum, sum, 0x4e));
+  sum = _mm512_add_epi32(sum, _mm512_shuffle_i32x4(sum, sum, 0xb1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(sums), _mm512_castsi512_si128(sum));
+  _mm_storeu_ps(steps, _mm512_castps512_ps128(step));
+}
+
 /// Four rows of kCoarseStep bytes as columns of four; lane l of part p: columns 16 l + 4 p and on.
 struct Columns {
   HWY_INLINE Columns(const uint8_t* a, size_t pitch) {
@@ -212,7 +248,7 @@ void rows(const uint8_t* a, size_t count, size_t pitch, const int8_t* w, const i
 }
 
 const CoarseKernels* kernels() {
-  static constexpr CoarseKernels kTable{largest, bytes, rounded, dots, rows};
+  static constexpr CoarseKernels kTable{largest, bytes, rounded, dots, weights, rows};
   static const bool can = __builtin_cpu_supports("avx512vnni");
   return can ? &kTable : nullptr;
 }

@@ -14,8 +14,9 @@ constexpr size_t kCoarseRows = 4;
 /// What is added to a number of the matrix: the instruction wants one side without a sign.
 constexpr int kCoarseZero = 128;
 constexpr int kCoarseMost = 127;  // magnitude, of both sides
-/// Columns up to which sums of products fit 32 bits: kCoarseMost (kCoarseZero + kCoarseMost) each.
-constexpr size_t kMostCoarseColumns = size_t{1} << 15;
+/// Sums of as many products, kCoarseMost (kCoarseZero + kCoarseMost) each, fit 32 bits four times;
+/// more would make the vectors of all steps large.
+constexpr size_t kMostCoarseColumns = size_t{1} << 14;
 /// Numbers that a row is made bytes with at a time, and the random ones there must be for it.
 constexpr size_t kCoarsePiece = 1024;
 
@@ -32,6 +33,11 @@ struct CoarseKernels {
   /// v_k too, of which `sums` are the sums.
   void (*dots)(const uint8_t* a, size_t rows, size_t pitch, const int8_t* v, const int32_t* sums,
                int32_t* z);
+  /// The products as weights: each times its row's factor, then rounded to bytes, for each k by
+  /// steps of which kCoarseMost are the largest. w: as `rows` has it; `sums` of each w_k, `steps`;
+  /// space: as many numbers as products.
+  void (*weights)(const int32_t* z, const float* factors, size_t rows, float* space, int8_t* w,
+                  int32_t* sums, float* steps);
   /// y_k += times_k times the sum over the rows of w_k[row] a_row; w: for each kCoarseRows rows,
   /// for each k, the rows' numbers; `sums`: of each w_k. y_k: `stride` floats, behind which zeros
   /// are added up to a multiple of kCoarseStep.
