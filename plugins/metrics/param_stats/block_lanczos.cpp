@@ -119,14 +119,14 @@ class CoarseSearch {
 
   /// Before each step so far.
   void keep_block() {
-    if (!tried_) blocks_.push_back(steps_.now());
+    if (!tried_ && blocks_.size() < kFarToGo.size()) blocks_.push_back(steps_.now());
   }
   /// What stands out of a matrix has shown itself in the first vectors already: where they are all
   /// alike nothing does.
   bool worth_while(int step, const Ritz& ritz) const {
-    if (tried_) return false;
-    if (step == 0) return ritz.last > kAlike && ritz.residual > kFarToGo[0];
-    return step >= kMostExactSteps || ritz.residual > kFarToGo[static_cast<size_t>(step)];
+    const auto at = static_cast<size_t>(step);
+    if (tried_ || at >= kFarToGo.size()) return false;
+    return ritz.residual > kFarToGo[at] && (step > 0 || ritz.last > kAlike);
   }
   /// None: there is no telling this way. The steps then go on, or start again near the end.
   std::optional<double> norm(const Ritz& ritz) {
@@ -142,10 +142,9 @@ class CoarseSearch {
   }
 
  private:
-  static constexpr int kMostExactSteps = 3, kMostCoarseSteps = 32;
-  static constexpr int kFewSteps = 12;  // are seldom enough
+  static constexpr int kMostCoarseSteps = 32, kFewSteps = 12;  // so few are seldom enough
   static constexpr double kAlike = 0.75;
-  static constexpr std::array<double, kMostExactSteps> kFarToGo{0.3, 0.15, 0.05};  // residuals
+  static constexpr std::array<double, 4> kFarToGo{0.3, 0.2, 0.1, 0.05};  // residuals
   static constexpr double kMostNoise = 0.06;  // of the norm as far as it is known
 
   /// The norm of the matrix of bytes, as far as the steps come.
@@ -173,6 +172,7 @@ class CoarseSearch {
     found.resize(static_cast<size_t>(factors.cols()));
     Eigen::Index row = 0;
     for (const auto& block : blocks_) {
+      if (row == factors.rows()) break;  // the last ones were not looked at: beyond float
       const auto count = static_cast<Eigen::Index>(block.count());
       add_mixed(found, block, factors.middleRows(row, count));
       row += count;
