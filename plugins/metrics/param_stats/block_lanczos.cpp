@@ -5,135 +5,23 @@
 // method for computing eigenvalues", 1977. Numbers are multiplied as they are stored, a block of
 // rows twice while it is in the second cache: for A V, and for A^T (A V).
 //
-// A sketch of the matrix gives the start, which spares one step to three.
+// A sketch of the matrix gives the start, which spares one step to three. Where many are ahead they
+// go on with a byte for each number (coarse.hpp).
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <tmeter/cpp/numbers.hpp>
+#include <memory>
 
-#include "matrix_kernels.hpp"
-#include "spectrum.hpp"
+#include "block_tridiagonal.hpp"
+#include "coarse.hpp"
 
 namespace param_stats {
 namespace {
 
-using Small = Eigen::MatrixXd;
-
-constexpr size_t kBlockBytes = size_t{256} << 10;  // of rows that are multiplied together
 constexpr int kMostBlockSteps = 100, kSketchPower = 4;
+constexpr double kNothingNew = 0.02;  // of the tolerance: a direction that is rounding only
 constexpr double kNothing = 1e-4;  // of a block's size: a direction that is rounding only, perhaps
-constexpr int kFarFromOne = 30, kMostScale = 100;  // exponents
-
-/// Vectors side by side. What is beyond the matrix's columns belongs to them, as if it had columns
-/// of zeros there: they change no singular value.
-class Vectors {
- public:
-  explicit Vectors(size_t length)
-      : stride_((length + kBlockStep - 1) / kBlockStep * kBlockStep),
-        numbers_(kBlockVectors * stride_) {}
-
-  size_t count() const { return count_; }
-  void resize(size_t count) { count_ = count; }
-  size_t stride() const { return stride_; }
-  float* data() { return numbers_.data(); }
-  const float* data() const { return numbers_.data(); }
-  void clear() { std::fill(numbers_.begin(), numbers_.end(), 0.f); }
-  auto matrix() {
-    return Eigen::Map<Eigen::MatrixXf, 0, Eigen::OuterStride<>>(
-        numbers_.data(), static_cast<Eigen::Index>(stride_), static_cast<Eigen::Index>(count_),
-        Eigen::OuterStride<>(static_cast<Eigen::Index>(stride_)));
-  }
-
- private:
-  size_t stride_, count_ = 0;
-  std::vector<float> numbers_;
-};
-
-/// y = (s A)^T (s A v), s a power of two that keeps numbers far from 1 within float.
-class Product {
- public:
-  Product(const Matrix& a, const std::function<bool()>& stop)
-      : a_(a), stop_(stop), stored_(stored_as(a.dtype)) {
-    const int exponent = std::ilogb(a.largest);
-    if (std::abs(exponent) > kFarFromOne)
-      scale_ = static_cast<float>(std::exp2(std::clamp(-exponent, -kMostScale, kMostScale)));
-    rows_ = static_cast<int64_t>(std::max<size_t>(kBlockBytes / row_bytes(), 2));
-  }
-  double scale() const { return static_cast<double>(scale_); }
-
-  void apply(Vectors& v, Vectors& y) {
-    y.clear();
-    y.resize(v.count());
-    if (scale_ != 1) v.matrix() *= scale_;
-    for (int64_t row = 0; row < a_.rows; row += rows_) {
-      if (stop_()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
-      const int64_t n = std::min(rows_, a_.rows - row);
-      multiply(read(row, n), static_cast<size_t>(n), v, y);
-    }
-    if (scale_ != 1) v.matrix() /= scale_;
-  }
-
-  /// Of s A.
-  RowSketch sketch() {
-    RowSketch out(a_.dtype, a_.columns, scale_);
-    for (int64_t row = 0; row < a_.rows; row += rows_) {
-      if (stop_()) throw tmeter::Error(TMETER_CANCELLED, "stopped");
-      const int64_t n = std::min(rows_, a_.rows - row) * a_.columns;
-      out.add(row * a_.columns, a_.read(row * a_.columns, n));
-    }
-    return out;
-  }
-
- private:
-  Stored stored() const { return stored_.value_or(Stored::kFloat); }
-  size_t row_bytes() const {
-    return static_cast<size_t>(a_.columns * (stored_ ? a_.dtype.bytes() : 4));
-  }
-  const uint8_t* read(int64_t row, int64_t rows) {
-    const auto bytes = a_.read(row * a_.columns, rows * a_.columns);
-    if (stored_) return bytes.data();
-    decoded_.resize(static_cast<size_t>(rows * a_.columns));
-    tmeter::decode<float>(a_.dtype, bytes, std::span(decoded_));
-    return reinterpret_cast<const uint8_t*>(decoded_.data());
-  }
-  void multiply(const uint8_t* a, size_t rows, const Vectors& v, Vectors& y) {
-    const auto columns = static_cast<size_t>(a_.columns);
-    const size_t size = stored() == Stored::kFloat ? 4 : 2;
-    products_.assign(rows * kBlockVectors, 0.f);
-    each_tile(columns, [&](size_t j, size_t n) {
-      add_block_dots(stored(), a + j * size, rows, n, columns, v.data() + j, v.stride(),
-                     products_.data());
-    });
-    for (auto& z : products_) z *= scale_;
-    each_tile(columns, [&](size_t j, size_t n) {
-      add_block_rows(stored(), a + j * size, rows, n, columns, products_.data(), y.stride(),
-                     y.data() + j);
-    });
-  }
-
-  const Matrix& a_;
-  const std::function<bool()>& stop_;
-  std::optional<Stored> stored_;
-  float scale_ = 1;
-  int64_t rows_ = 2;
-  std::vector<float> products_, decoded_;
-};
-
-/// The same on every machine: splitmix64.
-void fill_at_random(Vectors& v) {
-  uint64_t state = 0;
-  v.resize(kBlockVectors);
-  auto matrix = v.matrix();
-  for (Eigen::Index k = 0; k < matrix.cols(); ++k) {
-    for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
-      state += 0x9e3779b97f4a7c15u;
-      uint64_t z = state;
-      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-      z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-      matrix(i, k) = static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-24f - 0.5f;
-    }
-  }
-}
 
 /// B^T (B B^T)^2 r, B the sums, r random: what is large in B is large in each of the vectors, and
 /// nothing is missing in all of them. False: all is 0, or too large for float.
@@ -165,43 +53,7 @@ bool fill_by_sketch(const RowSketch& b, Vectors& v) {
   return true;
 }
 
-using Block = Eigen::Matrix<double, kBlockVectors, kBlockVectors, Eigen::RowMajor>;
-
-Small products(const Vectors& a, const Vectors& b) {
-  Block out;
-  block_products(a.data(), b.data(), a.stride(), out.data());
-  return out.topLeftCorner(static_cast<Eigen::Index>(a.count()),
-                           static_cast<Eigen::Index>(b.count()));
-}
-/// w += q f
-void add_mixed(Vectors& w, const Vectors& q, const Small& factors) {
-  Eigen::Matrix<float, kBlockVectors, kBlockVectors, Eigen::RowMajor> f;
-  f.setZero();
-  f.topLeftCorner(factors.rows(), factors.cols()) = factors.cast<float>();
-  add_block_mix(q.data(), f.data(), q.stride(), w.data());
-}
 void take_away(Vectors& w, const Vectors& q, const Small& factors) { add_mixed(w, q, -factors); }
-
-/// w = q b with orthonormal q. Directions up to `floor` long are left out: of matrices of a low
-/// rank nothing else is left.
-Small orthonormalise(Vectors& w, double floor, Vectors& q) {
-  const Eigen::SelfAdjointEigenSolver<Small> solver(products(w, w));
-  const auto& squares = solver.eigenvalues();
-  std::vector<Eigen::Index> kept;
-  for (Eigen::Index i = 0; i < squares.size(); ++i)
-    if (squares[i] > floor * floor) kept.push_back(i);
-  const auto rank = static_cast<Eigen::Index>(kept.size()), count = squares.size();
-  Small b(rank, count), back(count, rank);
-  for (Eigen::Index i = 0; i < rank; ++i) {
-    const double size = std::sqrt(squares[kept[static_cast<size_t>(i)]]);
-    b.row(i) = size * solver.eigenvectors().col(kept[static_cast<size_t>(i)]).transpose();
-    back.col(i) = solver.eigenvectors().col(kept[static_cast<size_t>(i)]) / size;
-  }
-  q.clear();
-  q.resize(kept.size());
-  add_mixed(q, w, back);
-  return b;
-}
 
 /// kBlockVectors orthonormal vectors: those given, and random ones for what is missing in them.
 void start_with(Vectors& given, Vectors& now) {
@@ -213,87 +65,156 @@ void start_with(Vectors& given, Vectors& now) {
   orthonormalise(given, 0, now);  // what rounding has left of each in the others, too
 }
 
-/// The block tridiagonal matrix of the steps so far.
-class Tridiagonal {
+/// The steps of the method, one after the other.
+class Steps {
  public:
-  void add_diagonal(const Small& a) {
-    put(a, size_, size_);
-    last_ = size_;
-    size_ += a.rows();
+  explicit Steps(size_t length) : before_(length), now_(length), next_(length) {}
+
+  /// To be filled before `begin`.
+  Vectors& start() { return next_; }
+  void begin() {
+    start_with(next_, now_);
+    t_ = {};
+    count_ = 0;
   }
-  /// b: from the last block to one that comes.
-  void add_below(const Small& b) { below_ = b; }
-  /// The largest eigenvalue, and what it may be off by: with the residuals r of c Ritz vectors and
-  /// the gap below them, r^2 / gap (Parlett, The Symmetric Eigenvalue Problem, 11.7), or r itself;
-  /// taken twice, as the eigenvalue that is so close need not be the largest. A gap counts where
-  /// the value below it is known better than that, and where c is less than a block has vectors:
-  /// among more eigenvalues so close some may not be seen yet.
-  std::pair<double, double> largest() const {
-    const Eigen::SelfAdjointEigenSolver<Small> solver(t_.topLeftCorner(size_, size_));
-    const auto& values = solver.eigenvalues();
-    const Small residuals = below_ * solver.eigenvectors().bottomRows(size_ - last_);
-    const double value = values[size_ - 1];
-    double squares = residuals.col(size_ - 1).squaredNorm(), error = 2 * std::sqrt(squares);
-    const auto first = size_ - static_cast<Eigen::Index>(kBlockVectors);
-    for (Eigen::Index i = size_ - 2; i >= std::max<Eigen::Index>(first, 0); --i) {
-      const double gap = values[i + 1] - values[i];
-      const double below = residuals.col(i).squaredNorm();
-      if (below < gap * gap / 4) error = std::fmin(error, 2 * squares / gap);
-      squares += below;
-    }
-    return {value, error};
+  const Vectors& now() const { return now_; }
+  /// multiply(v, y): y = A^T (A v). `nothing`: relative, what is rounding. False: beyond float.
+  template <class F>
+  bool step(double nothing, F multiply) {
+    multiply(now_, next_);
+    if (count_++ > 0) take_away(next_, before_, below_.transpose());
+    Small diagonal = products(now_, next_);
+    take_away(next_, now_, diagonal);
+    const Small again = products(now_, next_);  // what rounding has left
+    take_away(next_, now_, again);
+    diagonal += again;
+    t_.add_diagonal((diagonal + diagonal.transpose()) / 2);
+    const double size = diagonal.norm();
+    if (!std::isfinite(size)) return false;
+    before_.resize(0);
+    below_ = orthonormalise(next_, nothing * size, before_);
+    t_.add_below(below_);
+    return true;
   }
-  void put_below() { put(below_, size_, last_); }
+  bool through() const { return below_.rows() == 0; }  // an invariant subspace: all is known
+  Tridiagonal& so_far() { return t_; }
+  void go_on() {
+    t_.put_below();
+    std::swap(before_, now_);  // now: the vectors that were left, before: those of this step
+  }
 
  private:
-  /// A block and its mirror image.
-  void put(const Small& block, Eigen::Index row, Eigen::Index column) {
-    const auto need = std::max(row + block.rows(), column + block.cols());
-    if (need > t_.rows()) {
-      Small larger = Small::Zero(2 * need, 2 * need);
-      larger.topLeftCorner(t_.rows(), t_.cols()) = t_;
-      t_.swap(larger);
-    }
-    t_.block(row, column, block.rows(), block.cols()) = block;
-    t_.block(column, row, block.cols(), block.rows()) = block.transpose();
+  Vectors before_, now_, next_;
+  Tridiagonal t_;
+  Small below_;
+  int count_ = 0;
+};
+
+/// Goes on with a byte for each number where many steps are ahead, and looks at the numbers
+/// themselves once more in the end: their norm of the vectors that were found is none too large.
+class CoarseSearch {
+ public:
+  CoarseSearch(BlockProduct& product, Steps& steps, double tolerance)
+      : product_(product), steps_(steps), tolerance_(tolerance) {}
+
+  /// Before each step so far.
+  void keep_block() {
+    if (!tried_) blocks_.push_back(steps_.now());
   }
-  Small t_, below_;
-  Eigen::Index size_ = 0, last_ = 0;
+  /// What stands out of a matrix has shown itself in the first vectors already: where they are all
+  /// alike nothing does.
+  bool worth_while(int step, const Ritz& ritz) const {
+    if (tried_) return false;
+    if (step == 0) return ritz.last > kAlike && ritz.residual > kFarToGo[0];
+    return step >= kMostExactSteps || ritz.residual > kFarToGo[static_cast<size_t>(step)];
+  }
+  /// None: there is no telling this way. The steps then go on, or start again near the end.
+  std::optional<double> norm(const Ritz& ritz) {
+    tried_ = true;
+    const auto coarse = Coarse::of(product_);
+    if (!coarse || coarse->noise() > kMostNoise * std::sqrt(ritz.value)) return std::nullopt;
+    const double value = go(*coarse);
+    start_again();
+    const double found = norm_of_start();
+    if (std::fabs(found - value) <= tolerance_ * value) return found;
+    steps_.begin();
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr int kMostExactSteps = 3, kMostCoarseSteps = 60;
+  static constexpr double kAlike = 0.75;
+  static constexpr std::array<double, kMostExactSteps> kFarToGo{0.3, 0.15, 0.05};  // residuals
+  static constexpr double kMostNoise = 0.06;  // of the norm as far as it is known
+
+  /// The norm of the matrix of bytes, as far as the steps come.
+  double go(Coarse& coarse) {
+    Ritz ritz;
+    for (int step = 1, check = 4; step <= kMostCoarseSteps; ++step) {
+      blocks_.push_back(steps_.now());
+      const bool finite = steps_.step(kNothingNew * tolerance_,
+                                      [&](const Vectors& v, Vectors& y) { coarse.apply(v, y); });
+      if (!finite) break;
+      if (step == check || steps_.through() || step == kMostCoarseSteps) {
+        ritz = steps_.so_far().largest();
+        check += 2;
+        if (steps_.through() || ritz.likely_error <= 2 * tolerance_) break;
+      }
+      steps_.go_on();
+    }
+    return std::sqrt(ritz.value);
+  }
+  /// The start: what was found.
+  void start_again() {
+    const Small& factors = steps_.so_far().vectors();
+    Vectors& found = steps_.start();
+    found.clear();
+    found.resize(static_cast<size_t>(factors.cols()));
+    Eigen::Index row = 0;
+    for (const auto& block : blocks_) {
+      const auto count = static_cast<Eigen::Index>(block.count());
+      add_mixed(found, block, factors.middleRows(row, count));
+      row += count;
+    }
+  }
+  double norm_of_start() {
+    Vectors orthonormal(static_cast<size_t>(product_.matrix().columns));
+    orthonormalise(steps_.start(), 0, orthonormal);
+    const Eigen::SelfAdjointEigenSolver<Small> solver(product_.squares(orthonormal));
+    return std::sqrt(solver.eigenvalues().maxCoeff());
+  }
+
+  BlockProduct& product_;
+  Steps& steps_;
+  double tolerance_;
+  bool tried_ = false;
+  std::vector<Vectors> blocks_;
 };
 
 }  // namespace
 
 std::optional<double> norm_by_blocks(const Matrix& matrix, double tolerance,
                                      const std::function<bool()>& stop, const RowSketch* sketch) {
-  const auto length = static_cast<size_t>(matrix.columns);
-  Product product(matrix, stop);
-  Vectors before(length), now(length), next(length);
-  if (!fill_by_sketch(sketch ? *sketch : product.sketch(), next)) fill_at_random(next);
-  start_with(next, now);
-  Tridiagonal t;
-  Small below;
+  BlockProduct product(matrix, stop);
+  Steps steps(static_cast<size_t>(matrix.columns));
+  CoarseSearch coarse(product, steps, tolerance);
+  if (!fill_by_sketch(sketch ? *sketch : product.sketch(), steps.start()))
+    fill_at_random(steps.start());
+  steps.begin();
   for (int step = 0; step < kMostBlockSteps; ++step) {
-    product.apply(now, next);
-    if (step > 0) take_away(next, before, below.transpose());
-    Small diagonal = products(now, next);
-    take_away(next, now, diagonal);
-    const Small again = products(now, next);  // what rounding has left
-    take_away(next, now, again);
-    diagonal += again;
-    t.add_diagonal((diagonal + diagonal.transpose()) / 2);
-    const double size = diagonal.norm();
-    if (!std::isfinite(size)) return std::nullopt;
-    before.resize(0);
-    below = orthonormalise(next, 0.02 * tolerance * size, before);
-    t.add_below(below);
-    const bool through = below.rows() == 0;  // an invariant subspace: all is known
-    if (through || (step > 0 && step < 6) || step % 2 == 1) {
-      const auto [value, error] = t.largest();
+    coarse.keep_block();
+    if (!steps.step(kNothingNew * tolerance, [&](Vectors& v, Vectors& y) { product.apply(v, y); }))
+      return std::nullopt;
+    std::optional<Ritz> ritz;
+    if (steps.through() || step < 6 || step % 2 == 1) {
+      ritz = steps.so_far().largest();
       // An eigenvalue is the square of a singular value: half of its relative error.
-      if (through || error <= 2 * tolerance * value) return std::sqrt(value) / product.scale();
+      if (steps.through() || (step > 0 && ritz->error <= 2 * tolerance))
+        return std::sqrt(ritz->value) / product.scale();
     }
-    t.put_below();
-    std::swap(before, now);  // now: the vectors that were left, before: those of this step
+    steps.go_on();
+    if (!ritz || !coarse.worth_while(step, *ritz)) continue;
+    if (const auto norm = coarse.norm(*ritz)) return norm;
   }
   return std::nullopt;
 }
