@@ -198,11 +198,33 @@ class ManyLayers(CliTest):
             if tensor["name"].startswith("h."):
                 self.assertEqual(tensor["values"], weights[tensor["name"].split(".", 2)[2]], tensor["name"])
 
-    def test_where_no_thread_can_be_had_one_does_it_all(self):
+    def without_threads(self):
         source, library = self.file("none.c", NO_THREADS), self.folder / "none.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+        return {**os.environ, "LD_PRELOAD": str(library)}
+
+    def test_a_sum_that_is_too_large_is_told_whoever_adds_up(self):
+        """Sizes as they would be of a batch of 200 million: each operator's count fits 63 bits, all together do not.
+
+        A linear layer of 256 to 768 has 2e8 x 32 x 256 x 768 = 1.3e15 MACs, 1.3e18 bit operations of float32 (x 32 x 32);
+        eight of them exceed 2^63 = 9.2e18. Of 1,660 layers the FLOPs do, too: 2 x 786,432 x 32 x 2e8 = 1.0e16 each.
+        """
+        batch = 200_000_000
+        told = set()
+        for nodes in (6000, 40000):
+            _, path = self.graph(nodes)
+            huge = self.file(f"huge{nodes}.pt2", rewritten(path, lambda _, text: text.replace(
+                '"sizes": [{"as_int": 2}', f'"sizes": [{{"as_int": {batch}}}')))
+            for environment in (None, self.without_threads()):
+                for plugins in ("flops", "params,flops,memory"):
+                    done = self.assert_refused(4, ["the sum of metric '", "' exceeds 2^63"], huge,
+                                               f"--plugins={plugins}", env=environment)
+                    told.add((nodes, done.stderr))
+        self.assertEqual(len(told), 2, told)  # the same line of each file, whoever added up
+
+    def test_where_no_thread_can_be_had_one_does_it_all(self):
         _, path = self.graph(14000)
-        environment = {**os.environ, "LD_PRELOAD": str(library)}
+        environment = self.without_threads()
         for plugins in ("params,flops,memory", "all"):
             done = tmeter(path, f"--plugins={plugins}", "--report", "json", env=environment)
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -28,8 +28,9 @@ class EqualBins {
   const std::array<double, kBins + 1>& edges() const { return edges_; }
 
   /// floor((x - min) * scale) is a number's bin, where the fraction is further than `slack` from 0
-  /// and 1: `min`, the edges, factor and product are rounded to 53 bits, which are less than 5
-  /// steps of 2^-53 in 256 bins and one of the number itself.
+  /// and 1. An edge and a place differ from the exact ones by ten roundings of 2^-53 in up to 256
+  /// bins (of `step`, subnormal at worst, and its multiple; of range, factor, difference and
+  /// product) and one of the edge itself.
   struct Guess {
     double min, scale, slack;
   };

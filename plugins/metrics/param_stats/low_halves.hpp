@@ -25,11 +25,6 @@ class LowHalves {
   LowHalves() : counters_(kCodes) {}
   Way way() const { return way_; }
   uint8_t* counters() { return counters_.data(); }
-  /// Without counters: `times` more of a code.
-  void add(uint16_t code, uint64_t times) {
-    low_[code & 0xff] += times;
-    high_[code >> 8] += times;
-  }
   /// A counter has become 0.
   void wrapped(uint16_t code) {
     add(code, 256);
@@ -102,6 +97,12 @@ class LowHalves {
     high_ = high;
     std::fill(counters_.begin(), counters_.end(), uint8_t{0});
     held_ = 0;
+  }
+
+  /// `times` more of a code.
+  void add(uint16_t code, uint64_t times) {
+    low_[code & 0xff] += times;
+    high_[code >> 8] += times;
   }
 
   std::vector<uint8_t> counters_;

@@ -101,15 +101,15 @@ void PlaneCounter::add(std::span<const uint8_t> elements) {
 /// Words that are the same in all elements, as the upper ones of small integers, are not counted.
 void PlaneCounter::add_words(const uint8_t* at, size_t n) {
   const uint64_t bits = size_ == 4 ? differing<uint32_t>(at, n) : differing<uint64_t>(at, n);
-  for (size_t w = 0; w < words_.size(); ++w) {
-    auto& word = words_[w];
-    if (!word) word = std::make_unique<LowHalves>();
-    if (!(bits >> 16 * w & 0xffff))
-      word->add(word_at(at + 2 * w), n);
-    else if (size_ == 4)
-      count_words<4>(at + 2 * w, n, *word, planes_[2 * w], planes_[2 * w + 1]);
-    else
-      count_words<8>(at + 2 * w, n, *word, planes_[2 * w], planes_[2 * w + 1]);
+  for (size_t w = 0; w < words_.size(); ++w, at += 2) {
+    auto &low = planes_[2 * w], &high = planes_[2 * w + 1];
+    if (!(bits >> 16 * w & 0xffff)) {
+      low[at[0]] += n;
+      high[at[1]] += n;
+      continue;
+    }
+    if (!words_[w]) words_[w] = std::make_unique<LowHalves>();
+    (size_ == 4 ? count_words<4> : count_words<8>)(at, n, *words_[w], low, high);
   }
 }
 
