@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/plugin_host/interfaces.hpp"
+#include "tests/support/in_child.hpp"
 
 namespace tmeter {
 namespace {
@@ -51,6 +52,7 @@ TEST(Call, AbsurdScratchMemoryIsNull) {
 }
 
 TEST(Call, ScratchMemoryThatIsNotToBeHadIsNull) {
+  if (!testing::kMemoryIsLimited) GTEST_SKIP();
   tmeter_call call;
   const LittleMemory little;
   ASSERT_TRUE(little.is_set());
