@@ -41,7 +41,7 @@ inline size_t hash_of(std::string_view text) {
   if (left >= 8) {
     a = word(at);
     b = word(at + left - 8);
-  } else {
+  } else if (left > 0) {  // no text may have no address
     std::memcpy(&a, at, left);
   }
   return mixed(a ^ kFirst ^ hash, b ^ kSecond);

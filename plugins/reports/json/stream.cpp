@@ -51,6 +51,7 @@ bool copy_words(std::string_view text, char* to) {
 bool copy_usual(std::string_view text, char* to) {
   if (text.size() >= sizeof(Sixteen)) return copy_words<Sixteen>(text, to);
   if (text.size() >= sizeof(uint64_t)) return copy_words<uint64_t>(text, to);
+  if (text.empty()) return true;  // and may have no address
   uint64_t word = every(' ');
   std::memcpy(&word, text.data(), text.size());
   std::memcpy(to, &word, text.size());
