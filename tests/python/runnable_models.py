@@ -120,6 +120,23 @@ class Calling(nn.Module):
         return torch.stack(out).new_zeros(x.shape[0], 3).add_(torch.stack(out), alpha=2)
 
 
+class Turned(nn.Module):
+    """Rows that do not lie one below the other, times matrices: where these can be trained, PyTorch copies the rows and
+    makes one product of them all (should_fold), else one for each of the batch."""
+
+    def __init__(self, trainable=True):
+        super().__init__()
+        self.linear = nn.Linear(64, 48)
+        self.matrix = nn.Parameter(torch.randn(64, 32))
+        self.requires_grad_(trainable)
+
+    def forward(self, x):
+        rows, blocks = x.transpose(0, 1), x.view(2, 4, 40, 64).permute(2, 0, 1, 3)
+        wide = torch.cat([x, x], dim=2)[:, :, :64]  # with gaps, but evenly
+        return self.linear(rows), rows @ self.matrix, self.linear(blocks), blocks @ self.matrix, F.linear(rows, self.matrix.t()), \
+            self.linear(wide)
+
+
 def models():
     """name → (network, inputs)"""
     torch.manual_seed(20)
@@ -132,6 +149,8 @@ def models():
         "types": (Types(), (torch.randn(3, 4),)),
         "growing": (Growing(), (torch.randn(6, 4),)),
         "calling": (Calling(), (torch.randn(5, 4),)),
+        "turned": (Turned(), (torch.randn(8, 40, 64),)),
+        "frozen": (Turned(trainable=False), (torch.randn(8, 40, 64),)),
     }
     return {name: (net.eval(), inputs) for name, (net, inputs) in made.items()}
 

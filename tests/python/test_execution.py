@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import numpy
 import pytest
@@ -18,10 +19,13 @@ if torch.__version__.split("+")[0] != BUILT_WITH:
     pytest.skip(f"tmeter has LibTorch {BUILT_WITH}, this is {torch.__version__}", allow_module_level=True)
 from runnable_models import Branching, Looping, models  # noqa: E402
 
+sys.path.insert(0, os.environ["FIXTURES"])
+from record_workspaces import workspace  # noqa: E402
+
 TMETER = pathlib.Path(os.environ["BUILD"]) / "bin" / "tmeter"
 FIXTURES = pathlib.Path(os.environ["FIXTURES"])
 THREADS = 2
-NAMES = ("convolutions", "recurrent", "attention", "pieces", "sizes", "types", "growing", "calling")
+NAMES = ("convolutions", "recurrent", "attention", "pieces", "sizes", "types", "growing", "calling", "turned", "frozen")
 
 
 def run(model, *arguments):
@@ -98,6 +102,23 @@ def test_outputs_are_those_of_pytorch(name, form, tmp_path):
     assert told["weights"] == "of the file"
     assert told["inputs"] == f"of {values}"
     assert told["engine"] == f"LibTorch {torch.__version__.split('+')[0]}"
+
+
+@pytest.mark.parametrize("name", ["turned", "frozen"])
+def test_products_copy_what_pytorch_copies(name, tmp_path):
+    """8 x 40 rows of 64 float32 are 81,920 bytes. Trained: five of six copy them; else the two of four dims."""
+    net, (x,) = models()[name]
+    rows, blocks, wide = x.transpose(0, 1), x.view(2, 4, 40, 64).permute(2, 0, 1, 3), torch.cat([x, x], dim=2)[:, :, :64]
+    copies = [workspace(call, THREADS) for call in (
+        lambda: net.linear(rows), lambda: rows @ net.matrix, lambda: net.linear(blocks), lambda: blocks @ net.matrix,
+        lambda: torch.nn.functional.linear(rows, net.matrix.t()), lambda: net.linear(wide))]
+    assert copies == [81_920 * n for n in {"turned": [1, 1, 1, 1, 1, 0], "frozen": [0, 0, 1, 1, 0, 0]}[name]]
+    path, _, _ = saved(name, "exported", tmp_path)
+    done = run(path, "--plugins=memory,allocations,torch-backend,pt2,-latency")
+    assert done.returncode == 0, done.stderr
+    products = [n["values"] for n in json.loads(done.stdout)["nodes"] if n["op"] in ("aten::linear", "aten::matmul")]
+    assert [v["workspace_bytes"] for v in products] == copies
+    assert [v["predicted_workspace_bytes"] for v in products] == copies
 
 
 def test_a_recording_whose_sizes_follow_data_is_of_these_data(tmp_path):

@@ -80,10 +80,44 @@ Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
   return layout::view_strides(wide, flat) ? Count(0) : bytes;
 }
 
+/// As far as views lead back to it.
+bool is_trainable(Value v) {
+  constexpr std::array<std::string_view, 6> kViews{"t",  "numpy_T", "transpose",
+                                                   "mT", "permute", "view"};
+  for (int steps = 0; steps < 8; ++steps) {
+    if (const auto tensor = v.tensor()) return tensor.trainable();
+    const auto by = v.producer();
+    if (!by || by.arg_count() == 0) return false;
+    if (std::ranges::find(kViews, tmeter::base_name(by.op())) == kViews.end()) return false;
+    v = by.arg(0);
+  }
+  return false;
+}
+
+/// A copy of the rows one below the other, unless they are a view.
+Count copy_of_rows(const Value& v, const Kernels& k) {
+  const auto* s = layout_of(v, k);
+  if (!s || s->sizes.size() < 3) return 0;
+  Sizes flat{1, s->sizes.back()};
+  for (size_t i = 0; i + 1 < s->sizes.size(); ++i) flat[0] *= s->sizes[i];
+  return layout::view_strides(*s, flat) ? Count(0) : v.bytes();
+}
+
+/// Many matrices times one. One that can be trained is multiplied by all rows at once, whatever
+/// that copies (`should_fold`); else, where the rows do not lie evenly, each matrix of the batch by
+/// it.
+Count product_with_matrix(const Value& x, const Value& matrix, const Kernels& k) {
+  const auto rank = x.shape().rank();
+  if (rank < 3) return 0;
+  if (is_trainable(matrix)) return copy_of_rows(x, k);
+  return copy_for_product(x, Sizes(x.shape().begin(), x.shape().begin() + (rank - 2)), k);
+}
+
 Count matmul(const Node& node, const Kernels& k) {
   const auto a = input_arg(node), b = node.arg("other"), out = node.result(0);
   if (!can_be_sized(a) || !can_be_sized(b) || !can_be_sized(out)) return 0;
   const auto rank = out.shape().rank();
+  if (a.shape().rank() >= 3 && b.shape().rank() == 2) return product_with_matrix(a, b, k);
   if (std::min(a.shape().rank(), b.shape().rank()) < 3 || rank < 3) return 0;
   (void)out.bytes();  // a size beyond all numbers is told here
   const Sizes batch(out.shape().begin(), out.shape().begin() + (rank - 2));
@@ -91,8 +125,7 @@ Count matmul(const Node& node, const Kernels& k) {
 }
 
 Count linear(const Node& node, const Kernels& k) {
-  const auto x = input_arg(node);
-  return x.shape().rank() > 3 ? contiguous_copy(x, k) : Count(0);
+  return product_with_matrix(input_arg(node), node.arg("weight"), k);
 }
 
 // --- others ---

@@ -62,7 +62,14 @@ at::ScalarType scalar_type_of(DType dtype, std::string_view of_what) {
 
 at::Tensor Weights::of(const Tensor& tensor, bool written) {
   auto& made = made_[tensor.canonical().handle()];
-  if (!made.defined()) made = make(tensor.canonical(), written);
+  if (made.defined()) return made;
+  // Ordinary tensors that can be trained, as PyTorch has them also where nothing is: at::matmul goes
+  // another way for these, to the same result but for its last bits.
+  const c10::InferenceMode as_pytorch_reads(false);
+  made = make(tensor.canonical(), written);
+  const bool differentiable = made.is_floating_point() || made.is_complex();
+  if (tensor.canonical().trainable() && differentiable && !made.is_inference())
+    made.set_requires_grad(true);
   return made;
 }
 
