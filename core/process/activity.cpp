@@ -7,6 +7,7 @@
 #include <new>
 
 #include "core/base/error.hpp"
+#include "core/process/speaker.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -52,6 +53,7 @@ InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, Open
     : slot_(activity_slot()), opening_(slot_.opening) {
   if (!slot_.plugin.empty() || !slot_.doing.empty())
     outer_.emplace(Words{slot_.plugin, slot_.doing});
+  let_speak(plugin);
   slot_.plugin.set(plugin);
   slot_.doing.set(doing);
   slot_.opening = opening;
@@ -62,6 +64,7 @@ InsidePlugin::~InsidePlugin() {
   if (outer_) {
     slot_.plugin = outer_->plugin;
     slot_.doing = outer_->doing;
+    let_speak(slot_.plugin.view());
   } else {
     slot_.plugin.clear();
     slot_.doing.clear();

@@ -24,10 +24,13 @@ class ShortText {
   }
   void clear() { bytes_[0] = '\0'; }
   bool empty() const { return bytes_[0] == '\0'; }
-  std::string text() const {
+  /// Whether `text` is what was set, cut as it would be.
+  bool is(std::string_view text) const { return view() == text.substr(0, N - 1); }
+  std::string_view view() const {
     const std::string_view all(bytes_.data(), N);
-    return std::string(all.substr(0, all.find('\0')));
+    return all.substr(0, all.find('\0'));
   }
+  std::string text() const { return std::string(view()); }
 
  private:
   std::array<char, N> bytes_{};
@@ -62,6 +65,8 @@ struct Activity {
   /// Some plugin has left the process changed in a run before, and it is not known which: each
   /// callback is looked at closely.
   bool watchful = false;
+  ShortText<96> speaker;                  // the plugin whose lines are read (speaker.hpp)
+  std::atomic<bool> is_listening{false};  // the supervisor reads them just now
   ShortText<64> engine;                   // what runs the file's code just now: "LibTorch"
   std::atomic<int32_t> crashed_slot{-1};  // set by the signal handler
   /// Said by a signal handler that ends the worker itself, with its exit status.

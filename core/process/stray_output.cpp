@@ -4,8 +4,9 @@
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
-#include "core/process/activity.hpp"
+#include "core/process/speaker.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -20,14 +21,14 @@ bool StrayOutput::read(int fd, Terminal& terminal) {
 }
 
 ssize_t StrayOutput::take(int fd, Terminal& terminal) {
+  const Listening listening;
   std::array<char, 4096> buffer;
   const ssize_t n = ::read(fd, buffer.data(), buffer.size());
+  if (n > 0) hear(activity().speaker.text(), terminal);
   for (ssize_t i = 0; i < n; ++i) {
-    if (buffer[static_cast<size_t>(i)] == '\n' || pending_.size() >= kLongestLine) {
-      show(pending_, terminal);
-      pending_.clear();
-    }
-    if (buffer[static_cast<size_t>(i)] != '\n') pending_ += buffer[static_cast<size_t>(i)];
+    const char c = buffer[static_cast<size_t>(i)];
+    if (c == '\n' || pending_.size() >= kLongestLine) end_line(terminal);
+    if (c != '\n') pending_ += c;
   }
   return n;
 }
@@ -35,18 +36,23 @@ ssize_t StrayOutput::take(int fd, Terminal& terminal) {
 void StrayOutput::finish(int fd, Terminal& terminal) {
   while (take(fd, terminal) > 0) {
   }
-  if (!pending_.empty()) show(pending_, terminal);
-  pending_.clear();
+  end_line(terminal);
   if (!quiet_ && lines_ > kMostLines) {
     terminal.message("note: " + std::to_string(lines_ - kMostLines) +
                      " more lines were printed by plugins");
   }
 }
 
-void StrayOutput::show(const std::string& line, Terminal& terminal) {
+void StrayOutput::hear(const std::string& speaker, Terminal& terminal) {
+  if (speaker == speaker_) return;
+  end_line(terminal);
+  speaker_ = speaker;
+}
+
+void StrayOutput::end_line(Terminal& terminal) {
+  const auto line = std::exchange(pending_, {});
   if (quiet_ || line.empty() || ++lines_ > kMostLines) return;
-  const auto plugin = activity().slots[0].plugin.text();
-  terminal.message("note: printed by " + (plugin.empty() ? "a plugin" : plugin) + ": " + line);
+  terminal.message("note: printed by " + (speaker_.empty() ? "a plugin" : speaker_) + ": " + line);
 }
 
 }  // namespace tmeter::core

@@ -20,10 +20,12 @@ class StrayOutput {
  private:
   /// Bytes read now; 0: the other end is closed; below: nothing is there, or an error (errno).
   ssize_t take(int fd, Terminal& terminal);
-  void show(const std::string& line, Terminal& terminal);
+  /// What came without an end of line is a line once somebody else speaks.
+  void hear(const std::string& speaker, Terminal& terminal);
+  void end_line(Terminal& terminal);
   bool quiet_;
   size_t lines_ = 0;
-  std::string pending_;
+  std::string speaker_, pending_;
 };
 
 }  // namespace tmeter::core

@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <new>
 
 #include "core/base/error.hpp"
 #include "core/base/interrupt.hpp"
 #include "core/base/mapped_file.hpp"
 #include "core/process/activity.hpp"
+#include "core/process/speaker.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -54,6 +56,9 @@ int let_go_of_files(const WorkerStart& start) {
   dup2(null, STDIN_FILENO);
   dup2(start.stray, STDOUT_FILENO);
   dup2(start.stray, STDERR_FILENO);
+  print_into(STDERR_FILENO);
+  // Nothing that is printed waits for a buffer to be full: this process ends without writing it.
+  std::setvbuf(stdout, nullptr, _IONBF, 0);
   const int moved = fcntl(start.frames, F_DUPFD_CLOEXEC, kFarAway);
   const auto kept = static_cast<unsigned>(moved >= 0 ? moved : start.frames);
   if (kept > 3) close_range(3, kept - 1, 0);

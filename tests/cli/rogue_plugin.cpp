@@ -87,7 +87,6 @@ const std::map<std::string, std::function<void()>> kDeeds{
     {"print",
      [] {
        std::puts("hello \x1b[31mred\x1b]0;title\x07");
-       std::fflush(stdout);
        std::fputs("two\nlines", stderr);
      }},
     {"thread", [] { std::thread([] { std::abort(); }).join(); }},

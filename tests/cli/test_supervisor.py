@@ -124,7 +124,7 @@ class Rogue(RogueTest):
         json.loads(done.stdout)
         self.assertIn(r"hello \x1b[31mred\x1b]0;title\x07", done.stderr)
         self.assertNotIn("\x1b", done.stderr)
-        self.assertTrue(all(l.startswith("tmeter: note: printed by ") for l in done.stderr.splitlines()), done.stderr)
+        self.assertEqual([l[:l.rfind(": ")] for l in done.stderr.splitlines()], 3 * ["tmeter: note: printed by com.rogue.all"], done.stderr)
         self.assertEqual(self.run_rogue("analysis:print", "--quiet").stderr, "")
         many = self.run_rogue("metric:print", "--report", "json")
         self.assertLessEqual(len(many.stderr.splitlines()), 21)

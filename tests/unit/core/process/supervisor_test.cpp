@@ -9,9 +9,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <new>
 #include <stdexcept>
 #include <thread>
@@ -545,7 +548,7 @@ TEST(Supervisor, AWorkerThatDoesNotListenIsEnded) {
 
 TEST(Supervisor, WhatPluginsPrintBecomesNotes) {
   const auto print = [](Worker&) -> Ending {
-    activity_slot().plugin.set("com.acme.p");
+    const InsidePlugin inside("com.acme.p", "");
     const bool written = write(1, "to out\n\n", 8) == 8 && write(2, "to err", 6) == 6;
     return ended(written ? 0 : 1);
   };
@@ -555,6 +558,65 @@ TEST(Supervisor, WhatPluginsPrintBecomesNotes) {
   auto quiet = job();
   quiet.quiet = true;
   expect(run(quiet, print), 0, "", "");
+}
+
+TEST(Supervisor, WhatPluginsPrintOneAfterTheOtherIsToldWithTheNameOfEach) {
+  const auto done = run(job(), [](Worker&) -> Ending {
+    for (int round = 0; round < 5; ++round) {
+      for (const char* name : {"com.acme.a", "com.acme.b"}) {
+        const InsidePlugin inside(name, "");
+        std::printf("%s in round %d%s", name, round, round % 2 ? "\n" : "");
+      }
+    }
+    return ended(0);
+  });
+  std::string told;
+  for (int round = 0; round < 5; ++round) {
+    for (const std::string name : {"com.acme.a", "com.acme.b"})
+      told += "tmeter: note: printed by " + name + ": " + name + " in round " +
+              std::to_string(round) + "\n";
+  }
+  expect(done, 0, "", told);
+}
+
+TEST(Supervisor, WhatAPluginPrintsAfterOneThatItCalledIsItsOwn) {
+  const auto done = run(job(), [](Worker&) -> Ending {
+    const InsidePlugin outer("com.acme.outer", "");
+    std::cout << "before\n";
+    {
+      const InsidePlugin inner("com.acme.inner", "");
+      std::cerr << "amidst\n";
+    }
+    std::cout << "after\n";
+    return ended(0);
+  });
+  expect(done, 0, "",
+         "tmeter: note: printed by com.acme.outer: before\n"
+         "tmeter: note: printed by com.acme.inner: amidst\n"
+         "tmeter: note: printed by com.acme.outer: after\n");
+}
+
+TEST(Supervisor, WhatWasPrintedBeforeACrashIsTold) {
+  const auto done = run(job(), [](Worker& w) -> Ending {
+    if (!w.excluded().empty()) return ended(0);
+    const InsidePlugin inside("com.acme.p", "on metric 'm'");
+    std::printf("not flushed");
+    std::abort();
+  });
+  EXPECT_EQ(done.status(), 5);
+  EXPECT_TRUE(done.err.starts_with("tmeter: note: printed by com.acme.p: not flushed\n"))
+      << done.err;
+}
+
+TEST(Supervisor, ALineThatNobodyReadsHoldsTheWorkerUpOnce) {
+  const auto done = run(job(), [](Worker&) -> Ending {
+    activity().is_listening = true;  // as of a supervisor that does not come to an end with it
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 100; ++i) const InsidePlugin inside(i % 2 ? "a" : "b", "");
+    const auto took = std::chrono::steady_clock::now() - begin;
+    return ended(took < std::chrono::seconds(2) ? 0 : 1);
+  });
+  expect(done, 0, "", "");
 }
 
 TEST(Supervisor, WhoPrintsMoreThanAPipeHoldsIsNotHeldUp) {
