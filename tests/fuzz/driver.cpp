@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tests/fuzz/targets.hpp"
+#include "tests/support/in_child.hpp"
 
 namespace {
 
@@ -102,7 +103,7 @@ int main(int argc, char** argv) {
   kept_as = std::string(target->name) + ".crash";
   for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) signal(s, keep_input);
   const rlimit memory{kMostMemory, kMostMemory};
-  setrlimit(RLIMIT_DATA, &memory);
+  if (tmeter::testing::kMemoryIsLimited) setrlimit(RLIMIT_DATA, &memory);
   std::vector<std::string> corpus{""};
   for (int i = 3; i < argc; ++i) {
     std::ifstream file(argv[i], std::ios::binary);

@@ -45,8 +45,8 @@ void write_number(Stream& stream, const Cell& cell) {
 /// Bit by bit: -0.0 is written otherwise than 0.0.
 bool same(const std::vector<tmeter_number>& a, const std::vector<tmeter_number>& b) {
   static_assert(sizeof(tmeter_number) == 24, "without padding");
-  return a.size() == b.size() &&
-         std::memcmp(a.data(), b.data(), a.size() * sizeof(tmeter_number)) == 0;
+  if (a.size() != b.size()) return false;
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(tmeter_number)) == 0;
 }
 
 uint64_t mixed(uint64_t hash, const tmeter_number& c) {

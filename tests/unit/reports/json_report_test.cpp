@@ -346,4 +346,11 @@ TEST_F(JsonReport, FiguresStandWithTheAxesOfTheirMetrics) {
   EXPECT_EQ(report["modules"][1]["values"], Json({{"macs", 5}, {"params", 108}}));
 }
 
+TEST_F(JsonReport, RowsThatNoMetricHasFiguresOfAreAlikeAndEmpty) {
+  r.tensor(conv, "bias", {4});
+  const auto report = write();
+  ASSERT_EQ(report["tensors"].size(), 2U);
+  for (const auto& tensor : report["tensors"]) EXPECT_EQ(tensor["values"], Json::object());
+}
+
 }  // namespace

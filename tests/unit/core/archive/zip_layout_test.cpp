@@ -11,9 +11,9 @@ using testing::expect_error;
 
 constexpr uint32_t kIn64 = 0xffffffffu;  // "see the ZIP64 field"
 
-std::string number(uint64_t value, int bytes) {
+std::string number(uint64_t value, size_t bytes) {
   std::string out;
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
+  for (; out.size() < bytes; value >>= 8) out += static_cast<char>(value & 0xff);
   return out;
 }
 
