@@ -165,14 +165,15 @@ void say_rules(const Collection& reports, const Plan& plan, Call& call) {
 /// "fc1.weight, input channels 7 (12.4 ×), 3 (6.1 ×)"
 std::string outlier_text(const Report& r) {
   std::string out = r.weight.name;
-  for (const auto& [title, channels] :
-       {std::pair{", output channels ", &r.outputs}, {", input channels ", &r.inputs}}) {
-    if (channels->empty()) continue;
-    out += title + listed(channels->size(), 3, [&](size_t i) {
-             return std::to_string((*channels)[i].index) + " (" +
-                    tmeter::fixed((*channels)[i].ratio, 1) + " ×)";
+  const auto add = [&](const char* title, const auto& channels) {
+    if (channels.empty()) return;
+    out += title + listed(channels.size(), 3, [&](size_t i) {
+             return std::to_string(channels[i].index) + " (" + tmeter::fixed(channels[i].ratio, 1) +
+                    " ×)";
            });
-  }
+  };
+  add(", output channels ", r.outputs);
+  add(", input channels ", r.inputs);
   const auto& sqnr = r.weight.figures.sqnr;
   return out + ": int4 " + decibels(sqnr[*scheme_at("int4_channel")]) + " per channel, " +
          decibels(sqnr[*scheme_at("int4_group32")]) + " in groups of 32";

@@ -12,10 +12,10 @@ namespace sensors {
 namespace {
 
 constexpr size_t kMostBytes = 256 << 10;
+constexpr std::string_view kDigits = "0123456789";
 
 /// "cpu2" before "cpu10", ":0:1" before ":1".
 bool numbers_in_order(std::string_view a, std::string_view b) {
-  constexpr std::string_view kDigits = "0123456789";
   const auto number_at = [](std::string_view text, size_t at) {
     return text.substr(at, text.find_first_not_of(kDigits, at) - at);
   };
@@ -90,7 +90,8 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view be
   if (!open_folder) return names;
   while (const auto* entry = readdir(open_folder)) {
     std::string name = entry->d_name;
-    if (name.starts_with(beginning) && name != "." && name != "..") names.push_back(std::move(name));
+    if (name.starts_with(beginning) && name != "." && name != "..")
+      names.push_back(std::move(name));
   }
   closedir(open_folder);
   std::sort(names.begin(), names.end(), numbers_in_order);

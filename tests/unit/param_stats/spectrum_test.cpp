@@ -154,7 +154,8 @@ TEST(Spectrum, BlocksFindTheNormInEveryTypeAndShape) {
           a[static_cast<size_t>(i * columns + j)] = static_cast<float>((i % 3 + 1) * (j % 5 - 2));
       a[0] = 3;  // e and f: the first row and column
       const double norm = std::fmax(std::sqrt(uu * ww), 3);
-      const auto check = [&](int32_t type, const std::vector<uint8_t>& bytes) {
+      const auto check = [norm, rows = rows, columns = columns](int32_t type,
+                                                                const std::vector<uint8_t>& bytes) {
         const auto found = param_stats::norm_by_blocks(
             matrix_of(bytes, tmeter::DType(type), rows, columns), kDefault, kNever);
         ASSERT_TRUE(found) << rows << " x " << columns << ", type " << type;
@@ -275,10 +276,11 @@ TEST(Spectrum, AStartThatMissesAValueIsNoTrap) {
     for (const auto& [rows, columns] :
          {std::pair{65, 400}, {400, 66}, {70, 70}, {300, 260}, {130, 900}, {1500, 128}}) {
       for (int again = 0; again < 4; ++again) {
-        const auto value = [=](int64_t i) {
+        const auto value = [kind = Kind{close, above, within},
+                            count = std::min(rows, columns)](int64_t i) {
           const auto x = static_cast<double>(i);
-          return i < close ? above * (1 - within * x / close)
-                           : 1 - 0.5 * std::pow(x / std::min(rows, columns), 0.667);
+          return i < kind.close ? kind.above * (1 - kind.within * x / kind.close)
+                                : 1 - 0.5 * std::pow(x / count, 0.667);
         };
         const auto bytes = as_floats(mirrored(rows, columns, random, value), 1);
         const auto norm =
