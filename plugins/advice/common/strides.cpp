@@ -196,12 +196,18 @@ bool is_contiguous(const Strided& s) {
   return true;
 }
 
+std::optional<int64_t> product_of(std::span<const int64_t> sizes) {
+  if (std::ranges::find(sizes, 0) != sizes.end()) return 0;
+  int64_t product = 1;
+  for (const auto n : sizes)
+    if (__builtin_mul_overflow(product, n, &product)) return std::nullopt;
+  return product;
+}
+
 std::optional<Sizes> view_strides(const Strided& s, const Sizes& sizes) {
-  const auto product = [](const Sizes& v) {
-    return std::accumulate(v.begin(), v.end(), int64_t{1}, std::multiplies<>());
-  };
-  if (product(s.sizes) != product(sizes)) return std::nullopt;
-  if (product(sizes) == 0 || s.sizes.empty()) return contiguous(sizes).strides;
+  const auto all = product_of(sizes);
+  if (!all || product_of(s.sizes) != all) return std::nullopt;
+  if (*all == 0 || s.sizes.empty()) return contiguous(sizes).strides;
   Sizes out(sizes.size(), 1);
   size_t view = sizes.size();
   int64_t base = s.strides.back(), run = 1, taken = 1;  // of a run of dims that lie together

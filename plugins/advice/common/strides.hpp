@@ -3,6 +3,7 @@
 // PyTorch makes it so, else unknown. Who guesses wrong here would tell of copies that are none.
 #pragma once
 #include <optional>
+#include <span>
 #include <tmeter/cpp/plugin.hpp>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,9 @@ namespace layout {
 bool is_channels_last(const tmeter::Value& memory_format);
 
 using Sizes = std::vector<int64_t>;
+
+/// How many elements; empty: more than a number holds.
+std::optional<int64_t> product_of(std::span<const int64_t> sizes);
 
 struct Strided {
   Sizes sizes, strides;  // elements

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <tmeter/cpp/op_class.hpp>
 
 #include "tensors.hpp"
@@ -69,8 +70,9 @@ Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
     const size_t to = batch.size() - (rank - 2) + i;
     if (s->sizes[i] == wide.sizes[to]) wide.strides[to] = s->strides[i];
   }
-  Sizes flat{1};
-  for (const auto n : batch) flat[0] *= n;
+  const auto matrices = layout::product_of(batch);
+  if (!matrices) return 0;
+  Sizes flat{*matrices};
   for (size_t i = rank - 2; i < rank; ++i) {
     wide.sizes.push_back(s->sizes[i]), wide.strides.push_back(s->strides[i]);
     flat.push_back(s->sizes[i]);
@@ -98,14 +100,12 @@ bool is_trainable(Value v) {
 Count copy_of_rows(const Value& v, const Kernels& k) {
   const auto* s = layout_of(v, k);
   if (!s || s->sizes.size() < 3) return 0;
-  Sizes flat{1, s->sizes.back()};
-  for (size_t i = 0; i + 1 < s->sizes.size(); ++i) flat[0] *= s->sizes[i];
-  return layout::view_strides(*s, flat) ? Count(0) : v.bytes();
+  const auto rows = layout::product_of(std::span(s->sizes).first(s->sizes.size() - 1));
+  return !rows || layout::view_strides(*s, {*rows, s->sizes.back()}) ? Count(0) : v.bytes();
 }
 
-/// Many matrices times one. One that can be trained is multiplied by all rows at once, whatever
-/// that copies (`should_fold`); else, where the rows do not lie evenly, each matrix of the batch by
-/// it.
+/// Many matrices times one. All rows at once by one that can be trained, whatever that copies
+/// (`should_fold`); else, where the rows do not lie evenly, each matrix of the batch by it.
 Count product_with_matrix(const Value& x, const Value& matrix, const Kernels& k) {
   const auto rank = x.shape().rank();
   if (rank < 3) return 0;

@@ -60,6 +60,10 @@ TEST(Strides, BeyondAllMemory) {
   constexpr int64_t kMost = INT64_MAX;
   EXPECT_FALSE(layout::view_strides({{4, 4}, {kMost, kMost}}, {16}));
   EXPECT_FALSE(layout::is_contiguous({{4, 4}, {kMost, 1}}));
+  EXPECT_FALSE(layout::product_of(Sizes{kMost, 2}));
+  EXPECT_FALSE(layout::view_strides({{4}, {1}}, {kMost, 2}));
+  EXPECT_EQ(layout::product_of(Sizes{kMost, 2, 0}), 0);  // nothing, however many times
+  EXPECT_TRUE(layout::view_strides({{kMost, 2, 0}, {0, 0, 1}}, {0, 5}));
 }
 
 }  // namespace
