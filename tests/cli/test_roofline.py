@@ -64,6 +64,37 @@ class Roofline(CliTest):
         self.assertEqual(totals["traffic_bytes"], 71_680 + 8_192 + 14_536)
         self.assert_close(totals["arithmetic_intensity"], (2 * 75_776 + totals["other_flops"]) / totals["traffic_bytes"])
 
+    def test_operators_lie_below_the_ceilings(self):
+        # 2e9 FLOP/s at the most; 1e9 B/s give that from 2 FLOP/B on, 4e9 B/s of matrix products from 0.5 on.
+        rates = {"peak_mac_float32": 1e9, "peak_op_float32": 1e9, "peak_dram": 1e9}
+        memory = ("roofline of float32 and memory", [[1 / 64, 1e9 / 64], [2, 2e9], [16384, 2e9]])
+        caches = ("roofline of float32 and caches", [[1 / 64, 4e9 / 64], [0.5, 2e9], [16384, 2e9]])
+        for more, roofs in (({}, [memory]), ({"bandwidth_matmul": 4e9}, [memory, caches]), ({"bandwidth_matmul": 5e8}, [memory])):
+            document, modules = self.run_on(**rates, **more)
+            self.assertEqual([(s["title"], s["points"]) for s in document["series"]], roofs)
+            for s in document["series"]:
+                self.assertEqual(s["id"], "roofline")
+                self.assertEqual(s["x"], {"title": "intensity", "unit": "FLOP/B"})
+                self.assertEqual(s["y"], {"title": "attainable arithmetic/s", "unit": "FLOP/s"})
+            bandwidth = 4e9 if caches in roofs else 1e9
+            for node in document["nodes"]:
+                values = node["values"]
+                roof = min(2e9, values["arithmetic_intensity"] * bandwidth)
+                self.assertLessEqual(values["attainable_flops"], roof * (1 + 1e-9), node["op"])
+        document, modules = self.run_on(overhead_operator=10e-6, **rates)
+        self.assert_close(modules["up"]["attainable_flops"], (2 * 65_536 + 1_024) / 81.68e-6)
+        totals = document["totals"]
+        self.assert_close(totals["attainable_flops"], (2 * 75_776 + totals["other_flops"]) / totals["predicted_time"])
+
+    def test_what_no_picture_holds_is_no_ceiling(self):
+        usual = {"peak_mac_float32": 1e9, "peak_op_float32": 1e9, "peak_dram": 1e9}
+        for key in ("peak_mac_float32", "peak_dram"):
+            for rate in (0.0, 1e-320, 1.7e308):
+                with self.subTest(key=key, rate=rate):
+                    document, _ = self.run_on(**{**usual, key: rate})
+                    for s in document["series"]:
+                        self.assertTrue(all(0 < y < float("inf") for _, y in s["points"]), s)
+
     def test_a_profile_without_rates_gives_no_times_and_says_so(self):
         """horowitz-45nm has no clock; half of the rates are not enough either."""
         for arguments, name in (([], "horowitz-45nm"), (["--hardware", self.machine(peak_dram=1e9)], "made-up"),

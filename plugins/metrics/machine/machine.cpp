@@ -180,7 +180,6 @@ std::optional<double> Machine::arithmetic_of(const Work& work, const Call& call)
   return arithmetic_seconds(work, rates);
 }
 
-/// Of its class, where the profile knows what caches give it; else of memory.
 std::optional<double> Machine::bandwidth_of(OpClass kind, const Call& call) {
   const auto [at, is_new] = bandwidths_.try_emplace(kind);
   if (is_new) {

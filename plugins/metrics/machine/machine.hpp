@@ -31,6 +31,8 @@ class Machine {
   std::string quoted_name() const;
   bool has_peak_mac() const { return has_peak_mac_; }
   bool has_bandwidth() const { return bandwidth_.has_value(); }
+  /// Of memory, in B/s.
+  std::optional<double> bandwidth() const { return bandwidth_; }
   /// Whether the profile has the family at all, for any class or type.
   static bool has(const tmeter::Call& call, Family family);
   static std::optional<double> number(const tmeter::Call& call, const std::string& key);
@@ -45,6 +47,8 @@ class Machine {
 
   /// Of the work's class and element type, or a stand-in. Empty: the profile has none.
   std::optional<double> figure(Family family, const Work& work, const tmeter::Call& call);
+  /// Of its class, where the profile knows what caches give it; else of memory.
+  std::optional<double> bandwidth_of(OpClass kind, const tmeter::Call& call);
   /// Of all parts together, which run as one: their arithmetic one after the other, their traffic
   /// meanwhile. What the profile has no rates for takes no time; empty when it has rates, but none
   /// for this element type.
@@ -53,7 +57,6 @@ class Machine {
  private:
   using Amounts = std::array<double, 3>;  // MACs, other operations, bytes
   std::optional<Amounts> amounts_inside(const tmeter::Node& node, const tmeter::Call& call) const;
-  std::optional<double> bandwidth_of(OpClass kind, const tmeter::Call& call);
   std::optional<double> arithmetic_of(const Work& work, const tmeter::Call& call);
   void warn_once(const tmeter::Call& call, const std::string& message);
 

@@ -3,8 +3,10 @@
 //
 // The figures are those of the hardware profile of the run (docs/hardware-profiles.md), the
 // formulas machine/figures.hpp's.
+#include <cmath>
 #include <memory>
 
+#include "ceilings.hpp"
 #include "machine.hpp"
 #include "per_node.hpp"
 
@@ -29,6 +31,10 @@ Cell traffic(const Point& p) { return Cell(static_cast<int64_t>(p.bytes)); }
 Cell predicted(const Point& p) { return Cell(p.seconds()); }
 Cell arithmetic(const Point& p) { return Cell(p.times->arithmetic); }
 Cell moving(const Point& p) { return Cell(p.times->memory); }
+Cell attainable(const Point& p) {
+  const auto rate = p.flops / p.seconds();
+  return std::isfinite(rate) ? Cell(rate) : Cell::unavailable();
+}
 Cell called(const Point& p) { return Cell(p.overhead); }
 Cell held_by_memory(const Point& p) {
   const bool yes = p.times->memory > p.times->arithmetic && p.times->memory >= p.overhead;
@@ -48,7 +54,7 @@ constexpr std::string_view kRoofline =
     "operator; a lower bound, for caches and "
     "fusion are not in it";
 
-const std::array<Column, 8> kColumns{{
+const std::array<Column, 9> kColumns{{
     {{.id = "predicted_time",
       .title = "predicted time",
       .unit = "s",
@@ -119,11 +125,27 @@ const std::array<Column, 8> kColumns{{
                     "has none"},
      called,
      true},
+    {{.id = "attainable_flops",
+      .title = "attainable arithmetic/s",
+      .unit = "FLOP/s",
+      .unit_kind = TMETER_UNIT_OTHER,
+      .aggregation = TMETER_AGGREGATE_WEIGHTED_MEAN,
+      .better = TMETER_BETTER_HIGHER,
+      .flags = TMETER_METRIC_DETAIL,
+      .convention = "(2 × MACs + other operations) / predicted_time; of a module: all its "
+                    "operations over all its time",
+      .weight = "predicted_time"},
+     attainable,
+     true},
 }};
 
 class Roofline {
  public:
   void start(Call& call);
+
+  void draw_ceilings(Call& call) const {
+    if (missing_.empty()) ceilings_.draw(machine_, call);
+  }
 
   Cell at(const Column& column, const tmeter::Node& node, const Call& call) {
     if (column.needs_machine && !missing_.empty()) return Cell::unavailable();
@@ -150,11 +172,13 @@ class Roofline {
   std::string missing_;  // a sentence; empty: the profile can tell times
   double overhead_ = 0;
   machine::PerNode<Work, Point> nodes_;
+  roofline::Ceilings ceilings_;
 };
 
 void Roofline::start(Call& call) {
   machine_.start(call);
   nodes_.forget();
+  ceilings_.forget();
   overhead_ = machine::Machine::number(call, "overhead.operator").value_or(0);
   missing_.clear();
   if (!machine_.has_peak_mac() || !machine_.has_bandwidth())
@@ -180,6 +204,8 @@ Point Roofline::point_of(std::span<const Work> parts, double calls, const Call& 
   }
   if (point.nothing() || !missing_.empty()) return point;
   point.times = machine_.times_of(parts, call);
+  if (point.times)
+    for (const auto& work : parts) ceilings_.add(work, machine_, call);
   point.overhead = calls * overhead_;
   return point;
 }
@@ -202,6 +228,8 @@ void register_all(tmeter::Registrar& r) {
                                              Call& call) { return roofline->at(column, m, call); };
     r.module_type("*", column.spec.id, of_call, 0, "macs other_flops read_bytes written_bytes");
   }
+  r.analysis("ceilings", "predicted_time", "",
+             [roofline](const tmeter::Graph&, Call& call) { roofline->draw_ceilings(call); });
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ class System final : public tmeter::Observer {
     return recorder_->gpu_problem().empty() ? "NVML does not tell" : recorder_->gpu_problem();
   }
   static tmeter::Series series_of(const Curve& curve) {
-    tmeter::Series s{.id = curve.id(), .title = curve.title(), .x_title = "time", .x_unit = "s",
+    tmeter::Series s{.id = curve.id(), .title = curve.title(), .x_title = "since the start", .x_unit = "s",
                      .y_title = curve.title(), .y_unit = curve.unit(), .x = {}, .y = {}};
     for (const auto& p : curve.points()) s.x.push_back(p.seconds), s.y.push_back(p.value);
     return s;

@@ -122,6 +122,18 @@ test("charts are there for what the report has, and not for what it has not", as
   });
 });
 
+test("operators lie below the ceilings of the machine", () => {
+  const file = makeReport("roofline", join(fixtures, "models/resnet50.pt2"), "--plugins=roofline", "--hardware", "nvidia-a100");
+  return withPage(file, { hash: "#charts" }, async ({ page }) => {
+    await page.getByRole("img", { name: "attainable arithmetic/s against intensity of each operator call" }).waitFor();
+    await becomes(() => page.locator(".chart h2").allInnerTexts(), ["Over the operators, in the order they run", "Operator calls, one figure against another"]);
+    const legend = page.locator(".chart").last().locator(".u-legend");
+    await eventually(async () => assert.match(await legend.innerText(), /roofline of float32 and memory/));
+    await page.locator(".chart").last().getByLabel("Up").selectOption({ label: "T arithmetic" });
+    await eventually(async () => assert.doesNotMatch(await legend.innerText(), /roofline/));
+  });
+});
+
 test("what a stranger's plugin adds is shown without knowing it", () => {
   const plugin = path("strange.tmeter");
   execFileSync("c++", ["-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", join(source, "sdk/include"),

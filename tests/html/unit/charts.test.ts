@@ -1,10 +1,12 @@
 // What charts draw: areas in proportion, curves over one x, boxes of the operator graph.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { cornersAround, isCeiling, valueAt } from "page/charts/ceilings";
 import { aligned, spansDecades } from "page/charts/curves";
 import { draftOf, laidOut } from "page/charts/flow";
 import { tiles, weights } from "page/charts/tiles";
-import type { Operators } from "page/data/raw";
+import { Axis } from "page/data/codes";
+import type { Metric, Operators, Series } from "page/data/raw";
 import { tree } from "./sample_tree";
 
 // stem 10, each block 20 (conv 15, relu 5), head 30: 100 in all.
@@ -67,4 +69,41 @@ test("boxes do not overlap", () => {
   const { boxes } = laidOut(draftOf(tree, operators, 0));
   for (const a of boxes) for (const b of boxes)
     if (a !== b) assert.ok(Math.abs(a.x - b.x) >= a.width || Math.abs(a.y - b.y) >= a.height);
+});
+
+const metric = (title: string, unit: string) => ({ title, unit }) as Metric;
+const roof: Series = {
+  id: "roofline", title: "roofline of float32 and memory", x_title: "intensity", x_unit: "FLOP/B", y_title: "attainable arithmetic/s",
+  y_unit: "FLOP/s", of: [Axis.model, 0], x: [0.5, 8, 64], y: [1e9, 16e9, 16e9],  // 2 GB/s, 16 GFLOP/s
+};
+
+test("a ceiling belongs to the figure it is over and to all in its unit", () => {
+  const intensity = metric("intensity", "FLOP/B");
+  assert.ok(isCeiling(roof, intensity, metric("arithmetic/s", "FLOP/s")));
+  assert.ok(!isCeiling(roof, metric("time", "FLOP/B"), metric("arithmetic/s", "FLOP/s")));
+  assert.ok(!isCeiling(roof, metric("intensity", "B"), metric("arithmetic/s", "FLOP/s")));
+  assert.ok(!isCeiling(roof, intensity, metric("traffic/s", "B/s")));
+  assert.ok(!isCeiling({ ...roof, y_unit: "" }, intensity, metric("share", "")));
+  assert.ok(!isCeiling({ ...roof, of: [Axis.module, 0] }, intensity, metric("arithmetic/s", "FLOP/s")));
+});
+
+test("a ceiling is straight where both scales are logarithmic", () => {
+  const near = (a: number | null, b: number) => assert.ok(a !== null && Math.abs(a / b - 1) < 1e-12, `${a}, ${b}`);
+  near(valueAt(roof, 0.5), 1e9);
+  near(valueAt(roof, 2), 4e9);
+  near(valueAt(roof, 8), 16e9);
+  near(valueAt(roof, 20), 16e9);
+  near(valueAt(roof, 64), 16e9);
+  assert.equal(valueAt(roof, 0.4), null);
+  assert.equal(valueAt(roof, 65), null);
+  assert.equal(valueAt({ x: [0, 10], y: [5, -5] }, 2), 3);
+  assert.equal(valueAt({ x: [3], y: [7] }, 3), 7);
+  assert.equal(valueAt({ x: [3], y: [7] }, 4), null);
+});
+
+test("a picture goes beyond the points as far as the corners of ceilings", () => {
+  assert.deepEqual(cornersAround([roof], [1, 2]), [0.5, 8, 16]);
+  assert.deepEqual(cornersAround([roof], [1, 100]), [0.5, 8, 200]);
+  assert.deepEqual(cornersAround([], [1, 100]), []);
+  assert.deepEqual(cornersAround([roof], []), []);
 });

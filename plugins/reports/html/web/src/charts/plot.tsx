@@ -11,7 +11,8 @@ export interface Curve {
   y: (number | null)[];
   /** CSS colour */
   color: string;
-  kind?: "line" | "points" | "steps";
+  /** A ceiling: dashed, as nothing that was measured. */
+  kind?: "line" | "points" | "steps" | "ceiling";
 }
 
 export interface PlotProps {
@@ -53,6 +54,7 @@ function seriesOf(curve: Curve, format: (v: number) => string): uPlot.Series {
     value: (_plot, v) => (v === null || v === undefined ? "–" : format(v)),
   };
   if (curve.kind === "points") series.paths = () => null;
+  if (curve.kind === "ceiling") series.dash = [6, 4];
   if (curve.kind === "steps") series.paths = uPlot.paths.stepped!({ align: 1 });
   return series;
 }
@@ -74,6 +76,9 @@ function drawMarks(marks: NonNullable<PlotProps["marks"]>, color: string) {
   };
 }
 
+/** Pixels for what stands beside an axis, and its title. */
+const roomFor = (values: (string | null)[] | null) => 34 + 6 * Math.max(6, ...(values ?? []).map((v) => v?.length ?? 0));
+
 const mostInLegend = 10;  // curves; of more, the one beside the pointer is named
 
 function optionsOf(props: PlotProps, width: number, onFocus: (title: string | undefined) => void): uPlot.Options {
@@ -86,13 +91,13 @@ function optionsOf(props: PlotProps, width: number, onFocus: (title: string | un
     values: (_plot, splits) => splits.map((v) => (v === null ? "" : format(v))),
   });
   return {
-    width, height: props.height,
+    width, height: props.height, padding: [null, 30, null, null],  // the last word below the axis
     scales: {
       x: { time: false, distr: props.logX ? 3 : 1, log: props.bytesX ? 2 : 10 },
       y: { distr: props.logY ? 3 : 1, log: props.bytesY ? 2 : 10 },
     },
     axes: [{ ...axis(formatX, props.xTitle, props.bytesX), size: 30 },
-      { ...axis(formatY, props.yTitle, props.bytesY), size: 76 }],
+      { ...axis(formatY, props.yTitle, props.bytesY), size: (_plot, values) => roomFor(values) }],
     series: [{ label: props.xTitle, value: (_plot, v) => (v === null ? "–" : formatX(v)) },
       ...props.curves.map((curve) => seriesOf(curve, formatY))],
     legend: { show: props.legend ?? props.curves.length <= mostInLegend, live: true },

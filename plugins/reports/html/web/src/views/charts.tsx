@@ -1,22 +1,24 @@
 // Charts for what the report has: cost against size, curves of plugins, figures over the operators in
-// the order they run, and one figure of operators against another. Without data there is no box.
+// the order they run, and one figure of operators against another (scatter.tsx). Without data there is
+// no box.
 import { useMemo, useState } from "preact/hooks";
+import { isCeiling } from "../charts/ceilings";
 import { aligned, spansDecades } from "../charts/curves";
 import { Plot, type Curve } from "../charts/plot";
 import { Aggregation, Axis, UnitKind } from "../data/codes";
 import { integerOf, valueOf } from "../data/cell";
 import { families } from "../data/families";
-import type { Figures } from "../data/figures";
-import { textOf, type Metric, type Operators, type RawCount, type Series, type Target } from "../data/raw";
+import { textOf, type RawCount, type Series, type Target } from "../data/raw";
 import { joined, scaled } from "../format/units";
 import { shortened } from "../format/text";
 import { useApp, type App } from "../state/app";
 import { useLoaded } from "../state/load";
+import { formatOf, isBytes, type OperatorData } from "./axes";
 import { FamilyCharts } from "./family_bars";
 import { Choice } from "./menu";
 import { nameOf } from "./names";
-import { namesOf, useOperators } from "./operator_table";
-import { operatorColor } from "./colors";
+import { useOperators } from "./operator_table";
+import { Scatter } from "./scatter";
 
 export const hasCharts = (app: App): boolean => {
   const { sweep, counts } = app.report.summary;
@@ -31,22 +33,23 @@ function TensorFamilies({ app }: { app: App }) {
   return figures ? <FamilyCharts app={app} figures={figures} things="tensors" /> : null;
 }
 
-const formatOf = (metric: Metric) => (v: number) => joined(scaled(v, metric.unit_kind, metric.unit));
-const isBytes = (metric: Metric) => metric.unit_kind === UnitKind.byte;
 const lineColors = Array.from({ length: 8 }, (_, i) => `var(--kind-${i})`);
 const lineColor = (i: number) => lineColors[i % lineColors.length]!;
+
+const none: Series[] = [];
 
 export function Charts() {
   const app = useApp();
   const data = useOperators(app);
+  const curves = useLoaded(() => app.report.curves(), [app.report]);
   const { sweep, counts } = app.report.summary;
   return (
     <div class="charts">
       {sweep ? <SweepChart app={app} /> : null}
-      {counts.series > 0 ? <SeriesCharts app={app} /> : null}
+      {counts.series > 0 && curves ? <SeriesCharts app={app} all={curves.series} /> : null}
       {hasFamilies(app) ? <TensorFamilies app={app} /> : null}
       {data && data.figures.metrics.length > 0 ? <OverOperators app={app} {...data} /> : null}
-      {data && data.figures.metrics.length > 1 ? <Scatter app={app} {...data} /> : null}
+      {data && data.figures.metrics.length > 1 ? <Scatter app={app} {...data} series={curves?.series ?? none} /> : null}
     </div>
   );
 }
@@ -88,19 +91,20 @@ function SweepChart({ app: { report } }: { app: App }) {
   );
 }
 
-/** Series of one meaning share a chart. */
-function SeriesCharts({ app }: { app: App }) {
-  const curves = useLoaded(() => app.report.curves(), [app.report]);
+/** Series of one meaning share a chart; those behind figures of operators have none of their own. */
+function SeriesCharts({ app, all }: { app: App; all: Series[] }) {
   const groups = useMemo(() => {
+    const figures = app.report.metrics.filter(({ axis }) => axis === Axis.operator);
+    const isBehind = (s: Series) => figures.some((x) => figures.some((y) => isCeiling(s, x, y)));
     const byMeaning = new Map<string, Series[]>();
-    for (const s of curves?.series ?? []) {
+    for (const s of all.filter((each) => !isBehind(each))) {
       const key = [s.id, s.title, s.x_title, s.x_unit, s.y_title, s.y_unit].join("\u0000");
       const list = byMeaning.get(key);
       if (list) list.push(s);
       else byMeaning.set(key, [s]);
     }
     return [...byMeaning.values()];
-  }, [curves]);
+  }, [all]);
   return <>{groups.map((group, i) => <SeriesGroup key={i} app={app} group={group} />)}</>;
 }
 
@@ -143,12 +147,6 @@ export function SeriesPlot({ series, chart, height }: {
                {...(series.y_unit === "B" ? { formatY: bytesText, bytesY: true } : {})} />;
 }
 
-interface OperatorData {
-  app: App;
-  operators: Operators;
-  figures: Figures;
-}
-
 /** Peaks say most over time, so a figure whose roll-up is the largest is the first choice. */
 function OverOperators({ app, operators, figures }: OperatorData) {
   const { report } = app;
@@ -180,48 +178,4 @@ function OverOperators({ app, operators, figures }: OperatorData) {
       ))}
     </section>
   );
-}
-
-/** Each operator call as a point: with an intensity and a rate it is the roofline's picture. */
-function Scatter({ app, operators, figures }: OperatorData) {
-  const { report } = app;
-  const usual = figures.metrics.filter((i) => !report.metrics[i]!.detail);
-  const bytes = figures.metrics.find((i) => isBytes(report.metrics[i]!)) ?? figures.metrics[0]!;
-  const [x, setX] = useState(figures.metrics.find((i) => /\/B$/.test(report.metrics[i]!.unit)) ?? bytes);
-  const [y, setY] = useState(figures.metrics.find((i) => /\/s$/.test(report.metrics[i]!.unit)) ??
-                             usual.find((i) => i !== bytes) ?? figures.metrics[1]!);
-  const options = figures.metrics.map((i) => [i, report.metrics[i]!.title] as const);
-  const chart = useMemo(() => scatterCurves(operators, figures.values(x), figures.values(y)), [x, y]);
-  const [titleX, titleY] = [report.metrics[x]!.title, report.metrics[y]!.title];
-  return (
-    <section class="chart">
-      <h2>Operator calls, one figure against another</h2>
-      <Choice label="Across" value={x} options={options} onChange={setX} />
-      <Choice label="Up" value={y} options={options} onChange={setY} />
-      {chart.points.length > 0
-        ? <Plot label={`${titleY} against ${titleX} of each operator call`} x={chart.x} curves={chart.curves}
-                xTitle={titleX} yTitle={titleY} height={340} logX logY
-                formatX={formatOf(report.metrics[x]!)} formatY={formatOf(report.metrics[y]!)}
-                bytesX={isBytes(report.metrics[x]!)} bytesY={isBytes(report.metrics[y]!)}
-                onPick={(i) => app.update({ selection: { kind: "operator", index: chart.points[i]! } })} />
-        : <p class="quiet">no operator call has both figures above 0</p>}
-    </section>
-  );
-}
-
-const mostKinds = 8;  // curves of their own; all other operators share one
-
-function scatterCurves(operators: Operators, across: Float64Array, up: Float64Array) {
-  const points = operators.module.map((_, i) => i).filter((i) => across[i]! > 0 && up[i]! > 0)
-    .sort((a, b) => across[a]! - across[b]!);
-  const names = namesOf(operators);
-  const counts = new Map<string, number>();
-  for (const i of points) counts.set(names[i]!, (counts.get(names[i]!) ?? 0) + 1);
-  const kinds = [...counts].sort((a, b) => b[1] - a[1]).slice(0, mostKinds).map(([name]) => name);
-  const curve = (title: string, color: string, isIn: (name: string) => boolean): Curve => ({
-    title, color, kind: "points", y: points.map((i) => (isIn(names[i]!) ? up[i]! : null)),
-  });
-  const curves = kinds.map((name) => curve(shortened(name, 40), operatorColor(names, name), (other) => other === name));
-  if (counts.size > kinds.length) curves.push(curve("others", "var(--kind-other)", (name) => !kinds.includes(name)));
-  return { points, x: points.map((i) => across[i]!), curves };
 }

@@ -1,0 +1,30 @@
+// What bounds the operators of a run from above: for each element type the rate of arithmetic at an
+// intensity, min(peak, intensity × bandwidth), the roofline of Williams, Waterman and Patterson,
+// CACM 52(4), 2009. Once with the bandwidth of memory, and, where a profile has faster figures for
+// a class of operators, with the fastest of them.
+#pragma once
+#include <map>
+#include <optional>
+#include <tmeter/cpp/plugin.hpp>
+
+#include "machine.hpp"
+
+namespace roofline {
+
+class Ceilings {
+ public:
+  void forget() { highest_.clear(); }
+  /// An operator does this work on the machine.
+  void add(const machine::Work& work, machine::Machine& machine, const tmeter::Call& call);
+  /// A series of the whole model for each: attainable FLOP/s over FLOP/B.
+  void draw(const machine::Machine& machine, tmeter::Call& call) const;
+
+ private:
+  struct Rates {
+    double flops = 0;   // 1/s
+    double caches = 0;  // B/s
+  };
+  std::map<int32_t, Rates> highest_;  // by element type
+};
+
+}  // namespace roofline

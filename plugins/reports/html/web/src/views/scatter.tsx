@@ -1,0 +1,73 @@
+// One figure of operators against another: with an intensity and a rate it is the roofline's picture.
+import { useMemo, useState } from "preact/hooks";
+import { cornersAround, isCeiling, valueAt } from "../charts/ceilings";
+import { Plot, type Curve } from "../charts/plot";
+import { Provenance } from "../data/codes";
+import type { Operators, Series } from "../data/raw";
+import { shortened } from "../format/text";
+import { formatOf, isBytes, type OperatorData } from "./axes";
+import { operatorColor } from "./colors";
+import { Choice } from "./menu";
+import { namesOf } from "./operator_table";
+
+/** Each operator call as a point, and the curves of plugins that its figures are held against as lines. */
+export function Scatter({ app, operators, figures, series }: OperatorData & { series: Series[] }) {
+  const { metrics } = app.report;
+  const usual = figures.metrics.filter((i) => !metrics[i]!.detail);
+  const bytes = figures.metrics.find((i) => isBytes(metrics[i]!)) ?? figures.metrics[0]!;
+  const rates = figures.metrics.filter((i) => /\/s$/.test(metrics[i]!.unit));
+  const [x, setX] = useState(figures.metrics.find((i) => /\/B$/.test(metrics[i]!.unit)) ?? bytes);
+  const [y, setY] = useState(rates.find((i) => metrics[i]!.provenance === Provenance.measured) ?? rates[0] ??
+                             usual.find((i) => i !== bytes) ?? figures.metrics[1]!);
+  const options = figures.metrics.map((i) => [i, metrics[i]!.title] as const);
+  const [across, up] = [metrics[x]!, metrics[y]!];
+  const chart = useMemo(() => scatterCurves(operators, figures.values(x), figures.values(y),
+                                            series.filter((s) => isCeiling(s, across, up))), [x, y, series]);
+  const pick = (row: number) => {
+    const index = chart.operators[row];
+    if (index !== undefined) app.update({ selection: { kind: "operator", index } });
+  };
+  return (
+    <section class="chart">
+      <h2>Operator calls, one figure against another</h2>
+      <Choice label="Across" value={x} options={options} onChange={setX} />
+      <Choice label="Up" value={y} options={options} onChange={setY} />
+      {chart.x.length > 0
+        ? <Plot label={`${up.title} against ${across.title} of each operator call`} x={chart.x} curves={chart.curves}
+                xTitle={across.title} yTitle={up.title} height={340} logX logY
+                formatX={formatOf(across)} formatY={formatOf(up)} bytesX={isBytes(across)} bytesY={isBytes(up)}
+                onPick={pick} />
+        : <p class="quiet">no operator call has both figures above 0</p>}
+    </section>
+  );
+}
+
+const mostKinds = 8;  // curves of their own; all other operators share one
+
+/** A row for each point and for each corner of a ceiling; `operators`: of each row, if it is a point. */
+function scatterCurves(operators: Operators, across: Float64Array, up: Float64Array, ceilings: Series[]) {
+  const points = operators.module.map((_, i) => i).filter((i) => across[i]! > 0 && up[i]! > 0)
+    .sort((a, b) => across[a]! - across[b]!);
+  const corners = cornersAround(ceilings, points.map((i) => across[i]!));
+  const rows = [...points.map((i) => ({ x: across[i]!, i: i as number | undefined })), ...corners.map((x) => ({ x, i: undefined }))]
+    .sort((a, b) => a.x - b.x);
+  const lines = ceilings.map((s): Curve => ({
+    title: s.title, color: "var(--ink-2)", kind: "ceiling", y: rows.map((row) => valueAt(s, row.x)),
+  }));
+  return { x: rows.map((row) => row.x), operators: rows.map((row) => row.i),
+           curves: [...kindsOf(operators, points, rows.map((row) => row.i), up), ...lines] };
+}
+
+/** A curve for each of the most frequent operators. */
+function kindsOf(operators: Operators, points: number[], rows: (number | undefined)[], up: Float64Array): Curve[] {
+  const names = namesOf(operators);
+  const counts = new Map<string, number>();
+  for (const i of points) counts.set(names[i]!, (counts.get(names[i]!) ?? 0) + 1);
+  const kinds = [...counts].sort((a, b) => b[1] - a[1]).slice(0, mostKinds).map(([name]) => name);
+  const curve = (title: string, color: string, isIn: (name: string) => boolean): Curve => ({
+    title, color, kind: "points", y: rows.map((i) => (i !== undefined && isIn(names[i]!) ? up[i]! : null)),
+  });
+  const curves = kinds.map((name) => curve(shortened(name, 40), operatorColor(names, name), (other) => other === name));
+  if (counts.size > kinds.length) curves.push(curve("others", "var(--kind-other)", (name) => !kinds.includes(name)));
+  return curves;
+}
