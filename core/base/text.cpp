@@ -65,8 +65,10 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+  const bool may_begin_a_name = word.size() >= 3;
   for (const auto& candidate : candidates) {
-    const size_t distance = edit_distance(word, candidate);
+    const bool begins = may_begin_a_name && candidate.starts_with(word);
+    const size_t distance = begins ? 0 : edit_distance(word, candidate);
     if (distance < best_distance) best_distance = distance, best = candidate;
   }
   return best;
@@ -139,8 +141,8 @@ std::string spelled_control(uint32_t code) {
 
 /// How many printable ASCII characters `text` begins with: nearly always all.
 size_t plain_length(std::string_view text) {
-  const auto other = std::find_if(text.begin(), text.end(),
-                                  [](unsigned char c) { return c < 0x20 || c > 0x7E; });
+  const auto other =
+      std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; });
   return static_cast<size_t>(other - text.begin());
 }
 

@@ -23,6 +23,8 @@ TEST(Text, NearestFindsSlipsButNotStrangers) {
   EXPECT_EQ(nearest("flop", known), "flops");
   EXPECT_EQ(nearest("enregy", known), "energy");
   EXPECT_EQ(nearest("quantization", known), "");
+  EXPECT_EQ(nearest("nvidia-h100", {"nvidia-a100", "nvidia-h100-sxm"}), "nvidia-h100-sxm");
+  EXPECT_EQ(nearest("en", {"energy"}), "");
   EXPECT_EQ(did_you_mean("flop", known), " (did you mean 'flops'?)");
 }
 
