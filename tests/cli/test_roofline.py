@@ -62,6 +62,7 @@ class Roofline(CliTest):
         self.assert_close(modules["down"]["arithmetic_intensity"], (2 * 10_240 + 40) / 14_536)
         totals = document["totals"]
         self.assertEqual(totals["traffic_bytes"], 71_680 + 8_192 + 14_536)
+        self.assertIsInstance(totals["traffic_bytes"], int)
         self.assert_close(totals["arithmetic_intensity"], (2 * 75_776 + totals["other_flops"]) / totals["traffic_bytes"])
 
     def test_operators_lie_below_the_ceilings(self):

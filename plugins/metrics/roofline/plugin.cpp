@@ -27,7 +27,7 @@ struct Point {
 };
 
 Cell intensity(const Point& p) { return p.bytes > 0 ? Cell(p.flops / p.bytes) : Cell(); }
-Cell traffic(const Point& p) { return Cell(static_cast<int64_t>(p.bytes)); }
+Cell traffic(const Point& p) { return Cell(tmeter::Count(static_cast<int64_t>(p.bytes))); }
 Cell predicted(const Point& p) { return Cell(p.seconds()); }
 Cell arithmetic(const Point& p) { return Cell(p.times->arithmetic); }
 Cell moving(const Point& p) { return Cell(p.times->memory); }
