@@ -16,6 +16,9 @@ FIXTURES = pathlib.Path(os.environ.get("FIXTURES", "tests/fixtures"))
 BUILD = pathlib.Path(os.environ.get("BUILD", "build/release"))
 HAVE_TORCH = os.environ.get("HAVE_TORCH", "1") == "1"
 MODELS = FIXTURES / "models"
+SANITIZED = any(word in str(BUILD) for word in ("asan", "tsan"))
+# For a process that ends in the sandbox or under a tracer, where LeakSanitizer cannot look for leaks.
+NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}
 
 
 def tmeter(*arguments, timeout=120, cwd=None, env=None):

@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from support import MODELS, SOURCE, TMETER, CliTest, build_plugin, main, tmeter
+from support import MODELS, NO_LEAKS, SOURCE, TMETER, CliTest, build_plugin, main, tmeter
 
 RESNET = MODELS / "resnet50.pt2"
 REFUSED = ("Permission denied", "Operation not permitted", "Function not implemented")
@@ -159,7 +159,8 @@ class Sandbox(CliTest):
         """As under a debugger: a tracer follows the worker."""
         tracer = self.folder / "tracer"
         subprocess.run(["cc", "-O1", "-Wall", "-Werror", "-o", tracer, SOURCE / "tests" / "cli" / "tracer.c"], check=True)
-        done = subprocess.run([tracer, TMETER, "--report", "json", RESNET], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([tracer, TMETER, "--report", "json", RESNET], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, **NO_LEAKS})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["totals"]["macs"], 4089184256)
 
