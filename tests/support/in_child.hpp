@@ -23,6 +23,14 @@ constexpr bool kMemoryIsLimited = false;
 constexpr bool kMemoryIsLimited = true;
 #endif
 
+/// The thread sanitizer begins a thread of its own with the first one, and has memory for all there
+/// is.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kProcessIsAlone = false;
+#else
+constexpr bool kProcessIsAlone = true;
+#endif
+
 struct Ended {
   int wait_status = 0;
   std::string out, err;

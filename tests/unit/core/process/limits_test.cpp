@@ -131,6 +131,7 @@ TEST(Limits, MemoryIsRefusedBeyondTheLimitAndALimitBelowWhatIsTakenIsNone) {
 }
 
 TEST(Limits, OwnMemoryCountsSharedMemoryToo) {
+  if (!testing::kProcessIsAlone) GTEST_SKIP();
   constexpr size_t kMuch = 64 << 20;
   const auto before = own_memory(getpid());
   void* memory = mmap(nullptr, kMuch, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
