@@ -130,11 +130,28 @@ class Turned(nn.Module):
         self.matrix = nn.Parameter(torch.randn(64, 32))
         self.requires_grad_(trainable)
 
-    def forward(self, x):
-        rows, blocks = x.transpose(0, 1), x.view(2, 4, 40, 64).permute(2, 0, 1, 3)
+    def operands(self, x):
         wide = torch.cat([x, x], dim=2)[:, :, :64]  # with gaps, but evenly
+        return x.transpose(0, 1), x.view(2, 4, 40, 64).permute(2, 0, 1, 3), wide
+
+    def forward(self, x):
+        rows, blocks, wide = self.operands(x)
         return self.linear(rows), rows @ self.matrix, self.linear(blocks), blocks @ self.matrix, F.linear(rows, self.matrix.t()), \
             self.linear(wide)
+
+
+class Cut(nn.Module):
+    """Weights that are parts of others: these can be trained as the whole can, but for what is detached."""
+
+    def __init__(self):
+        super().__init__()
+        self.fused, self.stacked = nn.Parameter(torch.randn(96, 64)), nn.Parameter(torch.randn(3, 48, 64))
+
+    def weights(self):
+        return self.fused[:48], self.stacked[1], self.fused.view(2, 48, 64)[0], self.fused.squeeze(), self.fused.detach()
+
+    def forward(self, x):
+        return tuple(F.linear(x.transpose(0, 1), w) for w in self.weights())
 
 
 def models():

@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 #include <tmeter/cpp/op_class.hpp>
+#include <uses.hpp>
 
 #include "tensors.hpp"
 
@@ -82,18 +83,16 @@ Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
   return layout::view_strides(wide, flat) ? Count(0) : bytes;
 }
 
-/// As far as views lead back to it.
+/// Views of what can be trained can be trained, too; `detach` is there to end that.
 bool is_trainable(Value v) {
-  constexpr std::array<std::string_view, 6> kViews{"t",  "numpy_T", "transpose",
-                                                   "mT", "permute", "view"};
-  for (int steps = 0; steps < 8; ++steps) {
-    if (const auto tensor = v.tensor()) return tensor.trainable();
+  constexpr int kMostViews = 8;
+  for (int steps = 0; steps < kMostViews && !v.tensor(); ++steps) {
     const auto by = v.producer();
-    if (!by || by.arg_count() == 0) return false;
-    if (std::ranges::find(kViews, tmeter::base_name(by.op())) == kViews.end()) return false;
+    if (!by || !advice::is_seen_through(by, advice::Through::kView)) return false;
+    if (tmeter::base_name(by.op()) == "detach") return false;
     v = by.arg(0);
   }
-  return false;
+  return v.tensor() && v.tensor().trainable();
 }
 
 /// A copy of the rows one below the other, unless they are a view.
