@@ -114,7 +114,7 @@ std::string counts_text(std::span<const Gain> gains) {
 Ledger::Ledger(const Graph& graph, const tmeter::Call& call) : call_(call) {
   machine_.start(call);
   overhead_ = machine::Machine::number(call, "overhead.operator").value_or(0);
-  can_tell_time_ = machine_.has_peak_mac() && machine_.has_bandwidth();
+  can_tell_time_ = machine_.has_peak_mac() && machine_.bandwidth();
   for (const auto& node : graph.nodes()) {
     if (const auto m = moved_by(node)) moved_ += *m;
   }

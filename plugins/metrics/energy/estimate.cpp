@@ -32,7 +32,7 @@ void Estimator::start(const Call& call) {
 
   const auto power = Machine::number(call, "power.static");
   power_ = power.value_or(0);
-  scope_.standing = power && (machine_.has_peak_mac() || machine_.has_bandwidth());
+  scope_.standing = power && (machine_.has_peak_mac() || machine_.bandwidth());
   if (!power) {
     scope_.missing_standing = no("static power (power.static)");
   } else if (!scope_.standing) {

@@ -30,7 +30,6 @@ class Machine {
   /// "hardware profile 'nvidia-a100'"
   std::string quoted_name() const;
   bool has_peak_mac() const { return has_peak_mac_; }
-  bool has_bandwidth() const { return bandwidth_.has_value(); }
   /// Of memory, in B/s.
   std::optional<double> bandwidth() const { return bandwidth_; }
   /// Whether the profile has the family at all, for any class or type.

@@ -14,10 +14,10 @@ constexpr double kLeast = 1.0 / 64, kMost = 16'384;  // FLOP/B
 tmeter::Series roof(const std::string& title, double flops, double bytes) {
   tmeter::Series s{.id = "roofline",
                    .title = "roofline of " + title,
-                   .x_title = "intensity",
-                   .x_unit = "FLOP/B",
-                   .y_title = "attainable arithmetic/s",
-                   .y_unit = "FLOP/s",
+                   .x_title = std::string(kIntensityTitle),
+                   .x_unit = std::string(kIntensityUnit),
+                   .y_title = std::string(kRateTitle),
+                   .y_unit = std::string(kRateUnit),
                    .x = {},
                    .y = {}};
   for (const double x : {kLeast, std::clamp(flops / bytes, kLeast, kMost), kMost}) {

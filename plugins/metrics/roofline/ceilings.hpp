@@ -4,12 +4,16 @@
 // a class of operators, with the fastest of them.
 #pragma once
 #include <map>
-#include <optional>
+#include <string_view>
 #include <tmeter/cpp/plugin.hpp>
 
 #include "machine.hpp"
 
 namespace roofline {
+
+/// Of the metrics, and of the series' axes: by these a report finds that they belong together.
+inline constexpr std::string_view kIntensityTitle = "intensity", kIntensityUnit = "FLOP/B",
+                                  kRateTitle = "attainable arithmetic/s", kRateUnit = "FLOP/s";
 
 class Ceilings {
  public:

@@ -63,8 +63,8 @@ const std::array<Column, 9> kColumns{{
      predicted,
      true},
     {{.id = "arithmetic_intensity",
-      .title = "intensity",
-      .unit = "FLOP/B",
+      .title = roofline::kIntensityTitle,
+      .unit = roofline::kIntensityUnit,
       .unit_kind = TMETER_UNIT_OTHER,
       .aggregation = TMETER_AGGREGATE_WEIGHTED_MEAN,
       .better = TMETER_BETTER_HIGHER,
@@ -126,8 +126,8 @@ const std::array<Column, 9> kColumns{{
      called,
      true},
     {{.id = "attainable_flops",
-      .title = "attainable arithmetic/s",
-      .unit = "FLOP/s",
+      .title = roofline::kRateTitle,
+      .unit = roofline::kRateUnit,
       .unit_kind = TMETER_UNIT_OTHER,
       .aggregation = TMETER_AGGREGATE_WEIGHTED_MEAN,
       .better = TMETER_BETTER_HIGHER,
@@ -143,9 +143,7 @@ class Roofline {
  public:
   void start(Call& call);
 
-  void draw_ceilings(Call& call) const {
-    if (missing_.empty()) ceilings_.draw(machine_, call);
-  }
+  void draw_ceilings(Call& call) const { ceilings_.draw(machine_, call); }
 
   Cell at(const Column& column, const tmeter::Node& node, const Call& call) {
     if (column.needs_machine && !missing_.empty()) return Cell::unavailable();
@@ -181,7 +179,7 @@ void Roofline::start(Call& call) {
   ceilings_.forget();
   overhead_ = machine::Machine::number(call, "overhead.operator").value_or(0);
   missing_.clear();
-  if (!machine_.has_peak_mac() || !machine_.has_bandwidth())
+  if (!machine_.has_peak_mac() || !machine_.bandwidth())
     missing_ = machine_.quoted_name() + " has no peak rates (peak.mac.*, peak.dram)";
   const auto profile =
       std::string(call.hardware_name()) + ": " + std::string(call.hardware_title());
