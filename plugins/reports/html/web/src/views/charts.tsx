@@ -13,11 +13,11 @@ import { joined, scaled } from "../format/units";
 import { shortened } from "../format/text";
 import { useApp, type App } from "../state/app";
 import { useLoaded } from "../state/load";
-import { formatOf, isBytes, type OperatorData } from "./axes";
+import { formatOf, isBytes } from "./axes";
 import { FamilyCharts } from "./family_bars";
 import { Choice } from "./menu";
 import { nameOf } from "./names";
-import { useOperators } from "./operator_table";
+import { useOperators, type OperatorData } from "./operator_table";
 import { Scatter } from "./scatter";
 
 export const hasCharts = (app: App): boolean => {
@@ -41,15 +41,15 @@ const none: Series[] = [];
 export function Charts() {
   const app = useApp();
   const data = useOperators(app);
-  const curves = useLoaded(() => app.report.curves(), [app.report]);
   const { sweep, counts } = app.report.summary;
+  const series = useLoaded(async () => (counts.series > 0 ? (await app.report.curves()).series : none), [app.report]) ?? none;
   return (
     <div class="charts">
       {sweep ? <SweepChart app={app} /> : null}
-      {counts.series > 0 && curves ? <SeriesCharts app={app} all={curves.series} /> : null}
+      <SeriesCharts app={app} all={series} />
       {hasFamilies(app) ? <TensorFamilies app={app} /> : null}
       {data && data.figures.metrics.length > 0 ? <OverOperators app={app} {...data} /> : null}
-      {data && data.figures.metrics.length > 1 ? <Scatter app={app} {...data} series={curves?.series ?? none} /> : null}
+      {data && data.figures.metrics.length > 1 ? <Scatter app={app} {...data} series={series} /> : null}
     </div>
   );
 }
@@ -148,7 +148,7 @@ export function SeriesPlot({ series, chart, height }: {
 }
 
 /** Peaks say most over time, so a figure whose roll-up is the largest is the first choice. */
-function OverOperators({ app, operators, figures }: OperatorData) {
+function OverOperators({ app, operators, figures }: OperatorData & { app: App }) {
   const { report } = app;
   const peak = figures.metrics.find((i) => report.metrics[i]!.aggregation === Aggregation.max);
   const [metric, setMetric] = useState(peak ?? figures.metrics[0]!);

@@ -3,8 +3,9 @@ import { valueOf } from "../data/cell";
 import { families, labelOf, spread, type Family } from "../data/families";
 import type { Figures } from "../data/figures";
 import { Bars, type Bar } from "../charts/bars";
-import { figure, joined, scaled } from "../format/units";
+import { figure, joined } from "../format/units";
 import type { App } from "../state/app";
+import { formatOf } from "./axes";
 import { aboutFigure, aboutMetric } from "./metric_text";
 
 const titleOf = ({ title, unit }: Family) => `${title} [${unit}]`;
@@ -29,7 +30,7 @@ export function FamiliesOfRow({ app: { report }, figures, row }: { app: App; fig
 export function FamilyCharts({ app: { report }, figures, things }: { app: App; figures: Figures; things: string }) {
   const barsOf = ({ metrics }: Family): Bar[] => metrics.flatMap((i) => {
     const metric = report.metrics[i]!, all = spread(figures, i);
-    const text = (v: number) => joined(scaled(v, metric.unit_kind, metric.unit));
+    const text = formatOf(metric);
     return all ? [{ ...all, label: labelOf(metric), text: text(all.middle),
                     tip: `5 % ${text(all.low)} · median ${text(all.middle)} · 95 % ${text(all.high)}\n${aboutMetric(metric)}` }] : [];
   });

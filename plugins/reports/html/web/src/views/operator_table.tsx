@@ -17,7 +17,12 @@ import { matcher } from "./filters";
 import { Check, Search } from "./menu";
 import { byNumber, nextSort } from "./module_table";
 
-export function useOperators(app: App): { operators: Operators; figures: Figures } | undefined {
+export interface OperatorData {
+  operators: Operators;
+  figures: Figures;
+}
+
+export function useOperators(app: App): OperatorData | undefined {
   return useLoaded(async () => {
     const [operators, figures] = await Promise.all([app.report.operators(), app.report.figures(Axis.operator)]);
     return { operators, figures };
@@ -30,12 +35,7 @@ export function OperatorTable() {
   return data ? <Loaded {...data} /> : <p class="empty" role="status">reading the operators …</p>;
 }
 
-interface Data {
-  operators: Operators;
-  figures: Figures;
-}
-
-function Loaded({ operators, figures }: Data) {
+function Loaded({ operators, figures }: OperatorData) {
   const app = useApp();
   const [byName, setByName] = useState(false);
   const [query, setQuery] = useState("");
@@ -118,7 +118,7 @@ const rankOf = (texts: readonly string[]): Float64Array => {
   return ranks;
 };
 
-function callTable(app: App, { operators, figures }: Data, rows: number[], shown: number[]): Table {
+function callTable(app: App, { operators, figures }: OperatorData, rows: number[], shown: number[]): Table {
   const { tree, report } = app;
   const text = (of: (row: number) => string, most = 80) => ({
     cell: (row: number) => <span title={shortened(of(row), 300)}>{shortened(of(row), most)}</span>, text: of,
@@ -159,7 +159,7 @@ export function namesOf(operators: Operators): string[] {
 }
 
 /** Rows are the numbers of operators in the dictionary; then those of the types, in order. */
-function nameTable({ report }: App, { operators, figures }: Data, calls: number[], types: Map<string, number[]>,
+function nameTable({ report }: App, { operators, figures }: OperatorData, calls: number[], types: Map<string, number[]>,
                    shown: number[]): Table {
   const answers = new Answers(operators), first = operators.op.texts.length;
   const names = [...operators.op.texts, ...types.keys()];

@@ -5,13 +5,14 @@ import { Plot, type Curve } from "../charts/plot";
 import { Provenance } from "../data/codes";
 import type { Operators, Series } from "../data/raw";
 import { shortened } from "../format/text";
-import { formatOf, isBytes, type OperatorData } from "./axes";
+import type { App } from "../state/app";
+import { formatOf, isBytes } from "./axes";
 import { operatorColor } from "./colors";
 import { Choice } from "./menu";
-import { namesOf } from "./operator_table";
+import { namesOf, type OperatorData } from "./operator_table";
 
 /** Each operator call as a point, and the curves of plugins that its figures are held against as lines. */
-export function Scatter({ app, operators, figures, series }: OperatorData & { series: Series[] }) {
+export function Scatter({ app, operators, figures, series }: OperatorData & { app: App; series: Series[] }) {
   const { metrics } = app.report;
   const usual = figures.metrics.filter((i) => !metrics[i]!.detail);
   const bytes = figures.metrics.find((i) => isBytes(metrics[i]!)) ?? figures.metrics[0]!;
