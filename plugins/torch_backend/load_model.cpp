@@ -20,7 +20,6 @@
 #include "run/report_failure.hpp"
 #include "run/threads.hpp"
 #include "script/primitives.hpp"
-#include "start/start.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -142,10 +141,6 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   Loading{file, tree, builder, call, limits, memory, call.option_int("real-values")}.run(
       input_sets(file, request), may_ask);
   watch.done("model run");
-  if (const auto left = start::names_left()) {
-    call.info("LibTorch started short: " + std::to_string(left) +
-              " names of operators were not asked for");
-  }
 }
 
 }  // namespace tmeter::torch_backend

@@ -1,20 +1,16 @@
-# tmeter_add_plugin(NAME SOURCES… [LIBRARIES lib…] [VERSION_SCRIPT file])
+# tmeter_add_plugin(NAME SOURCES… [LIBRARIES lib…])
 #
 # Builds NAME.tmeter: a module with hidden visibility and exactly one exported symbol, every other
 # symbol resolved at link time; and beside it NAME.tmeter.toml, the manifest from which tmeter knows
 # what is inside without opening it. Works the same inside tmeter and in a stranger's project.
-# VERSION_SCRIPT: what is exported, for a plugin that has to export more than its entry.
 function(tmeter_add_plugin name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "VERSION_SCRIPT" "LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES")
   add_library(${name} MODULE ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE tmeter::sdk ${arg_LIBRARIES})
   set_target_properties(${name} PROPERTIES
     PREFIX "" SUFFIX ".tmeter"
     CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   set(version_script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plugin.map")
-  if(arg_VERSION_SCRIPT)
-    set(version_script "${arg_VERSION_SCRIPT}")
-  endif()
   if(UNIX AND NOT APPLE)
     target_link_options(${name} PRIVATE
       "LINKER:--version-script=${version_script}")

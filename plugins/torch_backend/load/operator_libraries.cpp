@@ -8,7 +8,6 @@
 
 #include "libtorch.hpp"
 #include "load/declarations.hpp"
-#include "start/start.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -33,7 +32,6 @@ std::unordered_set<std::string> all_operators() {
 
 void open_operator_library(const std::string& path) {
   if (open_ones().contains(path)) return;
-  start::enter_all();       // what is opened here is bound to LibTorch itself
   withdraw_declarations();  // nobody may declare an operator twice
   const auto before = all_operators();
   if (!dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {

@@ -3,8 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "start/start.hpp"
-
 namespace tmeter::torch_backend {
 namespace {
 
@@ -64,22 +62,15 @@ bool is_composite(const c10::OperatorHandle& op) {
          op.hasKernelForDispatchKey(Key::CompositeExplicitAutogradNonFunctional);
 }
 
-void register_form(torch::Library& library, const KernelEntry& entry,
-                   const c10::OperatorName& form) {
-  const auto op = c10::Dispatcher::singleton().findSchema(form);
-  if (!op || op->hasKernelForDispatchKey(c10::DispatchKey::Meta)) return;
-  if (is_composite(*op) && !entry.replaces_stub) return;
-  const auto name = form.name.substr(form.name.find("::") + 2);
-  const auto full = form.overload_name.empty() ? name : name + "." + form.overload_name;
-  library.impl(full.c_str(),
-               torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Adapter>(entry.kernel)));
-}
-
-/// The tables and the libraries live as long as the process.
 void register_entry(torch::Library& library, const KernelEntry& entry) {
   for (const auto& form : forms(entry.op)) {
-    start::when_entered(form.name,
-                        [&library, &entry, form] { register_form(library, entry, form); });
+    const auto op = c10::Dispatcher::singleton().findSchema(form);
+    if (!op || op->hasKernelForDispatchKey(c10::DispatchKey::Meta)) continue;
+    if (is_composite(*op) && !entry.replaces_stub) continue;
+    const auto name = form.name.substr(form.name.find("::") + 2);
+    const auto full = form.overload_name.empty() ? name : name + "." + form.overload_name;
+    library.impl(full.c_str(),
+                 torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Adapter>(entry.kernel)));
   }
 }
 

@@ -4,13 +4,13 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "script/checks.hpp"
-#include "start/start.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -208,6 +208,15 @@ void guard(const std::string& name) {
   if (changes) replace_overloads(overloads);
 }
 
+/// Names of the operators that TorchScript alone has, not the dispatcher.
+std::set<std::string> script_operators() {
+  std::set<std::string> names;
+  for (const auto& op : torch::jit::getAllOperators()) {
+    if (!op->isC10Op()) names.insert(op->schema().name());
+  }
+  return names;
+}
+
 }  // namespace
 
 bool reviewed_primitive(std::string_view op) { return guarded(op) || harmless(op); }
@@ -217,8 +226,8 @@ TrustPrimitives::~TrustPrimitives() { trusts() = before_; }
 
 void guard_primitives() {
   static const bool done = [] {
-    for (const auto& name : start::script_operators()) {
-      if (guarded(name) || !harmless(name)) start::when_entered(name, [name] { guard(name); });
+    for (const auto& name : script_operators()) {
+      if (guarded(name) || !harmless(name)) guard(name);
     }
     return true;
   }();
