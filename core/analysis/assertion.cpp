@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "core/base/error.hpp"
@@ -10,24 +9,6 @@
 
 namespace tmeter::core {
 namespace {
-
-struct Suffix {
-  std::string_view text;
-  double factor;
-};
-constexpr std::array<Suffix, 13> kSuffixes{{{"", 1},
-                                            {"K", 1e3},
-                                            {"M", 1e6},
-                                            {"G", 1e9},
-                                            {"T", 1e12},
-                                            {"KiB", 1024.0},
-                                            {"MiB", 1048576.0},
-                                            {"GiB", 1073741824.0},
-                                            {"TiB", 1099511627776.0},
-                                            {"uJ", 1e-6},
-                                            {"mJ", 1e-3},
-                                            {"J", 1},
-                                            {"B", 1}}};
 
 struct Comparison {
   std::string_view text;
@@ -98,29 +79,35 @@ void read_module(Reader& reader, Assertion& a) {
     refuse(a.text, "after the module's path ').' and a metric are expected");
 }
 
-/// Whole numbers stay whole, so that bounds beyond 2^53 are exact.
-tmeter_number scaled(double value, std::string_view digits, double factor) {
-  int64_t whole = 0, product = 0;
-  const auto* end = digits.data() + digits.size();
-  const auto parsed = std::from_chars(digits.data(), end, whole);
-  const bool is_whole = parsed.ec == std::errc() && parsed.ptr == end && factor >= 1;
-  if (is_whole && !__builtin_mul_overflow(whole, static_cast<int64_t>(factor), &product))
-    return number(product);
-  return number(value * factor);
+/// "5 G" is "5G", but "1 000" is nothing.
+std::string without_spaces(const std::string& text, const std::string& limit) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string out;
+  for (size_t i = 0; i < limit.size(); ++i) {
+    if (limit[i] != ' ') {
+      const bool after_space = i > 0 && limit[i - 1] == ' ';
+      if (after_space && is_digit(limit[i]) && !out.empty() && is_digit(out.back()))
+        refuse(text, "'" + printable(limit) + "' is not a number: it has spaces in it");
+      out += limit[i];
+    }
+  }
+  return out;
 }
 
-tmeter_number parse_limit(const std::string& text, std::string limit) {
-  std::erase(limit, ' ');
-  if (limit.starts_with('+') && !limit.starts_with("+-")) limit.erase(0, 1);
-  double value = 0;
-  const auto parsed = std::from_chars(limit.data(), limit.data() + limit.size(), value);
-  if (parsed.ec != std::errc()) refuse(text, "'" + printable(limit) + "' is no number");
-  const auto digits = static_cast<size_t>(parsed.ptr - limit.data());
-  const auto unit = std::string_view(limit).substr(digits);
-  if (unit == "%") return number(value / 100);  // rounded as the quotient it is compared with
-  for (const auto& s : kSuffixes)
-    if (s.text == unit) return scaled(value, std::string_view(limit).substr(0, digits), s.factor);
-  refuse(text, "unknown unit '" + printable(unit) + "'");
+/// Says so where a second bound begins in the limit of the first.
+void require_one_bound(const std::string& text, const std::string& limit) {
+  if (limit.find_first_of("<>=!&|,;") != limit.npos || limit.find(" and ") != limit.npos)
+    refuse(text, "'" + printable(limit) +
+                     "' is not a number; give several bounds one by one, each with its own --assert");
+}
+
+void read_limit(Assertion& a, const std::string& limit) {
+  require_one_bound(a.text, limit);
+  const auto q = parse_quantity(without_spaces(a.text, limit),
+                                kDimensionless | kBytes | kTime | kEnergy | kShare);
+  if (!q.problem.empty()) refuse(a.text, q.problem);
+  a.limit = q.whole ? number(*q.whole) : number(q.value);
+  a.unit = q.dimension;
 }
 
 struct Order {
@@ -169,27 +156,26 @@ bool holds(const tmeter_number& value, const Column* column, const Assertion& a)
   return column && is_lower_bound(*column) && compare_at_least(value, a.op, a.limit);
 }
 
-/// "4089184256", "0.0188", "not known", "812 without what is not known"
-std::string plain(const tmeter_number& n) {
+/// "4089184256", "0.0188", "not known", "812 without what is not known". A fraction has as many digits
+/// as it takes to tell it from the limit.
+std::string plain(const tmeter_number& n, const tmeter_number& limit) {
   if (n.kind == TMETER_NUMBER_UNAVAILABLE) return "not available";
   if (n.kind == TMETER_NUMBER_IN_MODULE) return "in the figure of a module around it";
   if (!is_known(n)) return "not known";
   const std::string rest = is_partial(n) ? " without what is not known" : "";
   if (n.kind != TMETER_NUMBER_FLOAT)
     return std::to_string(n.kind == TMETER_NUMBER_INT ? n.i : 0) + rest;
-  std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), n.f).ptr;
-  return std::string(buffer.data(), end) + rest;
+  return short_number(n.f, real(limit)) + rest;
 }
 
 /// "+2.3 %" of a relative change.
 std::string shown_value(const AssertionResult& r) {
-  const auto& v = r.value;
-  if (!r.assertion.change || !is_known(v)) return plain(v);
+  const auto &v = r.value, &limit = r.assertion.limit;
+  if (!r.assertion.change || !is_known(v)) return plain(v, limit);
   const std::string sign = real(v) > 0 ? "+" : "";
-  if (!r.assertion.relative) return sign + plain(v);
+  if (!r.assertion.relative) return sign + plain(v, limit);
   const std::string rest = is_partial(v) ? " without what is not known" : "";
-  return sign + plain(number(100 * real(v))) + " %" + rest;
+  return sign + short_number(100 * real(v), 100 * real(limit)) + " %" + rest;
 }
 
 size_t find_module(const Assertion& a, const Graph& graph) {
@@ -214,6 +200,15 @@ size_t find_column(const Assertion& a, const Results& results) {
                      did_you_mean(a.metric, names));
 }
 
+/// How the dimension of a unit is called, and the only kinds of figures that have it; nullptr: any has.
+const char* wrong_dimension(Dimension unit, int32_t kind) {
+  if (kind == TMETER_UNIT_OTHER) return nullptr;
+  if (unit == kTime && kind != TMETER_UNIT_SECOND) return "a time";
+  if (unit == kEnergy && kind != TMETER_UNIT_JOULE) return "an energy";
+  if (unit == kShare && kind != TMETER_UNIT_RATIO) return "a share";
+  return nullptr;
+}
+
 tmeter_number of_operators(const Assertion& a, const Results& results) {
   const auto& coverage = results.coverage;
   if (!a.module.empty()) refuse(a.text, "'" + a.metric + "' is known of the whole model only");
@@ -230,6 +225,11 @@ tmeter_number of_operators(const Assertion& a, const Results& results) {
 
 }  // namespace
 
+void require_unit_of(const Assertion& a, const Column& column) {
+  const auto* wrong = a.relative ? nullptr : wrong_dimension(a.unit, column.unit_kind);
+  if (wrong) refuse(a.text, "the limit is " + std::string(wrong) + ", which '" + a.metric + "' is not");
+}
+
 bool is_of_operators(const Assertion& a) { return a.metric == "coverage" || a.metric == "unknown"; }
 
 Assertion parse_assertion(const std::string& text) {
@@ -244,12 +244,11 @@ Assertion parse_assertion(const std::string& text) {
   if (std::none_of(kComparisons.begin(), kComparisons.end(),
                    [&](const auto& c) { return c.text == a.op; }))
     refuse(text, "unknown comparison '" + a.op + "'");
-  const auto limit = reader.until("");
-  a.limit = parse_limit(text, limit);
+  read_limit(a, reader.until(""));
   constexpr std::string_view kChange = "diff.";
   a.change = a.metric.starts_with(kChange);
   if (a.change) a.metric.erase(0, kChange.size());
-  a.relative = a.change && limit.ends_with('%');
+  a.relative = a.change && a.unit == kShare;
   return a;
 }
 
@@ -263,6 +262,7 @@ AssertionResult evaluate(const Assertion& a, const Graph& graph, const Results& 
     out.value = of_operators(a, results);
   } else {
     out.metric = find_column(a, results);
+    require_unit_of(a, results.columns[out.metric]);
     out.module = a.module.empty() ? 0 : find_module(a, graph);
     const auto axis = out.module == 0 ? TMETER_AXIS_MODEL : TMETER_AXIS_MODULE;
     out.value = results.columns[out.metric].cell(axis, out.module);

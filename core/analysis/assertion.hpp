@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/analysis/results.hpp"
+#include "core/base/quantity.hpp"
 #include "core/ir/graph.hpp"
 
 namespace tmeter::core {
@@ -19,11 +20,15 @@ struct Assertion {
   std::string op;
   bool change = false;    // "diff.macs": after minus before, of a comparison
   bool relative = false;  // as a share of the figure before: the limit is in %
-  tmeter_number limit{};  // an exact integer where it can be one
+  tmeter_number limit{};  // finite; an exact integer where it can be one
+  Dimension unit = kDimensionless;  // of the limit
 };
 
 /// Throws Error(kUsage) when the text is no assertion; needs no model.
 Assertion parse_assertion(const std::string& text);
+
+/// Throws Error(kUsage) for "macs<=5s", whose limit is no count.
+void require_unit_of(const Assertion& assertion, const Column& column);
 
 /// "coverage" and "unknown" are of the operators of the whole model, and no metrics.
 bool is_of_operators(const Assertion& assertion);

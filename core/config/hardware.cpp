@@ -69,11 +69,7 @@ HardwareProfile load_hardware(const std::string& name_or_file,
 }
 
 HardwareProfile parse_hardware(const std::string& text, const std::string& path) {
-  try {
-    return profile_of(toml::parse(text, path), path);
-  } catch (const toml::parse_error& e) {
-    toml_error(ErrorKind::kUsage, path, e.source(), std::string(e.description()));
-  }
+  return profile_of(parse_toml(ErrorKind::kUsage, text, path), path);
 }
 
 std::vector<std::string> known_hardware(const std::vector<std::string>& folders) {

@@ -3,25 +3,24 @@
 #include <toml++/toml.h>
 
 #include <string>
+#include <string_view>
 
 #include "core/base/error.hpp"
 
 namespace tmeter::core {
 
-/// "file.toml:3:7: …"
-[[noreturn]] inline void toml_error(ErrorKind kind, const std::string& path,
-                                    const toml::source_region& where, const std::string& what) {
-  throw Error(kind, path + ":" + std::to_string(where.begin.line) + ":" +
-                        std::to_string(where.begin.column) + ": " + what);
-}
+/// Bytes of the longest text that is parsed.
+inline constexpr size_t kLongestToml = 1 << 20;
 
-inline toml::table parse_toml_file(ErrorKind kind, const std::string& path) {
-  try {
-    return toml::parse_file(path);
-  } catch (const toml::parse_error& e) {
-    if (e.source().begin.line == 0) throw Error(kind, path + ": cannot be read");
-    toml_error(kind, path, e.source(), std::string(e.description()));
-  }
-}
+/// "file.toml:3:7: …"
+[[noreturn]] void toml_error(ErrorKind kind, const std::string& path, const toml::source_region& where,
+                             const std::string& what);
+
+/// Throws Error(kind) with the place; also for a text that is too long or nested too deeply, before
+/// it is parsed. `path` is for messages.
+toml::table parse_toml(ErrorKind kind, std::string_view text, const std::string& path);
+
+/// The same of a file, which must be a regular one.
+toml::table parse_toml_file(ErrorKind kind, const std::string& path);
 
 }  // namespace tmeter::core

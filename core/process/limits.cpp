@@ -8,48 +8,24 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "core/base/descriptor.hpp"
 #include "core/base/error.hpp"
+#include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
 
 namespace tmeter::core {
 namespace {
 
-struct Unit {
-  const char* name;
-  double factor;
-};
-constexpr std::array<Unit, 13> kBytes{{{"", 1},
-                                       {"B", 1},
-                                       {"k", 1e3},
-                                       {"kB", 1e3},
-                                       {"KiB", 1024},
-                                       {"M", 1e6},
-                                       {"MB", 1e6},
-                                       {"MiB", 0x1p20},
-                                       {"G", 1e9},
-                                       {"GB", 1e9},
-                                       {"GiB", 0x1p30},
-                                       {"TB", 1e12},
-                                       {"TiB", 0x1p40}}};
-constexpr std::array<Unit, 5> kSeconds{{{"", 1}, {"s", 1}, {"ms", 1e-3}, {"min", 60}, {"h", 3600}}};
-
-template <size_t N>
-double parse(const std::string& option, const std::string& text, const std::array<Unit, N>& units,
-             double least, double most, const char* expected) {
-  double value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view unit(parsed.ptr,
-                              static_cast<size_t>(text.data() + text.size() - parsed.ptr));
-  const auto* u =
-      std::find_if(units.begin(), units.end(), [&](const Unit& x) { return unit == x.name; });
-  if (parsed.ec == std::errc() && u != units.end() && std::isfinite(value)) {
-    value *= u->factor;
-    if (value >= least && value <= most) return value;
-  }
-  throw Error(ErrorKind::kUsage, option + " " + text + ": " + expected + " is expected");
+/// A quantity from `least` to `most`.
+double parse(const std::string& option, const std::string& text, unsigned dimensions, double least,
+             double most, const std::string& expected) {
+  const auto q = parse_quantity(text, dimensions);
+  if (q.problem.empty() && q.value >= least && q.value <= most) return q.value;
+  throw Error(ErrorKind::kUsage, option + " " + printable(text) + ": " + expected + " is expected" +
+                                     (q.problem.empty() ? "" : "; " + q.problem));
 }
 
 /// Bytes of private writable memory that this process has mapped: the sixth number. Not by stdio,
@@ -75,21 +51,22 @@ uint64_t default_max_memory() {
 }
 
 uint64_t parse_bytes(const std::string& option, const std::string& text) {
-  return static_cast<uint64_t>(parse(option, text, kBytes, 0x1p20, 0x1p60,
+  return static_cast<uint64_t>(parse(option, text, kBytes | kDimensionless, 0x1p20, 0x1p60,
                                      "a size of at least 1 MiB, as in 8GiB or 500MB,"));
 }
 
 double parse_seconds(const std::string& option, const std::string& text) {
-  return parse(option, text, kSeconds, 1e-3, 1e9, "a time, as in 60, 500ms or 2min,");
+  return parse(option, text, kTime, 1e-3, 1e9, "a time, as in 60, 500ms or 2min,");
 }
 
 std::string bytes_text(uint64_t bytes) {
-  constexpr std::array<Unit, 3> kUnits{{{" GiB", 0x1p30}, {" MiB", 0x1p20}, {" KiB", 1024}}};
-  for (const auto& u : kUnits) {
-    if (static_cast<double>(bytes) < u.factor) continue;
+  constexpr std::array<std::pair<const char*, double>, 3> kUnits{
+      {{" GiB", 0x1p30}, {" MiB", 0x1p20}, {" KiB", 1024}}};
+  for (const auto& [name, factor] : kUnits) {
+    if (static_cast<double>(bytes) < factor) continue;
     std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.1f", static_cast<double>(bytes) / u.factor);
-    return std::string(text.data()) + u.name;
+    std::snprintf(text.data(), text.size(), "%.1f", static_cast<double>(bytes) / factor);
+    return std::string(text.data()) + name;
   }
   return std::to_string(bytes) + " bytes";
 }

@@ -30,14 +30,22 @@ static int64_t elements(tmeter_i64_span dims) {
   return n;
 }
 
+/* Adds those of a tensor, or of all tensors in a list; 0 when they are more than an int64 holds. */
+static int add_elements(const state *s, const tmeter_value *value, int64_t *sum) {
+  const size_t items = s->graph->value_size(value);
+  for (size_t i = 0; i < items; ++i) {
+    if (!add_elements(s, s->graph->value_at(value, i), sum)) return 0;
+  }
+  if (s->graph->value_kind(value) != TMETER_VALUE_TENSOR) return 1;
+  const int64_t n = elements(s->graph->value_dims(value));
+  return n >= 0 && !__builtin_add_overflow(*sum, n, sum);
+}
+
 static tmeter_status TMETER_ABI eval(tmeter_call *call, const tmeter_node *node, void *user) {
   const state *s = user;
   tmeter_number number = {TMETER_NUMBER_INT, 0, 0, 0};
   for (size_t i = 0; i < s->graph->node_result_count(node); ++i) {
-    const tmeter_value *result = s->graph->node_result(node, i);
-    if (s->graph->value_kind(result) != TMETER_VALUE_TENSOR) continue;
-    const int64_t n = elements(s->graph->value_dims(result));
-    if (n < 0 || __builtin_add_overflow(number.i, n, &number.i))
+    if (!add_elements(s, s->graph->node_result(node, i), &number.i))
       return fail(s, call, "an operator makes more than 2^63 - 1 numbers");
   }
   return s->results->emit(call, number);

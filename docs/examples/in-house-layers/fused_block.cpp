@@ -7,7 +7,7 @@ static tmeter::Cell macs(const tmeter::Graph&, const tmeter::ModuleCall& block,
   tmeter::Count sum = 0;
   for (const auto& node : block.nodes()) {
     const auto cell = call.read("macs", node);
-    if (!cell.known()) return tmeter::Cell::unsupported();
+    if (!cell.is_int() && !cell.is_zero_by_rule()) return tmeter::Cell::unsupported();
     sum += cell.count();
   }
   return sum / 2;

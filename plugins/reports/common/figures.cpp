@@ -1,7 +1,5 @@
 #include "figures.hpp"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <tmeter/cpp/units.hpp>
 
@@ -76,9 +74,7 @@ Cell Accumulator::result() const {
 std::string plain_number(const Cell& cell) {
   if (!cell.is_number()) return "0";
   if (cell.is_int()) return std::to_string(cell.count().value());
-  std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), cell.real()).ptr;
-  return {buffer.data(), end};
+  return tmeter::shortest(cell.real());
 }
 
 bool bounds_from_below(const Metric& metric) {

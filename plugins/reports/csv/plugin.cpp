@@ -24,8 +24,9 @@ void setup(tmeter::Registrar& r) {
             .text = "module paths begin with a dot: .layer1.0"});
   r.option({.key = kGuardFormulas,
             .type = TMETER_OPTION_BOOL,
-            .default_value = "false",
-            .text = "an apostrophe before text that a spreadsheet would run as a formula"});
+            .default_value = "true",
+            .text = "an apostrophe before text that a spreadsheet would run as a formula; false: names as "
+                    "they are"});
   r.writer("csv", "csv", "text/csv; charset=utf-8; header=present",
            write<csv_report::Format::kCsv>);
   r.writer("tsv", "tsv", "text/tab-separated-values; charset=utf-8",
@@ -36,7 +37,7 @@ void setup(tmeter::Registrar& r) {
 
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.csv",
-                       .version = "1.1.0",
+                       .version = "1.2.0",
                        .description = "Report as CSV or TSV: modules, operators, types, tensors "
                                       "(--by), or the points of a sweep"}),
                    [](tmeter::Registrar& r) { setup(r); })

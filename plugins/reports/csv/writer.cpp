@@ -1,5 +1,9 @@
 #include "writer.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
 #include "../common/buffer.hpp"
 #include "../common/columns.hpp"
 #include "../common/rows.hpp"
@@ -31,9 +35,42 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// What Excel, LibreOffice and Google Sheets take for the beginning of a formula.
+// What may stand before the first character that counts: spaces, controls, signs without width.
+constexpr std::string_view kUnseen[] = {" ", "\u00a0", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
+                                        "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u200b",
+                                        "\u200c", "\u200d", "\u200e", "\u200f", "\u202f", "\u205f", "\u2060",
+                                        "\u3000", "\ufeff"};
+// What Excel, LibreOffice and Google Sheets take for the beginning of a formula; the last four are
+// full-width, as in East Asian input.
+constexpr std::string_view kFormula[] = {"=", "+", "-", "@", "＝", "＋", "－", "＠"};
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+// Away goes what a spreadsheet may strip. A control character counts as the beginning of a formula by itself.
+std::string_view without_unseen(std::string_view text) {
+  const auto leads = [&](std::string_view s) { return text.starts_with(s); };
+  for (;;) {
+    const auto* found = std::find_if(std::begin(kUnseen), std::end(kUnseen), leads);
+    if (found == std::end(kUnseen)) return text;
+    text.remove_prefix(found->size());
+  }
+}
+
+// "-1.5e3", "+7": no formula, a number.
+bool is_decimal(std::string_view text) {
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  if (text.empty() || text.find_first_not_of("0123456789.eE+-") != text.npos) return false;
+  double value = 0;
+  const auto* end = text.data() + text.size();
+  return text[0] != '+' && text[0] != '-' && std::from_chars(text.data(), end, value).ptr == end;
+}
+
 bool is_formula(std::string_view text) {
-  return !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+  if (is_decimal(text)) return false;
+  text = without_unseen(text);
+  if (text.empty()) return false;
+  return is_control(text[0]) || std::any_of(std::begin(kFormula), std::end(kFormula),
+                                            [&](std::string_view s) { return text.starts_with(s); });
 }
 
 std::string notes(const std::vector<Metric>& metrics, const std::vector<tmeter::Cell>& cells) {

@@ -15,7 +15,7 @@ enum class Format { kCsv, kTsv };
 struct Options {
   Format format = Format::kCsv;
   bool leading_dot = false;
-  bool guard_formulas = false;  // an apostrophe before "=1+1"
+  bool guard_formulas = true;  // an apostrophe before "=1+1"
 };
 
 /// Throws tmeter::Error(TMETER_BAD_USAGE) for an id in --columns that the report lacks.

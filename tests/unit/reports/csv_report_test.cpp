@@ -99,12 +99,19 @@ TEST_F(CsvReport, PathsHaveALeadingDotOnDemand) {
   EXPECT_NE(write().find("\r\n1,.conv,Conv2d"), std::string::npos);
 }
 
-TEST_F(CsvReport, FormulasAreGuardedOnDemand) {
+TEST_F(CsvReport, FormulasAreGuardedUnlessTheyAreWantedAsTheyAre) {
+  for (const std::string_view formula :
+       {"=1+1", "+cmd", "-2+3", "@SUM(A1)", "＝1", "＋1", "－1", "＠a", " =1", "\u00a0=1", "\ufeff=1", "\u3000＝1",
+        "\u200b \u200b@x", "\x01=1", "-", "--1", "+-1", "-1-1", "-inf", "=", "-1,5"})
+    EXPECT_LE(csv_report::field(formula, options).find('\''), 1u) << formula;
+  EXPECT_EQ(csv_report::field("\t=1", options), "'\t=1");
+  EXPECT_EQ(csv_report::field("\r=1", options), "\"'\r=1\"");
+  EXPECT_EQ(csv_report::field("\n=1", options), "\"'\n=1\"");
+  for (const std::string_view text :
+       {"conv", "layer1.0", "", "1x3", "-1", "+5", "-1.5e3", ".5", "1e-9", "a=b", "a-b", " conv", "\u00e9"})
+    EXPECT_EQ(csv_report::field(text, options), text);
+  options.guard_formulas = false;
   EXPECT_EQ(csv_report::field("=1+1", options), "=1+1");
-  options.guard_formulas = true;
-  EXPECT_EQ(csv_report::field("=1+1", options), "'=1+1");
-  EXPECT_EQ(csv_report::field("@x", options), "'@x");
-  EXPECT_EQ(csv_report::field("conv", options), "conv");
 }
 
 TEST_F(CsvReport, OperatorsByNameAndEveryCall) {

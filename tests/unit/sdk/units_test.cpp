@@ -147,4 +147,19 @@ TEST(Units, GroupedNumbersAreExact) {
   EXPECT_EQ(tmeter::grouped(std::numeric_limits<int64_t>::min()), "-9,223,372,036,854,775,808");
 }
 
+TEST(Units, ACellSaysWhatItIsAndNeverZeroInstead) {
+  using tmeter::Cell;
+  EXPECT_EQ(tmeter::plain(Cell()), "none");
+  EXPECT_EQ(tmeter::plain(Cell::unsupported()), "unknown");
+  EXPECT_EQ(tmeter::plain(Cell::unavailable()), "unavailable");
+  EXPECT_EQ(tmeter::plain(Cell(tmeter_number{TMETER_NUMBER_IN_MODULE, 0, 0, 0})), "in_module");
+  EXPECT_EQ(tmeter::plain(Cell(tmeter_number{99, 0, 0, 0})), "unknown");
+  EXPECT_EQ(tmeter::plain(Cell::zero_by_rule()), "0");
+  EXPECT_EQ(tmeter::plain(Cell(tmeter::Count(4089184256))), "4089184256");
+  EXPECT_EQ(tmeter::plain(Cell(tmeter::Count(812)).as_partial()), "812 (partial)");
+  EXPECT_EQ(tmeter::plain(Cell(0.5)), "0.5");
+  EXPECT_EQ(tmeter::plain(Cell(1.5e-9)), "1.5e-09");  // not 0.000000
+  EXPECT_EQ(tmeter::plain(Cell(std::nan(""))), "nan");
+}
+
 }  // namespace

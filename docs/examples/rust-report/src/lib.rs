@@ -50,9 +50,13 @@ pub struct Number {
 const OK: i32 = 0;
 const INTERNAL: i32 = 3;
 const UNAVAILABLE: i32 = 7;
+const NUMBER_NONE: i32 = 0;
 const NUMBER_INT: i32 = 1;
 const NUMBER_FLOAT: i32 = 2;
 const NUMBER_ZERO_BY_RULE: i32 = 3;
+const NUMBER_UNAVAILABLE: i32 = 5;
+const NUMBER_IN_MODULE: i32 = 6;
+const NUMBER_PARTIAL: u32 = 1;
 const AXIS_MODEL: i32 = 4;
 
 // abi/entry.h
@@ -169,13 +173,19 @@ struct Plugin {
     output: *const OutputApi,
 }
 
-unsafe fn value(number: &Number) -> String {
-    match number.kind {
+/// What the cell says: where there is no number, never a 0.
+fn value(number: &Number) -> String {
+    let text = match number.kind {
         NUMBER_INT => number.i.to_string(),
         NUMBER_FLOAT => number.f.to_string(),
         NUMBER_ZERO_BY_RULE => "0".into(),
-        _ => "unknown".into(),
-    }
+        NUMBER_NONE => return "none".into(),
+        NUMBER_UNAVAILABLE => return "unavailable".into(),
+        NUMBER_IN_MODULE => return "in_module".into(),
+        _ => return "unknown".into(),
+    };
+    // A figure that leaves something out.
+    if number.flags & NUMBER_PARTIAL != 0 { text + " (partial)" } else { text }
 }
 
 unsafe fn totals(api: &ReportApi, report: *const c_void) -> String {

@@ -234,7 +234,7 @@ class Output {
     check(detail::output_api().write(h_,
                                      {reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
   }
-  /// Replaces each `{}` in turn by text or a number written plainly.
+  /// Replaces each `{}` in turn by text, a number, or what a cell says (`plain` of units.hpp).
   template <class... Args>
   void print(std::string_view format, const Args&... args) {
     std::string out;
@@ -256,16 +256,12 @@ class Output {
   static void put(std::string& out, const char* s) { out += s; }
   static void put(std::string& out, const std::string& s) { out += s; }
   static void put(std::string& out, Count c) { out += std::to_string(c.value()); }
-  static void put(std::string& out, const Cell& c) {
-    out += c.is_unknown() ? "unknown"
-           : c.is_int()   ? std::to_string(c.count().value())
-                          : fixed(c.real(), 6);
-  }
+  static void put(std::string& out, const Cell& c) { out += plain(c); }
   template <class T>
   requires std::is_arithmetic_v<T>
   static void put(std::string& out, T v) {
     if constexpr (std::is_floating_point_v<T>) {
-      out += fixed(static_cast<double>(v), 6);
+      out += shortest(static_cast<double>(v));
     } else {
       out += std::to_string(v);
     }

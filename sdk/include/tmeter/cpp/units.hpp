@@ -40,6 +40,25 @@ inline std::string general(double v, int digits = 6) {
   return detail::format_real(v, std::chars_format::general, digits);
 }
 
+/// The shortest text that reads back as the same number: "0.0188", "1e-09", "nan".
+inline std::string shortest(double v) {
+  std::array<char, 32> buffer;
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), v).ptr};
+}
+
+/// What the cell says, exactly: "4089184256", "0.0188", "0" by rule, "unknown", "unavailable",
+/// "in_module", "none" where it does not apply; "812 (partial)" for a figure that leaves something out.
+inline std::string plain(const Cell& c) {
+  if (c.empty()) return "none";
+  if (c.is_unknown()) return "unknown";
+  if (c.is_unavailable()) return "unavailable";
+  if (c.in_module()) return "in_module";
+  const auto number = c.is_int()      ? std::to_string(c.count().value())
+                      : c.is_number() ? shortest(c.real())
+                                      : "0";
+  return c.partial() ? number + " (partial)" : number;
+}
+
 namespace detail {
 
 /// "25.56", or "128" when `whole`; what two decimals would round to 0.00 keeps two digits instead.

@@ -51,6 +51,57 @@ TEST_F(Assertions, UnitsScaleTheBound) {
   EXPECT_FALSE(holds("macs < 4 G"));
 }
 
+TEST_F(Assertions, EveryUnitIsWhatItSays) {
+  const std::pair<const char*, double> units[] = {
+      {"", 1},         {"K", 1e3},        {"k", 1e3},        {"M", 1e6},      {"G", 1e9},
+      {"T", 1e12},     {"B", 1},          {"KB", 1e3},       {"kB", 1e3},     {"MB", 1e6},
+      {"GB", 1e9},     {"TB", 1e12},      {"KiB", 1024},     {"MiB", 0x1p20}, {"GiB", 0x1p30},
+      {"TiB", 0x1p40}, {"s", 1},          {"ms", 1e-3},      {"us", 1e-6},    {"ns", 1e-9},
+      {"min", 60},     {"h", 3600},       {"J", 1},          {"mJ", 1e-3},    {"uJ", 1e-6},
+      {"nJ", 1e-9},    {"\u00b5s", 1e-6}, {"\u03bcs", 1e-6}, {"%", 1e-2}};
+  for (const auto& [unit, factor] : units)
+    EXPECT_DOUBLE_EQ(real(parse_assertion(std::string("m<3 ") + unit).limit), 3 * factor) << unit;
+}
+
+TEST_F(Assertions, WhatIsNotANumberIsWrongUsage) {
+  for (const char* limit :
+       {"nan", "-nan", "NaN", "nan%", "nan G", "inf", "-inf", "infinity", "inf%", "1e999", "-1e999",
+        "1e-999", "9e307T", "1e308KiB", "0x10", "0x1p3", "1,5", "1 000", "5 5G", "", "+", "-", "%", "G",
+        "--5", "+-5", "1e", "five", "\u0665", "5GG", "5 Gi B x", "1_000"})
+    for (const char* op : {"==", "<=", ">=", "!=", "<", ">"})
+      expect_error(ErrorKind::kUsage, {"--assert 'macs"},
+                   [&] { parse_assertion(std::string("macs") + op + limit); });
+  expect_error(ErrorKind::kUsage, {"'nan' is not a number"}, [] { parse_assertion("macs==nan"); });
+  expect_error(ErrorKind::kUsage, {"'1e999' is out of range"}, [] { parse_assertion("macs==1e999"); });
+  expect_error(ErrorKind::kUsage, {"unknown unit 'x'", "KiB", "ms", "mJ", "%"},
+               [] { parse_assertion("macs==5x"); });
+}
+
+TEST_F(Assertions, SeveralBoundsAreToldToBeGivenOneByOne) {
+  for (const char* text : {"macs<=5G,params<=3M", "macs<=5G && params<=3M", "macs<=5G and params<3",
+                           "macs<=5G; params<=3M", "1G<=macs<=5G", "macs<=5G params<=3M"})
+    expect_error(ErrorKind::kUsage, {"one by one, each with its own --assert"},
+                 [&] { parse_assertion(text); });
+}
+
+TEST_F(Assertions, AUnitThatTheFigureDoesNotHaveIsWrongUsage) {
+  results_.columns[0].unit_kind = TMETER_UNIT_OP;
+  expect_error(ErrorKind::kUsage, {"a time, which 'macs' is not"}, [&] { run("macs<=5ms"); });
+  expect_error(ErrorKind::kUsage, {"an energy, which 'macs' is not"}, [&] { run("macs<=5mJ"); });
+  expect_error(ErrorKind::kUsage, {"a share, which 'macs' is not"}, [&] { run("macs<=5%"); });
+  results_.columns[0].unit_kind = TMETER_UNIT_SECOND;
+  EXPECT_FALSE(holds("macs<=5ms"));
+  results_.columns[0].unit_kind = TMETER_UNIT_OTHER;
+  EXPECT_FALSE(holds("macs<=5%"));
+}
+
+TEST_F(Assertions, FractionsAreToldInFourDigitsOrAsManyAsTellThemFromTheLimit) {
+  auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL];
+  total = {number(0.224606734)};
+  expect_error(ErrorKind::kAssertion, {"macs is 0.2246)"}, [&] { require_all({run("macs<0.1")}); });
+  expect_error(ErrorKind::kAssertion, {"macs is 0.224607)"}, [&] { require_all({run("macs<0.2246")}); });
+}
+
 TEST_F(Assertions, CoverageIsAShareAndUnknownACount) {
   EXPECT_TRUE(holds("coverage==100%"));
   EXPECT_TRUE(holds("unknown == 0"));

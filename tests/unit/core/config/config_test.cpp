@@ -1,5 +1,8 @@
 // Settings, plugin options, manifests and hardware profiles: files a user writes, with their places
 // in error messages.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
 #include <fstream>
 
@@ -33,6 +36,78 @@ TEST(Settings, MistakesHaveAPlace) {
   expect_error(ErrorKind::kUsage, {"syntax.toml:1:"},
                [] { read_settings(file_with("syntax.toml", "a = = 1")); });
   expect_error(ErrorKind::kUsage, {"cannot be read"}, [] { read_settings("/nonexistent/x.toml"); });
+}
+
+std::string times(const std::string& text, size_t n) {
+  std::string out;
+  for (size_t i = 0; i < n; ++i) out += text;
+  return out;
+}
+
+/// Texts in which tables or lists lie so deep in each other.
+std::vector<std::string> nested(size_t levels) {
+  const auto dots = times("a.", levels - 1) + "a";
+  return {dots + " = 1\n",
+          times("a . \t", levels - 1) + "a = 1\n",
+          times("'a'.\"b\".", levels / 2) + "c = 1\n",
+          "[" + dots + "]\nb = 1\n",
+          "[[" + dots + "]]\nb = 1\n",
+          "b = " + times("[", levels) + times("]", levels) + "\n",
+          "b = " + times("[\n", levels) + times("]\n", levels),
+          "b = " + times("{ a = ", levels) + "1" + times(" }", levels) + "\n",
+          "b = " + times("{ a.b.c = ", levels / 3) + "1" + times(" }", levels / 3) + "\n",
+          "b = " + times("[ { a = ", levels / 2) + "1" + times(" } ]", levels / 2) + "\n",
+          "t = 'x' # .\n" + dots + " = 1\n",
+          "t = \"\\\"\" \n" + dots + " = 1\n",
+          "t = '\\'\n" + dots + " = 1\n",
+          "t = \"\"\"\n\\\"\"\"\"\"\n" + dots + " = 1\n",
+          "t = '''a''''\n" + dots + " = 1\n"};
+}
+
+TEST(Toml, WhatIsNestedTooDeeplyIsRefusedBeforeItIsParsed) {
+  for (const size_t levels : {size_t{200}, size_t{40'000}}) {
+    for (const auto& text : nested(levels)) {
+      expect_error(ErrorKind::kUsage, {"deep.toml:", "more than 64 deep"},
+                   [&] { read_settings(file_with("deep.toml", text)); });
+      expect_error(ErrorKind::kUsage, {"more than 64 deep"}, [&] { parse_hardware(text, "x"); });
+      expect_error(ErrorKind::kPlugin, {"more than 64 deep"},
+                   [&] { read_manifest(file_with("deep.tmeter.toml", text)); });
+    }
+  }
+}
+
+TEST(Toml, DotsAndBracketsInTextsAndNumbersAreNoLevels) {
+  const auto dots = times(".", 1000), brackets = times("[{", 1000);
+  std::string keys;
+  for (int i = 0; i < 1000; ++i) keys += "k" + std::to_string(i) + ".x = 1.5\n";
+  const auto path = file_with(
+      "flat.toml", "# " + dots + brackets + "\n[plugin.x]\na = \"" + dots + brackets + "\\\"" + dots +
+                       "\"\nb = '" + brackets + "\\'\nc = \"\"\"\n" + brackets + "\"\"" + dots +
+                       "\"\"\"\"\"\nd = '''" + brackets + "''" + dots + "'''''\ne = [" +
+                       times("1.5,\n", 1000) + "]\nf.g = 1\n" + keys);
+  EXPECT_EQ(read_settings(path).options.at("x").size(), 1006u);
+}
+
+TEST(Toml, OnlyRegularFilesOfAReasonableLengthAreRead) {
+  const auto folder = ::testing::TempDir(), fifo = folder + "words.fifo";
+  unlink(fifo.c_str());
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const auto large = file_with("large.toml", std::string((1 << 20) + 1, '\n'));
+  const std::pair<std::string, std::string> files[] = {{folder, "is a folder"},
+                                                       {fifo, "is not a regular file"},
+                                                       {"/dev/zero", "is not a regular file"},
+                                                       {"/dev/null", "is not a regular file"},
+                                                       {large, "is longer than 1024 KiB"},
+                                                       {"/nonexistent/x", "No such file"}};
+  for (const auto& file : files) {
+    const auto& path = file.first;
+    expect_error(ErrorKind::kUsage, {path, file.second}, [&] { read_settings(path); });
+    expect_error(ErrorKind::kUsage, {path, file.second}, [&] { load_hardware(path, {}); });
+    expect_error(ErrorKind::kPlugin, {path, file.second}, [&] { read_manifest(path); });
+  }
+  EXPECT_NO_THROW(read_settings(file_with("full.toml", std::string(1 << 20, '\n'))));
+  // Its size is 0, and there is something in it.
+  expect_error(ErrorKind::kUsage, {"/proc/version:1:"}, [] { read_settings("/proc/version"); });
 }
 
 TEST(Settings, SetNeedsPluginKeyAndValue) {
