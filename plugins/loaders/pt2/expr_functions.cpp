@@ -19,14 +19,18 @@ struct Common {
 /// The same values over one denominator; nothing changes when all are whole.
 Common common_denominator(ExprMaker& m, Args a) {
   Common c{{}, a[0].den};
-  const bool same = std::ranges::all_of(a, [&](Fraction f) { return f.den == a[0].den; });
+  for (const Fraction f : a) c.nums.push_back(f.num);
+  if (std::ranges::all_of(a, [&](Fraction f) { return f.den == c.den; })) return c;
+  // Each is multiplied by the denominators before it and by those behind it.
+  std::vector<Ref> behind(a.size(), m.integer(1));
+  for (size_t i = a.size() - 1; i > 0; --i)
+    behind[i - 1] = m.apply(TMETER_EXPR_MUL, {a[i].den, behind[i]});
+  Ref before = m.integer(1);
   for (size_t i = 0; i < a.size(); ++i) {
-    Ref num = a[i].num;
-    for (size_t k = 0; !same && k < a.size(); ++k)
-      if (k != i) num = m.apply(TMETER_EXPR_MUL, {num, a[k].den});
-    c.nums.push_back(num);
-    if (!same && i > 0) c.den = m.apply(TMETER_EXPR_MUL, {c.den, a[i].den});
+    c.nums[i] = m.apply(TMETER_EXPR_MUL, {c.nums[i], before, behind[i]});
+    before = m.apply(TMETER_EXPR_MUL, {before, a[i].den});
   }
+  c.den = before;
   return c;
 }
 

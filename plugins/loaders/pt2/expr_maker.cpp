@@ -9,11 +9,13 @@ namespace pt2 {
 namespace {
 
 constexpr uint64_t kLargestTree = 10'000;
+constexpr size_t kMostNodes = 40'000;  // of parts that are left in the end, and of those that are not
 
 }  // namespace
 
 ExprMaker::Ref ExprMaker::push(Expr::Node node, Info info) {
-  if (info.tree_size > kLargestTree) throw ExprError("the expression is too large");
+  if (info.tree_size > kLargestTree || expr_.nodes_.size() >= kMostNodes)
+    throw ExprError("the expression is too large");
   expr_.nodes_.push_back(node);
   info_.push_back(info);
   return static_cast<Ref>(expr_.nodes_.size() - 1);

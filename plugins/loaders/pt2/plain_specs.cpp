@@ -37,6 +37,15 @@ bool all_items(std::string_view piece, Item&& item) {
 
 }  // namespace
 
+bool PlainNames::read(std::string_view piece) {
+  names.clear();
+  return all_items(piece, [this](PlainText& text) {
+    std::string_view key;
+    return text.take('{') && text.key(key) && is(key, "as_tensor") &&
+           name_object(text, names.emplace_back()) && text.take('}');
+  });
+}
+
 bool PlainSpecs::read(std::string_view piece) {
   specs.clear();
   return all_items(piece, [this](PlainText& text) { return spec(text, specs.emplace_back()); });

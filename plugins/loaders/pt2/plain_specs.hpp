@@ -26,6 +26,14 @@ class PlainSpecs {
   static bool spec(PlainText& text, PlainSpec& spec);
 };
 
+class PlainNames {
+ public:
+  /// The same of the tensors that a graph takes.
+  bool read(std::string_view piece);
+
+  std::vector<std::string_view> names;
+};
+
 class PlainCalls {
  public:
   /// The same of a list of calls of modules.

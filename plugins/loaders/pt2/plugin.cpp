@@ -4,6 +4,7 @@
 #include "document.hpp"
 #include "graph_reader.hpp"
 #include "inputs.hpp"
+#include "plain_specs.hpp"
 #include "ties.hpp"
 
 namespace pt2 {
@@ -42,6 +43,31 @@ void set_properties(tmeter::GraphBuilder& graph, json::object program, const Mod
   const auto type = modules.root_type();
   if (!type.empty()) graph.property("name", type.substr(type.rfind('.') + 1));
 }
+
+/// Compares the names of one list of the graph with those of the signature.
+class Agreement {
+ public:
+  Agreement(const char* list, const std::vector<std::string_view>& expected)
+      : list_(list), expected_(expected) {}
+
+  void take(std::string_view name) {
+    const auto expected = count_ < expected_.size() ? expected_[count_] : std::string_view();
+    if (!name.empty() && !expected.empty() && name != expected)
+      throw BadFile(std::string(list_) + "[" + std::to_string(count_) + "] is " + in_quotes(name) +
+                    ", but " + in_quotes(expected) + " in the signature");
+    ++count_;
+  }
+  void finish() const {
+    if (count_ != expected_.size())
+      throw BadFile("it has " + std::to_string(count_) + " " + list_ + ", but its signature describes " +
+                    std::to_string(expected_.size()));
+  }
+
+ private:
+  const char* list_;
+  const std::vector<std::string_view>& expected_;
+  size_t count_ = 0;
+};
 
 struct Load {
   const tmeter::Request& request;
@@ -102,7 +128,7 @@ struct Load {
     within([] { return "graph"; },
            [&] {
              const auto nodes = program_series(kNodes, member(outer, "nodes"));
-             check(kInputs, find(outer, "inputs"));
+             check_inputs(find(outer, "inputs"), signature);
              auto scope = make_scope(outer, signature);
              Uses uses(signature, scope);
              const auto given = apply_given(request.inputs(), signature, scope, symbols);
@@ -116,6 +142,7 @@ struct Load {
              read_nodes(nodes, pieces, recording, signature, scope);
              for (const auto output : signature.outputs)
                graph.output(arguments.value(output, scope));
+             check_outputs(find(outer, "outputs"), signature, scope);
            });
     set_properties(graph, program, modules);
   }
@@ -132,20 +159,30 @@ struct Load {
     return read_signature(signature, program_series(kSpecs, member(signature, "input_specs")),
                           texts);
   }
-  /// What is not asked for shall be JSON all the same.
-  void check(std::string_view path, std::optional<json::element> found) const {
-    struct Nothing {};
-    const auto is_plain = [](Nothing&, std::string_view piece) {
-      PlainText text(piece);
-      do {
-        if (!text.skip()) return false;
-      } while (text.take(','));
-      return text.is_done();
+  /// The inputs of the graph are those that the signature describes, in its order.
+  void check_inputs(std::optional<json::element> found, const Signature& signature) const {
+    if (!found) return;
+    Agreement agreement("inputs", signature.input_names);
+    const auto read = [](PlainNames& plain, std::string_view piece) { return plain.read(piece); };
+    const auto take = [&](const PlainNames& plain) {
+      for (const auto name : plain.names) agreement.take(name);
     };
-    if (found)
-      program_series(path, *found)
-          .each<Nothing>(
-              is_plain, [](const Nothing&) {}, [](json::element) {});
+    program_series(kInputs, *found).each<PlainNames>(read, take, [&](json::element piece) {
+      for (const json::element input : as_array(piece)) agreement.take(name_in(input));
+    });
+    agreement.finish();
+  }
+  /// The same of its outputs; what they name is there.
+  void check_outputs(std::optional<json::element> found, const Signature& signature,
+                     const Scope& scope) const {
+    if (!found) return;
+    Agreement agreement("outputs", signature.output_names);
+    for (const json::element output : as_array(*found)) {
+      const auto name = name_in(output);
+      agreement.take(name);
+      if (as_tagged(output).kind == "as_tensor") scope.use(name);
+    }
+    agreement.finish();
   }
 
   Scope make_scope(json::object outer, const Signature& signature) {

@@ -298,6 +298,25 @@ json::object Scope::tensor_meta(std::string_view name) const {
   return as_object(meta_of(*slot));
 }
 
+Scope::Recorded Scope::recorded(std::string_view name, uint32_t& last) const {
+  const auto entry = slots_.find_next(name, last);
+  if (entry == 0 || slots_.at(entry - 1).kind != Kind::kTensor)
+    throw BadFile("the graph records no type and sizes for " + in_quotes(name));
+  const auto& slot = slots_.at(entry - 1);
+  if (slot.form == Form::kAll) {
+    const auto& type = types_[slot.at];
+    const auto numbers = std::span(numbers_).subspan(type.first, 2 * size_t{type.rank});
+    return {scalar_type(type.dtype), numbers.first(type.rank), numbers.last(type.rank)};
+  }
+  const auto meta = as_object(meta_of(slot));
+  asked_.clear();
+  for (const auto key : {"sizes", "strides"})
+    for (const json::element e : array_member(meta, key)) asked_.push_back(building_.symbols.value(e));
+  const auto rank = array_member(meta, "sizes").size();
+  if (asked_.size() != 2 * rank) throw BadFile("it has a different number of sizes and strides");
+  return {read_dtype(meta), std::span(asked_).first(rank), std::span(asked_).last(rank)};
+}
+
 tmeter_id Scope::tensor_of(const Slot& slot) {
   if (slot.form == Form::kSizes || slot.form == Form::kAll) {
     auto& type = types_[slot.at];

@@ -80,6 +80,13 @@ class Scope {
   /// Whether a condition (as_bool, or a SymBool) holds for the present sizes; nothing when that
   /// depends on data.
   std::optional<bool> known_condition(json::element argument) const;
+  /// What the graph records about a tensor under the present sizes. Views are good until the next call.
+  struct Recorded {
+    tmeter::DType dtype;
+    std::span<const int64_t> sizes, strides;  // as many of each
+  };
+  /// `last` as in NameMap::find_next. Throws when the file has none.
+  Recorded recorded(std::string_view name, uint32_t& last) const;
   /// The recorded TensorMeta, until the next is asked for; throws when the file has none.
   json::object tensor_meta(std::string_view name) const;
 
@@ -131,6 +138,7 @@ class Scope {
   mutable json::parser again_;    // of texts
   std::vector<tmeter_dim> dims_;  // reused
   std::vector<int64_t> plain_;    // reused
+  mutable std::vector<int64_t> asked_;  // what `recorded` gave last
   std::string key_;               // reused
 };
 

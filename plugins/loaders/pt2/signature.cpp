@@ -5,6 +5,7 @@
 #include <array>
 
 #include "../common/json_text.hpp"
+#include "name_map.hpp"
 #include "plain_specs.hpp"
 
 namespace pt2 {
@@ -30,19 +31,9 @@ void read_constant(json::object spec, Signature& out) {
                          text_member(spec, "tensor_constant_name"), true});
 }
 
-/// Tensors and custom objects have {"name": …}, sizes {"as_name": …}, constants no name.
-std::string_view user_input_name(json::element argument) {
-  const auto tagged = as_tagged(argument);
-  if (!tagged.value.is_object()) return {};
-  const auto object = as_object(tagged.value);
-  for (const auto key : {"name", "as_name"})
-    if (const auto name = find(object, key)) return as_text(*name);
-  return {};
-}
-
 void read_user_input(json::object spec, Signature& out) {
   const auto argument = member(spec, "arg");
-  out.inputs.push_back({InputSpec::Kind::kUser, user_input_name(argument), argument});
+  out.inputs.push_back({InputSpec::Kind::kUser, name_in(argument), argument});
 }
 
 void read_constant_input(json::object spec, Signature& out) {
@@ -74,14 +65,48 @@ constexpr std::array<Row, 7> kInputSpecs{{{"parameter", read_parameter},
 void read_input_spec(json::element spec, Signature& out) {
   const auto tagged = as_tagged(spec);
   for (const auto& row : kInputSpecs)
-    if (row.kind == tagged.kind) return row.read(as_object(tagged.value), out);
+    if (row.kind == tagged.kind) {
+      const auto tensors = out.tensors.size(), inputs = out.inputs.size();
+      row.read(as_object(tagged.value), out);
+      if (out.tensors.size() > tensors) out.input_names.push_back(out.tensors.back().argument);
+      if (out.inputs.size() > inputs) out.input_names.push_back(out.inputs.back().name);
+      return;
+    }
   // A kind of a later version: only a graph that uses it is in trouble, and will say so.
+  out.input_names.emplace_back();
 }
 
+/// What an output of each kind writes into, by name.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTargets{
+    {{"buffer_mutation", "buffer_name"},
+     {"parameter_mutation", "parameter_name"},
+     {"user_input_mutation", "user_input_name"}}};
+
 /// Mutated buffers, gradients and tokens are results too, but not the model's outputs.
-void read_output_spec(json::element spec, Signature& out) {
-  const auto tagged = as_tagged(spec);
-  if (tagged.kind == "user_output") out.outputs.push_back(member(as_object(tagged.value), "arg"));
+void read_output_spec(json::element element, Signature& out) {
+  const auto tagged = as_tagged(element);
+  const auto spec = as_object(tagged.value);
+  const auto argument = find(spec, "arg");
+  auto& name = out.output_names.emplace_back();
+  if (tagged.kind == "user_output") {
+    out.outputs.push_back(member(spec, "arg"));
+    name = name_in(*argument);
+  } else if (argument) {
+    if (const auto text = find(as_object(*argument), "name")) name = as_text(*text);
+  }
+  for (const auto& [kind, key] : kTargets)
+    if (tagged.kind == kind) out.targets.push_back(text_member(spec, key));
+}
+
+/// What is written into is an input.
+void require_targets(const Signature& signature) {
+  if (signature.targets.empty()) return;
+  NameMap<bool> names;
+  for (const auto& tensor : signature.tensors) names.insert(tensor.name, true);
+  for (const auto& input : signature.inputs) names.insert(input.name, true);
+  for (const auto target : signature.targets)
+    if (!names.find(target))
+      throw BadFile("output_specs: " + in_quotes(target) + " is written into, but is no input");
 }
 
 template <class Read>
@@ -96,9 +121,11 @@ void read_items(json::array items, std::string_view key, size_t& i, Signature& o
 /// One of so many pieces.
 void add(const PlainSpecs& plain, size_t pieces, TextStore& texts, Signature& out) {
   if (out.tensors.empty()) out.tensors.reserve(plain.specs.size() * pieces);  // or nearly so
-  for (const auto& spec : plain.specs)
+  for (const auto& spec : plain.specs) {
     out.tensors.push_back(
         {spec.kind, texts.keep(spec.argument), texts.keep(spec.name), spec.persistent});
+    out.input_names.push_back(out.tensors.back().argument);
+  }
 }
 
 /// The same, as long as the signature.
@@ -123,12 +150,23 @@ void read_inputs(const Series& inputs, TextStore& texts, Signature& out) {
 
 }  // namespace
 
+/// Tensors and custom objects have {"name": …}, sizes {"as_name": …}, constants no name.
+std::string_view name_in(json::element argument) {
+  const auto tagged = as_tagged(argument);
+  if (!tagged.value.is_object()) return {};
+  const auto object = as_object(tagged.value);
+  for (const auto key : {"name", "as_name"})
+    if (const auto name = find(object, key)) return as_text(*name);
+  return {};
+}
+
 Signature read_signature(json::object signature, const Series& inputs, TextStore& texts) {
   Signature out;
   read_inputs(inputs, texts, out);
   size_t number = 0;
   read_items(array_member(signature, "output_specs"), "output_specs", number, out,
              read_output_spec);
+  require_targets(out);
   return out;
 }
 

@@ -27,9 +27,15 @@ struct InputSpec {
 struct Signature {
   std::vector<TensorSpec> tensors;
   std::vector<InputSpec> inputs;
+  // Names in the graph, in its order; empty: none, as of constants.
+  std::vector<std::string_view> input_names, output_names;
+  std::vector<std::string_view> targets;  // names of the inputs that the program writes into
   std::vector<json::element> outputs;  // Arguments, those that are for the user
   std::deque<json::document> pieces;   // behind elements of a list that came in pieces
 };
+
+/// The name in an Argument; empty when it has none, as a constant.
+std::string_view name_in(json::element argument);
 
 /// `inputs`: its list of those.
 Signature read_signature(json::object signature, const Series& inputs, TextStore& texts);

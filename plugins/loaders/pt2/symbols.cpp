@@ -8,12 +8,17 @@ namespace {
 constexpr std::string_view kAdvice =
     "export it again with a newer torch or with fixed sizes, or report this to tmeter";
 
-/// The text without the assumptions that make it hard to read.
+/// The text without the assumptions that make it hard to read, as far as a message goes.
 std::string readable(std::string_view text) {
-  std::string out(text);
-  for (const std::string_view noise : {", positive=True", ", integer=True", ", precision=53"})
-    for (size_t at = 0; (at = out.find(noise, at)) != std::string::npos;)
-      out.erase(at, noise.size());
+  constexpr size_t kEnough = 1000;  // bytes, of which a message shows fewer
+  constexpr std::string_view kNoise[] = {", positive=True", ", integer=True", ", precision=53"};
+  std::string out;
+  while (!text.empty() && out.size() < kEnough) {
+    const auto* noise =
+        std::ranges::find_if(kNoise, [&](std::string_view n) { return text.starts_with(n); });
+    if (noise == std::end(kNoise)) out += text.front();
+    text.remove_prefix(noise == std::end(kNoise) ? 1 : noise->size());
+  }
   return in_quotes(out);
 }
 
@@ -197,7 +202,8 @@ int64_t Symbols::value_of(size_t index) {
 
 std::optional<int64_t> Symbols::from_hints(size_t symbol) {
   for (const auto& [text, entry] : entries_) {
-    if (--budget_ < 0) return std::nullopt;
+    budget_ -= 1 + static_cast<int64_t>(entry.symbols.size());
+    if (budget_ < 0) return std::nullopt;
     if (!entry.expr || !entry.hint) continue;
     const auto others_known = std::ranges::all_of(
         entry.symbols, [&](size_t s) { return s == symbol || symbols_[s].value; });

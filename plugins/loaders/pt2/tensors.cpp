@@ -13,6 +13,13 @@ bool is_weight(const TensorSpec& spec) {
   return spec.kind != TMETER_TENSOR_CONSTANT && spec.persistent;
 }
 
+/// "[64, 3, 7, 7]"
+std::string shape_text(std::span<const int64_t> numbers) {
+  std::string text;
+  for (const auto n : numbers) text += (text.empty() ? "" : ", ") + std::to_string(n);
+  return "[" + text + "]";
+}
+
 }  // namespace
 
 std::string_view owner_path(std::string_view name) {
@@ -111,6 +118,8 @@ uint32_t Tensors::first_of_name(const Specs& specs, uint32_t index) const {
 void Tensors::read(const Specs& specs, const Scope& scope, Modules& modules,
                    const std::optional<Series>& weights, const std::optional<Series>& constants) {
   note_names(specs);
+  has_weights_ = weights.has_value();
+  has_constants_ = constants.has_value();
   tensors_.resize(specs.size());
   tensor_of_.resize(specs.size());
   const auto read_all = [&](const std::optional<Series>& table, bool of_weights, const char* what) {
@@ -137,6 +146,7 @@ void Tensors::add(const StoredTensor& tensor, uint32_t index, uint32_t first_ind
     tensors_[count_++] = tensor;
     return;
   }
+  if (has_config_of(*tensor.spec)) throw BadFile("two inputs of the graph have this name");
   // torch 2.6 … 2.8, strict: the names of a tied tensor have become one, its arguments have not.
   tensor_of_[index] = tensor_of_[first_index];
   const auto& first = tensors_[tensor_of_[index]];
@@ -150,13 +160,43 @@ void Tensors::add(const StoredTensor& tensor, uint32_t index, uint32_t first_ind
 StoredTensor Tensors::read_one(const Specs& specs, uint32_t index, const Scope& scope) {
   const auto& spec = specs[index];
   const auto& config = config_of(is_weight(spec));
-  if (const auto* element = config.elements.find(spec.name))
-    return read_element(spec, *element, scope);
+  if (const auto* element = config.elements.find(spec.name)) {
+    auto t = read_element(spec, *element, scope);
+    require_agreement(t, scope);
+    return t;
+  }
   auto t = names_repeat_ ? by_spec_[*config.wanted.find(spec.name)] : tensors_[index];
   const bool is_known = t.spec && t.spec->kind == spec.kind && !spec.name.empty();
   t.spec = &spec;
-  if (!is_known) read_meta(scope.tensor_meta(spec.argument), t);
+  if (is_known) {
+    require_agreement(t, scope);
+    return t;
+  }
+  if (has_config_of(spec))
+    throw BadFile(std::string("the ") + (is_weight(spec) ? "weights" : "constants") +
+                  " config does not have it");
+  read_meta(scope.tensor_meta(spec.argument), t);
   return t;
+}
+
+bool Tensors::has_config_of(const TensorSpec& spec) const {
+  return is_weight(spec) ? has_weights_ : has_constants_;
+}
+
+/// The config and the graph describe the same tensor. Strides of dims of one element mean nothing.
+void Tensors::require_agreement(const StoredTensor& t, const Scope& scope) {
+  const auto recorded = scope.recorded(t.spec->argument, last_argument_);
+  const auto differ = [](const char* what, const std::string& graph, const std::string& config) {
+    throw BadFile(std::string("its ") + what + " " + graph + " in the graph, but " + config +
+                  " in the config of its archive");
+  };
+  if (recorded.dtype.id() != t.dtype.id())
+    differ("type is", std::string(recorded.dtype.name()), std::string(t.dtype.name()));
+  if (!std::ranges::equal(recorded.sizes, sizes(t)))
+    differ("shape is", shape_text(recorded.sizes), shape_text(sizes(t)));
+  for (size_t i = 0; i < t.rank; ++i)
+    if (sizes(t)[i] > 1 && recorded.strides[i] != strides(t)[i])
+      return differ("strides are", shape_text(recorded.strides), shape_text(strides(t)));
 }
 
 StoredTensor Tensors::read_element(const TensorSpec& spec, json::element element,

@@ -64,11 +64,13 @@ class Tensors {
                           const PlainTensor& from);
   void keep(uint32_t index, const StoredTensor& tensor);
   void note_names(const Specs& specs);
+  void require_agreement(const StoredTensor& tensor, const Scope& scope);
   uint32_t first_of_name(const Specs& specs, uint32_t index) const;
   StoredTensor read_element(const TensorSpec& spec, json::element element, const Scope& scope);
   Config& config_of(bool weights) { return weights ? weights_ : constants_; }
   void add(const StoredTensor& tensor, uint32_t index, uint32_t first);
   StoredTensor read_one(const Specs& specs, uint32_t index, const Scope& scope);
+  bool has_config_of(const TensorSpec& spec) const;
   void read_meta(json::object meta, StoredTensor& tensor);
   void read_numbers(json::element list, std::string_view key);
   void read_payload(StoredTensor& tensor, json::object payload, const std::string& folder);
@@ -89,7 +91,8 @@ class Tensors {
   std::vector<std::pair<std::string_view, size_t>> aliases_;
   std::vector<StoredTensor> by_spec_;  // only if names repeat: as the configs have them
   bool names_repeat_ = false;
-  uint32_t last_wanted_ = 0;
+  bool has_weights_ = false, has_constants_ = false;  // the archive has these configs
+  uint32_t last_wanted_ = 0, last_argument_ = 0;
   std::string record_path_;  // of the record looked up last, and what was found
   std::optional<tmeter::Entry> record_;
 };

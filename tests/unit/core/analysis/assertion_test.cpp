@@ -99,7 +99,7 @@ TEST_F(Assertions, FractionsAreToldInFourDigitsOrAsManyAsTellThemFromTheLimit) {
   auto& total = results_.columns[0].cells[TMETER_AXIS_MODEL];
   total = {number(0.224606734)};
   expect_error(ErrorKind::kAssertion, {"macs is 0.2246)"}, [&] { require_all({run("macs<0.1")}); });
-  expect_error(ErrorKind::kAssertion, {"macs is 0.224607)"}, [&] { require_all({run("macs<0.2246")}); });
+  expect_error(ErrorKind::kAssertion, {"macs is 0.22461)"}, [&] { require_all({run("macs<0.2246")}); });
 }
 
 TEST_F(Assertions, CoverageIsAShareAndUnknownACount) {

@@ -1,0 +1,261 @@
+"""Files whose parts say different things: each is refused, and where both stand is told.
+
+Torch's own reader refuses most of these (torch/_export/verifier.py); what it takes from one place, a report must not
+take from another.
+"""
+import io
+import json
+import struct
+import zipfile
+
+from hostile import safetensors
+from support import MODELS, CliTest, main, report, tmeter
+
+TIED = MODELS / "tied.pt2"
+DYNAMIC = MODELS / "dynamic_mlp.pt2"
+
+
+class Parts:
+    """The documents of a .pt2, to be changed."""
+
+    def __init__(self, path):
+        self.entries = {}
+        self.names = {}
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                self.entries[name] = archive.read(name)
+                for key, end in (("program", "/models/model.json"), ("weights", "model_weights_config.json"),
+                                 ("constants", "model_constants_config.json")):
+                    if name.endswith(end):
+                        self.names[key] = name
+                        setattr(self, key, json.loads(self.entries[name]))
+        self.config = self.weights["config"]
+        self.graph = self.program["graph_module"]["graph"]
+        self.signature = self.program["graph_module"]["signature"]
+
+    def spec(self, name):
+        """The specification of an input by the name of its tensor."""
+        return next(s for spec in self.signature["input_specs"] for s in spec.values()
+                    if name in (s.get("parameter_name"), s.get("buffer_name")))
+
+    def meta(self, name):
+        """What the graph records of the tensor."""
+        return self.graph["tensor_values"][self.spec(name)["arg"]["name"]]
+
+    def stored(self, name):
+        """What the config records of the tensor."""
+        return self.config[name]["tensor_meta"]
+
+    def bytes(self, filler=0):
+        """`filler`: spaces in the large lists and tables, which are cut from 64 KiB on (plugins/loaders/pt2/document.hpp)."""
+        for key, name in self.names.items():
+            text = json.dumps(getattr(self, key))
+            for opening in ('"inputs": [{"as_tensor"', '"input_specs": [', '"tensor_values": {', '"config": {', '"nodes": ['):
+                text = text.replace(opening, opening.replace("[", "[" + " " * filler).replace(": {", ": {" + " " * filler), 1)
+            self.entries[name] = text.encode()
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+            for name, data in self.entries.items():
+                archive.writestr(name, data)
+        return out.getvalue()
+
+
+def sizes(*numbers):
+    return [{"as_int": n} for n in numbers]
+
+
+W, V = "decoder.weight", "norm.weight"
+MEAN = "norm.running_mean"
+PETA = 10**15
+
+
+def rename_spec(parts):
+    parts.spec("norm.bias")["parameter_name"] = V
+
+
+def rename_everywhere(parts):
+    rename_spec(parts)
+    del parts.config["norm.bias"]
+
+
+def other_sizes_stored(parts):
+    parts.stored(W).update(sizes=sizes(72 * PETA, 8), strides=sizes(0, 0))
+
+
+def other_sizes_in_the_graph(parts):
+    parts.meta(W).update(sizes=sizes(13, 8))
+
+
+def transposed(parts):
+    parts.stored(W).update(sizes=sizes(8, 12))
+
+
+def another_rank(parts):
+    parts.stored(W).update(sizes=sizes(96), strides=sizes(1))
+
+
+def another_type(parts):
+    parts.stored(W)["dtype"] = 4  # int32
+
+
+def another_type_in_the_graph(parts):
+    parts.meta(V)["dtype"] = 6  # float16
+
+
+def other_strides(parts):
+    parts.stored(W)["strides"] = sizes(1, 12)
+
+
+def fewer_strides(parts):
+    parts.stored(W)["strides"] = sizes(8)
+
+
+def buffer_of_other_size(parts):
+    parts.stored(MEAN).update(sizes=sizes(4))
+
+
+def gone_from_the_config(parts):
+    del parts.config[W]
+
+
+def buffer_gone_from_the_config(parts):
+    del parts.config[MEAN]
+
+
+def gone_from_the_graph(parts):
+    del parts.graph["tensor_values"][parts.spec("norm.bias")["arg"]["name"]]
+
+
+def one_input_less(parts):
+    parts.graph["inputs"].pop()
+
+
+def one_input_more(parts):
+    parts.graph["inputs"].append(parts.graph["inputs"][0])
+
+
+def inputs_exchanged(parts):
+    inputs = parts.graph["inputs"]
+    inputs[1], inputs[2] = inputs[2], inputs[1]
+
+
+def one_spec_less(parts):
+    parts.signature["input_specs"].pop(1)
+
+
+def one_argument_twice(parts):
+    parts.spec("norm.bias")["arg"]["name"] = parts.spec(V)["arg"]["name"]
+
+
+def one_output_more(parts):
+    parts.graph["outputs"].append(parts.graph["outputs"][0])
+
+
+def another_output(parts):
+    parts.graph["outputs"][0]["as_tensor"]["name"] = parts.spec(V)["arg"]["name"]
+
+
+def mutation_of_nothing(parts):
+    name = parts.spec(V)["arg"]["name"]
+    parts.signature["output_specs"].append({"buffer_mutation": {"arg": {"name": name}, "buffer_name": "norm.nothing"}})
+    parts.graph["outputs"].append({"as_tensor": {"name": name}})
+
+
+def no_record(parts):
+    parts.config[W]["path_name"] = "weight_99"
+
+
+# What is done to tied.pt2, and what the line says.
+CASES = [
+    (rename_spec, ["tensor 'norm.weight'", "two inputs of the graph have this name"]),
+    (rename_everywhere, ["tensor 'norm.weight'", "two inputs of the graph have this name"]),
+    (other_sizes_stored, [f"'{W}'", "shape is [12, 8] in the graph", "[72000000000000000, 8] in the config"]),
+    (other_sizes_in_the_graph, [f"'{W}'", "shape is [13, 8] in the graph", "[12, 8] in the config"]),
+    (transposed, [f"'{W}'", "[8, 12] in the config"]),
+    (another_rank, [f"'{W}'", "[96] in the config"]),
+    (another_type, [f"'{W}'", "type is float32 in the graph", "int32 in the config"]),
+    (another_type_in_the_graph, [f"'{V}'", "type is float16 in the graph"]),
+    (other_strides, [f"'{W}'", "strides are [8, 1] in the graph", "[1, 12] in the config"]),
+    (fewer_strides, [f"'{W}'", "different number of sizes and strides"]),
+    (buffer_of_other_size, [f"'{MEAN}'", "[4] in the config"]),
+    (gone_from_the_config, [f"'{W}'", "the weights config does not have it"]),
+    (buffer_gone_from_the_config, [f"'{MEAN}'", "the weights config does not have it"]),
+    (gone_from_the_graph, ["records no type and sizes for"]),
+    (one_input_less, ["inputs, but its signature describes"]),
+    (one_input_more, ["inputs, but its signature describes"]),
+    (inputs_exchanged, ["inputs[1] is", "in the signature"]),
+    (one_spec_less, ["inputs[1] is", "in the signature"]),
+    (one_argument_twice, ["in the signature"]),
+    (one_output_more, ["outputs, but its signature describes"]),
+    (another_output, ["outputs[0] is", "in the signature"]),
+    (mutation_of_nothing, ["'norm.nothing' is written into, but is no input"]),
+    (no_record, [f"'{W}'", "record 'weight_99' is not in the archive"]),
+]
+
+
+class Pt2(CliTest):
+    def test_the_file_is_fine_as_it_is(self):
+        path = self.file("m.pt2", Parts(TIED).bytes())
+        self.assertEqual(report(path)["totals"], report(TIED)["totals"])
+
+    def test_what_contradicts_itself_is_refused(self):
+        for change, words in CASES:
+            with self.subTest(change=change.__name__):
+                parts = Parts(TIED)
+                change(parts)
+                self.assert_refused(4, ["m.pt2", *words], self.file("m.pt2", parts.bytes()))
+
+    def test_the_same_in_a_file_that_is_read_piece_by_piece(self):
+        for change, words in CASES:
+            with self.subTest(change=change.__name__):
+                parts = Parts(TIED)
+                change(parts)
+                self.assert_refused(4, ["m.pt2", *words], self.file("m.pt2", parts.bytes(filler=70_000)))
+        path = self.file("m.pt2", Parts(TIED).bytes(filler=70_000))
+        self.assertEqual(report(path)["totals"], report(TIED)["totals"])
+
+    def test_sizes_that_follow_from_symbols_agree(self):
+        self.assertEqual(tmeter(DYNAMIC).returncode, 0)
+
+    def test_weights_that_no_input_is_are_no_contradiction(self):
+        # torch.export with strict=True: parameters that the program does not use stay in the state dict.
+        parts = Parts(TIED)
+        parts.config["unused.weight"] = parts.config[V]
+        self.assertEqual(report(self.file("m.pt2", parts.bytes()))["totals"], report(TIED)["totals"])
+
+
+# name → (dtype, shape, begin, end); the bytes behind.
+SAFETENSORS = [
+    ({"a": ("F32", [2, 3], 0, 20)}, 20),  # bytes do not fit the shape
+    ({"a": ("F32", [2, 3], 0, 28)}, 28),
+    ({"a": ("F16", [2, 3], 0, 24)}, 24),
+    ({"a": ("F32", [2, 3], 0, 24)}, 20),  # shorter than it says
+    ({"a": ("F32", [2, 3], 0, 24)}, 28),  # longer
+    ({"a": ("F32", [2], 0, 8), "b": ("F32", [2], 4, 12)}, 12),  # overlap
+    ({"a": ("F32", [2], 0, 8), "b": ("F32", [2], 0, 8)}, 8),
+    ({"a": ("F32", [2], 0, 8), "b": ("F32", [2], 12, 20)}, 20),  # gap
+    ({"a": ("F32", [2], 8, 0)}, 8),
+    ({"a": ("F32", [-2], 0, 8)}, 8),
+    ({"a": ("F32", [2**31, 2**31, 4], 0, 0)}, 0),  # 2^64 elements
+    ({"a": ("F32", [72 * PETA], 0, 4)}, 4),
+    ({"a": ("F99", [2], 0, 8)}, 8),
+]
+
+
+class Safetensors(CliTest):
+    def test_what_contradicts_itself_is_refused(self):
+        for tensors, size in SAFETENSORS:
+            header = {name: {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+                      for name, (dtype, shape, begin, end) in tensors.items()}
+            with self.subTest(header=header):
+                self.assert_refused(4, ["m.safetensors"], self.file("m.safetensors", safetensors(header, bytes(size))))
+
+    def test_a_name_twice(self):
+        one = '"a":{"dtype":"F32","shape":[1],"data_offsets":[%d,%d]}'
+        header = "{" + one % (0, 4) + "," + one % (4, 8) + "}"
+        data = struct.pack("<Q", len(header)) + header.encode() + bytes(8)
+        self.assert_refused(4, ["m.safetensors", "twice"], self.file("m.safetensors", data))
+
+
+if __name__ == "__main__":
+    main()
