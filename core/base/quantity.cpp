@@ -73,6 +73,9 @@ Quantity parse_quantity(std::string_view text, unsigned dimensions) {
   if (error != std::errc() || !std::isfinite(value)) return not_one(shown + " is not a number");
   digits = digits.substr(0, static_cast<size_t>(stop - digits.data()));
   const std::string_view name(stop, static_cast<size_t>(end - stop));
+  // What a unit cannot begin with goes on with the number: "1,5", "1_000".
+  if (!name.empty() && std::string_view("0123456789.,_+-'").find(name[0]) != std::string_view::npos)
+    return not_one(shown + " is not a number");
   const auto* unit = find_unit(name, dimensions);
   if (!unit)
     return not_one("unknown unit '" + printable(name, 60) + "'; known units: " + unit_names(dimensions));

@@ -242,4 +242,33 @@ def tied_twins(count=20_000):
         values[f"o{i}"] = meta(2, 2)
     document = program(made, values)
     document["graph_module"]["signature"]["input_specs"] += specs
+    document["graph_module"]["graph"]["inputs"] += [named(spec["parameter"]["arg"]["name"]) for spec in specs]
     return pt2(document, method=zipfile.ZIP_DEFLATED)
+
+
+SYMBOL = "Symbol('s77', positive=True, integer=True)"
+
+
+def sized(expression):
+    """One input whose size is that expression; 4 for the input it was exported with."""
+    size = {"as_expr": {"expr_str": expression, "hint": {"as_int": 4}}}
+    return pt2(program(values={"x": {**meta(4), "sizes": [size]}}), method=zipfile.ZIP_DEFLATED)
+
+
+def many_terms(terms=200_000):
+    return sized("Add(" + ", ".join([SYMBOL] * terms) + ")")
+
+
+def many_denominators(terms=4_000):
+    """Fractions that have nothing in common."""
+    return sized("Add(" + ", ".join(f"Rational(s{i}, {2 + i % 97})" for i in range(terms)) + ")")
+
+
+def many_symbols(tensors=2_000, symbols=500):
+    """Sizes of symbols of which none has a recorded value."""
+    names = [f"s{i}" for i in range(symbols)]
+    size = {"as_expr": {"expr_str": " + ".join(names), "hint": {"as_int": 4}}}
+    values = {f"v{i}": {**meta(4), "sizes": [{"as_expr": {**size["as_expr"], "expr_str": f"{i} + " + size["as_expr"]["expr_str"]}}]}
+              for i in range(tensors)}
+    made = [node("torch.ops.aten.relu.default", [("self", named("x"))], f"v{i}") for i in range(tensors)]
+    return pt2(program(made, values), method=zipfile.ZIP_DEFLATED)

@@ -111,6 +111,10 @@ class Time(HostileTest):
     def test_parameters_each_of_which_may_be_tied_to_any_other(self):
         self.accepted("m.pt2", hostile.tied_twins())
 
+    def test_sizes_of_very_many_terms(self):
+        for content in (hostile.many_terms(), hostile.many_denominators(), hostile.many_symbols()):
+            self.accepted("m.pt2", content, seconds=5)
+
     def test_two_thousand_windows_of_one_tensor(self):
         """16 MB in the file, 16 GB in tensors: what lies beyond eight times the file is not read."""
         path = self.file("m.pt", hostile.windows())

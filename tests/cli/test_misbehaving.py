@@ -400,7 +400,10 @@ class Folders(NamedTest):
         plugin = self.named("com.acme.seven", metric="seven")
         manifest = self.manifest_of(plugin)
         for name, make in (("garbage", lambda: manifest.write_bytes(b"\x00\xff = [")), ("a pipe", lambda: os.mkfifo(manifest)),
-                           ("a folder", manifest.mkdir), ("endless", lambda: manifest.write_bytes(b"#" * (2 << 20)))):
+                           ("a folder", manifest.mkdir), ("endless", lambda: manifest.write_bytes(b"#" * (2 << 20))),
+                           ("dotted", lambda: manifest.write_bytes(b"a." * 40_000 + b"a = 1\n")),
+                           ("lists", lambda: manifest.write_bytes(b"a = " + b"[" * 40_000)),
+                           ("tables", lambda: manifest.write_bytes(b"a = " + b"{ a = " * 40_000))):
             with self.subTest(name):
                 manifest.rmdir() if manifest.is_dir() else manifest.unlink()
                 make()

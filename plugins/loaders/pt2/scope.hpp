@@ -83,7 +83,7 @@ class Scope {
   /// What the graph records about a tensor under the present sizes. Views are good until the next call.
   struct Recorded {
     tmeter::DType dtype;
-    std::span<const int64_t> sizes, strides;  // as many of each
+    std::span<const int64_t> sizes, strides;  // as the file has them: perhaps not as many of each
   };
   /// `last` as in NameMap::find_next. Throws when the file has none.
   Recorded recorded(std::string_view name, uint32_t& last) const;

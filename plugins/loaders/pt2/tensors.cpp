@@ -194,6 +194,8 @@ void Tensors::require_agreement(const StoredTensor& t, const Scope& scope) {
     differ("type is", std::string(recorded.dtype.name()), std::string(t.dtype.name()));
   if (!std::ranges::equal(recorded.sizes, sizes(t)))
     differ("shape is", shape_text(recorded.sizes), shape_text(sizes(t)));
+  if (recorded.strides.size() != t.rank)
+    throw BadFile("it has a different number of sizes and strides in the graph");
   for (size_t i = 0; i < t.rank; ++i)
     if (sizes(t)[i] > 1 && recorded.strides[i] != strides(t)[i])
       return differ("strides are", shape_text(recorded.strides), shape_text(strides(t)));

@@ -1,0 +1,54 @@
+"""What is typed, the one line, the exit status: `mistakes.txt` has them as a user sees them.
+
+Each is tried in a folder with the files that `Mistakes.setUp` makes. A line is what stderr has, all of it; stdout stays empty. Lines
+were written by hand before the program wrote them, or changed with a reason: nothing here updates them.
+"""
+import os
+import pathlib
+import shlex
+
+from hostile import safetensors
+from support import MODELS, CliTest, main, tmeter
+
+TABLE = pathlib.Path(__file__).with_name("mistakes.txt")
+
+
+def rows():
+    """(what is typed, status, line) of each three lines: "$ tmeter …", "STATUS", the line."""
+    lines = [line for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
+    if len(lines) % 3:
+        raise AssertionError(f"{TABLE}: three lines each are expected")
+    for typed, status, line in zip(lines[::3], lines[1::3], lines[2::3]):
+        if not typed.startswith("$ tmeter"):
+            raise AssertionError(f"{TABLE}: '$ tmeter …' is expected, not {typed!r}")
+        yield typed.removeprefix("$ tmeter"), int(status), line
+
+
+class Mistakes(CliTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "resnet50.pt2").symlink_to((MODELS / "resnet50.pt2").resolve())
+        (self.folder / "mlp.pt2").symlink_to((MODELS / "dynamic_mlp.pt2").resolve())
+        (self.folder / "folder").mkdir()
+        os.mkfifo(self.folder / "pipe")
+        self.file("empty.toml")
+        self.file("deep.toml", "a." * 40_000 + "a = 1\n")
+        self.file("nested.toml", "plugins = " + "[" * 1_000 + "]" * 1_000 + "\n")
+        self.file("large.toml", "\n" * ((1 << 20) + 1))
+        self.file("wrong.toml", "hardware = 'horowitz-45nm'\nplugin = 3\n")
+        self.file("nan.toml", "[energy.mac]\nfloat32 = { value = nan, unit = 'J', source = 'x' }\n")
+        self.file("half.safetensors", safetensors({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}, bytes(4)))
+
+    def test_one_line_each(self):
+        count = 0
+        for typed, status, line in rows():
+            with self.subTest(typed=typed):
+                done = tmeter(*shlex.split(typed), cwd=self.folder, timeout=20)
+                told = done.stderr.replace(str(self.folder), "FOLDER")
+                self.assertEqual((done.returncode, told, done.stdout), (status, line + "\n", ""))
+            count += 1
+        self.assertGreaterEqual(count, 60)
+
+
+if __name__ == "__main__":
+    main()
