@@ -42,9 +42,10 @@ class Examples(CliTest):
         self.assertIn("--report totals writes", self.assert_fine(plugin))
         done = tmeter(MODEL, "--plugins=params,flops", "--plugin", plugin, "--report", "totals")
         self.assertEqual(done.returncode, 0, done.stderr)
-        # 16·32 + 32 + 128·32 + 32·64 parameters; the linear layer's 4·16·32 multiply-adds.
+        # 16·32 + 32 + 128·32 + 32·64 parameters; the linear layer's 4·16·32 multiply-adds, without gated_mlp's,
+        # for which there is no rule here.
         self.assertIn("params 6688 \n", done.stdout)
-        self.assertIn("macs 2048 MAC\n", done.stdout)
+        self.assertIn("macs 2048 (partial) MAC\n", done.stdout)
 
 
 if __name__ == "__main__":
