@@ -1,67 +1,47 @@
 #include "load/safety.hpp"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <unordered_map>
 
 #include "archive/nesting.hpp"
 #include "load/model_file.hpp"
 #include "load/names.hpp"
 #include "load/operator_libraries.hpp"
+#include "operators/review.hpp"
 #include "script/primitives.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
 
-/// Namespaces whose operators compute and nothing else, but for those in kDenied.
-constexpr std::array<std::string_view, 11> kAllowed{
-    "aten",   "prim",   "torchvision", "quantized",        "quantization", "_quantized",
-    "mkldnn", "onednn", "sparse",      "mkldnn_prepacked", "profiler"};
-
-/// Files, processes, other machines, Python, and raw memory.
-constexpr std::array<std::string_view, 12> kDenied{"aten::save",
-                                                   "aten::from_file",
-                                                   "aten::set_data",
-                                                   "prim::PythonOp",
-                                                   "prim::IgnoredPythonOp",
-                                                   "prim::rpc_async",
-                                                   "prim::rpc_sync",
-                                                   "prim::rpc_remote",
-                                                   "aten::_nested_view_from_buffer",
-                                                   "aten::_nested_view_from_jagged",
-                                                   "aten::_cudnn_init_dropout_state",
-                                                   "prim::CudaFusionGroup"};
-
-/// TorchScript's own operators, see script/primitives.hpp. Nodes without an operator are the
-/// language itself: branches, calls, tuples.
-bool unknown_primitive(const torch::jit::Node& node) {
+std::string_view refusal_of_node(const torch::jit::Node& node, const Declarations& declared) {
+  const std::string_view name = node.kind().toQualString();
+  if (declared.contains(name) || is_of_operator_library(name) || name.starts_with("tmeter::"))
+    return {};
   const auto* op = node.maybeOperator();
-  return op && !op->isC10Op() && !reviewed_primitive(op->schema().name());
+  if (!op) return refusal_of_construct(name);  // the language itself: branches, calls, tuples
+  return refusal(op->schema(), kind_of(*op));
 }
 
-bool allowed(const torch::jit::Node& node, const Declarations& declared) {
-  const std::string_view op = node.kind().toQualString();
-  if (declared.contains(op) || is_of_operator_library(op)) return true;
-  if (op.starts_with("tmeter::")) return true;
-  if (unknown_primitive(node)) return false;
-  const auto space = op.substr(0, op.find(':'));
-  return std::find(kAllowed.begin(), kAllowed.end(), space) != kAllowed.end() &&
-         std::find(kDenied.begin(), kDenied.end(), op) == kDenied.end();
-}
+struct Refused {
+  std::string op;
+  std::string_view reason;
+};
 
-/// The first operator below `block` that is not allowed, or nothing.
-std::string find_denied(torch::jit::Block* block, const Declarations& declared) {
+/// The first operator below `block` that a file may not use.
+std::optional<Refused> find_refused(torch::jit::Block* block, const Declarations& declared) {
   for (auto* node : block->nodes()) {
-    if (!allowed(*node, declared)) return node->kind().toQualString();
+    const auto reason = refusal_of_node(*node, declared);
+    if (!reason.empty()) return Refused{node->kind().toQualString(), reason};
     for (auto* inner : node->blocks()) {
-      if (auto found = find_denied(inner, declared); !found.empty()) return found;
+      if (auto found = find_refused(inner, declared)) return found;
     }
     if (node->hasAttribute(torch::jit::attr::Subgraph)) {
-      auto found = find_denied(node->g(torch::jit::attr::Subgraph)->block(), declared);
-      if (!found.empty()) return found;
+      auto* inner = node->g(torch::jit::attr::Subgraph)->block();
+      if (auto found = find_refused(inner, declared)) return found;
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 /// Tuples of tuples share their items: sixty lines make 2^60 values, over which any walk is
@@ -165,11 +145,11 @@ void check_operators(const ModelFile& file) {
   for (auto* function : file.code().get_functions()) {
     const auto* graph_function = torch::jit::tryToGraphFunction(*function);
     if (!graph_function) continue;
-    const auto op = find_denied(graph_function->graph()->block(), file.declarations());
-    if (op.empty()) continue;
-    throw Error(TMETER_REFUSED, file.archive().path() + " uses the operator " + op + " in " +
-                                    plain_name(function->qualname().qualifiedName()) +
-                                    ", which may touch files or other processes." + kTrust);
+    const auto found = find_refused(graph_function->graph()->block(), file.declarations());
+    if (!found) continue;
+    throw Error(TMETER_REFUSED, file.archive().path() + " uses the operator " + found->op + " in " +
+                                    plain_name(function->qualname().qualifiedName()) + ", which " +
+                                    std::string(found->reason) + "." + kTrust);
   }
 }
 

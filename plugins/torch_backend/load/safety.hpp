@@ -24,9 +24,9 @@ void check_source(std::string_view text, const std::string& path);
 /// values.
 void check_tuples(const torch::jit::CompilationUnit& code);
 
-/// Throws TMETER_REFUSED when any function of the file uses an operator outside the namespaces that
-/// only compute, or one that reads or writes files. Operators that were only declared do nothing.
-/// Nothing has run when this is called.
+/// Throws TMETER_REFUSED when any function of the file uses an operator that a file may not use
+/// (operators/review.hpp). Operators that were only declared do nothing. Nothing has run when this
+/// is called.
 void check_operators(const ModelFile& file);
 
 }  // namespace tmeter::torch_backend

@@ -65,77 +65,9 @@ constexpr Guard kGuards[] = {
     {"aten::_list_to_tensor", check_tensor_of},
 };
 
-/// Constant time, or linear in operands that others have bounded; no operand makes them trap. Those
-/// that take tensors call operators, which are looked at as such.
-constexpr std::string_view kHarmless[] = {
-    // Numbers
-    "aten::Bool", "aten::Complex", "aten::ComplexImplicit", "aten::Float", "aten::FloatImplicit",
-    "aten::Int", "aten::IntImplicit", "aten::ScalarImplicit", "aten::__and__",
-    "aten::__derive_index", "aten::__lshift__", "aten::__not__", "aten::__or__",
-    "aten::__range_length", "aten::__rshift__", "aten::__xor__", "aten::acos", "aten::acosh",
-    "aten::angle", "aten::asin", "aten::asinh", "aten::atan", "aten::atan2", "aten::atanh",
-    "aten::bin", "aten::ceil", "aten::chr", "aten::copysign", "aten::cos", "aten::cosh",
-    "aten::degrees", "aten::div", "aten::eq", "aten::erf", "aten::erfc", "aten::exp", "aten::expm1",
-    "aten::fabs", "aten::floor", "aten::frexp", "aten::gamma", "aten::ge", "aten::gt", "aten::hash",
-    "aten::hex", "aten::isfinite", "aten::isinf", "aten::isnan", "aten::ldexp", "aten::le",
-    "aten::lgamma", "aten::log", "aten::log10", "aten::log1p", "aten::lt", "aten::modf", "aten::ne",
-    "aten::neg", "aten::oct", "aten::ord", "aten::polar", "aten::pow", "aten::radians",
-    "aten::round", "aten::sin", "aten::sinh", "aten::sqrt", "aten::sub", "aten::tan", "aten::tanh",
-    "prim::abs", "prim::max", "prim::min",
-    // Texts
-    "aten::capitalize", "aten::endswith", "aten::find", "aten::isalnum", "aten::isalpha",
-    "aten::isdecimal", "aten::isdigit", "aten::isidentifier", "aten::islower", "aten::isnumeric",
-    "aten::isprintable", "aten::isspace", "aten::istitle", "aten::isupper", "aten::lower",
-    "aten::lstrip", "aten::rfind", "aten::rindex", "aten::rstrip", "aten::splitlines",
-    "aten::startswith", "aten::strip", "aten::swapcase", "aten::title", "aten::upper",
-    "prim::StringIndex",
-    // Lists and dicts
-    "aten::Delete", "aten::__contains__", "aten::__getitem__", "aten::_set_item", "aten::all",
-    "aten::any", "aten::clear", "aten::copy", "aten::dict", "aten::get", "aten::index",
-    "aten::items", "aten::keys", "aten::len", "aten::list", "aten::pop", "aten::popitem",
-    "aten::remove", "aten::reverse", "aten::select", "aten::setdefault", "aten::slice",
-    "aten::sort", "aten::sorted", "aten::sum", "aten::update", "aten::values", "prim::TupleIndex",
-    "prim::TupleUnpack", "prim::ModuleContainerIndex", "prim::tolist", "prim::index",
-    // What the compiler puts in
-    "aten::__is__", "aten::__isnot__", "aten::_unwrap_optional", "aten::has_torch_function",
-    "aten::is_scripting", "aten::_get_tracing_state", "aten::_is_tracing", "aten::is_grad_enabled",
-    "aten::set_grad_enabled", "aten::is_autocast_cpu_enabled", "aten::is_autocast_enabled",
-    "aten::get_autocast_dtype", "aten::wait", "prim::awaitable_nowait", "prim::awaitable_wait",
-    "prim::EnumName", "prim::EnumValue", "prim::IfThenElse", "prim::NumToTensor",
-    "prim::RaiseException", "prim::Uninitialized", "prim::id", "prim::unchecked_cast",
-    "prim::unchecked_unwrap_optional", "prim::TimePoint", "aten::manual_seed", "aten::seed",
-    "aten::initial_seed", "aten::Generator",
-    // Shapes and types of tensors
-    "aten::Size", "aten::size", "aten::stride", "aten::sym_size", "aten::sym_stride",
-    "aten::_infer_size", "aten::_size_if_not_equal", "aten::broadcast_shapes", "aten::device",
-    "aten::element_size", "aten::is_non_overlapping_and_dense", "aten::is_strides_like_format",
-    "prim::data", "prim::device", "prim::dtype", "prim::is_cpu", "prim::is_cuda", "prim::is_ipu",
-    "prim::is_maia", "prim::is_meta", "prim::is_mkldnn", "prim::is_mps", "prim::is_mtia",
-    "prim::is_nested", "prim::is_quantized", "prim::is_sparse", "prim::is_sparse_csr",
-    "prim::is_vulkan", "prim::is_xla", "prim::is_xpu", "prim::itemsize", "prim::layout",
-    "prim::name", "prim::nbytes", "prim::requires_grad", "prim::type", "prim::BroadcastSizes",
-    "prim::ReductionSizes",
-    // Other names for tensor operators
-    "aten::__interpolate", "aten::__upsample", "aten::__upsample_bilinear",
-    "aten::__upsample_nearest", "aten::_no_grad_embedding_renorm_", "aten::_no_grad_fill_",
-    "aten::_no_grad_normal_", "aten::_no_grad_uniform_", "aten::_no_grad_zero_",
-    "aten::_pack_sequence", "aten::_index_put_impl_", "aten::_ncf_unsqueeze", "aten::_ncf_view",
-    "aten::_unsafe_index", "aten::_unsafe_index_put", "aten::copy_", "aten::cpu", "aten::cuda",
-    "aten::dequantize", "aten::einsum", "aten::index_put", "aten::index_put_", "aten::mH",
-    "aten::mT", "aten::matrix_H", "aten::numpy_T", "aten::to"};
-
 bool& trusts() {
   thread_local bool trusted = false;
   return trusted;
-}
-
-bool harmless(std::string_view op) {
-  return std::find(std::begin(kHarmless), std::end(kHarmless), op) != std::end(kHarmless);
-}
-
-bool guarded(std::string_view op) {
-  return std::any_of(std::begin(kGuards), std::end(kGuards),
-                     [&](const Guard& g) { return g.op == op; });
 }
 
 Check check_for(const c10::FunctionSchema& schema) {
@@ -178,7 +110,7 @@ std::optional<Operator> replacement(const Operator& op) {
   if (op.isC10Op() || !op.hasOperation()) return std::nullopt;
   const auto& schema = op.schema();
   const auto check = check_for(schema);
-  if (!check && reviewed_primitive(schema.name())) return std::nullopt;
+  if (!check && refusal(schema, OperatorKind::kPrimitive).empty()) return std::nullopt;
   auto operation = check ? checked(op, check) : refusing(op);
   if (schema.is_vararg()) {  // no constructor takes those but the one from text
     return Operator(c10::toString(schema), std::move(operation), schema.aliasAnalysis());
@@ -198,36 +130,27 @@ void replace_overloads(const std::vector<std::shared_ptr<Operator>>& overloads) 
   for (auto& op : now) torch::jit::registerOperator(std::move(op));
 }
 
-void guard(const std::string& name) {
-  // LibTorch's own code may point at the operators as they were: they live on.
-  static auto* const before = new std::list<std::vector<std::shared_ptr<Operator>>>();
-  const auto& overloads =
-      before->emplace_back(torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name)));
-  const bool changes = std::any_of(overloads.begin(), overloads.end(),
-                                   [](const auto& op) { return replacement(*op).has_value(); });
-  if (changes) replace_overloads(overloads);
-}
-
-/// Names of the operators that TorchScript alone has, not the dispatcher.
-std::set<std::string> script_operators() {
+/// Names of which an overload does not stay as it is.
+std::set<std::string> names_to_guard() {
   std::set<std::string> names;
   for (const auto& op : torch::jit::getAllOperators()) {
-    if (!op->isC10Op()) names.insert(op->schema().name());
+    if (replacement(*op)) names.insert(op->schema().name());
   }
   return names;
 }
 
 }  // namespace
 
-bool reviewed_primitive(std::string_view op) { return guarded(op) || harmless(op); }
-
 TrustPrimitives::TrustPrimitives(bool trusted) : before_(std::exchange(trusts(), trusted)) {}
 TrustPrimitives::~TrustPrimitives() { trusts() = before_; }
 
 void guard_primitives() {
   static const bool done = [] {
-    for (const auto& name : script_operators()) {
-      if (guarded(name) || !harmless(name)) guard(name);
+    // LibTorch's own code may point at the operators as they were: they live on.
+    static auto* const before = new std::list<std::vector<std::shared_ptr<Operator>>>();
+    for (const auto& name : names_to_guard()) {
+      replace_overloads(before->emplace_back(
+          torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name))));
     }
     return true;
   }();
