@@ -5,7 +5,9 @@
 
 #include "apps/tmeter/commands.hpp"
 #include "core/base/error.hpp"
+#include "core/process/end_signals.hpp"
 #include "core/process/parent.hpp"
+#include "core/process/standard_descriptors.hpp"
 #include "core/process/terminal.hpp"
 
 namespace {
@@ -26,6 +28,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using tmeter::core::ErrorKind;
+  tmeter::core::occupy_standard_descriptors();
+  tmeter::core::end_at_signals();
   tmeter::core::end_with_parent();
   tmeter::core::Terminal terminal(false);
   try {

@@ -45,6 +45,7 @@ class Counting final : public Outlet {
   void runs_file(std::string_view) override {}
   void runs_model(std::string_view) override {}
   void report(size_t, std::string_view bytes) override { bytes_ += bytes.size(); }
+  void report_whole(size_t) override {}
   size_t bytes() const { return bytes_; }
 
  private:

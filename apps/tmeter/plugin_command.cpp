@@ -105,10 +105,14 @@ int plugin_command(const Arguments& arguments) {
   if (!known) refuse();
   if (what == "new") return new_plugin(words[1], kind, output);
   if (what == "check") {
-    Job job{words[1], {output}, {}, false, 0};
+    Job job{words[1], {output}, {}, false, 0, false};
     job.limits.memory = default_max_memory();
     job.limits.timeout = kSecondsToCheck;
-    return supervise(job, [&](Worker& worker) { return check_plugin(words[1], worker); });
+    return supervise(job, [&](Worker& worker) {
+      auto ending = check_plugin(words[1], worker);
+      worker.report_whole(0);
+      return ending;
+    });
   }
   if (what == "index") output = words[1] + "/" + std::string(kIndexName);
   return supervise_command(output, [&](Worker& worker) -> Ending {

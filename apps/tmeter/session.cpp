@@ -10,6 +10,7 @@
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/model_loading.hpp"
 #include "core/process/activity.hpp"
+#include "core/process/destination.hpp"
 
 namespace tmeter::app {
 using namespace core;
@@ -34,7 +35,14 @@ void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::st
   enter_sandbox(files, plugins);
 }
 
-void Session::look_again() { before_ = Surroundings::now(); }
+void Session::look_again() {
+  before_ = Surroundings::now();
+  is_settled_ = true;
+}
+
+void Session::require_unchanged_at_failure() const {
+  if (is_settled_) require_unchanged("before the run failed");
+}
 
 void Session::tell_problems() {
   for (const auto& problem : registry_.problems()) {
@@ -103,6 +111,8 @@ std::vector<ReportTarget> report_targets(const CommandLine& line,
   std::vector<ReportTarget> targets;
   for (const auto& r : line.settings.reports) targets.push_back(parse_report_target(r));
   if (targets.empty()) targets.push_back({"text", ""});
+  for (auto& t : targets)
+    if (!t.format.empty() && is_standard_output(t.file)) t.file.clear();
   for (const auto& file : files) require_own_files(targets, file);
   return targets;
 }
@@ -124,14 +134,23 @@ Ending run_on_model(const CommandLine& line, const std::function<Ending()>& run)
 int run_supervised(const CommandLine& line, const std::vector<ReportTarget>& targets,
                    const std::function<Ending(Session&)>& work) {
   const auto screen = this_screen(line.color);
-  Job job{line.model, {}, line.limits, line.verbosity < 0, line.verbosity};
+  Job job{line.model, {}, line.limits, line.verbosity < 0, line.verbosity, false};
   for (const auto& t : targets) job.targets.push_back(t.file);
+  job.runs_model = line.running != Running::kNo;
   add_plugin_host_interfaces();
   add_report_interfaces();
   return supervise(job, [&](Worker& worker) {
     return run_on_model(line, [&] {
       Session session(line, worker, screen);
-      return work(session);
+      try {
+        return work(session);
+      } catch (const Error& e) {
+        if (e.kind() != ErrorKind::kAssertion) session.require_unchanged_at_failure();
+        throw;
+      } catch (const std::bad_alloc&) {
+        session.require_unchanged_at_failure();
+        throw;
+      }
     });
   });
 }

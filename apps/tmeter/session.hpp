@@ -46,6 +46,8 @@ class Session {
   /// is not seen which one: the supervisor has the work done again, with a closer look
   /// (Activity::watchful).
   void require_unchanged(const std::string& when) const;
+  /// The same for a run that fails: something that a plugin has left behind may be why.
+  void require_unchanged_at_failure() const;
 
   /// Of these and the writers' plugins, in words, those that do not take part because they failed.
   const std::vector<std::string>& note_failures(const std::vector<core::Plugin*>& plugins);
@@ -67,6 +69,7 @@ class Session {
   core::Screen screen_;
   core::CallLog log_;
   core::Surroundings before_;
+  bool is_settled_ = false;  // before_ is that of the sandbox
   core::Registry registry_;
   size_t warned_at_start_;
   std::vector<core::Assertion> assertions_;

@@ -30,6 +30,8 @@ class Outlet {
 
   /// Appends to what becomes the target's content once the whole run has succeeded.
   virtual void report(size_t target, std::string_view bytes) = 0;
+  /// All of it is there. A run without this for each of its targets has not succeeded.
+  virtual void report_whole(size_t target) = 0;
 };
 
 }  // namespace tmeter::core

@@ -18,9 +18,19 @@ namespace {
 
 constexpr uint64_t kPush = uint64_t{1} << 20;
 
-/// Nothing is made there but in the folder that is everybody's memory.
-bool is_device_path(const std::string& path) {
-  return path.starts_with("/dev/") && !path.starts_with("/dev/shm/");
+std::string descriptor_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+/// Where a link leads to, be there a file or not.
+std::string without_links(std::string path) {
+  namespace fs = std::filesystem;
+  constexpr int kMaxLinks = 40;  // as the kernel
+  for (int i = 0; i < kMaxLinks; ++i) {
+    std::error_code none;
+    const auto target = fs::read_symlink(path, none);
+    if (none) break;
+    path = fs::path(path).parent_path() / target;
+  }
+  return path;
 }
 
 }  // namespace
@@ -40,15 +50,12 @@ ErrorKind write_failure(int error_number) {
 OutputFile::OutputFile(const std::string& path) : path_(path) {
   struct stat info {};
   const bool exists = stat(path.c_str(), &info) == 0;
-  if ((exists && !S_ISREG(info.st_mode)) || is_device_path(path)) {
-    fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd_ < 0) fail("cannot be written");
-    return;
+  if (exists && !S_ISREG(info.st_mode)) {
+    errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    fail("cannot be written");
   }
-  if (char* target = exists ? realpath(path.c_str(), nullptr) : nullptr) {
-    path_ = target;
-    std::free(target);
-  }
+  // A link that the kernel does not let this user follow is not followed here either.
+  if (exists || errno == ENOENT) path_ = without_links(path);
   open_temporary();
 }
 
@@ -56,19 +63,34 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
 void OutputFile::open_temporary() {
   const auto folder = std::filesystem::path(path_).parent_path();
   fd_ = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-  nameless_ = fd_ >= 0;
+  nameless_ = fd_ >= 0 && access(descriptor_path(fd_).c_str(), F_OK) == 0;  // it is named by that
   if (nameless_) return;
+  if (fd_ >= 0) close(fd_);
   temporary_ = path_ + ".XXXXXX";
   fd_ = mkostemp(temporary_.data(), O_CLOEXEC);
   if (fd_ < 0) fail("cannot be written");
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(fd_, 0666 & ~mask);
+}
+
+/// Those of the file that is replaced; of a new one those that the user wants. An owner that this
+/// user may not give stays the user, and then nobody's rights are taken on.
+void OutputFile::take_over_mode() {
+  struct stat before {}, now{};
+  if (lstat(path_.c_str(), &before) != 0 || !S_ISREG(before.st_mode)) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd_, 0666 & ~mask);
+    return;
+  }
+  if (fstat(fd_, &now) != 0) return;
+  const bool same = before.st_uid == now.st_uid && before.st_gid == now.st_gid;
+  const bool owner = same || fchown(fd_, before.st_uid, before.st_gid) == 0;
+  const bool group = owner || fchown(fd_, static_cast<uid_t>(-1), before.st_gid) == 0;
+  fchmod(fd_, before.st_mode & (owner ? 07777U : group ? 00777U : 00707U));
 }
 
 /// Gives a nameless file a name: its own, or, where that is taken, one to rename it from.
 void OutputFile::give_name() {
-  const auto self = "/proc/self/fd/" + std::to_string(fd_);
+  const auto self = descriptor_path(fd_);
   const auto name = [&](const std::string& path) {
     return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
   };
@@ -99,20 +121,27 @@ void OutputFile::write(std::string_view bytes) {
   if (written_ - pushed_ >= kPush) push();
 }
 
+void OutputFile::begin_again() {
+  if (ftruncate(fd_, 0) != 0 || lseek(fd_, 0, SEEK_SET) != 0) fail("cannot be written");
+  written_ = pushed_ = 0;
+  synced_ = false;
+}
+
 void OutputFile::push() {
-  if (!regular() || written_ == pushed_) return;
+  if (written_ == pushed_) return;
   sync_file_range(fd_, static_cast<off64_t>(pushed_), static_cast<off64_t>(written_ - pushed_),
                   SYNC_FILE_RANGE_WRITE);
   pushed_ = written_;
 }
 
 void OutputFile::sync() {
-  if (regular() && !synced_ && fsync(fd_) != 0) fail("cannot be written completely");
+  if (!synced_ && fsync(fd_) != 0) fail("cannot be written completely");
   synced_ = true;
 }
 
 void OutputFile::commit() {
   sync();
+  take_over_mode();
   if (nameless_) give_name();
   if (close(std::exchange(fd_, -1)) != 0) fail("cannot be written completely");
   if (temporary_.empty()) return;

@@ -1,7 +1,8 @@
 // An output file that is either complete or absent: written without a name (or, on file systems
 // that cannot, under a temporary one in the same folder), synced, and named. An interrupted run
-// leaves the old file whole. What is there and no regular file (/dev/null, /dev/stdout, a pipe) is
-// written to instead of being replaced, and a link stays a link.
+// leaves the old file whole. The new one has the mode and, where the user may give it, the owner of
+// the old one. A link stays a link: the file it leads to is replaced, or made. What is no regular
+// file is not written here (core/process/outputs.hpp).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,6 +26,8 @@ class OutputFile {
 
   /// All throw Error(write_failure(…)).
   void write(std::string_view bytes);
+  /// Forgets what has been written.
+  void begin_again();
   /// The disk begins with what it has not been told of, so that `sync` has less to wait for.
   /// Whatever goes wrong shows there.
   void push();
@@ -37,8 +40,8 @@ class OutputFile {
  private:
   [[noreturn]] void fail(const std::string& what);
   void open_temporary();
+  void take_over_mode();
   void give_name();
-  bool regular() const { return nameless_ || !temporary_.empty(); }
   std::string path_, temporary_;
   int fd_ = -1;
   uint64_t written_ = 0, pushed_ = 0;  // bytes

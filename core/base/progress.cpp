@@ -5,11 +5,13 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace tmeter::core {
 namespace {
 
 constexpr auto kPatience = std::chrono::milliseconds(1000);  // shorter work shows nothing
+constexpr std::string_view kClear = "\r\033[K";
 constexpr auto kInterval = std::chrono::milliseconds(100);
 
 std::string amount(double value, const char* format) {
@@ -70,25 +72,17 @@ double Pace::seconds(uint64_t done, uint64_t total, std::string_view unit, Clock
 Progress::Progress(bool wanted)
     : shown_(wanted && isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
 
-void Progress::update(uint64_t done, uint64_t total, std::string_view unit) {
-  if (!shown_) return;
-  const std::lock_guard lock(mutex_);
+std::optional<std::string> Progress::update(uint64_t done, uint64_t total,
+                                            std::string_view unit) {
+  if (!shown_) return std::nullopt;
   const auto now = Clock::now();
   const double seconds = pace_.seconds(done, total, unit, now);
-  if (now - start_ < kPatience || now - last_ < kInterval) return;
+  if (now - start_ < kPatience || now - last_ < kInterval) return std::nullopt;
   last_ = now;
   visible_ = true;
-  const auto text = progress_text(done, total, unit, seconds);
-  std::fprintf(stderr, "\r\033[K%s", text.c_str());
-  std::fflush(stderr);
+  return std::string(kClear) + progress_text(done, total, unit, seconds);
 }
 
-void Progress::clear() {
-  const std::lock_guard lock(mutex_);
-  if (!visible_) return;
-  std::fputs("\r\033[K", stderr);
-  std::fflush(stderr);
-  visible_ = false;
-}
+std::string_view Progress::clear() { return std::exchange(visible_, false) ? kClear : ""; }
 
 }  // namespace tmeter::core

@@ -3,7 +3,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,22 +22,19 @@ class Pace {
   Clock::time_point start_{};
 };
 
+/// What a terminal is to be sent; whoever has it writes it.
 class Progress {
  public:
-  /// `wanted`: false with --quiet. Writes to standard error.
+  /// `wanted`: false with --quiet. Nothing is shown unless standard error is a terminal.
   explicit Progress(bool wanted);
-  ~Progress() { clear(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
 
-  /// `done` of `total` (0: unknown) in `unit`; "B" is scaled. Any thread.
-  void update(uint64_t done, uint64_t total, std::string_view unit);
-  /// Takes the line away again.
-  void clear();
+  /// The line, now and then: `done` of `total` (0: unknown) in `unit`; "B" is scaled.
+  std::optional<std::string> update(uint64_t done, uint64_t total, std::string_view unit);
+  /// Takes the line away again; empty when there is none.
+  std::string_view clear();
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::mutex mutex_;
   bool shown_, visible_ = false;
   Clock::time_point start_, last_;
   Pace pace_;

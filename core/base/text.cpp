@@ -193,4 +193,23 @@ std::string harmless_on_terminal(std::string_view text) {
   return out;
 }
 
+size_t without_torn_end(std::string_view text) {
+  constexpr size_t kLongestColor = 32;  // as in color_length
+  const auto escape = text.rfind('\x1b');
+  if (escape != text.npos && text.size() - escape < kLongestColor) {
+    const auto begun = text.substr(escape);
+    const bool torn = begun.size() == 1 ||
+                      (begun[1] == '[' && begun.find_first_not_of("0123456789;", 2) == begun.npos);
+    if (torn) return escape;
+  }
+  for (size_t back = 1; back <= std::min<size_t>(3, text.size()); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if (byte < 0x80) break;
+    if (byte < 0xC0) continue;
+    const size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
+    return length > back ? text.size() - back : text.size();
+  }
+  return text.size();
+}
+
 }  // namespace tmeter::core

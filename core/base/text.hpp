@@ -45,4 +45,8 @@ inline std::string printable(std::string_view text, size_t limit = 200) {
 /// stay.
 std::string harmless_on_terminal(std::string_view text);
 
+/// How many bytes of `text` can be shown before the rest of it is there: all but a character or a
+/// colour that its end tears.
+size_t without_torn_end(std::string_view text);
+
 }  // namespace tmeter::core

@@ -31,6 +31,12 @@ fs::path install_prefix() {
 /// Where tmeter's own plugins lie.
 fs::path own_folder() { return install_prefix() / "lib/tmeter/plugins"; }
 
+/// The supervisor is told of code that is not tmeter's own before it runs.
+void note_code_of(const Plugin& p, bool asked) {
+  if (fs::path(p.library).parent_path() != own_folder())
+    note_participant(p.library, p.manifest.id, asked);
+}
+
 /// Runs `f`, a step in which code of the plugin `who` is loaded or called before its tables can be
 /// believed; it returns whether threads may stay. Throws PluginError for what is let out or left
 /// behind: the process is not fit for anybody else then.
@@ -96,6 +102,13 @@ Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, Cal
   assign_options();
   check_setting_names();
   leave_out();
+}
+
+/// The supervisor has a limit of time for this.
+Registry::~Registry() {
+  const AtStage stage(Stage::kEnding);
+  left_out_.clear();
+  plugins_.clear();
 }
 
 /// Whatever is wrong in there costs a note.
@@ -190,6 +203,7 @@ void Registry::add_file(const std::string& library, bool must_work, const Manife
       require_minor(plugin->library, plugin->manifest.abi_minor);
     } else {
       if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
+      note_code_of(*plugin, must_work);
       open_carefully(plugin->library, must_work ? Opening::kWanted : Opening::kFound, [&] {
         start(*plugin);
         plugin->manifest = describe(*plugin->started, plugin->offered);
@@ -333,6 +347,7 @@ void Registry::open(Plugin& p) {
   p.call.keeps_threads =
       declared.threads || !p.manifest.propagators.empty() || !p.manifest.executors.empty();
   if (could_not_be_opened(p)) return;
+  note_code_of(p, true);
   open_carefully(p.manifest.id, Opening::kWanted, [&] {
     try {
       start(p);

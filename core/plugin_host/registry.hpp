@@ -49,6 +49,9 @@ class Registry {
   /// started goes to `log`, which outlives the registry.
   explicit Registry(const Settings& settings, std::vector<Excluded> excluded = {},
                     CallLog* log = nullptr);
+  ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
 
   const PluginList& plugins() const { return plugins_; }
   const std::vector<std::string>& problems() const { return problems_; }

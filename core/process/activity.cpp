@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -42,6 +43,19 @@ void share_activity() {
     shared = static_cast<Activity*>(page);
   }
   new (shared) Activity;
+}
+
+void note_participant(std::string_view library, std::string_view id, bool asked) {
+  auto& a = activity();
+  const auto count = std::min<size_t>(a.participant_count, Activity::kParticipants);
+  size_t i = 0;
+  while (i < count && !a.participants[i].library.is(library)) ++i;
+  if (i == Activity::kParticipants) return;
+  auto& p = a.participants[i];
+  p.library.set(library);
+  if (!id.empty()) p.id.set(id);
+  p.asked = p.asked || asked;
+  if (i == count) a.participant_count = static_cast<uint32_t>(count + 1);
 }
 
 ActivitySlot& activity_slot() {

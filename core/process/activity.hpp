@@ -37,7 +37,7 @@ class ShortText {
 };
 
 /// How far the run is.
-enum class Stage : int32_t { kStarting, kReading, kAnalysing, kWriting };
+enum class Stage : int32_t { kStarting, kReading, kAnalysing, kWriting, kEnding };
 
 /// Why a plugin's code runs although its tables cannot be believed yet.
 enum class Opening : int32_t {
@@ -48,7 +48,7 @@ enum class Opening : int32_t {
 
 /// One thread's.
 struct ActivitySlot {
-  ShortText<96> plugin;   // id; empty: the host itself is at work
+  ShortText<256> plugin;  // id, or a path while it is opened; empty: the host itself is at work
   ShortText<160> doing;   // "on metric 'macs'", completes "plugin X crashed …"
   Opening opening{};      // its library or tables are being opened
   int64_t node = -1;      // index, with what it is:
@@ -57,15 +57,24 @@ struct ActivitySlot {
   ShortText<208> at;      // what the plugin itself said: "aten::conv2d of layer1"
 };
 
+/// A plugin that is not tmeter's own, and whose code has run in this process.
+struct Participant {
+  ShortText<256> library;
+  ShortText<96> id;    // empty: not known yet
+  bool asked = false;  // false: it merely lies in a plugin folder
+};
+
 struct Activity {
-  static constexpr size_t kSlots = 64;
+  static constexpr size_t kSlots = 64, kParticipants = 32;
   std::array<ActivitySlot, kSlots> slots;  // 0 is the main thread's
   std::atomic<uint32_t> slots_taken{1};
   std::atomic<Stage> stage{Stage::kStarting};
   /// Some plugin has left the process changed in a run before, and it is not known which: each
   /// callback is looked at closely.
   bool watchful = false;
-  ShortText<96> speaker;                  // the plugin whose lines are read (speaker.hpp)
+  std::array<Participant, kParticipants> participants;
+  std::atomic<uint32_t> participant_count{0};
+  ShortText<256> speaker;                 // the plugin whose lines are read (speaker.hpp)
   std::atomic<bool> is_listening{false};  // the supervisor reads them just now
   ShortText<64> engine;                   // what runs the file's code just now: "LibTorch"
   std::atomic<int32_t> crashed_slot{-1};  // set by the signal handler
@@ -78,6 +87,21 @@ struct Activity {
 Activity& activity();
 /// Makes the page one that is shared with processes forked later. Throws Error(kRun).
 void share_activity();
+
+/// Notes a plugin that is not tmeter's own before its code runs; its id may follow. Main thread.
+void note_participant(std::string_view library, std::string_view id, bool asked);
+
+/// While it lives, the run is at this stage.
+class AtStage {
+ public:
+  explicit AtStage(Stage stage) : before_(activity().stage.exchange(stage)) {}
+  ~AtStage() { activity().stage = before_; }
+  AtStage(const AtStage&) = delete;
+  AtStage& operator=(const AtStage&) = delete;
+
+ private:
+  Stage before_;
+};
 
 /// This thread's slot. Threads beyond kSlots share the last one.
 ActivitySlot& activity_slot();

@@ -44,6 +44,8 @@ bool write_all(int fd, std::array<std::string_view, 2> parts) {
 
 void FrameWriter::send(FrameKind kind, uint64_t first, uint64_t second, std::string_view text) {
   const std::lock_guard lock(mutex_);
+  if (finished_) return;
+  finished_ = kind == FrameKind::kFinished;
   do {  // what is long goes in pieces; only report bytes are
     const auto piece = text.substr(0, kMaxText);
     const Header header{
@@ -71,7 +73,7 @@ bool FrameReader::hand_over(const std::function<void(const Frame&)>& handle) {
   while (end_ - begin_ >= sizeof(Header)) {
     Header header;
     std::memcpy(&header, buffer_.get() + begin_, sizeof header);
-    if (header.kind < 1 || header.kind > static_cast<uint32_t>(FrameKind::kLongReport) ||
+    if (header.kind < 1 || header.kind > static_cast<uint32_t>(FrameKind::kReportWhole) ||
         header.size > kMaxText) {
       broken_ = true;
       return false;

@@ -23,6 +23,7 @@ enum class FrameKind : uint32_t {
   kFinished = 7,    ///< numbers: exit status, reports stand; text: the message, may be empty
   kRunsModel = 8,   ///< text: what runs the model as the user wants it; empty: no longer
   kLongReport = 9,  ///< numbers: target, place of the bytes in the ReportMemory
+  kReportWhole = 10,  ///< numbers: target, bytes in all
 };
 
 struct Frame {
@@ -35,12 +36,14 @@ struct Frame {
 class FrameWriter {
  public:
   explicit FrameWriter(int fd) : fd_(fd) {}
-  /// Any thread. A supervisor that is gone is passed over: the worker is ended with it.
+  /// Any thread. Nothing is said after kFinished. A supervisor that is gone is passed over: the
+  /// worker is ended with it.
   void send(FrameKind kind, uint64_t first, uint64_t second, std::string_view text);
 
  private:
   std::mutex mutex_;
   int fd_;
+  bool finished_ = false;
 };
 
 /// The supervisor's end.

@@ -1,77 +1,102 @@
 #include "core/process/outputs.hpp"
 
-#include <array>
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <future>
 #include <system_error>
 
 #include "core/base/error.hpp"
-#include "core/process/terminal.hpp"
 
 namespace tmeter::core {
-namespace {
 
-constexpr size_t kMostInMemory = size_t{8} << 20;
-
-[[noreturn]] void fail() {
-  throw Error(write_failure(errno), std::string("the report cannot be kept in a temporary file: ") +
-                                        std::strerror(errno));
-}
-
-}  // namespace
-
-Spool::~Spool() {
-  if (file_) std::fclose(file_);
-}
-
-void Spool::write(std::string_view bytes) {
-  if (!file_ && memory_.size() + bytes.size() > kMostInMemory) move_to_file();
-  if (!file_) {
-    memory_ += bytes;
-  } else if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
-    fail();
+StreamOutput::StreamOutput(const Destination& destination) : destination_(destination) {
+  const bool is_stdout = destination.descriptor == STDOUT_FILENO;
+  name_ = is_stdout ? "standard output" : "report file " + destination.path;
+  if (destination.kind == Destination::Kind::kDescriptor) {
+    const int flags = fcntl(destination.descriptor, F_GETFL);
+    if (!is_stdout && (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)) {
+      errno = EBADF;
+      fail("cannot be written");
+    }
+    writer_ = std::make_unique<StreamWriter>(destination.descriptor);
+  } else if (!try_open() && !(destination.is_fifo && errno == ENXIO)) {
+    fail("cannot be written");
   }
 }
 
-void Spool::move_to_file() {
-  file_ = std::tmpfile();
-  if (!file_) fail();
-  if (std::fwrite(memory_.data(), 1, memory_.size(), file_) != memory_.size()) fail();
-  memory_ = {};
+bool StreamOutput::try_open() {
+  own_ = Descriptor(
+      open(destination_.path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (own_.get() >= 0) writer_ = std::make_unique<StreamWriter>(own_.get());
+  return writer_ != nullptr;
 }
 
-void Spool::output() {
-  if (!file_) return Terminal::output(memory_);
-  if (std::fflush(file_) != 0) fail();
-  std::rewind(file_);
-  std::array<char, 1 << 16> buffer;
-  while (const size_t n = std::fread(buffer.data(), 1, buffer.size(), file_))
-    Terminal::output({buffer.data(), n});
+void StreamOutput::advance() {
+  if (!writer_ && !try_open()) {
+    if (errno != ENXIO) fail("cannot be written");
+    return;
+  }
+  if (!writer_->pending()) {
+    auto piece = spool_.read();
+    finished_ = spool_.at_end();
+    writer_->put(writer_->is_terminal() ? text_.pass(piece, finished_) : std::move(piece));
+  }
+  if (!writer_->pending()) return;
+  begun_ = true;
+  if (writer_->flush()) return;
+  const bool is_stdout = destination_.descriptor == STDOUT_FILENO;
+  if (is_stdout && errno == EPIPE) throw BrokenPipe();
+  fail(is_stdout ? "cannot be written" : "cannot be written completely");
+}
+
+void StreamOutput::give_up() {
+  spool_.clear();
+  if (writer_) writer_->put({});
+  finished_ = true;
+}
+
+void StreamOutput::fail(const char* what) const {
+  throw Error(write_failure(errno), name_ + " " + what + ": " + std::strerror(errno));
 }
 
 Outputs::Outputs(const std::vector<std::string>& paths) {
-  for (const auto& path : paths) {
-    files_.push_back(path.empty() ? nullptr : std::make_unique<OutputFile>(path));
-    written_.push_back(false);
-    spools_.push_back(path.empty() ? std::make_unique<Spool>() : nullptr);
+  std::vector<Destination> destinations;  // all of them before any is opened: numbers are names
+  for (const auto& path : paths) destinations.push_back(find_destination(path));
+  for (const auto& d : destinations) {
+    auto& target = targets_.emplace_back();
+    if (d.kind == Destination::Kind::kFile) {
+      target.file = std::make_unique<OutputFile>(d.path);
+    } else {
+      target.stream = std::make_unique<StreamOutput>(d);
+    }
+  }
+}
+
+void Outputs::begin() {
+  for (auto& t : targets_) {
+    if (t.file && t.written > 0) t.file->begin_again();
+    if (t.stream) t.stream->spool().clear();
+    t.written = 0;
+    t.whole = false;
   }
 }
 
 void Outputs::write(size_t target, std::string_view bytes) {
-  if (target >= files_.size()) throw Error(ErrorKind::kInternal, "a report without destination");
-  written_[target] = true;
-  if (files_[target]) {
-    files_[target]->write(bytes);
+  auto& t = targets_.at(target);
+  if (t.file) {
+    t.file->write(bytes);
   } else {
-    spools_[target]->write(bytes);
+    t.stream->spool().write(bytes);
   }
+  t.written += bytes.size();
 }
 
 void Outputs::push() {
-  for (size_t i = 0; i < files_.size(); ++i) {
-    if (files_[i] && written_[i]) files_[i]->push();
-  }
+  for (auto& t : targets_)
+    if (t.file && t.appears()) t.file->push();
 }
 
 /// At once: a file system with a journal then writes it for all of them together, instead of
@@ -79,8 +104,8 @@ void Outputs::push() {
 /// the files wait their turn.
 void Outputs::sync() {
   std::vector<OutputFile*> files;
-  for (size_t i = 0; i < files_.size(); ++i)
-    if (files_[i] && written_[i]) files.push_back(files_[i].get());
+  for (auto& t : targets_)
+    if (t.file && t.appears()) files.push_back(t.file.get());
   std::vector<std::future<void>> running;
   while (files.size() > 1) {
     const auto sync = [file = files.back()] { file->sync(); };
@@ -95,14 +120,16 @@ void Outputs::sync() {
   for (auto& file : running) file.get();
 }
 
-void Outputs::commit() {
-  sync();
-  for (size_t i = 0; i < files_.size(); ++i) {
-    if (files_[i] && written_[i]) files_[i]->commit();
-  }
-  for (auto& spool : spools_) {
-    if (spool) spool->output();
-  }
+std::vector<StreamOutput*> Outputs::streams() {
+  std::vector<StreamOutput*> out;
+  for (auto& t : targets_)
+    if (t.stream && t.appears()) out.push_back(t.stream.get());
+  return out;
+}
+
+void Outputs::name_files() {
+  for (auto& t : targets_)
+    if (t.file && t.appears()) t.file->commit();
 }
 
 }  // namespace tmeter::core

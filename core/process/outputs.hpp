@@ -1,50 +1,89 @@
-// The destinations of a run's reports, in the supervisor's hands: files are opened before any work
-// begins and appear only when all of it is done; standard output is kept back until then.
+// The destinations of a run's reports, in the supervisor's hands. They are opened before any work
+// begins. What is written is kept back until the whole run has succeeded: files have no name until
+// then, streams (standard output, pipes, terminals, devices) have got nothing. An attempt that is
+// repeated begins anew.
 #pragma once
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/output_file.hpp"
+#include "core/process/destination.hpp"
+#include "core/process/event_loop.hpp"
+#include "core/process/spool.hpp"
+#include "core/process/stream_writer.hpp"
 
 namespace tmeter::core {
 
-/// What goes to standard output, kept back: in memory, and beyond a few MiB in a nameless file.
-class Spool {
+/// A report for a descriptor, and the writing of it without waiting for who reads.
+class StreamOutput {
  public:
-  Spool() = default;
-  ~Spool();
-  Spool(const Spool&) = delete;
-  Spool& operator=(const Spool&) = delete;
-  void write(std::string_view bytes);
-  /// Passes everything to standard output.
-  void output();
+  /// Opens what has to be opened. A FIFO that nobody reads yet is opened later. Throws Error.
+  explicit StreamOutput(const Destination& destination);
+  Spool& spool() { return spool_; }
+  /// "standard output", "report file PATH"
+  const std::string& name() const { return name_; }
+
+  bool done() const { return spool_.at_end() && (!writer_ || !writer_->pending()) && finished_; }
+  /// Something has been written: what is there now cannot be taken back.
+  bool begun() const { return begun_; }
+  /// What to wait for; fd -1: try again after kRetry.
+  int fd() const { return writer_ ? writer_->fd() : -1; }
+  static constexpr auto kRetry = std::chrono::milliseconds(20);
+  /// Writes what is taken. Throws Error(write_failure(…)); BrokenPipe for standard output that
+  /// nobody reads any more.
+  void advance();
+  /// Nobody reads it any more.
+  void give_up();
 
  private:
-  void move_to_file();
-  std::string memory_;
-  std::FILE* file_ = nullptr;
+  bool try_open();
+  [[noreturn]] void fail(const char* what) const;
+  Destination destination_;
+  std::string name_;
+  Descriptor own_;
+  std::unique_ptr<StreamWriter> writer_;
+  TerminalText text_;
+  Spool spool_;
+  bool begun_ = false, finished_ = false;
 };
+
+/// Not an Error: it is no mistake of anybody's.
+struct BrokenPipe {};
 
 class Outputs {
  public:
-  /// One target for each path; an empty one is standard output. Throws Error as OutputFile does.
+  /// One target for each path; an empty one is standard output. Throws Error(write_failure(…)).
   explicit Outputs(const std::vector<std::string>& paths);
-  /// Throws Error(kInternal) for a target that is not there.
+  size_t size() const { return targets_.size(); }
+
+  /// Forgets what an attempt has written.
+  void begin();
   void write(size_t target, std::string_view bytes);
+  uint64_t written(size_t target) const { return targets_[target].written; }
+  /// All of this target is there.
+  void set_whole(size_t target) { targets_[target].whole = true; }
+  bool is_whole(size_t target) const { return targets_[target].whole; }
+
   /// Nothing more will be written, if all goes well: the disk may begin.
   void push();
-  /// Everything is there: when all files are on the disk they get their names, then standard output
-  /// is written.
-  void commit();
+  /// What is whole is on the disk, as far as it is for files. Throws Error.
+  void sync();
+  /// The streams that have to be written, in the order of the targets.
+  std::vector<StreamOutput*> streams();
+  /// Files that are whole get their names. Throws Error.
+  void name_files();
 
  private:
-  void sync();
-  std::vector<std::unique_ptr<OutputFile>> files_;  // null: standard output
-  std::vector<bool> written_;                       // what nobody wrote does not appear
-  std::vector<std::unique_ptr<Spool>> spools_;      // in the order of the targets
+  struct Target {
+    std::unique_ptr<OutputFile> file;
+    std::unique_ptr<StreamOutput> stream;
+    uint64_t written = 0;
+    bool whole = false;
+    bool appears() const { return whole && written > 0; }  // what nobody wrote does not
+  };
+  std::vector<Target> targets_;
 };
 
 }  // namespace tmeter::core

@@ -60,8 +60,11 @@ bool add_rights(Rights& rights, std::string_view declared) {
 }
 
 bool sandbox_wanted() {
-  const char* value = std::getenv("TMETER_SANDBOX");
-  return !value || std::string_view(value) != "off";
+  static const bool wanted = [] {
+    const char* value = std::getenv("TMETER_SANDBOX");
+    return !value || std::string_view(value) != "off";
+  }();
+  return wanted;
 }
 
 std::vector<std::string> enter_sandbox(const Rights& rights) {

@@ -26,7 +26,8 @@ struct Rights {
 /// Adds what a plugin declares ("network files") to `rights`; false when a word is unknown.
 bool add_rights(Rights& rights, std::string_view declared);
 
-/// False with TMETER_SANDBOX=off: for debugging, and for the tests that show that it matters.
+/// False with TMETER_SANDBOX=off: for debugging, and for the tests that show that it matters. Read
+/// once, by the supervisor before it forks: a plugin that sets it changes nothing.
 bool sandbox_wanted();
 
 /// For good, for this thread and those it starts later: call it while there is one. Returns a line

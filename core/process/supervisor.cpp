@@ -1,168 +1,130 @@
 #include "core/process/supervisor.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <thread>
+#include <optional>
 #include <utility>
 
-#include "core/base/descriptor.hpp"
 #include "core/base/error.hpp"
 #include "core/process/activity.hpp"
+#include "core/process/end_signals.hpp"
+#include "core/process/event_loop.hpp"
+#include "core/process/frame_validator.hpp"
 #include "core/process/outputs.hpp"
+#include "core/process/sandbox.hpp"
 #include "core/process/stray_output.hpp"
 #include "core/process/terminal.hpp"
-#include "core/process/verdict.hpp"
-#include "core/process/worker_start.hpp"
+#include "core/process/worker_exit.hpp"
+#include "core/process/worker_process.hpp"
 
 namespace tmeter::core {
 namespace {
-using Clock = std::chrono::steady_clock;
 
 constexpr auto kMemoryInterval = std::chrono::milliseconds(50);
-constexpr auto kGrace = std::chrono::seconds(1);         // after Ctrl-C
-constexpr auto kGraceOfRuns = std::chrono::seconds(10);  // what was measured is written
-constexpr double kSecondTry = 1;  // seconds, when the first one took all the time
+constexpr double kGrace = 0.7;          // seconds for a worker after Ctrl-C
+constexpr double kGraceOfRuns = 10;     // what was measured is written
+constexpr double kGraceOfMessages = 0.2;
+constexpr double kGraceOfHangUp = 1;    // giving memory back can take a while
+constexpr double kLastLimit = 5;        // for plugins' ends, and for the worker's own
+constexpr double kLastWait = 0.5;       // for a worker that has been killed
+constexpr double kSecondTry = 1;        // when the first one took all the time
 constexpr size_t kMostAttempts = 8;
+constexpr auto kForever = Clock::time_point::max();
+constexpr int kInterruptedStatus = static_cast<int>(ErrorKind::kInterrupted);
 
-Clock::time_point after(double seconds, Clock::time_point start = Clock::now()) {
-  return start +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
+/// The time and the signals of a whole run.
+struct Course {
+  explicit Course(double timeout) : deadline(timeout > 0 ? in_seconds(timeout) : kForever) {}
+  EndSignals signals;
+  Clock::time_point deadline;
+  bool interrupted = false;
 
-std::pair<Descriptor, Descriptor> make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0)
-    throw Error(ErrorKind::kRun, std::string("cannot start: pipe: ") + std::strerror(errno));
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
-
-/// A report of a gigabyte goes through it: fewer turns of both processes. As it is, if it may not
-/// grow.
-void make_roomy(const Descriptor& pipe) {
-  constexpr int kBytes = 1 << 20;  // what everybody may have
-  fcntl(pipe.get(), F_SETPIPE_SZ, kBytes);
-}
-
-/// Signals that end a program, taken as data: no file is left half-written by them.
-class Signals {
- public:
-  Signals() {
-    sigemptyset(&set_);
-    for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set_, s);
-    sigprocmask(SIG_BLOCK, &set_, &before_);
-    fd_ = Descriptor(signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
-    ::signal(SIGXFSZ, SIG_IGN);  // writing fails instead, with words
+  bool is_over() const { return Clock::now() >= deadline; }
+  /// Whether a signal came that is to end the run. Those of children only wake the loop up.
+  bool take_signals() {
+    bool asked = false;
+    while (const auto number = signals.take()) asked = asked || *number != SIGCHLD;
+    return asked;
   }
-  int fd() const { return fd_.get(); }
-  const sigset_t& before() const { return before_; }
-  bool take() const {
-    signalfd_siginfo info{};
-    return ::read(fd_.get(), &info, sizeof info) == sizeof info;
-  }
-
- private:
-  sigset_t set_{}, before_{};
-  Descriptor fd_;
 };
 
 /// One worker, from its fork to its end.
 class Attempt {
  public:
-  Attempt(const Job& job, const Work& work, Signals& signals, Terminal& terminal,
-          const std::vector<Excluded>& excluded, bool watchful, Clock::time_point deadline)
-      : job_(job), signals_(signals), terminal_(terminal), deadline_(deadline), stray_(job.quiet) {
-    start(work, excluded, watchful);
-  }
-  ~Attempt() { end_worker(); }
-  Attempt(const Attempt&) = delete;
-  Attempt& operator=(const Attempt&) = delete;
+  Attempt(const Job& job, const Work& work, Course& course, Terminal& terminal, Outputs& outputs,
+          const std::vector<Excluded>& excluded, bool watchful)
+      : job_(job),
+        course_(course),
+        terminal_(terminal),
+        outputs_(outputs),
+        stray_(job.quiet),
+        worker_(job, work, course.signals, excluded, watchful),
+        frames_(worker_.frames()),
+        validator_(job.runs_model) {}
 
   Ending run() {
-    Outputs outputs(job_.targets);
-    outputs_ = &outputs;
-    watch();
-    end_worker();
-    terminal_.clear_progress();
-    if (failure_) throw Error(*failure_);
-    const bool kept = interrupted_ && ending_ && ending_->status == kInterruptedStatus;
-    if (interrupted_ && !(kept && ending_->reports_stand)) {
-      const bool told = ending_ && !ending_->message.empty();
-      return {kInterruptedStatus, told ? ending_->message : kInterruptedWords, false, {}};
+    outputs_.begin();
+    while (!worker_.has_ended() && Clock::now() < lost_at_) {
+      turn();
+      check_limits();
     }
-    if (!ending_) return judge(activity(), {ended_by_, wait_status_, limit_, job_.subject});
-    if (ending_->status == 0 || ending_->reports_stand) outputs.commit();
-    return *ending_;
+    if (ended_by_ == EndedBy::kItself) read_rest();
+    stray_.finish(worker_.stray_output(), terminal_);
+    terminal_.clear_progress();
+    return ending();
   }
 
  private:
-  static constexpr int kInterruptedStatus = static_cast<int>(ErrorKind::kInterrupted);
-  static constexpr const char* kInterruptedWords = "interrupted; nothing written";
-
-  void start(const Work& work, const std::vector<Excluded>& excluded, bool watchful) {
-    auto [frames_in, frames_out] = make_pipe();
-    make_roomy(frames_out);
-    auto [stray_in, stray_out] = make_pipe();
-    share_activity();
-    activity().watchful = watchful;
-    worker_ = fork();
-    if (worker_ < 0) {
-      throw Error(ErrorKind::kRun, std::string("no process can be started (fork: ") +
-                                       std::strerror(errno) + "); see `ulimit -u`");
+  /// What is the supervisor's own finding goes before what the worker says.
+  Ending ending() {
+    const bool exited = WIFEXITED(worker_.wait_status()) && WEXITSTATUS(worker_.wait_status()) == 0;
+    const bool believed = said_ && ended_by_ == EndedBy::kItself && exited;
+    if (course_.interrupted) {
+      const bool answered = believed && said_->status == kInterruptedStatus;
+      if (answered && said_->reports_stand) return *said_;
+      const bool told = answered && !said_->message.empty();
+      return {kInterruptedStatus, told ? said_->message : kInterruptedWords, false, {}};
     }
-    if (worker_ == 0) {
-      become_worker({frames_out.get(), stray_out.get(), signals_.before(), job_.limits.memory,
-                     &long_reports_},
-                    work, excluded);
-    }
-    frames_fd_ = std::move(frames_in);
-    stray_fd_ = std::move(stray_in);
-    fcntl(stray_fd_.get(), F_SETFL, O_NONBLOCK);
-    frames_ = FrameReader(frames_fd_.get());
+    if (believed) return *said_;
+    if (said_ && ended_by_ == EndedBy::kItself) end_by(EndedBy::kContract, "it did not end well");
+    return explain_worker_exit(activity(),
+                               {ended_by_, worker_.wait_status(), limit_, job_.subject});
   }
 
-  void watch() {
-    std::array<pollfd, 3> fds{
-        {{frames_fd_.get(), POLLIN, 0}, {stray_fd_.get(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}}};
-    while (!ending_ && ended_by_ == EndedBy::kItself) {
-      const int n = poll(fds.data(), fds.size(), wait_milliseconds());
-      if (n < 0 && errno != EINTR) return;
-      if (n > 0 && fds[2].revents) on_signal();
-      if (n > 0 && fds[1].revents && !stray_.read(stray_fd_.get(), terminal_)) fds[1].fd = -1;
-      if (n > 0 && fds[0].revents && !read_frames()) return;
-      if (failure_ || over_a_limit()) return;
-    }
-  }
-
-  int wait_milliseconds() const {
+  void turn() {
+    std::vector<Watched> watched{
+        {course_.signals.fd(), POLLIN, [this] { on_signal(); }},
+        {stray_fd_ ? worker_.stray_output() : -1, POLLIN,
+         [this] { stray_fd_ = stray_.read(worker_.stray_output(), terminal_); }},
+        {hung_up_ ? -1 : worker_.frames(), POLLIN, [this] { read_frames(); }}};
+    if (terminal_.pending())
+      watched.push_back({terminal_.fd(), POLLOUT, [this] { terminal_.flush(); }});
     auto until = Clock::now() + kMemoryInterval;
-    if (until > deadline_) until = deadline_;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-    return static_cast<int>(left > 0 ? left : 0);
+    if (ended_by_ == EndedBy::kItself) until = std::min({until, course_.deadline, gone_by_});
+    wait_for(watched, until);
   }
 
-  bool read_frames() {
-    try {
-      if (frames_.read([&](const Frame& f) { on_frame(f); })) return true;
-      if (frames_.broken()) ended_by_ = EndedBy::kBadFrame;
-      hung_up_ = !frames_.broken();
-      return false;
-    } catch (const Error& e) {
-      failure_ = e;
-      return false;
-    }
+  void read_frames() {
+    if (ended_by_ != EndedBy::kItself) return;
+    if (frames_.read([&](const Frame& f) { on_frame(f); })) return;
+    hung_up_ = true;
+    if (frames_.broken()) return end_by(EndedBy::kBadFrame);
+    if (!said_) gone_by_ = in_seconds(kGraceOfHangUp);
+  }
+
+  /// What it sent just before its end. A process that it has left behind may go on for ever.
+  void read_rest() {
+    constexpr int kMostReads = 4;  // a pipe and more
+    for (int i = 0; i < kMostReads && !hung_up_; ++i) read_frames();
   }
 
   void on_frame(const Frame& f) {
+    if (ended_by_ != EndedBy::kItself) return;
+    const auto defect = validator_.defect(f, outputs_, worker_.long_reports());
+    if (!defect.empty()) return end_by(EndedBy::kContract, defect);
     switch (f.kind) {
       case FrameKind::kMessage:
         terminal_.message(f.text);
@@ -174,35 +136,33 @@ class Attempt {
         terminal_.clear_progress();
         break;
       case FrameKind::kRunsFile:
-        running_file_ = !f.text.empty();
-        running_since_ = Clock::now();
+        file_until_ = f.text.empty() || job_.limits.timeout > 0
+                          ? kForever
+                          : in_seconds(job_.limits.running_file);
         break;
       case FrameKind::kRunsModel:
-        // What was measured before Ctrl-C is worth its report.
         grace_ = kGraceOfRuns;
         break;
       case FrameKind::kReport:
-        outputs_->write(f.numbers[0], f.text);
+        outputs_.write(f.numbers[0], f.text);
         break;
       case FrameKind::kLongReport:
-        write_long(f);
+        outputs_.write(f.numbers[0], *worker_.long_reports().at(f.numbers[1]));
+        worker_.long_reports().release();
+        break;
+      case FrameKind::kReportWhole:
+        outputs_.set_whole(f.numbers[0]);
         break;
       case FrameKind::kOffender:
         offender_ = offender_of(f);
         break;
       case FrameKind::kFinished:
-        ending_ = Ending{static_cast<int>(f.numbers[0] & 0xff), std::string(f.text),
-                         f.numbers[1] != 0, std::move(offender_)};
-        outputs_->push();
+        said_ = Ending{static_cast<int>(f.numbers[0]), std::string(f.text), f.numbers[1] != 0,
+                       std::move(offender_)};
+        gone_by_ = in_seconds(kLastLimit);
+        outputs_.push();
         break;
     }
-  }
-
-  void write_long(const Frame& f) {
-    const auto bytes = long_reports_.at(f.numbers[1]);
-    if (!bytes) throw Error(ErrorKind::kInternal, "a report without bytes");
-    outputs_->write(f.numbers[0], *bytes);
-    long_reports_.release();
   }
 
   static Excluded offender_of(const Frame& f) {
@@ -213,122 +173,246 @@ class Attempt {
 
   /// The first one asks the worker to stop; another, or too long a wait, makes it.
   void on_signal() {
-    if (!signals_.take()) return;
-    if (interrupted_) deadline_ = Clock::now();
-    if (!interrupted_) deadline_ = std::min(deadline_, Clock::now() + grace_);
-    interrupted_ = true;
-    kill(worker_, SIGINT);
+    if (!course_.take_signals()) return;
+    const bool again = std::exchange(course_.interrupted, true);
+    if (again || said_) return end_by(EndedBy::kTimeout);
+    course_.deadline = std::min(course_.deadline, in_seconds(grace_));
+    worker_.ask_to_stop();
   }
 
-  bool over_a_limit() {
+  void check_limits() {
     const auto now = Clock::now();
-    const auto running = after_running();
-    if (now >= deadline_ || now >= running) {
-      ended_by_ = EndedBy::kTimeout;
-      const bool whole = now >= deadline_;
-      limit_ = seconds_text(whole && job_.limits.timeout > 0 ? job_.limits.timeout
-                                                             : job_.limits.running_file) +
-               " (--timeout)";
+    const bool ending_plugins = activity().stage == Stage::kEnding;
+    if (!ending_plugins) plugins_ended_by_ = kForever;
+    if (ending_plugins && plugins_ended_by_ == kForever) plugins_ended_by_ = in_seconds(kLastLimit);
+    if (now >= course_.deadline) {
+      const bool asked = job_.limits.timeout > 0;
+      end_by(EndedBy::kTimeout,
+             seconds_text(asked ? job_.limits.timeout : kLastLimit) + " (--timeout)");
+    } else if (now >= file_until_) {
+      end_by(EndedBy::kTimeout, seconds_text(job_.limits.running_file) + " (--timeout)");
+    } else if (now >= plugins_ended_by_) {
+      end_by(EndedBy::kTimeout, seconds_text(kLastLimit));
+    } else if (now >= gone_by_) {
+      end_by(said_ ? EndedBy::kLingering : EndedBy::kBadFrame, seconds_text(kLastLimit));
     } else if (now >= next_look_) {
       next_look_ = now + kMemoryInterval;
-      if (own_memory(worker_) > job_.limits.memory) {
-        ended_by_ = EndedBy::kMemory;
-        limit_ = bytes_text(job_.limits.memory) + " (--max-memory)";
-      }
+      if (worker_.memory() > job_.limits.memory)
+        end_by(EndedBy::kMemory, bytes_text(job_.limits.memory) + " (--max-memory)");
     }
-    return ended_by_ != EndedBy::kItself;
   }
 
-  Clock::time_point after_running() const {
-    if (!running_file_ || job_.limits.timeout > 0) return Clock::time_point::max();
-    return after(job_.limits.running_file, running_since_);
-  }
-
-  /// Its connection is closed, mostly because it has ended; giving memory back can take a while.
-  bool ends_by_itself() {
-    const auto until = Clock::now() + kGrace;
-    while (Clock::now() < until) {
-      const auto ended = waitpid(worker_, &wait_status_, WNOHANG);
-      if (ended == worker_) return worker_ = -1, true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return false;
-  }
-
-  /// What it still said is read, then it is gone.
-  void end_worker() {
-    if (worker_ <= 0) return;
-    if (hung_up_ && !interrupted_ && !ends_by_itself()) ended_by_ = EndedBy::kBadFrame;
-    if (worker_ > 0 && !ending_) kill(worker_, SIGKILL);
-    while (worker_ > 0 && waitpid(worker_, &wait_status_, 0) < 0 && errno == EINTR) {
-    }
-    worker_ = -1;
-    stray_.finish(stray_fd_.get(), terminal_);
+  /// What is found first stands.
+  void end_by(EndedBy reason, const std::string& limit = {}) {
+    worker_.end();
+    if (ended_by_ != EndedBy::kItself) return;
+    ended_by_ = reason;
+    limit_ = limit;
+    lost_at_ = in_seconds(kLastWait);
   }
 
   const Job& job_;
-  Signals& signals_;
+  Course& course_;
   Terminal& terminal_;
-  Clock::time_point deadline_, running_since_{}, next_look_ = Clock::now() + kMemoryInterval;
+  Outputs& outputs_;
   StrayOutput stray_;
-  pid_t worker_ = -1;
-  int wait_status_ = 0;
-  Descriptor frames_fd_, stray_fd_;
-  FrameReader frames_{-1};
-  Outputs* outputs_ = nullptr;
-  ReportMemory long_reports_;
-  std::optional<Ending> ending_;
+  WorkerProcess worker_;
+  FrameReader frames_;
+  FrameValidator validator_;
+  std::optional<Ending> said_;
   std::optional<Excluded> offender_;
-  std::optional<Error> failure_;
   EndedBy ended_by_ = EndedBy::kItself;
   std::string limit_;
-  Clock::duration grace_ = kGrace;
-  bool running_file_ = false, interrupted_ = false, hung_up_ = false;
+  Clock::time_point next_look_ = Clock::now() + kMemoryInterval;
+  Clock::time_point file_until_ = kForever, plugins_ended_by_ = kForever, gone_by_ = kForever;
+  Clock::time_point lost_at_ = kForever;  // a process that does not end although it is killed
+  double grace_ = kGrace;
+  bool hung_up_ = false, stray_fd_ = true;
 };
 
 /// Whether leaving out the one who failed now may help: it has not been left out before.
 bool is_new(const std::vector<Excluded>& excluded, const Excluded& offender) {
-  return excluded.size() + 1 < kMostAttempts &&
-         std::none_of(excluded.begin(), excluded.end(),
+  return std::none_of(excluded.begin(), excluded.end(),
                       [&](const Excluded& e) { return e.plugin == offender.plugin; });
 }
 
-/// What the run came to: a plugin that somebody asked for and that failed makes it 5.
-int final_status(const std::vector<Excluded>& excluded, const Ending& last) {
-  const bool failed =
-      std::any_of(excluded.begin(), excluded.end(), [](const Excluded& e) { return e.asked; });
-  return failed && last.status == 0 ? static_cast<int>(ErrorKind::kPlugin) : last.status;
-}
+/// A whole run: attempts until one succeeds or there is nobody left to leave out, then the output.
+class Supervisor {
+ public:
+  Supervisor(const Job& job, const Work& work)
+      : job_(job), work_(work), course_(job.limits.timeout), terminal_(!job.quiet) {}
 
-/// One line; no more than a note about a plugin that nobody asked for.
-void tell(const Job& job, const Ending& ending, Terminal& terminal) {
-  if (ending.message.empty()) return;
-  const bool note = ending.offender && !ending.offender->asked;
-  if (!note) return terminal.message(ending.message);
-  if (!job.quiet) terminal.message("note: " + ending.message + "; it is left out");
-}
+  int run() {
+    int status = 0;
+    try {
+      outputs_.emplace(job_.targets);
+      status = attempts();
+    } catch (const Error& e) {
+      terminal_.last_message(e.what());
+      status = e.exit_status();
+    } catch (const BrokenPipe&) {
+      course_.signals.end_by_broken_pipe();
+      terminal_.last_message("standard output cannot be written: Broken pipe");
+      status = static_cast<int>(ErrorKind::kUsage);
+    }
+    drain_messages();
+    return status;
+  }
+
+ private:
+  int attempts() {
+    for (bool watchful = false;;) {
+      const auto ending = attempt(watchful);
+      const bool unknown = ending.offender && ending.offender->plugin.empty();
+      if (unknown && !watchful) {  // once more, to see who it is
+        watchful = true;
+        continue;
+      }
+      const auto left_out = excluded_.size();
+      if (!unknown) leave_out(ending);
+      if (excluded_.size() == left_out) return finish(ending);
+      tell(ending);
+      if (Clock::now() + std::chrono::milliseconds(100) > course_.deadline)
+        course_.deadline = in_seconds(kSecondTry);
+    }
+  }
+
+  Ending attempt(bool watchful) {
+    Attempt attempt(job_, work_, course_, terminal_, *outputs_, excluded_, watchful);
+    return attempt.run();
+  }
+
+  void leave_out(const Ending& ending) {
+    auto offenders = ending.suspects;
+    if (ending.offender) offenders.push_back(*ending.offender);
+    if (++attempts_ >= kMostAttempts) return;
+    for (const auto& o : offenders)
+      if (is_new(excluded_, o)) excluded_.push_back(o);
+  }
+
+  /// Writes what stands and says what is to be said.
+  int finish(const Ending& ending) {
+    const bool stands = ending.status == 0 || ending.reports_stand;
+    if (stands) outputs_->sync();
+    const bool is_read = !stands || write_streams();
+    if (is_read) tell(ending);
+    if (stands && !(is_read && drain_messages())) return not_read();
+    if (stands) outputs_->name_files();
+    if (broken_pipe_) throw BrokenPipe();
+    return final_status(ending);
+  }
+
+  /// One after the other. False when the run was to end before.
+  bool write_streams() {
+    for (auto* stream : outputs_->streams()) {
+      stream_ = stream;
+      while (!stream->done()) {
+        if (!wait_for_readers()) return false;
+      }
+    }
+    stream_ = nullptr;
+    return true;
+  }
+
+  /// False when nobody has read them in the time there was.
+  bool drain_messages() {
+    const bool hurried = course_.interrupted || course_.is_over();
+    const auto until = in_seconds(kGraceOfMessages);
+    while (terminal_.pending()) {
+      if (hurried && Clock::now() >= until) break;
+      if (hurried) {
+        wait_for({{terminal_.fd(), POLLOUT, [this] { terminal_.flush(); }}}, until);
+      } else if (!wait_for_readers()) {
+        break;
+      }
+    }
+    const bool all = !terminal_.pending();
+    terminal_.give_up();
+    return all;
+  }
+
+  /// One turn. False when the run is to end.
+  bool wait_for_readers() {
+    bool asked = false;
+    std::vector<Watched> watched{
+        {course_.signals.fd(), POLLIN, [&] { asked = course_.take_signals(); }}};
+    if (terminal_.pending())
+      watched.push_back({terminal_.fd(), POLLOUT, [this] { terminal_.flush(); }});
+    auto until = course_.deadline;
+    if (stream_ && stream_->fd() >= 0) {
+      watched.push_back({stream_->fd(), POLLOUT, [this] { write_stream(); }});
+    } else if (stream_) {
+      until = std::min(until, Clock::now() + StreamOutput::kRetry);
+      write_stream();
+    }
+    wait_for(watched, until);
+    course_.interrupted = course_.interrupted || asked;
+    return !asked && !course_.is_over();
+  }
+
+  void write_stream() {
+    try {
+      stream_->advance();
+    } catch (const BrokenPipe&) {  // other reports are worth as much as before
+      broken_pipe_ = true;
+      stream_->give_up();
+    }
+  }
+
+  /// The run ends before its output has been taken.
+  int not_read() {
+    const bool begun = stream_ && stream_->begun();
+    const auto what = stream_ ? stream_->name() : "standard error";
+    if (course_.interrupted) {
+      terminal_.last_message(begun ? "interrupted; " + what + " is incomplete, no file is written"
+                                   : kInterruptedWords);
+      return kInterruptedStatus;
+    }
+    const auto subject = job_.subject.empty() ? std::string() : job_.subject + ": ";
+    terminal_.last_message(subject + what + " was not read within " +
+                           seconds_text(job_.limits.timeout) + " (--timeout); no file is written");
+    return static_cast<int>(ErrorKind::kModel);
+  }
+
+  /// What the run came to: a plugin that somebody asked for and that failed makes it 5.
+  int final_status(const Ending& last) const {
+    const bool failed = std::any_of(excluded_.begin(), excluded_.end(),
+                                    [](const Excluded& e) { return e.asked; });
+    return failed && last.status == 0 ? static_cast<int>(ErrorKind::kPlugin) : last.status;
+  }
+
+  /// One line; no more than a note about plugins that nobody asked for.
+  void tell(const Ending& ending) {
+    if (ending.message.empty()) return;
+    const auto found = [](const Excluded& e) { return !e.asked; };
+    const bool note = ending.offender ? found(*ending.offender)
+                                      : !ending.suspects.empty() &&
+                                            std::all_of(ending.suspects.begin(),
+                                                        ending.suspects.end(), found);
+    if (!note) return terminal_.last_message(ending.message);
+    if (!job_.quiet) terminal_.last_message("note: " + ending.message + "; it is left out");
+  }
+
+  const Job& job_;
+  const Work& work_;
+  Course course_;
+  Terminal terminal_;
+  std::optional<Outputs> outputs_;
+  std::vector<Excluded> excluded_;
+  size_t attempts_ = 0;
+  StreamOutput* stream_ = nullptr;  // that is being written
+  bool broken_pipe_ = false;
+};
 
 }  // namespace
 
 int supervise(const Job& job, const Work& work) {
-  Signals signals;
-  Terminal terminal(!job.quiet);
-  std::vector<Excluded> excluded;
-  bool watchful = false;
-  auto deadline = job.limits.timeout > 0 ? after(job.limits.timeout) : Clock::time_point::max();
-  for (;;) {
-    Attempt attempt(job, work, signals, terminal, excluded, watchful, deadline);
-    const auto ending = attempt.run();
-    const bool unknown = ending.offender && ending.offender->plugin.empty();
-    if (unknown && !watchful) {  // once more, to see who it is
-      watchful = true;
-      continue;
-    }
-    tell(job, ending, terminal);
-    if (!ending.offender || unknown || !is_new(excluded, *ending.offender))
-      return final_status(excluded, ending);
-    excluded.push_back(*ending.offender);
-    if (Clock::now() + std::chrono::milliseconds(100) > deadline) deadline = after(kSecondTry);
+  sandbox_wanted();  // from the user's environment, not from one that a plugin has changed
+  try {
+    return Supervisor(job, work).run();
+  } catch (const Error& e) {  // there are not even signals
+    Terminal(false).message(e.what());
+    return e.exit_status();
   }
 }
 
@@ -336,7 +420,11 @@ int supervise_command(const std::string& target, const Work& work) {
   Job job;
   job.targets = {target};
   job.limits.memory = default_max_memory();
-  return supervise(job, work);
+  return supervise(job, [&](Worker& worker) {
+    auto ending = work(worker);
+    worker.report_whole(0);
+    return ending;
+  });
 }
 
 }  // namespace tmeter::core

@@ -2,6 +2,9 @@
 // does what must outlive it: the terminal, files, Ctrl-C, limits of memory and time, and the last
 // word when the worker dies. As in Chromium and OpenSSH; it knows nothing of models.
 //
+// It waits in one place (event_loop.hpp), so that nothing holds it up: not a reader of its output,
+// not a worker. It believes nothing that it can find out (frame_validator.hpp).
+//
 // When a plugin that only adds to the report (it is not what reads the model) ends or stalls a
 // worker, a new one does the work again without that plugin, and the run ends with status 5.
 #pragma once
@@ -20,13 +23,14 @@ struct Job {
   Limits limits;
   bool quiet = false;
   int verbosity = 0;
+  bool runs_model = false;  ///< the user wants the model run
 };
 
 /// What the worker does. An Error thrown becomes its Ending.
 using Work = std::function<Ending(Worker&)>;
 
-/// Returns the exit status. Call it once, while the process has one thread. Throws Error when the
-/// destinations cannot be written or no process can be started.
+/// Returns the exit status; whatever there is to say has been said. Call it once, while the process
+/// has one thread.
 int supervise(const Job& job, const Work& work);
 
 /// The same for a command without a model, whose output goes to a file or, when `target` is empty,

@@ -1,8 +1,11 @@
 #include "core/process/surroundings.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cfenv>
@@ -10,7 +13,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <locale>
+#include <string_view>
 #include <thread>
+
+#include "core/base/descriptor.hpp"
+#include "core/base/text.hpp"
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -73,6 +80,57 @@ uint64_t blocked_now() {
   return bits;
 }
 
+std::array<uint64_t, 2 * RLIM_NLIMITS> limits_now() {
+  std::array<uint64_t, 2 * RLIM_NLIMITS> out{};
+  for (unsigned i = 0; i < RLIM_NLIMITS; ++i) {
+    rlimit limit{};
+    if (getrlimit(static_cast<__rlimit_resource>(i), &limit) != 0) continue;
+    out[2 * i] = limit.rlim_cur;
+    out[2 * i + 1] = limit.rlim_max;
+  }
+  return out;
+}
+
+/// Of setitimer one letter each that is set, of timer_create what the kernel lists.
+std::string timers_now() {
+  std::string out;
+  for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
+    itimerval timer{};
+    const bool runs = getitimer(which, &timer) == 0 &&
+                      (timer.it_value.tv_sec || timer.it_value.tv_usec);
+    out += runs ? 't' : '-';
+  }
+  const Descriptor file(open("/proc/self/timers", O_RDONLY | O_CLOEXEC));
+  std::array<char, 4096> text{};
+  const auto size = file.get() < 0 ? -1 : read(file.get(), text.data(), text.size());
+  return size > 0 ? out.append(text.data(), static_cast<size_t>(size)) : out;
+}
+
+/// Without what the OpenMP of compilers by LLVM and Intel notes of itself, once in a process.
+std::map<std::string, std::string> environment_now() {
+  std::map<std::string, std::string> out;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view text = *entry;
+    const auto name = text.substr(0, text.find('='));
+    if (!name.starts_with("__KMP_REGISTERED_LIB_"))
+      out.emplace(name, text.substr(std::min(name.size() + 1, text.size())));
+  }
+  return out;
+}
+
+/// The first variable that is not the same; empty when all are.
+std::string changed_variable(const std::map<std::string, std::string>& before,
+                             const std::map<std::string, std::string>& after) {
+  for (const auto* side : {&before, &after}) {
+    const auto& other = side == &before ? after : before;
+    for (const auto& [name, value] : *side) {
+      const auto at = other.find(name);
+      if (at == other.end() || at->second != value) return name;
+    }
+  }
+  return {};
+}
+
 mode_t mask_now() {
   const mode_t mask = umask(077);
   umask(mask);
@@ -115,6 +173,9 @@ Surroundings Surroundings::now() {
     s.handlers_[static_cast<size_t>(number)] = {action.sa_handler, action.sa_flags & ~kRestorer};
   }
   s.blocked_ = blocked_now();
+  s.limits_ = limits_now();
+  s.timers_ = timers_now();
+  s.environment_ = environment_now();
   s.threads_ = threads_now();
   return s;
 }
@@ -143,6 +204,10 @@ std::string Surroundings::change_since(bool threads_may_stay) const {
              strsignal(static_cast<int>(number)) + ")";
   }
   if (after.blocked_ != blocked_) return "it changed which signals are blocked";
+  if (after.timers_ != timers_) return "it left a timer running";
+  if (after.limits_ != limits_) return "it changed the limits of the process's resources";
+  if (const auto name = changed_variable(environment_, after.environment_); !name.empty())
+    return "it changed the environment variable " + printable(name);
   if (!threads_may_stay && after.threads_.size() > threads_.size() && left_a_thread(threads_))
     return "it left a thread running";
   return {};

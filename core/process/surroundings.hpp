@@ -1,13 +1,15 @@
 // What a plugin shares with everything else in its process and must leave as it found it: how the
 // processor computes, the locale, the working directory, the mask of new files' rights, signal
-// handlers, and threads. Who does not is told by name, and the work is done again without it in a
+// handlers, timers, limits of resources, the environment, and threads. Who does not is told by name, and the work is done again without it in a
 // process that is as it was.
 #pragma once
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 
@@ -26,7 +28,7 @@ struct Arithmetic {
   bool operator==(const Arithmetic&) const = default;
 };
 
-/// All of it: some forty system calls, so only now and then, or once something is amiss.
+/// All of it: some sixty system calls, so only now and then, or once something is amiss.
 class Surroundings {
  public:
   static Surroundings now();
@@ -50,6 +52,9 @@ class Surroundings {
   mode_t mask_ = 0;
   std::array<Handler, kSignals> handlers_{};
   uint64_t blocked_ = 0;  // signals, of this thread
+  std::array<uint64_t, 2 * RLIM_NLIMITS> limits_{};
+  std::string timers_;
+  std::map<std::string, std::string> environment_;
   std::set<pid_t> threads_;
 };
 

@@ -1,52 +1,95 @@
 #include "core/process/terminal.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "core/base/error.hpp"
 #include "core/base/output_file.hpp"
 #include "core/base/text.hpp"
+#include "core/process/event_loop.hpp"
 
 namespace tmeter::core {
 namespace {
 
 /// A message that is longer is cut: no user reads on, and the file may have made it.
 constexpr size_t kLongestMessage = 4000;
-
-void write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0)
-      throw Error(write_failure(errno),
-                  std::string("standard output cannot be written: ") + std::strerror(errno));
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-}
+constexpr size_t kMaxWaiting = size_t{1} << 20;
 
 }  // namespace
 
-void Terminal::message(std::string_view line) {
-  if (!said_.emplace(line).second) return;
-  progress_.clear();
-  const auto text = "tmeter: " + visible(line, kLongestMessage) + "\n";
-  try {
-    write_all(STDERR_FILENO, text);
-  } catch (const Error&) {  // nobody hears it
+Terminal::Terminal(bool progress) : writer_(STDERR_FILENO), progress_(progress) {}
+
+Terminal::~Terminal() {
+  clear_progress();
+  while (pending()) {
+    wait_for({{fd(), POLLOUT, [this] { flush(); }}}, Clock::time_point::max());
   }
 }
 
+void Terminal::message(std::string_view line) {
+  if (said_.contains(std::hash<std::string_view>()(line))) return;
+  if (said_.size() >= kMaxMessages || waiting_.size() > kMaxWaiting) {
+    ++unsaid_;
+    return;
+  }
+  said_.insert(std::hash<std::string_view>()(line));
+  say(line);
+}
+
+void Terminal::last_message(std::string_view line) {
+  if (const auto unsaid = std::exchange(unsaid_, 0))
+    say("note: " + std::to_string(unsaid) + " more messages are not shown");
+  if (said_.insert(std::hash<std::string_view>()(line)).second) say(line);
+}
+
+void Terminal::say(std::string_view line) {
+  clear_progress();
+  add("tmeter: " + visible(line, kLongestMessage) + "\n");
+}
+
 void Terminal::progress(uint64_t done, uint64_t total, std::string_view unit) {
-  progress_.update(done, total, visible(unit, 16));
+  if (pending()) return;  // the terminal is held up
+  if (const auto line = progress_.update(done, total, visible(unit, 16))) add(*line);
+}
+
+void Terminal::clear_progress() { add(progress_.clear()); }
+
+void Terminal::add(std::string_view bytes) {
+  waiting_ += bytes;
+  flush();
+}
+
+void Terminal::flush() {
+  for (;;) {
+    if (!writer_.pending()) {
+      if (waiting_.empty()) return;
+      writer_.put(std::exchange(waiting_, {}));
+    }
+    pollfd ready{fd(), POLLOUT, 0};
+    if (poll(&ready, 1, 0) == 0) return;
+    if (!writer_.flush()) return give_up();  // nobody hears it
+  }
+}
+
+void Terminal::give_up() {
+  waiting_.clear();
+  writer_.put({});
 }
 
 void Terminal::output(std::string_view bytes) {
-  if (isatty(STDOUT_FILENO) == 1) {
-    write_all(STDOUT_FILENO, harmless_on_terminal(bytes));
-  } else {
-    write_all(STDOUT_FILENO, bytes);
+  StreamWriter out(STDOUT_FILENO);
+  out.put(out.is_terminal() ? harmless_on_terminal(bytes) : std::string(bytes));
+  while (out.pending()) {
+    bool fine = true;
+    wait_for({{out.fd(), POLLOUT, [&] { fine = out.flush(); }}}, Clock::time_point::max());
+    if (!fine)
+      throw Error(write_failure(errno),
+                  std::string("standard output cannot be written: ") + std::strerror(errno));
   }
 }
 

@@ -30,14 +30,20 @@ void Worker::runs_model(std::string_view engine) {
 }
 
 void Worker::report(size_t target, std::string_view bytes) {
+  const std::lock_guard lock(reports_mutex_);
+  reported_[target] += bytes.size();
   if (!long_reports_ || !long_reports_->there() || bytes.size() < ReportMemory::kLong)
     return frames_.send(FrameKind::kReport, target, 0, bytes);
-  const std::lock_guard lock(long_reports_mutex_);
   while (!bytes.empty()) {
     const auto piece = bytes.substr(0, ReportMemory::kSlotBytes);
     frames_.send(FrameKind::kLongReport, target, long_reports_->put(piece), {});
     bytes.remove_prefix(piece.size());
   }
+}
+
+void Worker::report_whole(size_t target) {
+  const std::lock_guard lock(reports_mutex_);
+  frames_.send(FrameKind::kReportWhole, target, reported_[target], {});
 }
 
 std::vector<std::string> Worker::enter_sandbox(const Rights& rights) {

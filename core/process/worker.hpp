@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ struct Ending {
   std::string message;
   bool reports_stand = false;        ///< they are complete although the status is not 0
   std::optional<Excluded> offender;  ///< a plugin that failed: the work may be done without it
+  /// Found by the supervisor: of these plugins, which are not tmeter's own, one may be to blame.
+  std::vector<Excluded> suspects = {};
 };
 
 class Worker final : public Outlet {
@@ -43,6 +46,7 @@ class Worker final : public Outlet {
   void runs_file(std::string_view engine) override;
   void runs_model(std::string_view engine) override;
   void report(size_t target, std::string_view bytes) override;
+  void report_whole(size_t target) override;
 
   /// Gives up all that is not listed, for good; returns what holds, for --verbose.
   std::vector<std::string> enter_sandbox(const Rights& rights);
@@ -54,7 +58,8 @@ class Worker final : public Outlet {
   FrameWriter frames_;
   std::vector<Excluded> excluded_;
   ReportMemory* long_reports_;
-  std::mutex long_reports_mutex_;
+  std::mutex reports_mutex_;
+  std::map<size_t, uint64_t> reported_;  // bytes for each target
   std::atomic<int64_t> last_progress_{0};  // steady clock, ns
 };
 

@@ -1,8 +1,6 @@
 // What a freshly forked process does to become a worker: it lets go of the terminal and of open
 // files, arranges that its end is explained, takes its limits, works, and is gone.
 #pragma once
-#include <signal.h>
-
 #include <vector>
 
 #include "core/process/supervisor.hpp"
@@ -11,7 +9,6 @@ namespace tmeter::core {
 
 struct WorkerStart {
   int frames, stray;  // ends of pipes: to speak, and for what plugins print
-  sigset_t signals;   // the mask before the supervisor's
   uint64_t memory;    // limit in bytes
   ReportMemory* reports;
 };

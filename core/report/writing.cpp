@@ -58,6 +58,7 @@ void write_reports(Registry& registry, const Report& report,
                      to_file ? 0 : screen.columns);
     if (run_writer(registry, report, targets[i], out)) {
       out.flush();
+      outlet.report_whole(i);
     } else {
       outlet.message("report " + targets[i].format + " is not written: its plugin failed");
     }

@@ -15,7 +15,6 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/fail_call.hpp"
 #include "tests/support/in_child.hpp"
-#include "tests/support/interrupted.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -124,16 +123,6 @@ TEST(OutputFile, ProgramsThatAreStartedDoNotGetIt) {
   const Folder folder;
   OutputFile f(folder.file("a"));
   EXPECT_EQ(fcntl(descriptor_of(folder.file("")), F_GETFD), FD_CLOEXEC);
-  OutputFile full("/dev/full");
-  EXPECT_EQ(fcntl(descriptor_of("/dev/full"), F_GETFD), FD_CLOEXEC);
-}
-
-TEST(OutputFile, AFullDeviceIsAnError) {
-  testing::expect_error(ErrorKind::kModel,
-                        {"report file /dev/full cannot be written completely: No space left"}, [] {
-                          OutputFile f("/dev/full");
-                          f.write("report");
-                        });
 }
 
 /// Only so many bytes fit into a file, then writing fails with EFBIG.
@@ -176,12 +165,6 @@ TEST(OutputFile, APlaceThatBecameAFolderIsAnErrorAndNothingIsLeft) {
   EXPECT_EQ(folder.files(), 1u);  // the folder
 }
 
-TEST(OutputFile, NothingIsMadeInDev) {
-  testing::expect_error(ErrorKind::kUsage,
-                        {"/dev/tmeter-not-there cannot be written: No such file"},
-                        [] { OutputFile f("/dev/tmeter-not-there"); });
-}
-
 TEST(OutputFile, AFileInSharedMemoryIsAFileAsAnyOther) {
   const std::string path = "/dev/shm/tmeter-test-" + std::to_string(getpid());
   if (access("/dev/shm", W_OK) != 0) GTEST_SKIP() << "there is no /dev/shm";
@@ -209,27 +192,6 @@ TEST(OutputFile, WhatIsLongIsWhole) {
   fs::remove(path);
 }
 
-TEST(OutputFile, DevicesAndPipesAreWrittenToNotReplaced) {
-  const auto path = ::testing::TempDir() + "pipe-" + std::to_string(getpid());
-  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
-  OutputFile f(path);
-  f.write("report");
-  f.commit();
-  std::array<char, 16> seen{};
-  EXPECT_EQ(read(reader, seen.data(), seen.size()), 6);
-  close(reader);
-  EXPECT_TRUE(fs::is_fifo(path));
-  fs::remove(path);
-}
-
-TEST(OutputFile, DevNullStaysWhatItIs) {
-  OutputFile null("/dev/null");  // as root this once made a regular file of it
-  null.write("report");
-  null.commit();
-  EXPECT_TRUE(fs::is_character_file("/dev/null"));
-}
-
 TEST(OutputFile, ALinkStaysALink) {
   const auto target = ::testing::TempDir() + "target-" + std::to_string(getpid());
   const auto link = target + ".link";
@@ -242,6 +204,95 @@ TEST(OutputFile, ALinkStaysALink) {
   EXPECT_EQ(content(target), "new");
   fs::remove(link);
   fs::remove(target);
+}
+
+TEST(OutputFile, ALinkToNothingMakesWhatItLeadsTo) {
+  const Folder folder;
+  fs::create_directory(folder.file("far"));
+  fs::create_symlink("far/link", folder.file("a"));
+  fs::create_symlink("target", folder.file("far/link"));
+  OutputFile f(folder.file("a"));
+  f.write("new");
+  f.commit();
+  EXPECT_TRUE(fs::is_symlink(folder.file("a")));
+  EXPECT_TRUE(fs::is_symlink(folder.file("far/link")));
+  EXPECT_EQ(content(folder.file("far/target")), "new");
+  EXPECT_EQ(folder.files(), 2u);
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 ? info.st_mode & 07777 : 0;
+}
+
+TEST(OutputFile, AFileThatIsReplacedKeepsItsModeAndOwner) {
+  for (const bool named : {false, true}) {
+    const Folder folder;
+    const auto path = folder.file("a");
+    std::ofstream(path) << "old";
+    const bool root = geteuid() == 0;
+    EXPECT_EQ(root ? chown(path.c_str(), 12345, 23456) : 0, 0);
+    for (const mode_t mode : {0600, 0664, 0444, 04751}) {
+      ASSERT_EQ(chmod(path.c_str(), mode), 0);
+      const auto done = testing::in_child([&] {
+        if (named) testing::fail_call(SYS_openat, EOPNOTSUPP, O_TMPFILE);
+        OutputFile f(path);
+        f.write("new");
+        f.commit();
+        return 0;
+      });
+      EXPECT_EQ(done.status(), 0) << done.out;
+      EXPECT_EQ(mode_of(path), mode);
+    }
+    struct stat info {};
+    EXPECT_EQ(stat(path.c_str(), &info), 0);
+    if (root) {
+      EXPECT_EQ(info.st_uid, 12345u);
+      EXPECT_EQ(info.st_gid, 23456u);
+    }
+    EXPECT_EQ(content(path), "new");
+  }
+}
+
+TEST(OutputFile, RightsOfAnOwnerWhoCannotBeKeptAreNotTakenOver) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  const Folder folder;
+  const auto path = folder.file("a");
+  std::ofstream(path) << "old";
+  ASSERT_EQ(chown(path.c_str(), 12345, 23456), 0);
+  ASSERT_EQ(chmod(path.c_str(), 06775), 0);
+  const auto done = testing::in_child([&] {
+    testing::fail_call(SYS_fchown, EPERM);
+    OutputFile f(path);
+    f.write("new");
+    f.commit();
+    return 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+  EXPECT_EQ(mode_of(path), 0705u);
+}
+
+TEST(OutputFile, UntilItIsNamedNobodyElseReadsIt) {
+  const Folder folder;
+  const auto done = testing::in_child([&] {
+    testing::fail_call(SYS_openat, EOPNOTSUPP, O_TMPFILE);
+    OutputFile f(folder.file("a"));
+    f.write("secret");
+    for (const auto& e : fs::directory_iterator(folder.file(".")))
+      EXPECT_EQ(mode_of(e.path()), 0600u);
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+}
+
+TEST(OutputFile, WhatAFirstAttemptWroteIsForgotten) {
+  const Folder folder;
+  OutputFile f(folder.file("a"));
+  f.write("much more of the first");
+  f.begin_again();
+  f.write("second");
+  f.commit();
+  EXPECT_EQ(content(folder.file("a")), "second");
 }
 
 TEST(OutputFile, TheSmallestDescriptorIsAsGoodAsAnother) {
@@ -342,26 +393,6 @@ TEST(OutputFile, WhateverFailsAtTheEndIsToldAndNothingIsLeft) {
     EXPECT_EQ(done.status(), 0) << done.out;
     EXPECT_EQ(folder.files(), c.call == SYS_close ? 1u : 0u);
   }
-}
-
-TEST(OutputFile, WritingGoesOnAfterASignal) {
-  const Folder folder;
-  const auto path = folder.file("pipe");
-  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  const int end = open(path.c_str(), O_RDONLY | O_NONBLOCK);
-  fcntl(end, F_SETFL, 0);
-  const std::string much(300'000, 'x');
-  std::string seen;
-  {
-    OutputFile f(path);
-    testing::LateReader reader(end);
-    const testing::Interrupted interrupted;
-    f.write(much);
-    f.commit();
-    seen = reader.text();
-  }
-  close(end);
-  EXPECT_EQ(seen, much);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "core/process/outputs.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <termios.h>
 
 #include <csignal>
@@ -22,28 +24,26 @@ using ::tmeter::testing::in_child;
 
 constexpr size_t kInMemory = size_t{8} << 20;
 
-/// Standard output becomes a file; returns what it was.
-int to_file() {
-  const int before = dup(STDOUT_FILENO);
-  dup2(fileno(std::tmpfile()), STDOUT_FILENO);
-  return before;
+/// Standard output becomes a file.
+void to_file() { dup2(fileno(std::tmpfile()), STDOUT_FILENO); }
+
+std::string all_of(Spool& spool) {
+  std::string text;
+  while (!spool.at_end()) text += spool.read();
+  return text;
 }
 
 TEST(Spool, KeepsEverythingInOrderInMemoryAndBeyond) {
   for (const size_t size : {size_t{0}, kInMemory - 1, kInMemory, 3 * kInMemory}) {
-    const auto done = in_child([=] {
-      const int out = to_file();
-      Spool s;
-      s.write(std::string(size, 'x'));
-      s.write("y");
-      s.write("z");
-      if (lseek(STDOUT_FILENO, 0, SEEK_CUR) != 0) return 1;  // too early
-      dup2(out, STDOUT_FILENO);
-      s.output();
-      return 0;
-    });
-    EXPECT_EQ(done.status(), 0);
-    EXPECT_EQ(done.out, std::string(size, 'x') + "yz");
+    Spool s;
+    s.write(std::string(size, 'x'));
+    s.write("y");
+    s.write("z");
+    EXPECT_EQ(all_of(s), std::string(size, 'x') + "yz");
+    s.clear();
+    EXPECT_TRUE(s.at_end());
+    s.write("anew");
+    EXPECT_EQ(all_of(s), "anew");
   }
 }
 
@@ -66,22 +66,6 @@ TEST(Spool, WhatFitsInMemoryNeedsNoFileAndMoreSaysWhyItFails) {
   EXPECT_EQ(done.status(), 0) << done.out;
 }
 
-TEST(Spool, AFileThatIsFullLaterIsTold) {
-  const auto done = in_child([] {
-    Spool s;
-    s.write(std::string(kInMemory + 1, 'x'));
-    allow_no_files();
-    testing::expect_error(ErrorKind::kModel, {"cannot be kept in a temporary file: File too large"},
-                          [&] {
-                            s.write("y");  // perhaps buffered
-                            s.write(std::string(1 << 20, 'y'));
-                            s.output();
-                          });
-    return ::testing::Test::HasFailure() ? 1 : 0;
-  });
-  EXPECT_EQ(done.status(), 0) << done.out;
-}
-
 TEST(Spool, ItsFileIsClosedWithIt) {
   const auto done = in_child([] {
     const int before = dup(STDOUT_FILENO);
@@ -90,6 +74,166 @@ TEST(Spool, ItsFileIsClosedWithIt) {
     return dup(STDOUT_FILENO) == before ? 0 : 1;
   });
   EXPECT_EQ(done.status(), 0);
+}
+
+TEST(Spool, ATemporaryFolderThatIsOfNoUseIsPassedOver) {
+  for (const char* folder : {"/nonexistent", "relative", "", "/proc", "/dev/null"}) {
+    for (const bool named : {false, true}) {
+      const auto done = in_child([&] {
+        setenv("TMPDIR", folder, 1);
+        if (named) testing::fail_call(SYS_openat, EOPNOTSUPP, O_TMPFILE);
+        const auto file = nameless_file();
+        struct stat info {};
+        if (fstat(file.get(), &info) != 0 || info.st_nlink != 0) return 1;
+        return fcntl(file.get(), F_GETFD) == FD_CLOEXEC ? 0 : 2;
+      });
+      EXPECT_EQ(done.status(), 0) << folder;
+    }
+  }
+}
+
+// --- destinations ---------------------------------------------------------------------------------
+
+using Kind = Destination::Kind;
+
+TEST(Destination, AnOpenDescriptorIsOneUnderAllItsNames) {
+  const std::string link = ::testing::TempDir() + "stdout-link-" + std::to_string(getpid());
+  std::filesystem::create_symlink("/dev/stdout", link);
+  std::filesystem::create_symlink(link, link + "2");
+  std::filesystem::create_directory_symlink("/proc/self/fd", link + "-fds");
+  const auto self = "/proc/" + std::to_string(getpid());
+  for (const std::string& path :
+       {std::string(), std::string("/dev/stdout"), std::string("/dev/fd/1"),
+        std::string("/proc/self/fd/1"), std::string("/proc/thread-self/fd/1"), self + "/fd/1",
+        link, link + "2", link + "-fds/1", std::string("/dev/../dev/stdout"),
+        std::string("/dev/fd/../fd/1")}) {
+    const auto d = find_destination(path);
+    EXPECT_EQ(d.kind, Kind::kDescriptor) << path;
+    EXPECT_EQ(d.descriptor, STDOUT_FILENO) << path;
+    EXPECT_TRUE(is_standard_output(path)) << path;
+  }
+  EXPECT_EQ(find_destination("/dev/stderr").descriptor, STDERR_FILENO);
+  EXPECT_EQ(find_destination("/dev/fd/63").descriptor, 63);
+  EXPECT_FALSE(is_standard_output("/dev/fd/63"));
+  EXPECT_EQ(find_destination("/dev/null").kind, Kind::kDevice);
+  EXPECT_EQ(find_destination("/dev/not-there").kind, Kind::kDevice);
+  EXPECT_EQ(find_destination("/dev/fd/x").kind, Kind::kDevice);
+  for (const char* end : {"", "2", "-fds"}) std::filesystem::remove(link + end);
+}
+
+TEST(Destination, TheFileOfStandardOutputIsStandardOutputByEveryName) {
+  const auto path = ::testing::TempDir() + "log-" + std::to_string(getpid());
+  std::ofstream(path) << "log";
+  std::filesystem::create_hard_link(path, path + "-hard");
+  std::filesystem::create_symlink(path, path + "-soft");
+  const auto done = in_child([&] {
+    EXPECT_EQ(find_destination(path).kind, Kind::kFile);
+    dup2(open(path.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO);
+    for (const char* end : {"", "-hard", "-soft"}) EXPECT_TRUE(is_standard_output(path + end)) << end;
+    EXPECT_FALSE(is_standard_output(path + "-other"));
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(done.status(), 0) << done.out;
+  for (const char* end : {"", "-hard", "-soft"}) std::filesystem::remove(path + end);
+}
+
+// --- streams ------------------------------------------------------------------------------------------
+
+void write_out(Outputs& outputs, std::string_view text) {
+  outputs.write(0, text);
+  outputs.set_whole(0);
+  auto* stream = outputs.streams().at(0);
+  while (!stream->done()) {
+    pollfd ready{stream->fd(), POLLOUT, 0};
+    poll(&ready, 1, 10);
+    stream->advance();
+  }
+}
+
+TEST(Streams, AFullDeviceIsAnError) {
+  Outputs outputs({"/dev/full"});
+  testing::expect_error(ErrorKind::kModel,
+                        {"report file /dev/full cannot be written completely: No space left"},
+                        [&] { write_out(outputs, "report"); });
+}
+
+TEST(Streams, PlacesThatCannotBeWrittenAreNamedAtOnce) {
+  testing::expect_error(ErrorKind::kUsage, {"/dev/tmeter-not-there cannot be written: No such file"},
+                        [] { Outputs({"/dev/tmeter-not-there"}); });
+  testing::expect_error(ErrorKind::kUsage, {"cannot be written: Is a directory"},
+                        [] { Outputs({::testing::TempDir()}); });
+  testing::expect_error(ErrorKind::kUsage, {"/dev/fd/777 cannot be written: Bad file descriptor"},
+                        [] { Outputs({"/dev/fd/777"}); });
+}
+
+TEST(Streams, DevicesStayWhatTheyAre) {
+  Outputs null({"/dev/null"});  // as root this once made a regular file of it
+  write_out(null, "report");
+  null.name_files();
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST(Streams, AFifoIsWrittenOnceAndAfterItsReaderHasCome) {
+  const auto path = ::testing::TempDir() + "fifo-" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const std::string much(300'000, 'x');
+  Outputs outputs({path});
+  outputs.write(0, "a first attempt");
+  outputs.begin();
+  EXPECT_EQ(outputs.written(0), 0u);
+  EXPECT_TRUE(outputs.streams().empty());
+  outputs.write(0, much);
+  outputs.set_whole(0);
+  auto* stream = outputs.streams().at(0);
+  stream->advance();
+  EXPECT_FALSE(stream->done());
+  EXPECT_FALSE(stream->begun());
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  std::string seen;
+  for (int i = 0; i < 1000 && seen.size() < much.size(); ++i) {
+    stream->advance();
+    std::array<char, 65536> buffer;
+    const auto n = read(reader, buffer.data(), buffer.size());
+    if (n > 0) seen.append(buffer.data(), static_cast<size_t>(n));
+  }
+  EXPECT_TRUE(stream->done());
+  EXPECT_EQ(seen, much);
+  close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+  std::filesystem::remove(path);
+}
+
+TEST(Streams, AReaderThatStopsHoldsNobodyUpAndKeepsItsDescriptorAsItIs) {
+  const auto done = in_child([] {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return 1;
+    dup2(ends[1], STDOUT_FILENO);
+    Outputs outputs({""});
+    outputs.write(0, std::string(1 << 20, 'x'));
+    outputs.set_whole(0);
+    auto* stream = outputs.streams().at(0);
+    const auto begin = Clock::now();
+    for (int i = 0; i < 20; ++i) stream->advance();
+    if (Clock::now() - begin > std::chrono::seconds(5)) return 2;
+    if (fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK) return 3;
+    return stream->begun() && !stream->done() ? 0 : 4;
+  });
+  EXPECT_EQ(done.status(), 0);
+}
+
+TEST(TerminalText, WhatIsTornBetweenPiecesIsPutTogether) {
+  const std::string text = "ab\u00e9\u20ac\U0001f600\x1b[1;31mred\x1b[0m\xff\x1b]0;t\x07\n";
+  const std::string whole = "ab\u00e9\u20ac\U0001f600\x1b[1;31mred\x1b[0m\\xff\\x1b]0;t\\x07\n";
+  for (size_t size = 1; size <= text.size(); ++size) {
+    TerminalText terminal;
+    std::string seen;
+    for (size_t at = 0; at < text.size(); at += size)
+      seen += terminal.pass(text.substr(at, size), at + size >= text.size());
+    EXPECT_EQ(seen, whole) << size;
+  }
+  TerminalText cut;
+  EXPECT_EQ(cut.pass("a\xe2\x82", false), "a");
+  EXPECT_EQ(cut.pass("", true), "\\xe2\\x82");
 }
 
 // --- files ------------------------------------------------------------------------------------------
@@ -102,6 +246,7 @@ int written_files(const std::function<void(Outputs&)>& commit) {
   const auto done = in_child([&] {
     Outputs outputs({path(0), path(1), path(2), path(3)});
     for (size_t i = 0; i < 3; ++i) outputs.write(i, "text " + std::to_string(i));  // nothing to 3
+    for (size_t i = 0; i < 4; ++i) outputs.set_whole(i);
     commit(outputs);
     return ::testing::Test::HasFailure() ? 1 : 0;
   });
@@ -117,10 +262,11 @@ int written_files(const std::function<void(Outputs&)>& commit) {
 }
 
 TEST(Outputs, FilesAreSyncedAtOnceOrWhereNoThreadCanBeHadOneAfterTheOther) {
-  EXPECT_EQ(written_files([](Outputs& outputs) { outputs.commit(); }), 3);
+  EXPECT_EQ(written_files([](Outputs& outputs) { outputs.sync(), outputs.name_files(); }), 3);
   const auto alone = [](Outputs& outputs) {
     for (const long call : {SYS_clone, SYS_clone3}) testing::fail_call(call, EAGAIN);
-    outputs.commit();
+    outputs.sync();
+    outputs.name_files();
   };
   EXPECT_EQ(written_files(alone), 3);
 }
@@ -128,7 +274,7 @@ TEST(Outputs, FilesAreSyncedAtOnceOrWhereNoThreadCanBeHadOneAfterTheOther) {
 TEST(Outputs, WhenOneCannotBeSyncedNoneAppears) {
   const auto full = [](Outputs& outputs) {
     testing::fail_call(SYS_fsync, ENOSPC);
-    testing::expect_error(ErrorKind::kModel, {"report0", "No space left"}, [&] { outputs.commit(); });
+    testing::expect_error(ErrorKind::kModel, {"report0", "No space left"}, [&] { outputs.sync(); });
   };
   EXPECT_EQ(written_files(full), 0);
 }
@@ -173,6 +319,33 @@ TEST(Terminal, MessagesNobodyHearsAreNoError) {
     close(STDERR_FILENO);
     Terminal(false).message("hello");
     return 0;
+  });
+  EXPECT_EQ(done.status(), 0);
+}
+
+TEST(Terminal, AFloodOfMessagesIsCutAndItsLastWordIsHeard) {
+  const auto done = in_child([] {
+    Terminal terminal(false);
+    for (int i = 0; i < 100'000; ++i) terminal.message("message " + std::to_string(i));
+    terminal.last_message("the end");
+    return 0;
+  });
+  EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1002);
+  EXPECT_TRUE(done.err.ends_with(
+      "tmeter: note: 99000 more messages are not shown\ntmeter: the end\n"));
+}
+
+TEST(Terminal, AReaderThatStopsHoldsNobodyUp) {
+  const auto done = in_child([] {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return 1;
+    dup2(ends[1], STDERR_FILENO);
+    Terminal terminal(false);
+    for (int i = 0; i < 1000; ++i)
+      terminal.message(std::to_string(i) + std::string(4000, 'x'));
+    if (!terminal.pending()) return 2;
+    terminal.give_up();
+    return terminal.pending() ? 3 : 0;
   });
   EXPECT_EQ(done.status(), 0);
 }

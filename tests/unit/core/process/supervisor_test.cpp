@@ -30,8 +30,6 @@ namespace {
 using ::tmeter::testing::Ended;
 using ::tmeter::testing::in_child;
 
-constexpr int kThrown = 77;  // `supervise` threw an Error, whose text is on standard error
-
 Job job(std::vector<std::string> targets = {""}) {
   Job j;
   j.subject = "m.pt";
@@ -47,15 +45,25 @@ Ending ended(int status, std::string message = {}) {
   return e;
 }
 
-Ended run(const Job& j, const Work& work) {
-  return in_child([&] {
+/// All that `work` has reported is whole when it has gone well.
+Work with_whole_reports(const Job& j, const Work& work) {
+  return [&j, &work](Worker& w) -> Ending {
+    const auto whole = [&] {
+      for (size_t i = 0; i < j.targets.size(); ++i) w.report_whole(i);
+    };
     try {
-      return supervise(j, work);
+      auto ending = work(w);
+      whole();
+      return ending;
     } catch (const Error& e) {
-      const std::string text = std::to_string(e.exit_status()) + " " + e.what();
-      return write(STDERR_FILENO, text.data(), text.size()) > 0 ? kThrown : 0;
+      if (e.kind() == ErrorKind::kAssertion) whole();
+      throw;
     }
-  });
+  };
+}
+
+Ended run(const Job& j, const Work& work) {
+  return in_child([&] { return supervise(j, with_whole_reports(j, work)); });
 }
 
 /// As `run`, where a worker has a second: a machine that is busy may have taken it, then once more.
@@ -167,31 +175,85 @@ TEST(Supervisor, WhatTheWorkThrowsBecomesAMessageAndAStatus) {
   expect(thrown(1), 1, "", "tmeter: internal error: an unknown exception\n");
 }
 
-TEST(Supervisor, AReportWithoutDestinationIsADefect) {
-  const auto done = run(job(), [](Worker& w) -> Ending {
-    w.report(1, "x");
-    hang();
-  });
-  expect(done, kThrown, "", "1 a report without destination");
+/// Sends a frame as code would that writes where it must not.
+void forge(FrameKind kind, uint64_t first = 0, uint64_t second = 0) {
+  struct {
+    uint32_t kind, size = 0;
+    uint64_t first, second;
+  } const frame{static_cast<uint32_t>(kind), 0, first, second};
+  for (int fd = 3; fd < 2000; ++fd)
+    if (write(fd, &frame, sizeof frame) > 0) return;
 }
 
-TEST(Supervisor, ALongReportThatIsNowhereIsADefect) {
-  const auto done = run(job(), [](Worker&) -> Ending {
-    struct {
-      uint32_t kind = static_cast<uint32_t>(FrameKind::kLongReport), size = 0;
-      uint64_t target = 0, place = ~uint64_t{0};
-    } const frame;
-    for (int fd = 3; fd < 2000; ++fd)
-      if (write(fd, &frame, sizeof frame) > 0) hang();
-    return {};
+TEST(Supervisor, WhoSaysMoreThanAWorkerMayHasBrokenItsContract) {
+  struct Case {
+    const char* defect;
+    std::function<void(Worker&)> deed;
+  };
+  const std::vector<Case> cases{
+      {"it reports to a target that is not there", [](Worker& w) { w.report(1, "x"); }},
+      {"it reports to a target that is not there", [](Worker& w) { w.report_whole(7); }},
+      {"it has a report without bytes",
+       [](Worker&) { forge(FrameKind::kLongReport, 0, ~uint64_t{0}); }},
+      {"it goes on with a report that was whole",
+       [](Worker& w) { w.report_whole(0), w.report(0, "x"); }},
+      {"a report has not come whole",
+       [](Worker& w) { w.report(0, "x"), forge(FrameKind::kReportWhole, 0, 99); }},
+      {"it says it has finished, and a report is missing",
+       [](Worker&) { forge(FrameKind::kFinished); }},
+      {"its status 7 does not exist", [](Worker&) { forge(FrameKind::kFinished, 7); }},
+      {"its status 4294967296 does not exist",
+       [](Worker&) { forge(FrameKind::kFinished, uint64_t{1} << 32); }},
+      {"it runs the model, which nobody asked for", [](Worker& w) { w.runs_model("x"); }},
+      {"it blames a second plugin",
+       [](Worker&) { forge(FrameKind::kOffender), forge(FrameKind::kOffender); }},
+      {"it goes on after its end",
+       [](Worker& w) { w.report_whole(0), w.finish({}), forge(FrameKind::kMessage); }},
+  };
+  for (const auto& [defect, deed] : cases) {
+    const auto done = run(job(), [&](Worker& w) -> Ending {
+      const InsidePlugin inside("com.acme.p", "on metric 'm'");
+      deed(w);
+      hang();
+    });
+    expect(done, 5, "",
+           std::string("tmeter: plugin com.acme.p or one before it broke the worker's contract with "
+                       "tmeter's supervisor (") +
+               defect + ") on metric 'm'\n");
+  }
+}
+
+TEST(Supervisor, WhoSaysThatItIsDoneAndStaysIsEnded) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto done = run(job(), [&](Worker& w) -> Ending {
+    const InsidePlugin inside("com.acme.p", "on metric 'm'");
+    w.report(0, "whole");
+    w.report_whole(0);
+    w.finish({});
+    hang();
   });
-  expect(done, kThrown, "", "1 a report without bytes");
+  expect(done, 5, "",
+         "tmeter: plugin com.acme.p or one before it kept the worker running for 5 s after its end on "
+         "metric 'm'\n");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+}
+
+TEST(Supervisor, WhoEndsInAnotherWayThanItSaidIsNotBelieved) {
+  const auto done = run(job(), [&](Worker& w) -> Ending {
+    const InsidePlugin inside("com.acme.p", "on metric 'm'");
+    w.report_whole(0);
+    w.finish({});
+    _exit(3);
+  });
+  EXPECT_EQ(done.status(), 5);
+  EXPECT_TRUE(done.err.find("(it did not end well)") != std::string::npos) << done.err;
 }
 
 TEST(Supervisor, ADestinationThatCannotBeWrittenIsToldAndNoWorkerIsLeft) {
   const auto done = run(job({"/nonexistent/r"}), [](Worker&) -> Ending { hang(); });
-  EXPECT_EQ(done.status(), kThrown);
-  EXPECT_TRUE(done.err.starts_with("2 report file /nonexistent/r cannot be written")) << done.err;
+  EXPECT_EQ(done.status(), 2);
+  EXPECT_TRUE(done.err.starts_with("tmeter: report file /nonexistent/r cannot be written"))
+      << done.err;
 }
 
 TEST(Supervisor, ACommandWritesToItsFileOrToStandardOutput) {
@@ -223,18 +285,17 @@ TEST(Supervisor, AMachineThatIsFullIsTold) {
   const auto without = [](long call, int error) {
     return in_child([=] {
       testing::fail_call(call, error);
-      try {
-        return supervise(job(), [](Worker&) -> Ending { return {}; });
-      } catch (const Error& e) {
-        const std::string text = e.what();
-        return write(STDERR_FILENO, text.data(), text.size()) > 0 ? e.exit_status() : 0;
-      }
+      return supervise(job(), [](Worker&) -> Ending { return {}; });
     });
   };
   expect(without(SYS_clone, EAGAIN), 6, "",
-         "no process can be started (fork: Resource temporarily unavailable); see `ulimit -u`");
-  expect(without(SYS_pipe2, EMFILE), 6, "", "cannot start: pipe: Too many open files");
-  expect(without(SYS_mmap, ENOMEM), 6, "", "no memory to start with: Cannot allocate memory");
+         "tmeter: no process can be started (fork: Resource temporarily unavailable); see `ulimit "
+         "-u`\n");
+  expect(without(SYS_signalfd4, EMFILE), 6, "",
+         "tmeter: cannot start: signalfd: Too many open files\n");
+  expect(without(SYS_pipe2, EMFILE), 6, "", "tmeter: cannot start: pipe: Too many open files\n");
+  expect(without(SYS_mmap, ENOMEM), 6, "",
+         "tmeter: no memory to start with: Cannot allocate memory\n");
 }
 
 // --- what a worker is ---------------------------------------------------------------------------
@@ -253,7 +314,7 @@ TEST(Supervisor, AWorkerHasNothingOpenButItsPipes) {
     return {};
   });
   close(kFarFile);
-  expect(done, 0, "0 /dev/\n1 pipe:\n2 pipe:\n900 pipe:\n", "");
+  expect(done, 0, "0 pipe:\n1 pipe:\n2 pipe:\n900 pipe:\n", "");
 }
 
 TEST(Supervisor, AWorkerReadsNothingFromStandardInputAndKeepsItsSignals) {

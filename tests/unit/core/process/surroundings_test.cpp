@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <locale.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cfenv>
@@ -64,6 +67,48 @@ TEST(Surroundings, EachChangeIsNamed) {
   EXPECT_EQ(told([] { uselocale(newlocale(LC_ALL_MASK, "C.UTF-8", nullptr)); }),
             "it changed the locale");
   EXPECT_EQ(told([] { setlocale(LC_CTYPE, "C.UTF-8"); }), "it changed the locale");
+}
+
+void set_timer(__itimer_which which, time_t seconds) {
+  const itimerval later{{0, 0}, {seconds, 0}};
+  setitimer(which, &later, nullptr);
+}
+
+TEST(Surroundings, TimersThatRunOnAreTold) {
+  for (const auto which : {ITIMER_VIRTUAL, ITIMER_PROF}) {
+    EXPECT_EQ(told([&] { set_timer(which, 600); }), "it left a timer running");
+    EXPECT_EQ(told([&] { set_timer(which, 600), set_timer(which, 0); }), "");
+  }
+  EXPECT_EQ(told([] { alarm(0); }), "it left a timer running");  // in_child has set one
+  if (access("/proc/self/timers", R_OK) != 0) GTEST_SKIP();
+  EXPECT_EQ(told([] {
+              timer_t id{};
+              timer_create(CLOCK_MONOTONIC, nullptr, &id);
+            }),
+            "it left a timer running");
+}
+
+TEST(Surroundings, LimitsAndTheEnvironmentAreLookedAt) {
+  for (const auto resource : {RLIMIT_CPU, RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_RTTIME}) {
+    EXPECT_EQ(told([&] {
+                rlimit limit{};
+                getrlimit(resource, &limit);
+                --limit.rlim_cur;
+                setrlimit(resource, &limit);
+              }),
+              "it changed the limits of the process's resources");
+  }
+  const auto changed = [](const std::string& name) {
+    return "it changed the environment variable " + name;
+  };
+  setenv("TMETER_TEST_WAS_THERE", "1", 1);
+  EXPECT_EQ(told([] { setenv("TMETER_SANDBOX", "off", 1); }), changed("TMETER_SANDBOX"));
+  EXPECT_EQ(told([] { setenv("TMETER_TEST_WAS_THERE", "2", 1); }), changed("TMETER_TEST_WAS_THERE"));
+  EXPECT_EQ(told([] { unsetenv("TMETER_TEST_WAS_THERE"); }), changed("TMETER_TEST_WAS_THERE"));
+  EXPECT_EQ(told([] { setenv("a\nb\x1b", "1", 1); }), changed("a\\nb\\x1b"));
+  EXPECT_EQ(told([] { setenv("__KMP_REGISTERED_LIB_17", "x", 1); }), "");
+  EXPECT_EQ(told([] { setenv("TMETER_TEST_WAS_THERE", "1", 1); }), "");
+  EXPECT_TRUE(told([] { clearenv(); }).starts_with("it changed the environment variable "));
 }
 
 TEST(Surroundings, TheFirstAndTheLastSignalAreLookedAt) {

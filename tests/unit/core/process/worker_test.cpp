@@ -45,26 +45,28 @@ TEST(Worker, EverythingIsAFrame) {
     w.runs_file("");
     EXPECT_TRUE(activity().engine.empty());
     w.report(3, "bytes");
+    w.report(3, "!");
+    w.report_whole(3);
     w.finish({});
+    w.message("nobody hears this");
   });
   const std::vector<Heard> expected{
       {FrameKind::kMessage, 0, 0, "a line"},    {FrameKind::kProgressEnded, 0, 0, ""},
       {FrameKind::kRunsFile, 0, 0, "LibTorch"}, {FrameKind::kRunsFile, 0, 0, ""},
-      {FrameKind::kReport, 3, 0, "bytes"},      {FrameKind::kFinished, 0, 0, ""}};
+      {FrameKind::kReport, 3, 0, "bytes"},      {FrameKind::kReport, 3, 0, "!"},
+      {FrameKind::kReportWhole, 3, 6, ""},      {FrameKind::kFinished, 0, 0, ""}};
   EXPECT_EQ(frames, expected);
 }
 
 TEST(Worker, TheEndingIsToldWithItsOffender) {
-  const auto frames = heard([](Worker& w) {
-    w.finish({5, "why", true, Excluded{"com.acme.p", "failed: odd", false, true}});
-    w.finish({4, "why", false, Excluded{"com.acme.q", "", true, false}});
-  });
+  const auto ending = [](const Ending& e) { return heard([&](Worker& w) { w.finish(e); }); };
   using namespace std::string_literals;
-  const std::vector<Heard> expected{{FrameKind::kOffender, 0, 1, "com.acme.p\0failed: odd"s},
-                                    {FrameKind::kFinished, 5, 1, "why"},
-                                    {FrameKind::kOffender, 1, 0, "com.acme.q\0"s},
-                                    {FrameKind::kFinished, 4, 0, "why"}};
-  EXPECT_EQ(frames, expected);
+  EXPECT_EQ(ending({5, "why", true, Excluded{"com.acme.p", "failed: odd", false, true}}),
+            (std::vector<Heard>{{FrameKind::kOffender, 0, 1, "com.acme.p\0failed: odd"s},
+                                {FrameKind::kFinished, 5, 1, "why"}}));
+  EXPECT_EQ(ending({4, "why", false, Excluded{"com.acme.q", "", true, false}}),
+            (std::vector<Heard>{{FrameKind::kOffender, 1, 0, "com.acme.q\0"s},
+                                {FrameKind::kFinished, 4, 0, "why"}}));
 }
 
 TEST(Worker, ProgressIsToldNowAndThen) {

@@ -1,0 +1,42 @@
+// Signals that end a program. A supervisor takes them as data, so that it can end its worker and
+// leave no half-written file; before there is one they end the process at once.
+#pragma once
+#include <signal.h>
+
+#include <optional>
+
+#include "core/base/descriptor.hpp"
+
+namespace tmeter::core {
+
+constexpr const char* kInterruptedWords = "interrupted; nothing written";
+
+/// From now on Ctrl-C, SIGTERM and SIGHUP say so and end the process with status 130.
+void end_at_signals();
+/// … together with this child; 0: with none.
+void end_child_at_signals(pid_t child);
+
+/// While it lives, signals wait to be taken.
+class EndSignals {
+ public:
+  EndSignals();
+  ~EndSignals();
+  EndSignals(const EndSignals&) = delete;
+  EndSignals& operator=(const EndSignals&) = delete;
+
+  int fd() const { return fd_.get(); }
+  /// The next one: SIGCHLD, or one that is to end the run. Nothing when none waits.
+  std::optional<int> take() const;
+  /// In a worker: signals do what they did when tmeter was started.
+  void restore_in_child() const;
+  /// Nobody reads standard output any more: ends as a program without a handler would, unless
+  /// whoever started tmeter ignores that.
+  void end_by_broken_pipe() const;
+
+ private:
+  sigset_t before_{};
+  struct sigaction pipe_before_ {}, child_before_ {};
+  Descriptor fd_;
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,28 @@
+// What a worker may say, and when. A worker that says anything else has broken its contract: some
+// code in it writes where it must not. Nothing that it claims is taken over unseen; that all reports
+// have come whole is found out here.
+#pragma once
+#include <string>
+
+#include "core/process/channel.hpp"
+#include "core/process/outputs.hpp"
+#include "core/process/report_memory.hpp"
+
+namespace tmeter::core {
+
+class FrameValidator {
+ public:
+  /// `runs_model`: the user wants the model run.
+  explicit FrameValidator(bool runs_model) : runs_model_(runs_model) {}
+
+  /// Why this frame may not come now: "it reports to a target that is not there". Empty: it may.
+  std::string defect(const Frame& frame, const Outputs& outputs, const ReportMemory& memory);
+
+ private:
+  std::string defect_of_report(const Frame& frame, const Outputs& outputs) const;
+  std::string defect_of_end(const Frame& frame, const Outputs& outputs) const;
+  bool runs_model_;
+  bool offender_ = false, finished_ = false;
+};
+
+}  // namespace tmeter::core

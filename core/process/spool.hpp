@@ -1,0 +1,34 @@
+// What a stream is to get, kept back until all of it is there: in memory, and beyond a few MiB in a
+// file without a name.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/descriptor.hpp"
+
+namespace tmeter::core {
+
+class Spool {
+ public:
+  /// Throws Error(write_failure(…)).
+  void write(std::string_view bytes);
+  /// The next piece, of 64 KiB at most; empty when all has been read. Throws as `write`.
+  std::string read();
+  bool at_end() const { return read_ == size_; }
+  /// Forgets everything.
+  void clear();
+
+ private:
+  void move_to_file();
+  void append(std::string_view bytes);
+  uint64_t size_ = 0, read_ = 0;
+  std::string memory_;
+  Descriptor file_;
+};
+
+/// A file that goes with its descriptor, in $TMPDIR or where else there is room for such files.
+/// -1 with errno when there is none.
+Descriptor nameless_file();
+
+}  // namespace tmeter::core

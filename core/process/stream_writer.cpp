@@ -1,0 +1,106 @@
+#include "core/process/stream_writer.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "core/base/text.hpp"
+
+namespace tmeter::core {
+namespace {
+
+/// Interrupts what this process waits for, every few milliseconds, while it lives. A timer of its
+/// own: an alarm of whoever started tmeter stays.
+class WaitLimit {
+ public:
+  WaitLimit() {
+    if (owner() != getpid()) create();
+    set(kInterval);
+  }
+  ~WaitLimit() { set(0); }
+  WaitLimit(const WaitLimit&) = delete;
+  WaitLimit& operator=(const WaitLimit&) = delete;
+  static bool works() { return owner() == getpid(); }
+
+ private:
+  static constexpr long kInterval = 10'000'000;  // ns
+
+  static timer_t& timer() {
+    static timer_t id{};
+    return id;
+  }
+  /// The process that the timer is of: a child has none.
+  static pid_t& owner() {
+    static pid_t process = 0;
+    return process;
+  }
+  static void create() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};  // without SA_RESTART
+    sigaction(SIGRTMIN, &action, nullptr);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN);
+    sigprocmask(SIG_UNBLOCK, &set, nullptr);
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGRTMIN;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer()) == 0) owner() = getpid();
+  }
+  static void set(long nanoseconds) {
+    const itimerspec every{{0, nanoseconds}, {0, nanoseconds}};
+    if (works()) timer_settime(timer(), 0, &every, nullptr);
+  }
+};
+
+bool may_wait(int fd) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0 || S_ISREG(info.st_mode)) return false;
+  return (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
+}
+
+}  // namespace
+
+std::string TerminalText::pass(std::string_view bytes, bool last) {
+  torn_ += bytes;
+  const size_t whole = last ? torn_.size() : without_torn_end(torn_);
+  auto shown = harmless_on_terminal(std::string_view(torn_).substr(0, whole));
+  torn_.erase(0, whole);
+  return shown;
+}
+
+StreamWriter::StreamWriter(int fd)
+    : fd_(fd), is_terminal_(isatty(fd) == 1), may_wait_(may_wait(fd)) {}
+
+void StreamWriter::put(std::string bytes) {
+  bytes_ = std::move(bytes);
+  written_ = 0;
+}
+
+bool StreamWriter::flush() {
+  constexpr size_t kWithoutTimer = 512;  // fits where poll has found room
+  const auto write_some = [&](size_t most) {
+    return ::write(fd_, bytes_.data() + written_, std::min(most, bytes_.size() - written_));
+  };
+  while (pending()) {
+    ssize_t n = 0;
+    if (may_wait_) {
+      const WaitLimit limit;
+      n = write_some(WaitLimit::works() ? bytes_.size() : kWithoutTimer);
+    } else {
+      n = write_some(bytes_.size());
+    }
+    if (n < 0) return errno == EINTR || errno == EAGAIN;
+    written_ += static_cast<size_t>(n);
+    if (may_wait_) return true;  // the caller finds out first whether there is room again
+  }
+  return true;
+}
+
+}  // namespace tmeter::core

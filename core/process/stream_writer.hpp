@@ -1,0 +1,44 @@
+// Writes to a pipe, a terminal or a device without waiting for who reads it.
+//
+// The descriptor may be shared with other programs, as standard output is, so it stays as it is:
+// O_NONBLOCK would be theirs, too. Instead a timer interrupts a write that waits.
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+namespace tmeter::core {
+
+/// Bytes for a terminal: text, colours and line ends, all else spelled out. A character or a colour
+/// that is torn between two pieces is put together.
+class TerminalText {
+ public:
+  /// What can be shown by now; with `last`, all that is left.
+  std::string pass(std::string_view bytes, bool last);
+
+ private:
+  std::string torn_;
+};
+
+class StreamWriter {
+ public:
+  /// Does not own `fd`.
+  explicit StreamWriter(int fd);
+  int fd() const { return fd_; }
+  bool is_terminal() const { return is_terminal_; }
+
+  /// Takes over what is to be written next; call it when nothing is pending.
+  void put(std::string bytes);
+  bool pending() const { return written_ < bytes_.size(); }
+  /// Writes what the reader takes within a few milliseconds. False with errno for an error.
+  bool flush();
+
+ private:
+  int fd_;
+  bool is_terminal_, may_wait_;
+  std::string bytes_;
+  size_t written_ = 0;
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,84 @@
+#include "core/process/worker_process.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/base/error.hpp"
+#include "core/process/activity.hpp"
+#include "core/process/event_loop.hpp"
+#include "core/process/worker_memory.hpp"
+#include "core/process/worker_start.hpp"
+
+namespace tmeter::core {
+namespace {
+
+std::pair<Descriptor, Descriptor> make_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw Error(ErrorKind::kRun, std::string("cannot start: pipe: ") + std::strerror(errno));
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// A report of a gigabyte goes through it: fewer turns of both processes. As it is, if it may not
+/// grow.
+void make_roomy(const Descriptor& pipe) {
+  constexpr int kBytes = 1 << 20;  // what everybody may have
+  fcntl(pipe.get(), F_SETPIPE_SZ, kBytes);
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const Job& job, const Work& work, const EndSignals& signals,
+                             const std::vector<Excluded>& excluded, bool watchful) {
+  auto [frames_in, frames_out] = make_pipe();
+  make_roomy(frames_out);
+  auto [stray_in, stray_out] = make_pipe();
+  share_activity();
+  activity().watchful = watchful;
+  process_ = fork();
+  if (process_ < 0) {
+    throw Error(ErrorKind::kRun, std::string("no process can be started (fork: ") +
+                                     std::strerror(errno) + "); see `ulimit -u`");
+  }
+  if (process_ == 0) {
+    signals.restore_in_child();
+    become_worker({frames_out.get(), stray_out.get(), job.limits.memory, &long_reports_}, work,
+                  excluded);
+  }
+  frames_ = std::move(frames_in);
+  stray_ = std::move(stray_in);
+  for (const auto* end : {&frames_, &stray_}) fcntl(end->get(), F_SETFL, O_NONBLOCK);
+}
+
+/// A process that the kernel holds fast (a disk that does not answer) is left to end by itself.
+WorkerProcess::~WorkerProcess() {
+  constexpr double kPatience = 0.3;
+  if (process_ < 0 || has_ended()) return;
+  end();
+  const auto until = in_seconds(kPatience);
+  while (!has_ended() && Clock::now() < until) usleep(1000);
+}
+
+void WorkerProcess::ask_to_stop() const { kill(process_, SIGINT); }
+
+void WorkerProcess::end() const {
+  if (ended_) return;
+  kill(-process_, SIGKILL);  // where it has a process group of its own
+  kill(process_, SIGKILL);
+}
+
+bool WorkerProcess::has_ended() {
+  if (!ended_) ended_ = waitpid(process_, &wait_status_, WNOHANG) == process_;
+  return ended_;
+}
+
+uint64_t WorkerProcess::memory() const { return ended_ ? 0 : worker_memory(process_); }
+
+}  // namespace tmeter::core

@@ -1,0 +1,294 @@
+#include "core/process/worker_exit.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+namespace tmeter::core {
+namespace {
+
+WorkerEnd by_signal(int number) { return {EndedBy::kItself, number, {}, "dir/model.pt"}; }
+
+TEST(WorkerExit, APluginThatCrashesOnANodeIsTheOffender) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  a.slots[0].plugin.set("com.acme.layers");
+  a.slots[0].doing.set("on metric 'macs'");
+  a.slots[0].node = 12;
+  a.slots[0].op.set("aten::conv2d");
+  a.slots[0].module.set("layer1");
+  const auto v = explain_worker_exit(a, by_signal(SIGABRT));
+  EXPECT_EQ(v.status, 5);
+  EXPECT_EQ(v.message,
+            "plugin com.acme.layers crashed (abort) on metric 'macs' on node 12 (aten::conv2d in "
+            "layer1)");
+  ASSERT_TRUE(v.offender);
+  EXPECT_EQ(v.offender->plugin, "com.acme.layers");
+  EXPECT_TRUE(v.offender->opened);
+  EXPECT_TRUE(v.offender->asked);
+  EXPECT_FALSE(v.reports_stand);
+}
+
+TEST(WorkerExit, CodeOfTheFileIsTheModelsFaultAndNoPluginsIsLeftOut) {
+  Activity a;
+  a.stage = Stage::kReading;
+  a.engine.set("LibTorch");
+  a.slots[0].plugin.set("org.tmeter.torch-backend");
+  a.slots[0].at.set("aten::max_pool2d_with_indices_backward of layer1");
+  const auto v = explain_worker_exit(a, by_signal(SIGSEGV));
+  EXPECT_EQ(v.status, 6);
+  EXPECT_TRUE(
+      v.message.starts_with("dir/model.pt: LibTorch crashed (segmentation fault) in "
+                            "aten::max_pool2d_with_indices_backward of layer1;"))
+      << v.message;
+  EXPECT_FALSE(v.offender);
+}
+
+TEST(WorkerExit, AThreadThatCrashedIsPreferredAndAnUnknownOneFallsBackToABusyOne) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  a.slots[0].plugin.set("com.acme.main");
+  a.slots[3].plugin.set("com.acme.thread");
+  a.crashed_slot = 3;
+  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.thread");
+  a.crashed_slot = 5;  // started by a plugin: it never said what it does
+  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.main");
+  a.crashed_slot = 1 << 20;  // whatever stands in the page
+  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.main");
+}
+
+TEST(WorkerExit, OurOwnCrashIsADefectOfOurs) {
+  Activity a;
+  a.stage = Stage::kWriting;
+  const auto v = explain_worker_exit(a, by_signal(SIGSEGV));
+  EXPECT_EQ(v.status, 1);
+  EXPECT_NE(v.message.find("while writing reports; this is a defect of tmeter"), std::string::npos);
+  EXPECT_FALSE(v.offender);
+}
+
+TEST(WorkerExit, ALoaderThatStallsOrTakesTooMuchIsTheModelsFault) {
+  Activity a;
+  a.stage = Stage::kReading;
+  a.slots[0].plugin.set("org.tmeter.pt2");
+  const auto v = explain_worker_exit(a, {EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt2"});
+  EXPECT_EQ(v.status, 4);
+  EXPECT_EQ(v.message, "m.pt2: plugin org.tmeter.pt2 was not done after 5 s (--timeout)");
+  EXPECT_FALSE(v.offender);
+}
+
+TEST(WorkerExit, TextsOfThePageAreCutNotTrusted) {
+  Activity a;
+  a.slots[0].plugin.set(std::string(10'000, 'x'));
+  EXPECT_EQ(a.slots[0].plugin.text().size(), 255u);
+  a.stage = static_cast<Stage>(77);
+  EXPECT_NE(explain_worker_exit(a, by_signal(SIGSEGV)).status, 0);
+}
+
+TEST(WorkerExit, SignalsAreToldInWords) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  a.slots[0].plugin.set("p");
+  const std::pair<int, const char*> signals[] = {
+      {SIGSEGV, "segmentation fault"},
+      {SIGBUS, "bus error"},
+      {SIGFPE, "arithmetic error, as a division by zero"},
+      {SIGILL, "illegal instruction"},
+      {SIGABRT, "abort"},
+      {SIGSYS, "forbidden system call"},
+      {SIGTRAP, "trap"},
+      {SIGKILL, "killed, perhaps for want of memory"},
+      {SIGTERM, "terminated"},
+      {SIGXCPU, "limit of processor time"},
+      {SIGUSR1, "signal 10"}};
+  for (const auto& [number, words] : signals)
+    EXPECT_EQ(explain_worker_exit(a, by_signal(number)).message, std::string("plugin p crashed (") + words + ")");
+  EXPECT_EQ(explain_worker_exit(a, by_signal(3 << 8)).message,  // exit(3)
+            "plugin p ended the process (exit 3)");
+}
+
+TEST(WorkerExit, WherePluginsWereIsTold) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  auto& s = a.slots[0];
+  s.plugin.set("p");
+  const auto message = [&] { return explain_worker_exit(a, by_signal(SIGABRT)).message; };
+  s.node = 0;
+  s.op.set("aten::add");
+  EXPECT_EQ(message(), "plugin p crashed (abort) on node 0 (aten::add)");
+  s.at.set("its table");
+  EXPECT_EQ(message(), "plugin p crashed (abort) on node 0 (aten::add), its table");
+  s.node = -1;
+  EXPECT_EQ(message(), "plugin p crashed (abort), its table");
+}
+
+TEST(WorkerExit, WhatDoesNotEndBelongsToWhoeverIsAtWork) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  a.slots[0].plugin.set("p");
+  const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
+  const WorkerEnd large{EndedBy::kMemory, SIGKILL, "8.0 GiB (--max-memory)", "m.pt"};
+  const WorkerEnd garbage{EndedBy::kBadFrame, SIGKILL, "", "m.pt"};
+  EXPECT_EQ(explain_worker_exit(a, slow).message, "plugin p was not done after 5 s (--timeout)");
+  EXPECT_EQ(explain_worker_exit(a, large).message, "plugin p took more memory than 8.0 GiB (--max-memory)");
+  for (const auto& end : {slow, large}) {
+    EXPECT_EQ(explain_worker_exit(a, end).status, 5);
+    ASSERT_TRUE(explain_worker_exit(a, end).offender);
+    EXPECT_EQ("plugin p " + explain_worker_exit(a, end).offender->reason, explain_worker_exit(a, end).message);
+  }
+  // Nobody knows whose write it was: the work is not done again.
+  EXPECT_EQ(explain_worker_exit(a, garbage).message,
+            "plugin p or one before it broke the connection to tmeter's supervisor (a stray write "
+            "or close?)");
+  EXPECT_EQ(explain_worker_exit(a, garbage).status, 5);
+  EXPECT_FALSE(explain_worker_exit(a, garbage).offender);
+}
+
+TEST(WorkerExit, APluginThatFailsWhileItIsOpenedIsLeftOutUnopened) {
+  for (const auto stage : {Stage::kStarting, Stage::kReading, Stage::kAnalysing}) {
+    Activity a;
+    a.stage = stage;
+    a.slots[0].plugin.set("dir/p.tmeter");
+    a.slots[0].opening = Opening::kWanted;
+    const auto v = explain_worker_exit(a, by_signal(SIGSEGV));
+    EXPECT_EQ(v.status, 5);
+    ASSERT_TRUE(v.offender);
+    EXPECT_FALSE(v.offender->opened);
+    EXPECT_TRUE(v.offender->asked);
+    a.slots[0].opening = Opening::kFound;
+    EXPECT_FALSE(explain_worker_exit(a, by_signal(SIGSEGV)).offender->opened);
+    EXPECT_FALSE(explain_worker_exit(a, by_signal(SIGSEGV)).offender->asked);
+  }
+}
+
+TEST(WorkerExit, WithoutTheLoaderNothingCanBeRead) {
+  Activity a;
+  a.stage = Stage::kReading;
+  a.slots[0].plugin.set("p");
+  const auto crashed = explain_worker_exit(a, by_signal(SIGSEGV));
+  EXPECT_EQ(crashed.status, 5);
+  EXPECT_EQ(crashed.message, "dir/model.pt: plugin p crashed (segmentation fault)");
+  EXPECT_FALSE(crashed.offender);
+  const auto large = explain_worker_exit(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"});
+  EXPECT_EQ(large.status, 4);
+  EXPECT_EQ(explain_worker_exit(a, {EndedBy::kBadFrame, SIGKILL, "", "m.pt"}).status, 5);
+}
+
+TEST(WorkerExit, CodeOfTheFileThatDoesNotEnd) {
+  Activity a;
+  a.engine.set("LibTorch");
+  const auto slow = explain_worker_exit(a, {EndedBy::kTimeout, SIGKILL, "60 s (--timeout)", "m.pt"});
+  EXPECT_EQ(slow.status, 6);
+  EXPECT_EQ(slow.message,
+            "m.pt: LibTorch was not done after 60 s (--timeout); the file may never end, or needs "
+            "a longer --timeout");
+  EXPECT_EQ(explain_worker_exit(a, {EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"}).message,
+            "m.pt: LibTorch took more memory than 1.0 GiB (--max-memory); the file is damaged, "
+            "hostile, or meets a defect of LibTorch");
+}
+
+TEST(WorkerExit, WithoutAPluginTheStageIsTold) {
+  Activity a;
+  const auto message = [&](const WorkerEnd& end) { return explain_worker_exit(a, end).message; };
+  const std::string defect = "; this is a defect of tmeter, please report it";
+  const std::pair<Stage, std::string> stages[] = {{Stage::kStarting, "starting"},
+                                                  {Stage::kReading, "reading the model"},
+                                                  {Stage::kAnalysing, "analysing the model"},
+                                                  {Stage::kWriting, "writing reports"},
+                                                  {Stage::kEnding, "ending plugins"},
+                                                  {static_cast<Stage>(5), "working"}};
+  for (const auto& [stage, words] : stages) {
+    a.stage = stage;
+    EXPECT_EQ(message({EndedBy::kItself, SIGSEGV, "", ""}),
+              "tmeter crashed (segmentation fault) while " + words + defect);
+    const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
+    EXPECT_EQ(message(slow), "m.pt: " + words + " was not done after 5 s (--timeout)");
+    EXPECT_EQ(explain_worker_exit(a, slow).status, 4);
+  }
+  const WorkerEnd large{EndedBy::kMemory, SIGKILL, "1.0 GiB (--max-memory)", "m.pt"};
+  EXPECT_EQ(message(large), "m.pt: working took more memory than 1.0 GiB (--max-memory)");
+  EXPECT_EQ(explain_worker_exit(a, large).status, 4);
+  EXPECT_EQ(explain_worker_exit(a, {EndedBy::kBadFrame, SIGKILL, "", ""}).status, 1);
+}
+
+/// The names of those that are left out; of one that is to blame "!NAME".
+std::string left_out(const Ending& e) {
+  std::string names = e.offender ? "!" + e.offender->plugin : "";
+  for (const auto& s : e.suspects) names += s.plugin + (s.asked ? "" : "?") + ";";
+  return names;
+}
+
+void add_participant(Activity& a, const char* library, const char* id, bool asked) {
+  auto& p = a.participants[a.participant_count++];
+  p.library.set(library);
+  p.id.set(id);
+  p.asked = asked;
+}
+
+TEST(WorkerExit, WhereNobodyIsToBlameTheWorkIsDoneWithoutPluginsOfOthers) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  add_participant(a, "/x/a.tmeter", "com.acme.a", true);
+  add_participant(a, "/x/b.tmeter", "", false);
+  const std::string both = "com.acme.a;/x/b.tmeter?;";
+  const WorkerEnd garbage{EndedBy::kBadFrame, SIGKILL, "", "m.pt"};
+  const WorkerEnd forged{EndedBy::kContract, SIGKILL, "odd", "m.pt"};
+  struct Case {
+    const char* at_work;
+    WorkerEnd end;
+    std::string left_out;
+  };
+  for (const auto& c : {Case{"", by_signal(SIGABRT), both},
+                        {"org.tmeter.flops", by_signal(SIGABRT), both},
+                        {"com.acme.a", by_signal(SIGABRT), "!com.acme.a"},
+                        {"/x/b.tmeter", by_signal(SIGSEGV), "!/x/b.tmeter"},
+                        {"com.acme.a", by_signal(SIGALRM), both},
+                        {"com.acme.a", by_signal(SIGXCPU), both},
+                        {"com.acme.a", garbage, both},
+                        {"com.acme.a", forged, both},
+                        {"", forged, both},
+                        {"", by_signal(7 << 8), both}}) {
+    a.slots[0].plugin.set(c.at_work);
+    const auto v = explain_worker_exit(a, c.end);
+    EXPECT_EQ(left_out(v), c.left_out) << v.message;
+    EXPECT_EQ(v.status, 5);
+  }
+  a.slots[0].plugin.set("org.tmeter.flops");
+  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGABRT)).message,
+            "plugin org.tmeter.flops crashed (abort); the work is done again without plugins that "
+            "are not tmeter's own: com.acme.a, /x/b.tmeter");
+  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGABRT)).suspects[0].reason,
+            "took part in a run that crashed (abort)");
+  const WorkerEnd slow{EndedBy::kTimeout, SIGKILL, "5 s (--timeout)", "m.pt"};
+  EXPECT_EQ(left_out(explain_worker_exit(a, slow)), "!org.tmeter.flops");
+  a.engine.set("LibTorch");
+  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).status, 6);
+  EXPECT_EQ(left_out(explain_worker_exit(a, by_signal(SIGALRM))), both);
+}
+
+TEST(WorkerExit, TheLastWordsOfTheWorkerStand) {
+  Activity a;
+  a.engine.set("LibTorch");
+  a.slots[0].plugin.set("p");
+  a.last_words.set("m.pt: the file was changed");
+  a.last_status = 4;
+  const auto v = explain_worker_exit(a, by_signal(SIGBUS));
+  EXPECT_EQ(v.status, 4);
+  EXPECT_EQ(v.message, "m.pt: the file was changed");
+  EXPECT_FALSE(v.offender);
+}
+
+TEST(WorkerExit, AThreadWithoutWordsFallsBackToABusyOneWhereverItIs) {
+  Activity a;
+  a.stage = Stage::kAnalysing;
+  a.slots[7].plugin.set("com.acme.thread");
+  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.thread");
+  a.crashed_slot = 0;  // the main one, which is in no plugin
+  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.thread");
+  a.slots[63].plugin.set("com.acme.last");
+  a.crashed_slot = 63;
+  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.last");
+  a.crashed_slot = 64;
+  EXPECT_EQ(explain_worker_exit(a, by_signal(SIGSEGV)).offender->plugin, "com.acme.thread");
+}
+
+}  // namespace
+}  // namespace tmeter::core
