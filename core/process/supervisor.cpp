@@ -316,6 +316,7 @@ class Supervisor {
 
   /// False when nobody has read them in the time there was.
   bool drain_messages() {
+    terminal_.tell_unsaid();
     const bool hurried = course_.interrupted || course_.is_over();
     const auto until = in_seconds(kGraceOfMessages);
     while (terminal_.pending()) {

@@ -42,9 +42,13 @@ void Terminal::message(std::string_view line) {
 }
 
 void Terminal::last_message(std::string_view line) {
+  tell_unsaid();
+  if (said_.insert(std::hash<std::string_view>()(line)).second) say(line);
+}
+
+void Terminal::tell_unsaid() {
   if (const auto unsaid = std::exchange(unsaid_, 0))
     say("note: " + std::to_string(unsaid) + " more messages are not shown");
-  if (said_.insert(std::hash<std::string_view>()(line)).second) say(line);
 }
 
 void Terminal::say(std::string_view line) {

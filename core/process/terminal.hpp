@@ -27,6 +27,8 @@ class Terminal {
   void message(std::string_view line);
   /// What a run came to: shown after any flood.
   void last_message(std::string_view line);
+  /// Says how much of a flood is not shown, if there was one.
+  void tell_unsaid();
   void progress(uint64_t done, uint64_t total, std::string_view unit);
   void clear_progress();
 

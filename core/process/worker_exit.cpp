@@ -191,8 +191,10 @@ Ending explain_worker_exit(const Activity& a, const WorkerEnd& end) {
   auto suspects = limit ? std::vector<Excluded>() : participants(a, what_happened(end));
   const bool late = comes_late(end) && !suspects.empty();
   if (!a.engine.empty() && !broken && !late) return model_end(a, end, s);
-  if (plugin.empty() || late)
-    return with_suspects(own_end(a, end, suspects.empty()), std::move(suspects));
+  if (plugin.empty() || late) {
+    auto ending = own_end(a, end, suspects.empty());
+    return with_suspects(std::move(ending), std::move(suspects));
+  }
   auto ending = plugin_end(a, end, s);
   if (!broken && took_part(suspects, a, plugin)) return ending;
   return with_suspects(std::move(ending), std::move(suspects));

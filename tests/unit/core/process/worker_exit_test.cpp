@@ -250,6 +250,7 @@ TEST(WorkerExit, WhereNobodyIsToBlameTheWorkIsDoneWithoutPluginsOfOthers) {
     const auto v = explain_worker_exit(a, c.end);
     EXPECT_EQ(left_out(v), c.left_out) << v.message;
     EXPECT_EQ(v.status, 5);
+    EXPECT_EQ(v.message.find("defect of tmeter"), v.message.npos) << v.message;
   }
   a.slots[0].plugin.set("org.tmeter.flops");
   EXPECT_EQ(explain_worker_exit(a, by_signal(SIGABRT)).message,

@@ -1,0 +1,259 @@
+"""Every run ends when it is told to, whatever it waits for: a reader of its output that stops, a FIFO without one, a worker
+that says it has finished and sleeps, a flood of words, TorchScript without an end. And what ends a worker is found out:
+what it may not say, a crash that has no owner."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from support import HAVE_TORCH, MODELS, SOURCE, TMETER, CliTest, build_plugin, main, tmeter
+
+RESNET = MODELS / "resnet50.pt2"
+MACS = 4089184256  # torchvision's ResNet-50 at 224 × 224: FlopCounterMode / 2, tests/fixtures/expected
+MOMENTS = int(os.environ.get("MOMENTS", "30"))
+AT_ONCE = 4
+ENOUGH = 2  # seconds
+INTERRUPTED, NOT_READ, PLUGIN, RUN = 130, 4, 5, 6
+SIGNALS = {"Ctrl-C": signal.SIGINT, "SIGTERM": signal.SIGTERM, "SIGHUP": signal.SIGHUP}
+
+
+class ForgerTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        built = tempfile.TemporaryDirectory(prefix="tmeter-forger-")
+        cls.addClassCleanup(built.cleanup)
+        cls.plugin = pathlib.Path(built.name) / "forger.tmeter"
+        build_plugin("forger_plugin.cpp", cls.plugin)
+
+    def forged(self, deed, *arguments, **kwargs):
+        return tmeter("--plugins=params,flops,forger", "--plugin", self.plugin, *arguments, RESNET, env={"FORGER": deed}, **kwargs)
+
+
+def full_pipe():
+    """Both ends of a pipe that takes nothing more."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    try:
+        while True:
+            os.write(writer, b"x" * 4096)
+    except BlockingIOError:
+        pass
+    os.set_blocking(writer, True)
+    return reader, writer
+
+
+def is_set_up(process):
+    """It takes signals by now; before, the kernel ends it as any program that has just been started."""
+    try:
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    except OSError:
+        return True
+    bits = {key: int(value, 16) for key, value in (line.split(":\t") for line in status.splitlines()
+                                                     if line.startswith(("SigBlk", "SigCgt")))}
+    wanted = sum(1 << (number - 1) for number in SIGNALS.values())
+    return (bits["SigBlk"] | bits["SigCgt"]) & wanted == wanted
+
+
+class Situation:
+    """A run that waits for ever in a folder of its own, with a report to a file there."""
+
+    def __init__(self, plugin):
+        self.plugin = plugin
+        self.arguments, self.deed, self.stdout, self.stderr, self.open = [RESNET], "", subprocess.DEVNULL, subprocess.PIPE, []
+        self.at_timeout = NOT_READ
+
+    def forger(self, deed):
+        self.deed, self.at_timeout = deed, PLUGIN
+        self.arguments = ["--plugins=params,flops,forger", "--plugin", self.plugin, RESNET]
+        return self
+
+    def close(self):
+        for end in self.open:
+            os.close(end)
+
+    def blocked(self, which):
+        reader, writer = full_pipe()
+        self.open = [reader, writer]
+        setattr(self, which, writer)
+        return self
+
+    def start(self, folder, *more):
+        arguments = ["fifo" if a == "FIFO" else a for a in self.arguments]
+        if "--report=json=fifo" in arguments:
+            os.mkfifo(folder / "fifo")
+        return subprocess.Popen([os.path.abspath(TMETER), *map(str, arguments), "--report", "csv=r.csv", *more], cwd=folder, stdin=subprocess.DEVNULL,
+                                stdout=self.stdout, stderr=self.stderr,
+                                env={**os.environ, "FORGER": self.deed, "TMETER_PLUGIN_PATH": os.environ.get("TMETER_PLUGIN_PATH", "")})
+
+
+def blocked_stdout(plugin):
+    s = Situation(plugin).blocked("stdout")
+    s.arguments = ["--report=json", RESNET]
+    return s
+
+
+def blocked_stderr(plugin):
+    s = Situation(plugin).blocked("stderr")
+    s.arguments = ["-v", RESNET]
+    return s
+
+
+def fifo(plugin):
+    s = Situation(plugin)
+    s.arguments = ["--report=json=fifo", RESNET]
+    return s
+
+
+def torchscript(model):
+    s = Situation(None)
+    s.arguments, s.at_timeout = ["--set=torch-backend.timeout=600", "--input=2x3", model], RUN
+    return s
+
+
+class Ends(ForgerTest):
+    """Each of six situations at random moments, by a signal or by --timeout."""
+
+    def situations(self):
+        yield "blocked stdout", blocked_stdout
+        yield "blocked stderr", blocked_stderr
+        yield "FIFO", fifo
+        yield "finished and asleep", lambda plugin: Situation(plugin).forger("analysis:all-done")
+        for deed in ("frames", "messages", "short-messages", "print", "print-line"):
+            yield f"flood of {deed}", lambda plugin, deed=deed: Situation(plugin).forger(f"analysis:{deed}")
+        if HAVE_TORCH:
+            yield "TorchScript", lambda _: torchscript(self.endless_model())
+
+    def endless_model(self):
+        path = pathlib.Path(self.folder) / "endless.pt"
+        if not path.exists():
+            sys.path.insert(0, str(SOURCE / "tests/torchscript"))
+            from archives import Archive
+            Archive("i = 0\nwhile True:\n  i = torch.add(i, 1)\nreturn x").write(path)
+        return path
+
+    def test_in_time_with_the_status_and_without_a_file(self):
+        for name, make in self.situations():
+            moments = MOMENTS if not name.startswith("flood") else MOMENTS // 5
+            todo = [(how, number) for how, number in SIGNALS.items() for _ in range(moments)] + moments * [("--timeout", None)]
+            random.Random(27).shuffle(todo)
+            with self.subTest(situation=name), concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+                failures = [f for found in pool.map(lambda one: list(self.end(make, *one)), todo) for f in found]
+                self.assertEqual(failures, [])
+
+    def end(self, make, how, number):
+        """Ends one run; yields what is wrong with it."""
+        situation = make(self.plugin)
+        moment = random.uniform(0, 0.3)
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            seconds = random.uniform(0.5, 1)  # by then the plugin is at work
+            process = situation.start(folder, *([] if number else ["--timeout", f"{seconds:.3f}"]))
+            begin = time.monotonic()
+            if number:
+                while not is_set_up(process):
+                    time.sleep(0.001)
+                time.sleep(moment)
+                begin = time.monotonic()
+                process.send_signal(number)
+            try:
+                process.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                yield how, moment, "does not end"
+                return
+            finally:
+                situation.close()
+            took = time.monotonic() - begin - (0 if number else seconds)
+            if took > ENOUGH:
+                yield how, moment, f"took {took:.2f} s"
+            status = INTERRUPTED if number else situation.at_timeout
+            if process.returncode != status:
+                yield how, moment, f"status {process.returncode} instead of {status}"
+            files = {p.name for p in folder.iterdir()} - {"fifo"}
+            whole = {"r.csv"} if status == PLUGIN else set()  # the report of the rest
+            if files != whole:
+                yield how, moment, f"files {files}"
+
+
+class Contract(ForgerTest):
+    """A worker that says more than it may, at a time when it may not, or stays."""
+
+    WORDS = {
+        "metric:finished": "it says it has finished, and a report is missing",
+        "metric:status": "its status 7 does not exist",
+        "metric:large-status": "its status 1099511627776 does not exist",
+        "metric:target": "it reports to a target that is not there",
+        "metric:place": "it has a report without bytes",
+        "metric:half": "a report has not come whole",
+        "metric:model": "it runs the model, which nobody asked for",
+        "metric:kind": "a stray write or close",
+        "writer:finished": "it says it has finished, and a report is missing",
+        "analysis:offenders": "it blames a second plugin",
+    }
+
+    def test_is_broken_by_name_and_costs_the_plugin_alone(self):
+        plain = json.loads(tmeter("--plugins=params,flops", RESNET, "--report", "json").stdout)["totals"]
+        for deed, words in self.WORDS.items():
+            with self.subTest(deed=deed):
+                done = self.forged(deed, "--report", "json", *(["--report", f"forged={self.folder}/r.txt"] if "writer" in deed else []))
+                self.assertEqual(done.returncode, PLUGIN, done.stderr)
+                self.assertRegex(done.stderr.splitlines()[0], rf"\Atmeter: plugin com.forger.all .*({words})")
+                totals = json.loads(done.stdout)["totals"]
+                self.assertEqual({k: v for k, v in totals.items() if k in plain}, plain)
+                self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_who_says_it_has_finished_and_stays_is_ended_without_a_timeout_too(self):
+        for deed in ("analysis:both-done", "deinit:hang"):
+            with self.subTest(deed=deed):
+                begin = time.monotonic()
+                done = self.forged(deed, "--report", "json", "--report", f"csv={self.folder}/r.csv")
+                self.assertLess(time.monotonic() - begin, 20)
+                self.assertEqual(done.returncode, PLUGIN, done.stderr)
+                self.assertIn("plugin com.forger.all ", done.stderr)
+                self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
+                self.assertEqual([p.name for p in self.folder.iterdir()], ["r.csv"])
+
+
+class Ownerless(ForgerTest):
+    """What ends a worker later, or elsewhere, than where it was done."""
+
+    def test_the_work_is_done_again_without_plugins_of_others(self):
+        for deed in ("timer", "posix-timer", "heap", "close-all", "no-files", "no-memory", "no-time", "environment"):
+            for place in ("metric", "analysis"):
+                with self.subTest(deed=deed, place=place):
+                    done = self.forged(f"{place}:{deed}", "--report", "json")
+                    self.assertEqual(done.returncode, PLUGIN, done.stderr)
+                    self.assertIn("com.forger.all", done.stderr)
+                    for line in done.stderr.splitlines():
+                        self.assertTrue(line.startswith("tmeter: "), done.stderr)
+                    self.assertEqual(json.loads(done.stdout)["totals"]["macs"], MACS)
+
+    def test_the_sandbox_is_what_the_user_says(self):
+        done = self.forged("metric:sandbox-off", "--report", "json")
+        self.assertEqual(done.returncode, PLUGIN, done.stderr)
+        self.assertNotIn("off", json.loads(done.stdout)["run"]["sandbox"] if "run" in json.loads(done.stdout) else "")
+
+
+class Bounded(ForgerTest):
+    def test_three_gigabytes_of_messages_take_no_memory(self):
+        peak = self.folder / "peak"
+        done = subprocess.run(
+            ["python3", "-c", "import os,sys; r=os.spawnvp(os.P_NOWAIT,sys.argv[2],sys.argv[2:]); _,s,u=os.wait4(r,0);"
+             "open(sys.argv[1],'w').write(str(u.ru_maxrss)); sys.exit(os.waitstatus_to_exitcode(s))",
+             peak, TMETER, "--plugins=params,flops,forger", "--plugin", self.plugin, MODELS / "tied.pt2"],
+            capture_output=True, text=True, timeout=300, env={**os.environ, "FORGER": "analysis:3-gigabytes"})
+        self.assertEqual(done.returncode, 0, done.stderr[-500:])
+        self.assertLess(len(done.stderr), 8 << 20)
+        self.assertRegex(done.stderr, r"tmeter: note: \d+ more messages are not shown\n\Z")
+        self.assertLess(int(peak.read_text()), 200 * 1024)
+
+
+if __name__ == "__main__":
+    main()
