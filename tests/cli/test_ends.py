@@ -127,15 +127,13 @@ class Ends(ForgerTest):
         for deed in ("frames", "messages", "short-messages", "print", "print-line"):
             yield f"flood of {deed}", lambda plugin, deed=deed: Situation(plugin).forger(f"analysis:{deed}")
         if HAVE_TORCH:
-            yield "TorchScript", lambda _: torchscript(self.endless_model())
+            model = self.endless_model()
+            yield "TorchScript", lambda _: torchscript(model)
 
     def endless_model(self):
-        path = pathlib.Path(self.folder) / "endless.pt"
-        if not path.exists():
-            sys.path.insert(0, str(SOURCE / "tests/torchscript"))
-            from archives import Archive
-            Archive("i = 0\nwhile True:\n  i = torch.add(i, 1)\nreturn x").write(path)
-        return path
+        sys.path.insert(0, str(SOURCE / "tests/torchscript"))
+        from archives import Archive
+        return Archive("i = 0\nwhile True:\n  i = torch.add(i, 1)\nreturn x").write(self.folder / "endless.pt")
 
     def test_in_time_with_the_status_and_without_a_file(self):
         for name, make in self.situations():
