@@ -1,4 +1,6 @@
 // tmeter.host.call/1, tmeter.host.results/1 and tmeter.host.hardware/1: what a call offers.
+#include <tmeter/cpp/op_class.hpp>
+
 #include "core/base/interrupt.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -6,6 +8,8 @@
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/looked_beyond.hpp"
+#include "core/plugin_host/node_memory.hpp"
+#include "core/plugin_host/registry.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -123,6 +127,45 @@ const tmeter_call_api* call_interface() {
   return &api;
 }
 
+namespace {
+
+/// Operators that everybody has are told of by their names: no plugin's schema is theirs.
+std::optional<Schema> schema_of(const tmeter_call& call, const Node& node) {
+  if (!call.registry || is_common_op(node.op)) return std::nullopt;
+  const auto* text = call.registry->schema_of(node.full_name());
+  return text ? std::optional<Schema>(*text) : std::nullopt;
+}
+
+tmeter_status result_memory(tmeter_call* c, const tmeter_node* handle, size_t result,
+                            int32_t* memory, size_t* argument) {
+  return guard_callback(c, [&]() -> tmeter_status {
+    const auto& node = *from_handle(handle);
+    const auto given = results_of(c).op_class(node);
+    if (result >= node.results.size()) return TMETER_INVALID_ARGUMENT;
+    const auto schema = schema_of(*c, node);
+    const auto found = memory_of_result(node, result, schema ? &*schema : nullptr, given);
+    *memory = found.kind;
+    *argument = found.argument;
+    return TMETER_OK;
+  });
+}
+
+tmeter_status argument_written(tmeter_call* c, const tmeter_node* handle, size_t argument,
+                               int32_t* written) {
+  return guard_callback(c, [&]() -> tmeter_status {
+    const auto& node = *from_handle(handle);
+    const auto given = results_of(c).op_class(node);
+    if (argument >= node.args.size()) return TMETER_INVALID_ARGUMENT;
+    const auto schema = schema_of(*c, node);
+    const auto writes = writes_argument(node, argument, schema ? &*schema : nullptr, given);
+    if (!writes) return TMETER_UNSUPPORTED;
+    *written = *writes ? 1 : 0;
+    return TMETER_OK;
+  });
+}
+
+}  // namespace
+
 const tmeter_results_api* results_interface() {
   static const tmeter_results_api api{
       sizeof(tmeter_results_api),
@@ -157,7 +200,9 @@ const tmeter_results_api* results_interface() {
         return guard_callback(c, [&]() -> tmeter_status {
           return *out = to_abi(results_of(c).op_class(*from_handle(node))), TMETER_OK;
         });
-      }};
+      },
+      result_memory,
+      argument_written};
   return &api;
 }
 

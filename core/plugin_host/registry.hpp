@@ -15,6 +15,7 @@
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/naming.hpp"
 #include "core/plugin_host/offers.hpp"
+#include "core/plugin_host/rule_schemas.hpp"
 #include "core/process/worker.hpp"
 
 namespace tmeter::core {
@@ -63,6 +64,10 @@ class Registry {
   /// Opens those with these ids and all they need, in an order in which needed ones come first.
   std::vector<Plugin*> open_with_needs(const std::vector<std::string>& ids);
 
+  /// The schema of an operator's shape rule; null when no plugin has one. Throws Error(kUsage) when
+  /// those of two plugins differ.
+  const std::string* schema_of(std::string_view op) { return schemas_.of(*this, op); }
+
   std::vector<std::string> names() const;
   /// Ids of the plugins given with --plugin FILE: they always take part.
   const std::vector<std::string>& given_files() const { return given_files_; }
@@ -93,6 +98,7 @@ class Registry {
   decltype(Settings::options) options_;  // by plugins that are there
   std::vector<Excluded> excluded_;
   CallLog* log_;
+  RuleSchemas schemas_;
   PluginList plugins_;
   PluginList left_out_;
   std::vector<std::string> problems_;

@@ -1,55 +1,25 @@
 // tmeter.host.shape-rules/1: how loaders and propagators reach the shape rules of other plugins.
 #include <algorithm>
 #include <memory>
+#include <tmeter/cpp/schema.hpp>
 #include <utility>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
+#include "core/plugin_host/guarded_results.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/registry.hpp"
+#include "core/plugin_host/rule_schemas.hpp"
 #include "core/process/activity.hpp"
 
 namespace tmeter::core {
 namespace {
 
-/// "acme::gated_mlp" of "acme::gated_mlp(Tensor x) -> Tensor"
-std::string_view op_of(std::string_view schema) { return schema.substr(0, schema.find('(')); }
-
-struct Found {
-  Plugin* plugin = nullptr;
-  const std::string* schema = nullptr;
-};
-
-bool can_be_asked(const Plugin& p) { return !p.library.empty() && p.failure.empty(); }
-
-Found find_exactly(const Registry& registry, std::string_view op) {
-  Found found;
-  for (const auto& plugin : registry.plugins()) {
-    if (!can_be_asked(*plugin)) continue;
-    const auto& schemas = plugin->manifest.shape_rules;
-    const auto schema =
-        std::find_if(schemas.begin(), schemas.end(), [&](const auto& s) { return op_of(s) == op; });
-    if (schema == schemas.end()) continue;
-    if (found.plugin) {
-      const auto ids = std::minmax(found.plugin->manifest.id, plugin->manifest.id);
-      throw Error(ErrorKind::kUsage, "plugins " + ids.first + " and " + ids.second +
-                                         " both have a shape rule for '" + printable(op) +
-                                         "'; leave one out with --plugins=-" + ids.second);
-    }
-    found = {plugin.get(), &*schema};
-  }
-  return found;
-}
-
-/// The rule for this very overload, else the one for all of them.
-Found find(const tmeter_call& call, std::string_view op) {
-  if (!call.registry) return {};
-  const auto found = find_exactly(*call.registry, op);
-  const auto base = op.substr(0, op.find('.'));
-  return found.plugin || base == op ? found : find_exactly(*call.registry, base);
+FoundRule find(const tmeter_call& call, std::string_view op) {
+  return call.registry ? find_shape_rule(*call.registry, op) : FoundRule{};
 }
 
 const tmeter_shape_rule* rule_of(const Plugin& plugin, std::string_view schema) {
@@ -62,7 +32,7 @@ const tmeter_shape_rule* rule_of(const Plugin& plugin, std::string_view schema) 
 /// The rules at work: one may ask for others, but not for itself again. Rules are [serial].
 class AtWork {
  public:
-  explicit AtWork(const Found& found) {
+  explicit AtWork(const FoundRule& found) {
     if (std::find(rules().begin(), rules().end(), found.schema) != rules().end())
       throw PluginError(found.plugin->manifest.id, "while giving the shape of " + *found.schema,
                         "its shape rule asks for itself");
@@ -115,7 +85,18 @@ class Building {
   tmeter_call* before_;
 };
 
-void infer_with(const Found& found, const std::string& op, tmeter_builder& builder,
+/// The call of a rule must fit its schema: a rule in C goes by it and looks at nothing else.
+void require_fit(const Schema& schema, const std::string& text, size_t args, size_t results) {
+  const auto rule = "the shape rule '" + printable(text) + "', whose schema has ";
+  if (args > schema.arguments.size())
+    throw Error(ErrorKind::kPlugin, "it gives " + std::to_string(args) + " arguments to " + rule +
+                                        std::to_string(schema.arguments.size()));
+  if (results != schema.results.size())
+    throw Error(ErrorKind::kPlugin, "it wants " + std::to_string(results) + " results of " + rule +
+                                        std::to_string(schema.results.size()));
+}
+
+void infer_with(const FoundRule& found, const std::string& op, tmeter_builder& builder,
                 const std::vector<const tmeter_value*>& args, std::span<tmeter_id> results,
                 const tmeter_call& by) {
   auto& plugin = *found.plugin;
@@ -129,10 +110,15 @@ void infer_with(const Found& found, const std::string& op, tmeter_builder& build
   const auto* rule = rule_of(plugin, *found.schema);
   if (!rule) fail("it has no rule for it any more");
   const Building building(builder, plugin.call);
+  const GuardedResults room(results.size());
   const auto status = invoke(plugin.call, doing, [&](auto* call) {
-    return rule->infer(call, args.data(), args.size(), &builder, results.data(), results.size(),
+    return rule->infer(call, args.data(), args.size(), &builder, room.ids().data(), results.size(),
                        rule->user);
   });
+  if (!room.intact())
+    fail("its shape rule writes beyond the room for its " + std::to_string(results.size()) +
+         " results");
+  std::ranges::copy(room.ids(), results.begin());
   const auto given = std::count_if(results.begin(), results.end(),
                                    [&](tmeter_id id) { return builder.builder.peek(id); });
   if (status != TMETER_OK) fail("its shape rule gives no result");
@@ -157,9 +143,11 @@ tmeter_status infer(tmeter_call* call, tmeter_str op, tmeter_builder* builder,
   return guard_callback(call, [&]() -> tmeter_status {
     const auto found = find(*call, view(op));
     if (!found.plugin) return TMETER_UNSUPPORTED;
-    std::vector<const tmeter_value*> values;
+    const Schema schema(*found.schema);
+    require_fit(schema, *found.schema, count, result_count);
+    std::vector<const tmeter_value*> values(schema.arguments.size());
     for (size_t i = 0; i < count; ++i)
-      values.push_back(args[i] ? to_handle(builder->builder.peek(args[i])) : nullptr);
+      if (args[i]) values[i] = to_handle(builder->builder.peek(args[i]));
     const std::span given(results, result_count);
     std::fill(given.begin(), given.end(), tmeter_id{0});
     try {

@@ -33,6 +33,14 @@ void ask_itself(ShapeCall& c) {
   query.infer("acme::gated_mlp", {id, id, id}, 1);
 }
 
+/// Another rule, with other numbers of arguments and results than its schema has.
+template <size_t arguments, size_t results>
+void ask_pair(ShapeCall& c) {
+  tmeter::ShapeQuery query(c.call().handle());
+  const auto id = query.builder().integer(int64_t{2});
+  query.infer("acme::pair", std::vector<tmeter_id>(arguments, id), results);
+}
+
 const std::map<std::string, void (*)(ShapeCall&)>& rules() {
   static const std::map<std::string, void (*)(ShapeCall&)> table{
       {"like", [](ShapeCall& c) { c.give_like("x"); }},
@@ -67,6 +75,8 @@ const std::map<std::string, void (*)(ShapeCall&)>& rules() {
       {"exit", [](ShapeCall&) { std::_Exit(3); }},
       {"hang", [](ShapeCall&) { std::this_thread::sleep_for(std::chrono::hours(1)); }},
       {"itself", ask_itself},
+      {"asks-results", ask_pair<2, 3>},
+      {"asks-arguments", ask_pair<3, 2>},
   };
   return table;
 }

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import FIXTURES, HAVE_TORCH, SOURCE, CliTest, build_plugin, main, report, tmeter
+from support import FIXTURES, HAVE_TORCH, SOURCE, CliTest, build_c_plugin, build_plugin, main, report, tmeter
 from test_bad_input import graph_of, repack
 
 IN_HOUSE = FIXTURES / "in_house"
@@ -265,6 +265,105 @@ class LessThanThat(WithBuilt):
         self.assertEqual(done.returncode, 0, done.stderr)  # they agree
 
 
+SHARING, SHARING_LARGER, SHARING_SCRIPTED, STORING = (
+    IN_HOUSE / n for n in ("sharing.pt2", "sharing_2x16.pt2", "sharing_scripted.pt", "storing.pt2"))
+BYTES = ("read_bytes", "written_bytes", "output_bytes")
+
+
+class Sharing(WithBuilt):
+    """Schemas that tell what operators write into, what they give views of, and which numbers are sizes."""
+
+    @classmethod
+    def build(cls):
+        cls.plugin = cls.built / "sharing.tmeter"
+        build_plugin("sharing_plugin.cpp", cls.plugin)
+
+    def run_with(self, model, *arguments, **env):
+        return tmeter(model, ALL, "--plugin", self.plugin, *arguments, "--report", "json", env=env)
+
+    def report_of(self, model, *arguments, **env):
+        done = self.run_with(model, *arguments, **env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def warnings(self, document):
+        """But for the costs, which the plugin does not give."""
+        return [w for w in document["warnings"] if not w.startswith("energy leaves out")]
+
+    def bytes_of(self, document):
+        return {n["op"]: tuple(n["values"][m] for m in BYTES) for n in document["nodes"] if n["op"].startswith("acme::")}
+
+    def assert_moved(self, document, tokens):
+        """x: [2, tokens, 24] → y, z: [2, tokens, 32] → view: [2, 4, 32] → [2, tokens, 12] → [2, tokens, 5]; 4 bytes each."""
+        x, y = 4 * 2 * tokens * 24, 4 * 2 * tokens * 32
+        view, resized, pooled = 4 * 2 * 4 * 32, 4 * 2 * tokens * 12, 4 * 2 * tokens * 5
+        self.assertEqual(self.bytes_of(document),
+                         {"acme::scale_": (y, y, 0), "acme::store": (2 * y, y, 0), "acme::window": (0, 0, 0),
+                          "acme::resize": (view, resized, resized), "acme::pool": (resized, pooled, pooled)})
+        # The input, y until it is stored, and z; what scale_ gives is y, and the view is of z.
+        self.assertEqual(document["totals"]["peak_activation_bytes"], x + 2 * y)
+
+    def test_bytes_and_peak(self):
+        self.assert_moved(self.report_of(SHARING), 8)
+
+    def test_without_the_schemas_only_names_tell(self):
+        moved = self.bytes_of(self.report_of(SHARING, SHARING="silent"))
+        self.assertEqual(moved["acme::scale_"], (2048, 2048, 0))
+        self.assertEqual(moved["acme::store"], (4096, 0, 0))
+        self.assertEqual(moved["acme::window"], (2048, 1024, 1024))
+
+    def told(self, model, *arguments, **env):
+        return [f["text"] for f in self.report_of(model, *arguments, TELL="1", **env)["findings"] if f["rule"].endswith("sharing")]
+
+    def test_plugins_are_told(self):
+        self.assertEqual(self.told(SHARING), [
+            "aten::linear own", "acme::scale_ x written argument of x", "aten::add own", "acme::store x written",
+            "acme::window view of x", "acme::resize own", "acme::pool own"])
+        silent = self.told(SHARING, SHARING="silent")
+        self.assertEqual(silent[1], "acme::scale_ x written argument of x")  # by its name
+        self.assertEqual(silent[3], "acme::store x unknown y unknown")
+        self.assertEqual(silent[4], "acme::window x unknown rows unknown unknown")
+
+    def test_what_is_functionalized_changes_its_argument_all_the_same(self):
+        self.assertIn("acme::store x written argument of x", [t.replace(" own", "") for t in self.told(STORING)])
+        moved = self.bytes_of(self.report_of(STORING))
+        self.assertEqual(moved["acme::store"], (128, 64, 0))  # x, y: [2, 8]
+
+    @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
+    def test_sizes_follow_the_input(self):
+        document = self.report_of(SHARING, "--input", "2x16x24")
+        self.assert_moved(document, 16)
+        self.assertEqual(figures(document), figures(self.report_of(SHARING_LARGER)))
+        self.assertEqual(self.warnings(document), ["the file fixes sizes inside the model for its recorded input; they were replaced to "
+                                                   "follow --input in 1 × acme::pool, 1 × acme::resize"])
+
+    @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
+    def test_functionalized_with_another_input(self):
+        self.assertEqual(self.bytes_of(self.report_of(STORING, "--input", "4x8"))["acme::store"], (256, 128, 0))
+
+    @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
+    def test_torchscript(self):
+        for tokens in (8, 16):
+            document = self.report_of(SHARING_SCRIPTED, "--input", f"2x{tokens}x24")
+            self.assert_moved(document, tokens)
+            self.assertEqual(self.warnings(document), [])
+
+    @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
+    def test_every_call_of_a_rule_is_checked(self):
+        rule = "the shape rule of plugin com.acme.sharing for acme::"
+        for wrong, model, words in (
+                ("rank", SHARING, "pool gives f32 of rank 4 for these inputs where the file records f32 of rank 3"),
+                ("dtype", SHARING, "pool gives f16 of rank 3 for these inputs where the file records f32 of rank 3"),
+                ("other-shape", SHARING, "scale_ gives f32[7] as a result that its schema says is x, which is f32[2, 8, 32]"),
+                ("other-shape", SHARING_SCRIPTED, "scale_ gives f32[7] as a result that its schema says is x, which is f32[2, 16, 32]"),
+                ("kind", SHARING_SCRIPTED, "scale_ gives 7 as a result that its schema says is x")):
+            with self.subTest(wrong=wrong, model=model.name):
+                done = self.run_with(model, "--input", "2x16x24", SHARING=wrong)
+                self.assertEqual((done.returncode, done.stdout), (6, ""), done.stderr)
+                self.assertIn(rule + words, done.stderr)
+                self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+
+
 @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
 class WrongRules(WithBuilt):
     @classmethod
@@ -301,6 +400,30 @@ class WrongRules(WithBuilt):
             for model in (NET, SCRIPTED):
                 with self.subTest(rule=rule, model=model.name):
                     self.refused(rule, 5, who, word, model=model)
+
+    def test_one_that_writes_beyond_its_room_is_named(self):
+        """In plain C, where nothing stands between the rule and the room."""
+        plugin = self.built / "overrun.tmeter"
+        build_c_plugin("overrun.c", plugin)
+        for model in (NET, SCRIPTED):
+            for by, words in (("0", None), ("1", "failed while giving the shape of acme::gated_mlp: its shape rule writes beyond the room "
+                                            "for its 1 results"), ("64", "writes beyond the room"), ("-1", "writes beyond the room"),
+                              ("1000", "crashed (segmentation fault) while giving the shape of acme::gated_mlp")):
+                with self.subTest(by=by, model=model.name):
+                    done = tmeter(model, "--plugins=params", "--plugin", plugin, "--input", "4x16x24", env={"OVERRUN": by})
+                    self.assertEqual(done.returncode, 5 if words else 0, done.stderr)
+                    if words:
+                        self.assertEqual(done.stdout, "")
+                        self.assertIn("plugin com.acme.overrun " if "crash" in words else "", done.stderr)
+                        self.assertIn(words, done.stderr)
+
+    def test_who_asks_wrongly_is_named(self):
+        for rule, words in (("asks-results", "it wants 3 results of the shape rule 'acme::pair(Tensor x, int rows) -> (Tensor, Tensor)', "
+                                             "whose schema has 2"),
+                            ("asks-arguments", "it gives 3 arguments to the shape rule 'acme::pair(Tensor x, int rows) -> (Tensor, Tensor)', "
+                                               "whose schema has 2")):
+            with self.subTest(rule):
+                self.refused(rule, 5, "plugin com.acme.shapes failed while giving the shape of acme::gated_mlp", words)
 
     def test_one_that_ends_the_process_is_named(self):
         for model in (NET, SCRIPTED):

@@ -134,7 +134,8 @@ class Calls {
 
 class Tracker {
  public:
-  Tracker(const Graph& graph, const Made& made, Until until) : graph_(graph), made_(made) {
+  Tracker(const Graph& graph, const Made& made, const SharedWith& shared, Until until)
+      : graph_(graph), made_(made), shared_(shared) {
     if (until == Until::kCallsReturn) calls_.emplace(graph);
   }
   Lifetimes run() {
@@ -180,6 +181,10 @@ class Tracker {
     const size_t before = out_.storages.size();
     fresh_.clear();
     for (size_t k = 0; k < results; ++k) {
+      if (const auto argument = shared_(node, k)) {
+        share_all(node.result(k), node.arg(*argument), node, call);
+        continue;
+      }
       for_each_activation(node.result(k), [&](const Value& v) {
         if (shares) return share(v, base, node, call);
         if (known_.find(v.handle())) return;
@@ -252,6 +257,13 @@ class Tracker {
       known_.set(v.handle(), {known->storage, maker_of(v, node, call)});
   }
 
+  /// A list shares with a list item by item where they are equally long, else with its first.
+  void share_all(const Value& v, const Value& with, const Node& node, uint32_t call) {
+    if (!v.is_list()) return share(v, with.is_list() ? with[0] : with, node, call);
+    const bool by_item = with.is_list() && with.size() == v.size();
+    for (size_t i = 0; i < v.size(); ++i) share_all(v[i], by_item ? with[i] : with, node, call);
+  }
+
   void use(const Known& known, uint32_t at) {
     auto& last = out_.storages[known.storage].last;
     last = std::max(last, at);
@@ -275,6 +287,7 @@ class Tracker {
 
   const Graph& graph_;
   const Made& made_;
+  const SharedWith& shared_;
   std::optional<Calls> calls_;  // none: nobody holds arguments
   Lifetimes out_;
   uint32_t end_ = 0;
@@ -284,8 +297,8 @@ class Tracker {
 
 }  // namespace
 
-Lifetimes lifetimes(const Graph& graph, const Made& made, Until until) {
-  return Tracker(graph, made, until).run();
+Lifetimes lifetimes(const Graph& graph, const Made& made, const SharedWith& shared, Until until) {
+  return Tracker(graph, made, shared, until).run();
 }
 
 size_t peak_of(const Lifetimes& l) {

@@ -34,6 +34,10 @@ struct Lifetimes {
 /// Bytes that a node newly takes; empty when nobody knows.
 using Made = std::function<std::optional<tmeter::Count>(const tmeter::Node&)>;
 
+/// The argument whose memory a result has; empty when the result has its own, or nobody says.
+using SharedWith =
+    std::function<std::optional<size_t>(const tmeter::Node&, size_t result)>;
+
 /// When an argument is given up.
 enum class Until {
   kCallsReturn,  // not before the modules that it was passed into have returned, as in an eager run
@@ -42,7 +46,7 @@ enum class Until {
 
 /// A node that makes other than its results' bytes – its plugin says so – has them divided among
 /// its results in proportion to their sizes.
-Lifetimes lifetimes(const tmeter::Graph& graph, const Made& made,
+Lifetimes lifetimes(const tmeter::Graph& graph, const Made& made, const SharedWith& shared,
                     Until until = Until::kCallsReturn);
 
 /// The node at which most is alive; the first of several. `alive` is not empty.

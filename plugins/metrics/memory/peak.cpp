@@ -49,8 +49,16 @@ std::optional<Count> made_by(const Node& node, const tmeter::Call& call) {
   return cell.is_int() ? std::optional<Count>(cell.count()) : std::nullopt;
 }
 
+std::optional<size_t> shared_by(const Node& node, size_t result, const tmeter::Call& call) {
+  if (tmeter::is_common_op(node.op())) return std::nullopt;
+  const auto memory = call.memory_of(node, result);
+  return memory.of_argument() ? std::optional(memory.argument) : std::nullopt;
+}
+
 void find_peak(const tmeter::Graph& graph, tmeter::Call& call) {
-  const auto l = lifetimes(graph, [&](const Node& n) { return made_by(n, call); });
+  const auto l = lifetimes(
+      graph, [&](const Node& n) { return made_by(n, call); },
+      [&](const Node& n, size_t result) { return shared_by(n, result, call); });
   for (size_t i = 0; i < l.alive.size(); ++i)
     call.emit(kPeak, TMETER_AXIS_NODE, i, l.complete ? Cell(l.alive[i]) : Cell::unsupported());
   if (l.alive.empty() || !l.complete) return;

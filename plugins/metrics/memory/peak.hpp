@@ -32,6 +32,10 @@ inline constexpr std::string_view kPredictedWorkspaceConvention =
 /// handler answers for the nodes have no figures, and what they make is worked out.
 std::optional<tmeter::Count> made_by(const tmeter::Node& node, const tmeter::Call& call);
 
+/// The argument whose memory a result has, as the schema of an in-house operator says; empty where the
+/// result has its own, or nobody says.
+std::optional<size_t> shared_by(const tmeter::Node& node, size_t result, const tmeter::Call& call);
+
 void find_peak(const tmeter::Graph& graph, tmeter::Call& call);
 
 /// Nothing is told unless the option `threads` says on how many.

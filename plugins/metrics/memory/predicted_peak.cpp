@@ -59,7 +59,8 @@ void predict_peak(const Graph& graph, tmeter::Call& call) {
   }
   const Layouts layouts(graph);
   const MadeInARun made(layouts, call);
-  const auto l = lifetimes(graph, made, Until::kLastUse);
+  const auto shared = [&](const Node& n, size_t result) { return shared_by(n, result, call); };
+  const auto l = lifetimes(graph, made, shared, Until::kLastUse);
   const Kernels kernels{threads, call.option_int("channel-block"), &layouts};
   for (const auto& node : graph.nodes()) {
     const size_t i = node.index();

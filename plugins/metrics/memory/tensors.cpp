@@ -28,18 +28,6 @@ const void* identity(const Value& value) {
                 : static_cast<const void*>(value.handle());
 }
 
-void keep_distinct(std::vector<Value>& values) {
-  if (values.size() < 2) return;
-  std::vector<const void*> ids;
-  for (const auto& v : values) ids.push_back(identity(v));
-  auto sorted = ids;
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
-  std::unordered_set<const void*> seen;
-  size_t i = 0;
-  std::erase_if(values, [&](const Value&) { return !seen.insert(ids[i++]).second; });
-}
-
 /// `quantized::linear(X, W_prepack, …)`: the weights are inside an object and have no size here.
 bool hides_weights(std::string_view name, const Value& value) {
   return value.kind() == TMETER_VALUE_OTHER && name.find("pack") != std::string_view::npos;
@@ -51,6 +39,20 @@ bool can_be_sized(const Value& tensor) {
   const auto shape = tensor.shape();
   return tensor.dtype().bytes() > 0 &&
          std::all_of(shape.begin(), shape.end(), [](int64_t dim) { return dim >= 0; });
+}
+
+void TensorSet::add(const Value& value) { collect(value, 0, *this); }
+
+void TensorSet::keep_distinct() {
+  if (tensors.size() < 2) return;
+  std::vector<const void*> ids;
+  for (const auto& v : tensors) ids.push_back(identity(v));
+  auto sorted = ids;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
+  std::unordered_set<const void*> seen;
+  size_t i = 0;
+  std::erase_if(tensors, [&](const Value&) { return !seen.insert(ids[i++]).second; });
 }
 
 tmeter::Count TensorSet::bytes() const {
@@ -68,7 +70,7 @@ TensorSet inputs_of(const tmeter::Node& node, std::string_view skip) {
     if (hides_weights(name, value)) out.complete = false;
     collect(value, 0, out);
   }
-  keep_distinct(out.tensors);
+  out.keep_distinct();
   return out;
 }
 

@@ -11,6 +11,10 @@ struct TensorSet {
   std::vector<tmeter::Value> tensors;
   bool complete = true;
 
+  /// A tensor, or those in a list.
+  void add(const tmeter::Value& value);
+  /// Each once, where several are bound to one stored tensor or are one value.
+  void keep_distinct();
   tmeter::Count bytes() const;
 };
 

@@ -25,15 +25,6 @@ constexpr bool among(std::string_view name, const std::array<std::string_view, N
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// "aten::relu_", but not "aten::__and__"; "aten::__iand__" is the in-place form of "__and__".
-bool is_in_place(std::string_view op) {
-  if (op.ends_with("__")) {
-    const auto colon = op.rfind(':');
-    return op.substr(colon == std::string_view::npos ? 0 : colon + 1).starts_with("__i");
-  }
-  return op.ends_with('_');
-}
-
 Value first_tensor(const Node& node) {
   for (size_t i = 0; i < node.arg_count(); ++i) {
     const auto value = node.arg(i);
@@ -172,6 +163,42 @@ bool moves_nothing(const Site& site) {
   return site.kind == OpClass::kView || site.kind == OpClass::kControl || is_idle_conversion(site);
 }
 
+/// Its memory is taken, not written.
+bool leaves_uninitialised(const Site& site) {
+  return site.name.starts_with("empty") || site.name.starts_with("new_empty");
+}
+
+// --- operators of a plugin, whose schema tells what they share and change ---
+
+/// Empty when nobody says what the operator does to its arguments.
+std::optional<Traffic> by_schema(const Site& site, const tmeter::Call& call) {
+  const auto& node = site.node;
+  TensorSet changed, own;
+  bool shares = false;
+  for (size_t i = 0; i < node.arg_count(); ++i) {
+    const auto writes = call.writes(node, i);
+    if (!writes) return std::nullopt;
+    if (*writes) changed.add(node.arg(i));
+  }
+  for (size_t i = 0; i < node.result_count(); ++i) {
+    const auto memory = call.memory_of(node, i);
+    if (memory.kind == TMETER_MEMORY_OWN)
+      own.add(node.result(i));
+    else if (memory.of_argument())
+      shares = true;
+    else
+      return std::nullopt;
+  }
+  if (shares && changed.tensors.empty() && own.tensors.empty())
+    return Traffic{Count(0), Count(0), Count(0), true};
+  changed.keep_distinct();
+  const auto made = bytes_if_known(own), overwritten = bytes_if_known(changed);
+  Traffic t{read_bytes(site), made, made};
+  t.written = made && overwritten ? std::optional<Count>(*made + *overwritten) : std::nullopt;
+  if (leaves_uninitialised(site)) t.written = Count(0);
+  return t;
+}
+
 struct KnownTraffic {
   const tmeter_node* node = nullptr;
   Traffic traffic;
@@ -186,19 +213,22 @@ std::vector<KnownTraffic>& known_traffic() {
   return known;
 }
 
-Traffic work_out(const Node& node, OpClass kind) {
+/// `call`: null where there is no host to ask.
+Traffic work_out(const Node& node, OpClass kind, const tmeter::Call* call) {
   const auto op = node.op();
-  const Site site{node, tmeter::base_name(op), kind, is_in_place(op)};
+  const Site site{node, tmeter::base_name(op), kind, tmeter::is_in_place(op)};
   if (moves_nothing(site)) return {Count(0), Count(0), Count(0), true};
   if (site.in_place && among(site.name, kScatters)) return in_place_scatter(site);
+  if (call && !tmeter::is_common_op(op)) {
+    if (const auto traffic = by_schema(site, *call)) return *traffic;
+  }
   const bool into_out = node.arg("out").is_tensor();  // add.out writes a tensor it was given
   const auto results = bytes_if_known(results_of(node));
   Traffic t;
   t.read = read_bytes(site);
   t.output = site.in_place || into_out ? Count(0) : results;
   t.written = site.in_place ? target_bytes(site) : results;
-  // Uninitialised memory is taken, not written.
-  if (site.name.starts_with("empty") || site.name.starts_with("new_empty")) t.written = Count(0);
+  if (leaves_uninitialised(site)) t.written = Count(0);
   return t;
 }
 
@@ -208,25 +238,24 @@ void forget_traffic() { known_traffic().clear(); }
 
 namespace {
 
-/// `kind()`: the class of the operator, which is looked up by its name.
-template <class Kind>
-const Traffic& known_or(const Node& node, Kind kind) {
+template <class WorkOut>
+const Traffic& known_or(const Node& node, WorkOut work_out) {
   auto& known = known_traffic();
   const size_t place = node.index() & (kKept - 1);
   if (known.size() <= place) known.resize(std::min(place * 2 + 64, kKept));
   auto& entry = known[place];
-  if (entry.node != node.handle()) entry = {node.handle(), work_out(node, kind())};
+  if (entry.node != node.handle()) entry = {node.handle(), work_out()};
   return entry.traffic;
 }
 
 }  // namespace
 
 const Traffic& traffic_of(const Node& node, OpClass kind) {
-  return known_or(node, [&] { return kind; });
+  return known_or(node, [&] { return work_out(node, kind, nullptr); });
 }
 
 const Traffic& traffic_of(const Node& node, const tmeter::Call& call) {
-  return known_or(node, [&] { return tmeter::op_class(node, call); });
+  return known_or(node, [&] { return work_out(node, tmeter::op_class(node, call), &call); });
 }
 
 }  // namespace memory

@@ -1,5 +1,7 @@
 #include "propagate/emit.hpp"
 
+#include <algorithm>
+
 namespace tmeter::torch_backend {
 namespace {
 
@@ -23,13 +25,18 @@ class Emitter {
  private:
   void emit_node(const Node& node) {
     const auto replaced = known_.literals.find(node.index());
-    const auto* literal = replaced == known_.literals.end() ? nullptr : &replaced->second;
+    const auto literal_for = [&](std::string_view name) -> const Literal* {
+      if (replaced == known_.literals.end()) return nullptr;
+      const auto at = std::ranges::find(replaced->second, name, &Literal::argument);
+      return at == replaced->second.end() ? nullptr : &*at;
+    };
     const auto pads = known_.pads.find(node.index());
     std::vector<tmeter_arg> args;
     for (size_t i = 0; i < node.arg_count(); ++i) {
       const auto name = node.arg_name(i);
       const auto value = node.arg(i);
-      const Id id = literal && name == literal->argument ? integers(literal->sizes, value.is_list())
+      const auto* literal = literal_for(name);
+      const Id id = literal                               ? integers(literal->sizes, value.is_list())
                     : i == 0 && pads != known_.pads.end() ? padded(node, pads->second)
                                                           : use(value);
       args.push_back(GraphBuilder::arg(name, id));

@@ -16,7 +16,7 @@ struct Literal {
 struct Known {
   std::unordered_map<const tmeter_value*, Sizes> dims;           // of tensors
   std::unordered_map<const tmeter_value*, c10::IValue> numbers;  // computed sizes and conditions
-  std::unordered_map<size_t, Literal> literals;                  // by node: what was replaced
+  std::unordered_map<size_t, std::vector<Literal>> literals;     // by node: what was replaced
   std::unordered_map<size_t, Sizes> pads;  // by node: of its first operand, as constant_pad_nd
 };
 

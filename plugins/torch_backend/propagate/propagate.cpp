@@ -111,11 +111,13 @@ size_t sum(const std::map<std::string, size_t>& counts) {
 /// Numbers of the program's that another one was put in place of.
 size_t replaced_numbers(const Graph& graph, const Known& known) {
   size_t count = 0;
-  for (const auto& [i, literal] : known.literals) {
-    const auto written = graph.nodes()[i].arg(literal.argument);
-    if (!written.is_list()) ++count;
-    for (size_t k = 0; k < written.size() && k < literal.sizes.size(); ++k)
-      count += written[k].as_int() != literal.sizes[k] ? 1 : 0;
+  for (const auto& [i, literals] : known.literals) {
+    for (const auto& literal : literals) {
+      const auto written = graph.nodes()[i].arg(literal.argument);
+      if (!written.is_list()) ++count;
+      for (size_t k = 0; k < written.size() && k < literal.sizes.size(); ++k)
+        count += written[k].as_int() != literal.sizes[k] ? 1 : 0;
+    }
   }
   for (const auto& [i, pads] : known.pads)
     count += pads.size() - static_cast<size_t>(std::count(pads.begin(), pads.end(), 0));
@@ -142,7 +144,7 @@ void tell_paddings(const Graph& graph, const Paddings& paddings, const Call& cal
 void tell(const Graph& graph, const Known& known, const Paddings& paddings, GraphBuilder& builder,
           const Call& call) {
   std::map<std::string, size_t> replaced;
-  for (const auto& [i, literal] : known.literals) ++replaced[std::string(graph.nodes()[i].op())];
+  for (const auto& [i, literals] : known.literals) ++replaced[std::string(graph.nodes()[i].op())];
   for (const auto& [i, pads] : known.pads) ++replaced[std::string(graph.nodes()[i].op())];
   if (!replaced.empty()) {
     call.warn(

@@ -80,7 +80,8 @@ bool Replay::step(size_t i) {
       sizes_.erase(i);
       ancestors_[i] = ancestors_of(node);
       if (auto sizes = size_argument(
-              node, {base_, now_, changes_, known_changes_, known_shapes_, samples_})) {
+              node, rules_.size_arguments(node),
+              {base_, now_, changes_, known_changes_, known_shapes_, samples_})) {
         if (sizes->versions.size() > 1) {
           choice = choices_.emplace(i, Choice{*sizes, 0, {}}).first;
           ancestors_[i].insert(i);
@@ -147,7 +148,9 @@ void Replay::execute(const Node& node, const SizeArgument* sizes, size_t version
 void Replay::execute_operator(const Node& node, const SizeArgument* sizes, size_t version) {
   const auto op = c10::Dispatcher::singleton().findSchema(
       {std::string(executed_as(node, sizes != nullptr)), std::string(node.overload())});
-  if (!op) return execute_by_rule(node);
+  const auto literals =
+      sizes ? literals_of(node, *sizes, sizes->versions[version]) : std::vector<Literal>();
+  if (!op) return execute_by_rule(node, literals);
   const auto& info = evaluator_.info(*op);
   for (const auto& a : info.args) arg_names_.push_back(a.name);
   const auto& schema = op->schema();
@@ -157,14 +160,16 @@ void Replay::execute_operator(const Node& node, const SizeArgument* sizes, size_
   } else {
     args_ = arguments_of(node, schema, now_);
   }
-  if (sizes && !renamed) set_argument(node, info, {sizes->name, sizes->versions[version]});
-  repad(node, info);
+  for (const auto& literal : literals) {
+    if (!renamed) set_argument(node, literal);
+  }
+  repad(node);
   auto stack = args_;
   evaluator_.execute(*op, stack);
   bind_results(node, stack);
 }
 
-void Replay::execute_by_rule(const Node& node) {
+void Replay::execute_by_rule(const Node& node, const std::vector<Literal>& sizes) {
   const auto* rule = rules_.find(node);
   if (!rule) {
     throw std::runtime_error(
@@ -174,6 +179,7 @@ void Replay::execute_by_rule(const Node& node) {
   }
   for (const auto& a : rule->schema.arguments()) arg_names_.push_back(a.name());
   args_ = arguments_of(node, rule->schema, now_);
+  for (const auto& literal : sizes) set_argument(node, literal);
   bind_results(node, rules_.results(node, *rule, args_));
 }
 
@@ -182,23 +188,23 @@ void Replay::bind_results(const Node& node, const torch::jit::Stack& results) {
     bind(node.result(i), results[i]);
 }
 
-void Replay::set_argument(const Node& node, const OperatorInfo& info, const Literal& literal) {
+void Replay::set_argument(const Node& node, const Literal& literal) {
   const bool list = node.arg(literal.argument).is_list();
-  for (size_t i = 0; i < info.args.size(); ++i) {
-    if (info.args[i].name != literal.argument) continue;
+  for (size_t i = 0; i < arg_names_.size() && i < args_.size(); ++i) {
+    if (arg_names_[i] != literal.argument) continue;
     args_[i] = list ? c10::IValue(literal.sizes) : c10::IValue(literal.sizes[0]);
   }
 }
 
 /// Paddings that follow the operand's size (same_padding.hpp).
-void Replay::repad(const Node& node, const OperatorInfo& info) {
+void Replay::repad(const Node& node) {
   repaddings_.erase(node.index());
   const auto padded = windows_.padded_at(node);
   if (!padded) return;
   const auto operand = now_.tensor(*padded);
   const auto again = windows_.repadded(node, operand.sizes().vec());
   if (!again) return;
-  if (again->literal) set_argument(node, info, *again->literal);
+  if (again->literal) set_argument(node, *again->literal);
   if (!again->inserted.empty()) args_[0] = at::constant_pad_nd(operand, again->inserted);
   repaddings_[node.index()] = *again;
 }
@@ -305,10 +311,10 @@ Known Replay::result() const {
       out.dims[graph_.inputs()[i].handle()] = now->toTensor().sizes().vec();
   }
   for (const auto& [i, sizes] : sizes_) {
-    if (is_replaced(i, sizes)) out.literals[i] = {sizes.name, chosen(i, sizes)};
+    if (is_replaced(i, sizes)) out.literals[i] = literals_of(graph_.nodes()[i], sizes, chosen(i, sizes));
   }
   for (const auto& [i, again] : repaddings_) {
-    if (again.literal) out.literals[i] = *again.literal;
+    if (again.literal) out.literals[i] = {*again.literal};
     if (!again.inserted.empty()) out.pads[i] = again.inserted;
   }
   return out;
@@ -320,7 +326,7 @@ const Sizes& Replay::chosen(size_t i, const SizeArgument& sizes) const {
 }
 
 bool Replay::is_replaced(size_t i, const SizeArgument& sizes) const {
-  return chosen(i, sizes) != written_sizes(graph_.nodes()[i], sizes.name, {}, now_);
+  return chosen(i, sizes) != written_sizes(graph_.nodes()[i], sizes.names, {}, now_);
 }
 
 bool Replay::replaced_any() const {

@@ -53,10 +53,10 @@ class Replay {
   bool step(size_t i);
   void execute(const Node& node, const SizeArgument* sizes, size_t version);
   void execute_operator(const Node& node, const SizeArgument* sizes, size_t version);
-  void execute_by_rule(const Node& node);
+  void execute_by_rule(const Node& node, const std::vector<Literal>& sizes);
   void bind_results(const Node& node, const torch::jit::Stack& results);
-  void repad(const Node& node, const OperatorInfo& info);
-  void set_argument(const Node& node, const OperatorInfo& info, const Literal& literal);
+  void repad(const Node& node);
+  void set_argument(const Node& node, const Literal& literal);
   void bind(const Value& value, const c10::IValue& now);
   bool keep_recorded(const Node& node);
   bool same_inputs(const Node& node) const;

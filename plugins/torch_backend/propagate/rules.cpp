@@ -5,21 +5,6 @@
 namespace tmeter::torch_backend {
 namespace {
 
-std::string tensor_text(at::ScalarType type, at::IntArrayRef dims) {
-  std::string out;
-  for (const auto d : dims) out += (out.empty() ? "" : ", ") + std::to_string(d);
-  return std::string(DType(static_cast<int32_t>(type)).code()) + "[" + out + "]";
-}
-
-std::string text_of(const c10::IValue& v) {
-  if (v.isTensor()) return tensor_text(v.toTensor().scalar_type(), v.toTensor().sizes());
-  if (v.isInt()) return std::to_string(v.toInt());
-  if (!v.isList()) return v.isNone() ? "nothing" : "a " + v.tagKind();
-  std::string out;
-  for (const auto& item : v.toListRef()) out += (out.empty() ? "" : ", ") + text_of(item);
-  return "(" + out + ")";
-}
-
 /// What the file says of a value; none where it says nothing that can be compared.
 c10::IValue recorded(const Value& v) {
   if (v.is_tensor()) {
@@ -33,6 +18,37 @@ c10::IValue recorded(const Value& v) {
   c10::impl::GenericList items(c10::AnyType::get());
   for (size_t i = 0; i < v.size(); ++i) items.push_back(recorded(v[i]));
   return items;
+}
+
+/// Element type and rank, which no other size changes: "f32 of rank 3".
+std::string kind_text(const c10::IValue& v) {
+  if (v.isTensor()) {
+    const auto& t = v.toTensor();
+    return std::string(DType(static_cast<int32_t>(t.scalar_type())).code()) + " of rank " +
+           std::to_string(t.dim());
+  }
+  if (!v.isList()) return v.isNone() ? "nothing" : "a " + v.tagKind();
+  const auto list = v.toList();
+  std::string out;
+  for (size_t i = 0; i < list.size(); ++i) out += (out.empty() ? "" : ", ") + kind_text(list.get(i));
+  return "(" + out + ")";
+}
+
+/// What run_decompositions() makes of an operator that changes its arguments gives these back as
+/// further results; the first is none where the operator itself has no result.
+void add_changed(const Node& node, const c10::FunctionSchema& schema,
+                 const torch::jit::Stack& args, std::vector<c10::IValue>& results) {
+  if (node.result_count() <= results.size()) return;
+  if (results.empty() && node.result(0).is_none()) results.emplace_back();
+  for (size_t i = 0; i < schema.arguments().size() && results.size() < node.result_count(); ++i) {
+    const auto* alias = schema.arguments()[i].alias_info();
+    if (alias && alias->isWrite()) results.push_back(args[i]);
+  }
+}
+
+std::string in_module(const Node& node) {
+  const auto path = std::string(node.call().module().path());
+  return path.empty() ? "" : ", in " + path;
 }
 
 }  // namespace
@@ -52,34 +68,60 @@ const Rule* Rules::find(const Node& node) {
   return &*it->second;
 }
 
+std::vector<std::string_view> Rules::size_arguments(const Node& node) {
+  std::vector<std::string_view> out;
+  const auto* rule = is_of_libtorch(node) ? nullptr : find(node);
+  if (!rule) return out;
+  for (const auto& argument : rule->schema.arguments()) {
+    auto type = argument.real_type();
+    if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+    if (const auto list = type->cast<c10::ListType>()) type = list->getElementType();
+    if (type->kind() == c10::TypeKind::SymIntType) out.push_back(argument.name());
+  }
+  return out;
+}
+
 std::vector<c10::IValue> Rules::results(const Node& node, const Rule& rule,
                                         const torch::jit::Stack& args) const {
-  return results_by_rule(call_, full_name(node), rule, args);
+  auto given = given_by(node, rule, args);
+  require_types(full_name(node), rule, given);
+  for (size_t i = 0; i < given.size() && i < node.result_count(); ++i) {
+    const auto has = recorded(node.result(i));
+    if (!has.isNone() && kind_text(has) != kind_text(given[i]))
+      throw Error(TMETER_CANNOT_RUN, rule_text(full_name(node), rule) + " gives " +
+                                         kind_text(given[i]) + " for these inputs where the file "
+                                         "records " + kind_text(has) + in_module(node));
+  }
+  return given;
+}
+
+std::vector<c10::IValue> Rules::given_by(const Node& node, const Rule& rule,
+                                         const torch::jit::Stack& args) const {
+  auto given = results_by_rule(call_, full_name(node), rule, args);
+  add_changed(node, rule.schema, args, given);
+  return given;
 }
 
 void Rules::require_recorded(const Node& node, const Rule& rule) const {
-  const auto path = std::string(node.call().module().path());
   const auto refuse = [&](const std::string& what) {
-    throw Error(TMETER_CANNOT_RUN, "the shape rule of plugin " + rule.plugin + " for " +
-                                       full_name(node) + " does not fit this model: " + what +
-                                       (path.empty() ? "" : ", in " + path));
+    throw Error(TMETER_CANNOT_RUN, rule_text(full_name(node), rule) +
+                                       " does not fit this model: " + what + in_module(node));
   };
-  const auto count = rule.schema.returns().size();
-  if (count != node.result_count())
-    refuse("its schema has " + std::to_string(count) + " results, the file " +
-           std::to_string(node.result_count()));
   std::vector<c10::IValue> given;
   try {
     Environment as_recorded;
-    given = results(node, rule, arguments_of(node, rule.schema, as_recorded));
+    given = given_by(node, rule, arguments_of(node, rule.schema, as_recorded));
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
     refuse(std::string("of the call that the file records it says: ") + e.what());
   }
-  for (size_t i = 0; i < count; ++i) {
+  if (given.size() != node.result_count())
+    refuse("its schema has " + std::to_string(given.size()) + " results, the file " +
+           std::to_string(node.result_count()));
+  for (size_t i = 0; i < given.size(); ++i) {
     const auto known = recorded(node.result(i));
-    const auto has = text_of(known), gives = text_of(given[i]);
+    const auto has = shape_text(known), gives = shape_text(given[i]);
     if (!known.isNone() && has != gives)
       refuse("it gives " + gives + " where the file records " + has);
   }

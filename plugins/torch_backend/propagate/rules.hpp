@@ -17,12 +17,18 @@ class Rules {
   /// is thrown.
   const Rule* find(const Node& node);
 
-  /// The results of the node for other arguments. Throws ShapeRefused when the rule does not take
-  /// them.
+  /// The arguments that the schema of the node's rule says are sizes, `SymInt` and its lists; none for
+  /// an operator of LibTorch.
+  std::vector<std::string_view> size_arguments(const Node& node);
+
+  /// The results of the node for other arguments, of the element types and ranks that the file
+  /// records. Throws ShapeRefused when the rule does not take them.
   std::vector<c10::IValue> results(const Node& node, const Rule& rule,
                                    const torch::jit::Stack& args) const;
 
  private:
+  std::vector<c10::IValue> given_by(const Node& node, const Rule& rule,
+                                    const torch::jit::Stack& args) const;
   void require_recorded(const Node& node, const Rule& rule) const;
 
   const Call& call_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace tmeter::torch_backend {
 namespace {
@@ -180,33 +181,88 @@ void spatial_versions(const Sizes& written, const SizeContext& context, SizeArgu
 
 }  // namespace
 
-Sizes written_sizes(const Node& node, std::string_view argument, const Known& base,
-                    const Environment& now) {
+Sizes written_sizes(const Node& node, const std::vector<std::string_view>& arguments,
+                    const Known& base, const Environment& now) {
   const auto replaced = base.literals.find(node.index());
   Sizes out;
-  for (const auto& item : items_of(node.arg(argument))) {
-    const bool earlier = replaced != base.literals.end() && !is_computed(item);
-    out.push_back(earlier ? replaced->second.sizes[out.size()]
-                          : number(item, now).toScalar().toLong());
+  for (const auto& argument : arguments) {
+    const Sizes* earlier = nullptr;
+    if (replaced != base.literals.end()) {
+      const auto at = std::ranges::find(replaced->second, argument, &Literal::argument);
+      if (at != replaced->second.end()) earlier = &at->sizes;
+    }
+    size_t i = 0;
+    for (const auto& item : items_of(node.arg(argument))) {
+      const bool known = earlier && i < earlier->size() && !is_computed(item);
+      out.push_back(known ? (*earlier)[i] : number(item, now).toScalar().toLong());
+      ++i;
+    }
   }
   return out;
 }
 
-std::optional<SizeArgument> size_argument(const Node& node, const SizeContext& context) {
-  const auto* row = row_of(node);
-  if (!row) return std::nullopt;
-  const auto items = items_of(node.arg(row->argument));
-  if (items.empty() || !std::all_of(items.begin(), items.end(), is_size)) return std::nullopt;
+std::vector<Literal> literals_of(const Node& node, const SizeArgument& argument,
+                                 const Sizes& version) {
+  std::vector<Literal> out;
+  auto from = version.begin();
+  for (const auto& name : argument.names) {
+    const auto to = from + static_cast<ptrdiff_t>(items_of(node.arg(name)).size());
+    out.push_back({name, Sizes(from, to)});
+    from = to;
+  }
+  return out;
+}
+
+namespace {
+
+/// Which items of the arguments stand in the program as plain numbers; empty when none does.
+std::vector<bool> literal_items(const Node& node, const std::vector<std::string_view>& arguments) {
   std::vector<bool> literal;
-  for (const auto& item : items) literal.push_back(!is_computed(item));
-  if (std::find(literal.begin(), literal.end(), true) == literal.end()) return std::nullopt;
+  for (const auto& argument : arguments) {
+    for (const auto& item : items_of(node.arg(argument))) literal.push_back(!is_computed(item));
+  }
+  const bool any = std::find(literal.begin(), literal.end(), true) != literal.end();
+  return any ? literal : std::vector<bool>();
+}
+
+bool holds_sizes(const Value& argument) {
+  const auto items = items_of(argument);
+  return !items.empty() && std::all_of(items.begin(), items.end(), is_size);
+}
+
+/// Where the operator's author says that numbers are sizes, those equal to one that has changed are
+/// taken to follow it; that they are what they are comes last.
+std::optional<SizeArgument> declared_sizes(const Node& node,
+                                           const std::vector<std::string_view>& by_schema,
+                                           const SizeContext& context) {
+  SizeArgument out;
+  std::ranges::copy_if(by_schema, std::back_inserter(out.names),
+                       [&](const auto& name) { return holds_sizes(node.arg(name)); });
+  const auto literal = literal_items(node, out.names);
+  if (literal.empty()) return std::nullopt;
+  const auto written = written_sizes(node, out.names, context.base, context.now);
+  out.versions = substituted(written, literal, context.known);
+  std::ranges::reverse(out.versions);
+  return out;
+}
+
+}  // namespace
+
+std::optional<SizeArgument> size_argument(const Node& node,
+                                          const std::vector<std::string_view>& by_schema,
+                                          const SizeContext& context) {
+  if (!by_schema.empty()) return declared_sizes(node, by_schema, context);
+  const auto* row = row_of(node);
+  if (!row || !holds_sizes(node.arg(row->argument))) return std::nullopt;
+  const auto literal = literal_items(node, {row->argument});
+  if (literal.empty()) return std::nullopt;
 
   if (row->kind == SizeKind::kSpatial && is_of_torch_nn(node)) return std::nullopt;
 
-  const auto written = written_sizes(node, row->argument, context.base, context.now);
+  const auto written = written_sizes(node, {row->argument}, context.base, context.now);
   const bool reshape = row->kind == SizeKind::kReshape || row->kind == SizeKind::kUnflatten;
   const bool spatial = row->kind == SizeKind::kSpatial;
-  SizeArgument out{row->argument, {}, reshape || spatial, false};
+  SizeArgument out{{row->argument}, {}, reshape || spatial, false};
   if (spatial)
     spatial_versions(written, context, out);
   else if (reshape)

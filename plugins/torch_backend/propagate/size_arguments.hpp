@@ -7,10 +7,10 @@
 
 namespace tmeter::torch_backend {
 
-/// The size argument of a node, and what it may be for the inputs at hand.
+/// The size arguments of a node, and what they may be for the inputs at hand.
 struct SizeArgument {
-  std::string_view name;        // "size"
-  std::vector<Sizes> versions;  // the first is tried first; never empty
+  std::vector<std::string_view> names;  // "size"; several only where a schema names them
+  std::vector<Sizes> versions;  // of all, one behind the other; the first is tried first; never empty
   bool must_be_sure = false;    // a wrong one could pass unseen: not for new tensors, expansions
   bool sure = false;            // only the first is made of changes that are known
 };
@@ -24,11 +24,18 @@ struct SizeContext {
   const std::optional<SizeChange>& samples;  // when nothing else changes
 };
 
-/// None for a node without such an argument, or one all of whose sizes are computed.
-std::optional<SizeArgument> size_argument(const Node& node, const SizeContext& context);
+/// None for a node without such an argument, or one all of whose sizes are computed. `by_schema`: the
+/// arguments that an in-house operator's schema says are sizes.
+std::optional<SizeArgument> size_argument(const Node& node,
+                                          const std::vector<std::string_view>& by_schema,
+                                          const SizeContext& context);
 
 /// The sizes as they stand in the program, -1 included, or as an earlier pass has replaced them.
-Sizes written_sizes(const Node& node, std::string_view argument, const Known& base,
-                    const Environment& now);
+Sizes written_sizes(const Node& node, const std::vector<std::string_view>& arguments,
+                    const Known& base, const Environment& now);
+
+/// A version taken apart, argument by argument.
+std::vector<Literal> literals_of(const Node& node, const SizeArgument& argument,
+                                 const Sizes& version);
 
 }  // namespace tmeter::torch_backend

@@ -175,6 +175,7 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   }
   const QuantizedArguments quantized(args);
   if (is_foreign(info)) {
+    forget_changed(info, args);
     foreign_->execute(op, info, args);
   } else if (census(args).meta || !execute_real(op, info, args))
     execute_meta(op, info, args);
@@ -222,13 +223,18 @@ bool Evaluator::fits(const c10::OperatorHandle& op, OperatorInfo& info, const St
   }
 }
 
-void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, Stack& args) {
+/// What an operator of which only shapes are known writes into, or gives a view of that others write
+/// into unseen, has values that are not known any more.
+void Evaluator::forget_changed(const OperatorInfo& info, const Stack& args) {
+  const bool all = info.returns_alias && !real_operator(info);
   for (size_t i = 0; i < args.size(); ++i) {
-    if (info.args[i].written) for_each_tensor(args[i], [&](const at::Tensor& t) { forget(t); });
+    if (all || info.args[i].written)
+      for_each_tensor(args[i], [&](const at::Tensor& t) { forget(t); });
   }
-  if (info.returns_alias && !real_operator(info)) {  // its result would change unseen
-    for (const auto& a : args) for_each_tensor(a, [&](const at::Tensor& t) { forget(t); });
-  }
+}
+
+void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, Stack& args) {
+  forget_changed(info, args);
   if (info.name == "aten::repeat_interleave") check_repeats(info, args);
   const auto tensors = census(args);
   const bool scalars = tensors.real_scalar;

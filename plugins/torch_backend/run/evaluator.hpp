@@ -52,6 +52,7 @@ class Evaluator {
   OperatorInfo& lookup(const c10::OperatorHandle& op);
   bool execute_real(const c10::OperatorHandle& op, OperatorInfo& info, torch::jit::Stack& args);
   bool fits(const c10::OperatorHandle& op, OperatorInfo& info, const torch::jit::Stack& args);
+  void forget_changed(const OperatorInfo& info, const torch::jit::Stack& args);
   void execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, torch::jit::Stack& args);
   void forget(const at::Tensor& tensor);
   void require_fit_for_values(const c10::OperatorHandle& op, const OperatorInfo& info,

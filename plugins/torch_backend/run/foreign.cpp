@@ -92,6 +92,7 @@ void ForeignOperators::execute(const c10::OperatorHandle& op, const OperatorInfo
                                torch::jit::Stack& args) {
   if (const auto* rule = declared_.rule(info.name)) {
     args = results_by_rule(call_, info.full_name(), *rule, args);
+    require_types(info.full_name(), *rule, args);
     return;
   }
   std::vector<at::Tensor> tensors;

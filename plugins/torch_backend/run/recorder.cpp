@@ -15,8 +15,9 @@ constexpr size_t kMostUnfilled = 64;
 }  // namespace
 
 // Arithmetic on sizes happens in tensors too: a trace turns x.size(0) // 2 into operators on
-// numbers. A node needs a tensor among its results that is not such a number made from numbers.
-bool Recorder::computes_tensors(const torch::jit::Stack& args,
+// numbers. A node needs a tensor among its results, or one that it writes into, that is not such a
+// number made from numbers.
+bool Recorder::computes_tensors(const OperatorInfo& op, const torch::jit::Stack& args,
                                 c10::ArrayRef<c10::IValue> results) const {
   bool any = false, only_numbers = true, has_argument = false;
   for (const auto& r : results) {
@@ -25,9 +26,10 @@ bool Recorder::computes_tensors(const torch::jit::Stack& args,
       only_numbers = only_numbers && t.dim() == 0 && !t.is_meta();
     });
   }
-  for (const auto& a : args) {
-    for_each_tensor(a, [&](const at::Tensor& t) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    for_each_tensor(args[i], [&](const at::Tensor& t) {
       has_argument = true;
+      any = any || op.args[i].written;
       only_numbers = only_numbers && values_.is_number(t);
     });
   }
@@ -36,7 +38,7 @@ bool Recorder::computes_tensors(const torch::jit::Stack& args,
 
 void Recorder::node(const OperatorInfo& op, const torch::jit::Stack& args,
                     c10::ArrayRef<c10::IValue> results, GraphBuilder::Id module_call) {
-  if (!computes_tensors(args, results)) return;
+  if (!computes_tensors(op, args, results)) return;
   std::vector<tmeter_arg> arguments;
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].isNone()) continue;

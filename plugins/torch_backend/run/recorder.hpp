@@ -26,7 +26,7 @@ class Recorder {
 
  private:
   void keep_filled(const at::Tensor& tensor);
-  bool computes_tensors(const torch::jit::Stack& args, c10::ArrayRef<c10::IValue> results) const;
+  bool computes_tensors(const OperatorInfo& op, const torch::jit::Stack& args, c10::ArrayRef<c10::IValue> results) const;
 
   GraphBuilder& builder_;
   Call& call_;

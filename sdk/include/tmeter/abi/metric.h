@@ -86,6 +86,14 @@ typedef struct tmeter_metrics {
   void *user; /* handed back to get */
 } tmeter_metrics;
 
+/* Whose memory the result of an operator has. A value that is not known here is to be read as UNKNOWN. */
+enum {
+  TMETER_MEMORY_UNKNOWN = 0, /* nobody says                                                     */
+  TMETER_MEMORY_OWN = 1,     /* its own                                                         */
+  TMETER_MEMORY_VIEW = 2,    /* that of an argument: `Tensor(a)`, or the operator makes views   */
+  TMETER_MEMORY_ARGUMENT = 3 /* it is an argument, which the operator has changed: `Tensor(a!)` */
+};
+
 /* Figures, [serial]. What is used wrongly (emitting in the wrong kind of call, for another plugin's metric, on
  * another axis, for a row that is not there; a number that is not finite, of an unknown kind, or below 0
  * where something is counted) sets the call's error and is the plugin's error, whatever the plugin
@@ -122,6 +130,19 @@ typedef struct tmeter_results_api {
   /* The class that a loaded plugin gives a node's operator (op_class.h); empty when none does. Lives until
    * `deinit`. */
   tmeter_status(TMETER_ABI *op_class)(tmeter_call *, const tmeter_node *, tmeter_str *name);
+
+  /* The two below came after 1.1: TMETER_IS_SET. They go by the schema of the plugin that has a shape rule
+   * for the operator; for operators without one by the class of work, by the `_` at the end of a name
+   * and by an argument `out`. Two plugins with schemas that differ are an error naming both. */
+
+  /* Whose memory a result of a node has, TMETER_MEMORY_…; of VIEW and ARGUMENT `argument` is the place of the
+   * node's argument, which may be a list. TMETER_INVALID_ARGUMENT for a result that is not there. */
+  tmeter_status(TMETER_ABI *result_memory)(tmeter_call *, const tmeter_node *, size_t result,
+                                           int32_t *memory, size_t *argument);
+  /* Whether the operator writes into an argument: 1 or 0. TMETER_UNSUPPORTED when nobody says,
+   * TMETER_INVALID_ARGUMENT for an argument that is not there. */
+  tmeter_status(TMETER_ABI *argument_written)(tmeter_call *, const tmeter_node *, size_t argument,
+                                              int32_t *written);
 } tmeter_results_api;
 
 #ifdef __cplusplus

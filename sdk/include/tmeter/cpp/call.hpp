@@ -1,11 +1,23 @@
 // Call: options, log, metrics and hardware as a plugin sees them while the host is inside it.
 #pragma once
+#include <optional>
+
 #include "count.hpp"
 #include "distribution.hpp"
 #include "finding.hpp"
 #include "graph.hpp"
 
 TMETER_SDK_BEGIN
+
+/// Whose memory the result of an operator has.
+struct ResultMemory {
+  int32_t kind = TMETER_MEMORY_UNKNOWN;
+  size_t argument = 0;  ///< of the node, where it is an argument's
+  /// A view of an argument, or the argument itself.
+  bool of_argument() const {
+    return kind == TMETER_MEMORY_VIEW || kind == TMETER_MEMORY_ARGUMENT;
+  }
+};
 
 class Call {
  public:
@@ -16,6 +28,11 @@ class Call {
   void info(std::string_view m) const { detail::call_api().log(h_, TMETER_LOG_INFO, to_abi(m)); }
   /// Becomes part of every report.
   void warn(std::string_view m) const { detail::call_api().log(h_, TMETER_LOG_WARNING, to_abi(m)); }
+  /// For callbacks that give a status back: says why, and gives `status` back. Needs no exceptions.
+  tmeter_status refuse(tmeter_status status, std::string_view why) const {
+    detail::call_api().fail(h_, to_abi(why));
+    return status;
+  }
   /// What is being worked on just now, should it crash or take too long; cheap (call.h).
   void at(std::string_view what) const { detail::call_api().at(h_, to_abi(what)); }
   /// The graph this run is about; in handlers, analyses and `configure`.
@@ -70,6 +87,25 @@ class Call {
     tmeter_str name{};
     check(detail::results_api().op_class(h_, node.handle(), &name));
     return to_view(name);
+  }
+  /// By the schema of the operator's shape rule, else by its name and class; unknown when nobody says,
+  /// and on hosts that came before this question.
+  ResultMemory memory_of(const Node& node, size_t result) const {
+    ResultMemory out;
+    const auto& api = detail::results_api();
+    if (TMETER_IS_SET(&api, tmeter_results_api, result_memory))
+      check(api.result_memory(h_, node.handle(), result, &out.kind, &out.argument));
+    return out;
+  }
+  /// Whether the operator writes into an argument; nothing when nobody says.
+  std::optional<bool> writes(const Node& node, size_t argument) const {
+    const auto& api = detail::results_api();
+    if (!TMETER_IS_SET(&api, tmeter_results_api, argument_written)) return std::nullopt;
+    int32_t written = 0;
+    const auto status = api.argument_written(h_, node.handle(), argument, &written);
+    if (status == TMETER_UNSUPPORTED) return std::nullopt;
+    check(status);
+    return written != 0;
   }
   void emit(std::string_view metric, int32_t axis, size_t index, Cell value) const {
     check(detail::results_api().emit_at(h_, to_abi(metric), axis, index, value.abi()));

@@ -108,6 +108,13 @@ constexpr std::string_view base_name(std::string_view op) {
   return op;
 }
 
+/// "aten::relu_", but not "aten::__and__"; "aten::__iand__" is the in-place form of "__and__".
+constexpr bool is_in_place(std::string_view op) {
+  if (!op.ends_with("__")) return op.ends_with('_');
+  const auto colon = op.rfind(':');
+  return op.substr(colon == std::string_view::npos ? 0 : colon + 1).starts_with("__i");
+}
+
 namespace detail {
 
 template <size_t N>

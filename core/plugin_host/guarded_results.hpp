@@ -1,0 +1,33 @@
+// Room for the results of a shape rule that shows when the rule writes beyond it.
+#pragma once
+#include <tmeter/abi/builder.h>
+
+#include <cstddef>
+#include <span>
+
+namespace tmeter::core {
+
+/// Marks lie on both sides of the room, and behind them a page that nobody can write to: what goes
+/// beyond is seen, or ends the process while the rule is the one at work.
+class GuardedResults {
+ public:
+  /// The ids are 0. Throws Error(kPlugin) when there is no memory for as many.
+  explicit GuardedResults(size_t count);
+  ~GuardedResults();
+  GuardedResults(const GuardedResults&) = delete;
+  GuardedResults& operator=(const GuardedResults&) = delete;
+
+  std::span<tmeter_id> ids() const { return ids_; }
+  /// Whether the marks are as they were.
+  bool intact() const;
+
+ private:
+  static constexpr size_t kMarks = 64;  // on each side
+  std::span<tmeter_id> all() const { return {ids_.data() - kMarks, ids_.size() + 2 * kMarks}; }
+
+  std::byte* memory_ = nullptr;
+  size_t bytes_ = 0;
+  std::span<tmeter_id> ids_;
+};
+
+}  // namespace tmeter::core
