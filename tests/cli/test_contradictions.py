@@ -8,6 +8,7 @@ import json
 import struct
 import zipfile
 
+import hostile
 from hostile import safetensors
 from support import MODELS, CliTest, main, report, tmeter
 
@@ -255,6 +256,66 @@ class Safetensors(CliTest):
         header = "{" + one % (0, 4) + "," + one % (4, 8) + "}"
         data = struct.pack("<Q", len(header)) + header.encode() + bytes(8)
         self.assert_refused(4, ["m.safetensors", "twice"], self.file("m.safetensors", data))
+
+
+def array(shape, data):
+    """A tensor of a device that torch saves as a NumPy array."""
+    dims = b"(" + b"".join(map(hostile.number, shape)) + b"t"
+    raw = b"B" + struct.pack("<I", len(data)) + data
+    made = hostile.call(hostile.name("numpy.core.multiarray", "_reconstruct"), hostile.name("numpy", "ndarray"),
+                        b"(" + hostile.number(0) + b"t", b"C\x01b")
+    dtype = hostile.call(hostile.name("numpy", "dtype"), hostile.text("f4"), b"\x89", b"\x88")
+    made += b"(" + hostile.number(1) + dims + dtype + b"\x89" + raw + b"tb"
+    return hostile.call(hostile.name("torch._utils", "_rebuild_device_tensor_from_numpy"), made,
+                        hostile.name("torch", "float32"), hostile.text("xla:0"), b"\x89")
+
+
+def storage_of(kind, numel, size):
+    """A tensor of the storage "0", which is said to be of that kind and length."""
+    storage = b"(" + hostile.text("storage") + hostile.name("torch", kind) + hostile.text("0") + hostile.text("cpu") + \
+        hostile.number(numel) + b"tQ"
+    shape = [b"(" + hostile.number(n) + b"t" for n in (size, 1)]
+    return hostile.call(hostile.name("torch._utils", "_rebuild_tensor_v2"), storage, hostile.number(0), *shape, b"\x89",
+                        hostile.call(hostile.name("collections", "OrderedDict")))
+
+
+# Tensors of a state_dict, 16 bytes in the record of each; what the line says.
+CHECKPOINTS = [
+    ({"w": hostile.tensor(size=(5,))}, ["'w'", "reach beyond its storage"]),
+    ({"w": hostile.tensor(size=(72 * PETA,))}, ["'w'", "reach beyond its storage"]),
+    ({"w": hostile.tensor(size=(2, 2), stride=(3, 1))}, ["'w'", "reach beyond its storage"]),
+    ({"w": hostile.tensor(offset=1)}, ["'w'", "reach beyond its storage"]),
+    ({"w": hostile.tensor(numel=5)}, ["'w'", "said to have 20 bytes"]),
+    ({"w": hostile.tensor(size=(2, 2), stride=(1,))}, ["'w'", "different number of sizes and strides"]),
+    ({"w": hostile.tensor(size=(-4,))}, ["'w'", "negative -4"]),
+    ({"w": hostile.tensor(stride=(-1,))}, ["'w'", "negative -1"]),
+    ({"a": storage_of("FloatStorage", 4, 4), "b": storage_of("HalfStorage", 8, 4)},
+     ["'b'", "storage '0' is said to have 4 elements of float32, and then 8 of float16"]),
+    ({"a": storage_of("FloatStorage", 4, 4), "b": storage_of("FloatStorage", 3, 3)}, ["'b'", "4 elements of float32, and then 3"]),
+    ({"w": hostile.tensor(key="1")}, ["'w'", "no record"]),
+    ({"w": array((72 * PETA,), bytes(16))}, ["'w'", "its array 16 bytes"]),
+    ({"w": array((5,), bytes(16))}, ["'w'", "its shape has 5 elements, its array 16 bytes"]),
+    ({"w": array((0,), bytes(16))}, ["'w'", "its shape has 0 elements"]),
+]
+
+
+class Checkpoints(CliTest):
+    def checkpoint(self, items):
+        return self.file("m.pt", hostile.checkpoint(hostile.dict_of([(hostile.text(k), v) for k, v in items]), _0=bytes(16)))
+
+    def test_what_contradicts_itself_is_refused(self):
+        for tensors, words in CHECKPOINTS:
+            with self.subTest(words=words):
+                self.assert_refused(4, ["m.pt", *words], self.checkpoint(tensors.items()))
+
+    def test_a_name_twice(self):
+        self.assert_refused(4, ["m.pt", "'w' is there twice"],
+                            self.checkpoint([("w", hostile.tensor()), ("w", hostile.tensor())]))
+
+    def test_what_agrees_is_read(self):
+        for tensors in ({"w": hostile.tensor(), "v": hostile.tensor(size=(2,), offset=2)},
+                        {"w": array((4,), bytes(16))}, {"w": array((2, 2), bytes(16))}, {"w": array((2,), bytes(16))}):
+            self.assertEqual(tmeter(self.checkpoint(tensors.items())).returncode, 0)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,13 @@ Storage Storages::find(const Value& reference) {
   const auto id = storage_id(reference);
   const auto bytes = times(id.numel, id.dtype.bytes());
   const auto skipped = times(id.view_offset, id.dtype.bytes());
+  // torch.save refuses to write one memory as two types.
+  const auto& told = told_.try_emplace(id.key, Told{id.dtype, id.numel}).first->second;
+  const bool is_view = reference.list().size() > 5 && reference.list()[5]->is(Kind::kTuple);
+  if (told.dtype.id() != id.dtype.id() || (told.numel != id.numel && !is_view))
+    throw BadFile("storage " + in_quotes(id.key) + " is said to have " + std::to_string(told.numel) +
+                  " elements of " + std::string(told.dtype.name()) + ", and then " +
+                  std::to_string(id.numel) + " of " + std::string(id.dtype.name()));
   const auto place = this->place(id.key);
   int64_t end = 0;
   // A declared size beyond what is there is how CVE-2026-24747 read foreign memory.

@@ -32,6 +32,13 @@ class Storages {
     int64_t bytes = 0, file_offset = -1;
   };
   virtual Place place(std::string_view key) = 0;
+
+ private:
+  struct Told {
+    tmeter::DType dtype;
+    int64_t numel = 0;
+  };
+  std::unordered_map<std::string, Told> told_;  // by key: what the first reference says of it
 };
 
 /// Records of the archive. `folder`: "NAME/", or "" when re-zipped without.

@@ -1,5 +1,6 @@
 #include "tensors.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "../common/bad_file.hpp"
@@ -53,6 +54,30 @@ void check_storage(const Tensor& t) {
   if (t.storage && reach(t) > t.storage->bytes)
     throw BadFile("its elements reach beyond its storage " + in_quotes(t.storage->key) + " of " +
                   std::to_string(t.storage->bytes) + " bytes");
+}
+
+/// How many bytes they are: protocol 2 writes them as a text that is encoded in Latin-1. -1: no bytes.
+int64_t bytes_in(const Value& v) {
+  if (v.is(Kind::kBytes)) return static_cast<int64_t>(v.text.size());
+  if (!v.is_object_of("_codecs.encode") || v.items->arguments->list().empty()) return -1;
+  const auto& text = *v.items->arguments->list().front();
+  if (!text.is(Kind::kText)) return -1;
+  return std::count_if(text.text.begin(), text.text.end(), [](char c) { return (c & 0xc0) != 0x80; });
+}
+
+/// The bytes of a NumPy array, the last of its state, hold its elements, of 1 to 16 bytes each.
+void require_bytes_of(const Tensor& t, const Value& state) {
+  constexpr int64_t kLargestElement = 16;
+  const auto bytes = state.list().size() < 5 ? -1 : bytes_in(*state.list()[4]);
+  if (bytes < 0) return;
+  int64_t elements = 1;
+  for (const auto d : t.dims)
+    if (__builtin_mul_overflow(elements, d, &elements)) elements = INT64_MAX;
+  const bool fits = elements == 0 ? bytes == 0 : bytes % elements == 0 && bytes / elements >= 1 &&
+                                                     bytes / elements <= kLargestElement;
+  if (!fits)
+    throw BadFile("its shape has " + std::to_string(elements) + " elements, its array " +
+                  std::to_string(bytes) + " bytes");
 }
 
 /// The dict of an object's attributes, which may come with a second one for slots.
@@ -298,6 +323,7 @@ void Tensors::from_array(const Call& call) {
   for (size_t i = t.dims.size(); i-- > 1;)
     if (__builtin_mul_overflow(t.strides[i], std::max<int64_t>(t.dims[i], 1), &t.strides[i - 1]))
       throw BadFile("it has an impossible shape");
+  require_bytes_of(t, *state);
   t.requires_grad = call.flag(3);
   emit(call, t);
 }

@@ -22,6 +22,11 @@ Json number(const Cell& cell) {
   return cell.is_zero_by_rule() ? Json(0) : Json(nullptr);
 }
 
+/// Behind the others: `object[key]` looks through all of them first. The key is new.
+void append(Json& object, std::string_view key, Json value) {
+  object.get_ref<Json::object_t&>().emplace_back(std::string(key), std::move(value));
+}
+
 /// Sums (or, for such metrics, maxima) by operator.
 class ByOperator {
  public:
@@ -38,7 +43,7 @@ class ByOperator {
   }
   Json json() const {
     Json out = Json::object();
-    for (const auto& [op, cell] : figures_) out[op] = number(cell);
+    for (const auto& [op, cell] : figures_) append(out, op, number(cell));
     return out;
   }
 
@@ -50,7 +55,7 @@ class ByOperator {
 Json by_module(const Report& report, const Metric& metric) {
   Json out = Json::object();
   for (const auto& m : report.graph().modules())
-    out[std::string(m.path())] = number(m.index() ? report.cell(metric, m) : report.total(metric));
+    append(out, m.path(), number(m.index() ? report.cell(metric, m) : report.total(metric)));
   return out;
 }
 
@@ -74,7 +79,7 @@ void add_operators(const Report& report, const Metric& metric, Json& out) {
   out["by_operator"] = whole.json();
   Json both = Json::object();
   for (const auto& m : report.graph().modules())
-    both[std::string(m.path())] = modules[m.index()].json();
+    append(both, m.path(), modules[m.index()].json());
   out["by_module_and_operator"] = std::move(both);
 }
 
@@ -88,7 +93,7 @@ void write(const Report& report, tmeter::Output& out) {
     if (metric.axis() == TMETER_AXIS_NODE) add_operators(report, metric, entry);
   }
   Json unsupported = Json::object();
-  for (const auto& op : report.unknown_ops()) unsupported[std::string(op.op)] = op.nodes;
+  for (const auto& op : report.unknown_ops()) append(unsupported, op.op, op.nodes);
   document["unsupported_ops"] = std::move(unsupported);
   if (const auto sizes = report.property("sizes"); !sizes.empty()) document["sizes"] = sizes;
   out.write(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
