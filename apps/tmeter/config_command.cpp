@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/run_rights.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/config/hardware.hpp"
@@ -75,6 +76,7 @@ void print_plugin(const Plugin& p, std::ostream& out) {
 Ending print_configuration(Worker& worker) {
   const Settings settings;
   Registry registry(settings, worker.excluded());
+  worker.enter_sandbox(run_rights(settings, {}, registry));
   std::ostringstream out;
   out << "# tmeter configuration: use it with --config FILE; the command line wins.\n"
          "plugins = [\"params\", \"flops\", \"memory\"]\nplugin-path = []\nreport = "

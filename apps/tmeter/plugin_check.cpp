@@ -111,9 +111,22 @@ class Check {
   void note(const std::string& line) { say("  note  " + line); }
 
   void open() {
+    registry_ = std::make_unique<Registry>(settings_, std::vector<Excluded>{}, &log_);
+    plugin_ = &registry_->get(registry_->given_files().front());
+    for (const auto& l : plugin_->manifest.loaders) {
+      if (const auto magic = magic_of(l); !magic.empty())
+        damaged_.try_emplace(magic, magic + "\n?\n");
+    }
+    enter_sandbox();
+    start();
+    plugins_ = registry_->open_with_needs({plugin_->manifest.id});
+    fine("its tables, options and needs are sound");
+  }
+
+  void start() {
     const InsidePlugin inside(library_, kOpened, Opening::kWanted);
     const auto begin = Clock::now();
-    started_ = start_plugin(library_, &log_);
+    started_ = start_plugin({plugin_->library, plugin_->file.get(), plugin_->known}, &log_);
     const auto offers = read_offers(*started_);
     const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
     const auto said = describe(*started_, offers);
@@ -122,15 +135,6 @@ class Check {
     took.count() <= kMostToOpen ? fine(words)
                                 : note(words + ", more than " + milliseconds(kMostToOpen));
     compare_manifest(said);
-    registry_ = std::make_unique<Registry>(settings_, std::vector<Excluded>{}, &log_);
-    plugin_ = &registry_->get(said.id);
-    plugins_ = registry_->open_with_needs({said.id});
-    fine("its tables, options and needs are sound");
-    for (const auto& l : plugin_->manifest.loaders) {
-      if (const auto magic = magic_of(l); !magic.empty())
-        damaged_.try_emplace(magic, magic + "\n?\n");
-    }
-    enter_sandbox();
   }
 
   /// With what it declares, as in a run.

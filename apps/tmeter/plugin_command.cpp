@@ -1,6 +1,5 @@
 // `tmeter plugin list|info|manifest|index|check|new`.
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <iomanip>
 #include <set>
@@ -10,10 +9,9 @@
 #include "apps/tmeter/plugin_commands.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/plugin_host/abi_text.hpp"
-#include "core/plugin_host/describe.hpp"
+#include "core/config/linked_libraries.hpp"
+#include "core/plugin_host/asked_apart.hpp"
 #include "core/plugin_host/interfaces.hpp"
-#include "core/plugin_host/library.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/process/supervisor.hpp"
 
@@ -49,16 +47,15 @@ void list_plugins(const Settings& settings, Worker& worker, std::ostream& out) {
   for (const auto& problem : registry.problems()) worker.message("note: " + problem);
 }
 
-/// The sidecar manifest of a library, with where its own libraries lie.
+/// The sidecar manifest of a library, with where its own libraries lie. This process does not open
+/// it: what a plugin says of itself is all that it can say.
 void make_manifest(const std::string& library, std::ostream& out) {
-  const auto before = loaded_library_folders();
-  const auto plugin = start_plugin(library, nullptr);
-  auto manifest = describe(*plugin, read_offers(*plugin));
-  manifest.made_from = identity_of(library);
-  const auto own = std::filesystem::absolute(library).parent_path().string();
-  for (const auto& folder : loaded_library_folders()) {
-    if (folder != own && std::find(before.begin(), before.end(), folder) == before.end())
-      manifest.library_folders.push_back(folder);
+  const OpenedLibrary file(library);
+  const auto by_descriptor = file.path_by_descriptor();
+  auto manifest = asked_apart(library, &file, Opening::kWanted);
+  manifest.made_from = identity_of(by_descriptor);
+  for (auto& folder : linked_folders(file.descriptor(), file.folder())) {
+    if (folder != file.folder()) manifest.library_folders.push_back(std::move(folder));
   }
   out << write_manifest(manifest);
 }
@@ -118,7 +115,7 @@ int plugin_command(const Arguments& arguments) {
   return supervise_command(output, [&](Worker& worker) -> Ending {
     std::ostringstream out;
     if (what == "list") list_plugins(settings, worker, out);
-    if (what == "info") out << plugin_facts(settings, words[1], worker.excluded());
+    if (what == "info") out << plugin_facts(settings, words[1], worker);
     if (what == "manifest") make_manifest(words[1], out);
     if (what == "index") out << write_index(index_of(words[1]));
     worker.report(0, out.str());

@@ -13,7 +13,7 @@ int new_plugin(const std::string& name, const std::string& kind, const std::stri
 
 /// `plugin info`: all that a plugin says of itself, as lines.
 std::string plugin_facts(const core::Settings& settings, const std::string& name,
-                         const std::vector<core::Excluded>& excluded);
+                         core::Worker& worker);
 
 /// What a reviewer wants to know of a library. Runs in the worker: the plugin's callbacks are
 /// called.

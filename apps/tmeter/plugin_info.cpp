@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "apps/tmeter/plugin_commands.hpp"
+#include "apps/tmeter/run_rights.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/registry.hpp"
@@ -77,8 +78,9 @@ void print_tables(const Offers& offers, const std::string& name, std::ostream& o
 }  // namespace
 
 std::string plugin_facts(const Settings& settings, const std::string& name,
-                         const std::vector<Excluded>& excluded) {
-  Registry registry(settings, excluded);
+                         Worker& worker) {
+  Registry registry(settings, worker.excluded());
+  worker.enter_sandbox(run_rights(settings, {}, registry));
   auto& p = registry.get(name);
   std::ostringstream out;
   out << p.manifest.name << " " << p.manifest.version << "  (" << p.manifest.id << ")\n"

@@ -1,48 +1,16 @@
 #include "apps/tmeter/run_rights.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include "core/base/text.hpp"
+#include "core/plugin_host/library_rights.hpp"
 
 namespace tmeter::app {
 namespace {
 using namespace core;
 namespace fs = std::filesystem;
-
-/// Where the dynamic linker, LibTorch and OpenMP look.
-std::vector<std::string> system_paths() {
-  std::vector<std::string> paths{"/lib",
-                                 "/lib64",
-                                 "/usr/lib",
-                                 "/usr/lib64",
-                                 "/usr/share/zoneinfo",
-                                 "/etc/ld.so.cache",
-                                 "/etc/localtime",
-                                 "/dev/null",
-                                 "/dev/zero",
-                                 "/dev/urandom",
-                                 "/proc/cpuinfo",
-                                 "/proc/meminfo",
-                                 "/proc/sys/vm",
-                                 "/sys/devices/system",
-                                 "/sys/kernel/mm"};
-  paths.push_back("/proc/" + std::to_string(getpid()));
-  return paths;
-}
-
-/// Where the user has the dynamic linker look; relative paths and empty ones mean the current
-/// folder.
-void add_linker_path(std::vector<std::string>& out) {
-  const char* list = std::getenv("LD_LIBRARY_PATH");
-  if (!list) return;
-  for (auto& folder : split(list, ":;")) {
-    if (folder.starts_with('/') && folder != "/") out.push_back(std::move(folder));
-  }
-}
 
 /// A manifest's folder; "$ORIGIN/…" is beside the library, as for the dynamic linker.
 std::string resolved(const std::string& folder, const std::string& library) {
@@ -50,19 +18,6 @@ std::string resolved(const std::string& folder, const std::string& library) {
   if (!folder.starts_with(kOrigin)) return folder;
   const auto path = fs::path(library).parent_path() / folder.substr(kOrigin.size());
   return path.lexically_normal().string();
-}
-
-/// The folder of a file as it is named and, where the name is a link, of the file itself; the file
-/// alone where the folder is the whole machine. Links on the way there are followed by the kernel.
-void add_folder_of(const std::string& file, std::vector<std::string>& out) {
-  std::error_code failed;
-  const auto named = fs::absolute(file, failed);
-  const auto real = fs::is_symlink(named, failed) ? fs::canonical(named, failed) : fs::path();
-  for (const auto& path : {named, real}) {
-    if (path.empty()) continue;
-    const auto folder = path.parent_path();
-    out.push_back(folder == folder.root_path() ? path.string() : folder.string());
-  }
 }
 
 /// What links in a folder of /sys lead to: sensors live below the device they are part of.
@@ -79,15 +34,16 @@ void add_targets_in(const char* folder, std::vector<std::string>& out) {
 Rights run_rights(const Settings& settings, const std::vector<std::string>& files,
                   const Registry& registry) {
   Rights rights;
-  auto& read = rights.read = system_paths();
+  auto& read = rights.read = paths_of_libraries();
   for (const auto& file : files) add_folder_of(file, read);
   for (const auto& folder : plugin_folders(settings)) read.push_back(folder);
   read.push_back(data_folder());
   read.push_back(library_folder());
-  add_linker_path(read);
   if (!settings.hardware.empty()) read.push_back(settings.hardware);
   for (const auto& p : registry.plugins()) {
-    if (!p->library.empty()) add_folder_of(p->library, read);
+    if (p->file) add_folders_of(*p->file, read);  // whatever its manifest says may be read
+    if (p->file || p->library.empty()) continue;
+    add_folder_of(p->library, read);
     for (const auto& folder : p->manifest.library_folders)
       read.push_back(resolved(folder, p->library));
   }
@@ -98,6 +54,7 @@ Rights run_rights(const Settings& settings, const std::vector<std::string>& file
 
 void add_rights_of_runs(Rights& rights, Running running, const std::string& device) {
   if (running == Running::kNo) return;
+  rights.inference = true;
   for (const char* path : {"/proc/stat", "/proc/vmstat", "/proc/loadavg", "/proc/diskstats", "/proc/net",
                            "/sys/class/powercap", "/sys/devices/virtual/powercap",
                            "/sys/class/hwmon", "/sys/class/thermal", "/sys/devices/virtual/thermal",

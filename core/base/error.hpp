@@ -43,17 +43,28 @@ class PluginError : public Error {
         text_(std::move(text)),
         opened_(opened),
         asked_(asked) {}
+  /// One whose code ended the process it ran in. `reason`: "crashed (abort) while it was opened".
+  static PluginError ended(std::string plugin, std::string reason, bool asked) {
+    return {Ended(), std::move(plugin), std::move(reason), asked};
+  }
   const std::string& plugin() const { return plugin_; }
   bool opened() const { return opened_; }
   bool asked() const { return asked_; }
   /// "failed on metric 'macs': no bias"
-  std::string reason() const { return words(doing_, text_); }
+  std::string reason() const { return doing_.empty() ? text_ : words(doing_, text_); }
   /// The same with `where` told, too: " on node 3 (aten::conv2d)".
   PluginError placed(const std::string& where) const {
     return {plugin_, doing_ + where, text_, opened_, asked_};
   }
 
  private:
+  struct Ended {};
+  PluginError(Ended, std::string plugin, std::string reason, bool asked)
+      : Error(ErrorKind::kPlugin, "plugin " + plugin + " " + reason),
+        plugin_(std::move(plugin)),
+        text_(std::move(reason)),
+        opened_(false),
+        asked_(asked) {}
   static std::string words(const std::string& doing, const std::string& text) {
     return "failed " + doing + ": " + text;
   }

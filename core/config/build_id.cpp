@@ -1,33 +1,19 @@
 #include "core/config/build_id.hpp"
 
-#include <elf.h>
 #include <fcntl.h>
-#include <link.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <string_view>
 
 #include "core/base/descriptor.hpp"
+#include "core/config/elf_file.hpp"
 
 namespace tmeter::core {
 namespace {
 
-using Header = ElfW(Ehdr);
-using Segment = ElfW(Phdr);
 using Note = ElfW(Nhdr);
 
-constexpr size_t kMostSegments = 64, kMostNotes = 4096;
-
-bool read_at(const Descriptor& file, uint64_t offset, void* out, size_t size) {
-  return pread(file.get(), out, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
-}
-
-bool is_library(const Header& h) {
-  constexpr unsigned char kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
-  return std::memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 && h.e_ident[EI_CLASS] == kClass &&
-         h.e_phentsize == sizeof(Segment) && h.e_phnum <= kMostSegments;
-}
+constexpr size_t kMostNotes = 4096;
 
 constexpr size_t padded(size_t size) { return (size + 3) & ~size_t{3}; }
 
@@ -58,14 +44,10 @@ std::string build_id_in(std::string_view notes) {
 
 std::string build_id_of(const std::string& library) {
   const Descriptor file(open(library.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  Header header{};
-  if (!read_at(file, 0, &header, sizeof header) || !is_library(header)) return {};
-  for (size_t i = 0; i < header.e_phnum; ++i) {
-    Segment segment{};
-    if (!read_at(file, header.e_phoff + i * sizeof segment, &segment, sizeof segment)) return {};
+  for (const auto& segment : elf_segments(file.get())) {
     if (segment.p_type != PT_NOTE || segment.p_filesz > kMostNotes) continue;
     std::string notes(segment.p_filesz, '\0');
-    if (!read_at(file, segment.p_offset, notes.data(), notes.size())) return {};
+    if (!read_at(file.get(), segment.p_offset, notes.data(), notes.size())) return {};
     if (auto id = build_id_in(notes); !id.empty()) return id;
   }
   return {};

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+struct stat;
+
 namespace tmeter::core {
 
 /// What tells at a glance that a file has changed; zeros when there is none, or no regular one.
@@ -13,6 +15,7 @@ struct FileStamp {
 };
 
 FileStamp stamp_of(const std::string& file);
+FileStamp stamp_of(int file);
 
 /// What tells one build of a library from another.
 struct LibraryIdentity {
@@ -28,7 +31,9 @@ LibraryIdentity identity_of(const std::string& library);
 /// differs as after copying or `pip install`, by the build ID; by the hash where there is none.
 bool is_still(const LibraryIdentity& identity, const std::string& library);
 
-/// Whether everybody on this machine may change the file or folder: then it is no one's to trust.
-bool anybody_may_write(const std::string& path);
+/// Who besides this user, root and the owner of tmeter may change a file or folder, in words: "anybody
+/// on this machine can change it; …". Empty: nobody.
+std::string who_else_may_write(const std::string& path);
+std::string who_else_may_write(const struct stat& info);
 
 }  // namespace tmeter::core

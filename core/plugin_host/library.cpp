@@ -1,25 +1,23 @@
 #include "core/plugin_host/library.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #define BOOST_DLL_USE_STD_FS
+#include <dlfcn.h>
 #include <link.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/dll/library_info.hpp>
 #include <boost/dll/shared_library.hpp>
-#include <cerrno>
 #include <cstring>
 #include <deque>
-#include <filesystem>
-#include <set>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/config/linked_libraries.hpp"
 #include "core/plugin_host/adopt.hpp"
+#include "core/process/sandbox.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -34,25 +32,10 @@ std::deque<boost::dll::shared_library>& open_libraries() {
   return *libraries;
 }
 
-/// What Boost.DLL would call no shared library, or wait for (a pipe).
-void require_file(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) {
-    refuse(path, errno == ENOENT ? "does not exist"
-                                 : std::string("cannot be read: ") + std::strerror(errno));
-  }
-  if (S_ISDIR(info.st_mode))
-    refuse(path, "is a folder; give the .tmeter file inside it, or the folder as --plugin-path");
-  if (!S_ISREG(info.st_mode)) refuse(path, "is no regular file");
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) refuse(path, std::string("cannot be read: ") + std::strerror(errno));
-  close(fd);
-}
-
-void require_entry_symbol(const std::string& path) {
+void require_entry_symbol(const std::string& path, const std::string& file) {
   std::vector<std::string> symbols;
   try {
-    boost::dll::library_info info(path);
+    boost::dll::library_info info(file);
     symbols = info.symbols();
   } catch (const std::exception&) {
     refuse(path, "is not a shared library (or not one for this machine)");
@@ -76,28 +59,50 @@ PluginLibrary checked(const std::string& path, const tmeter_plugin_entry_v1* add
   return library;
 }
 
-bool is_system_folder(const std::string& folder) {
-  constexpr std::array<std::string_view, 4> kSystem{"/lib", "/lib64", "/usr/lib", "/usr/lib64"};
-  return std::any_of(kSystem.begin(), kSystem.end(), [&](std::string_view s) {
-    return folder == s || folder.starts_with(std::string(s) + "/");
-  });
+link_map* map_of(void* handle) {
+  link_map* map = nullptr;
+  return handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map : nullptr;
 }
 
-int add_library_folder(dl_phdr_info* info, size_t, void* out) {
-  const std::filesystem::path path(info->dlpi_name);
-  if (path.is_absolute() && !is_system_folder(path.parent_path().string()))
-    static_cast<std::set<std::string>*>(out)->insert(
-        path.parent_path().lexically_normal().string());
-  return 0;
+/// What a library needs and has beside it ("$ORIGIN"): its path by descriptor leads elsewhere, so
+/// these are opened first. While this lives the dynamic linker knows them by the names under which
+/// they are needed.
+class LibrariesBeside {
+ public:
+  explicit LibrariesBeside(const OpenedLibrary& file)
+      : libraries_(linked_libraries(file.descriptor(), file.folder())) {
+    for (auto& needed : libraries_) {
+      if (!needed.direct || !needed.beside) continue;
+      // What is wrong with one of them the plugin's own opening tells.
+      auto* map = map_of(dlopen(needed.path.c_str(), RTLD_LAZY | RTLD_LOCAL));
+      if (!map) continue;
+      named_.emplace_back(map, map->l_name);
+      map->l_name = needed.path.data() + needed.path.rfind('/') + 1;
+    }
+  }
+  ~LibrariesBeside() {
+    for (auto at = named_.rbegin(); at != named_.rend(); ++at) at->first->l_name = at->second;
+  }
+  LibrariesBeside(const LibrariesBeside&) = delete;
+  LibrariesBeside& operator=(const LibrariesBeside&) = delete;
+
+ private:
+  std::vector<LinkedLibrary> libraries_;
+  std::vector<std::pair<link_map*, char*>> named_;
+};
+
+/// For dladdr, dl_iterate_phdr and debuggers: the name the library has for people.
+void name_library(void* handle, const std::string& path) {
+  if (auto* map = map_of(handle)) map->l_name = strdup(path.c_str());
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
 }
 
 }  // namespace
-
-std::vector<std::string> loaded_library_folders() {
-  std::set<std::string> folders;
-  dl_iterate_phdr(add_library_folder, &folders);
-  return {folders.begin(), folders.end()};
-}
 
 void require_minor(const std::string& path, uint32_t minor) {
   if (minor <= TMETER_ABI_MINOR) return;
@@ -105,21 +110,28 @@ void require_minor(const std::string& path, uint32_t minor) {
                    std::to_string(TMETER_ABI_MINOR) + "; use a newer tmeter");
 }
 
-PluginLibrary open_library(const std::string& path, bool known) {
-  require_file(path);
-  if (!known) require_entry_symbol(path);
+PluginLibrary open_library(const LibraryToOpen& wanted) {
+  const auto& [path, file, known] = wanted;
+  if (!in_sandbox())
+    throw Error(ErrorKind::kInternal, "plugin " + path + " would be opened outside the sandbox");
+  const auto name = file ? file->path_by_descriptor() : path;
+  if (!known) require_entry_symbol(path, name);
   try {
     namespace dll = boost::dll;
     // One that is known has been bound as a whole before. LibTorch has 30,000 functions to bind, of
     // which a run needs a few hundred; what our plugin needs of it is bound at once (its -z now).
     const auto binding = known ? dll::load_mode::rtld_lazy : dll::load_mode::rtld_now;
-    auto& library = open_libraries().emplace_back(path, binding | dll::load_mode::rtld_local);
+    std::optional<LibrariesBeside> beside;
+    if (file) beside.emplace(*file);
+    auto& library = open_libraries().emplace_back(name, binding | dll::load_mode::rtld_local);
+    if (file) file->require_unchanged();
+    if (file) name_library(library.native(), path);
     const auto entry = library.get<const tmeter_plugin_entry_v1*()>(TMETER_ENTRY_SYMBOL);
     return checked(path, entry());
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
-    refuse(path, std::string("cannot be opened: ") + printable(e.what(), 600));
+    refuse(path, "cannot be opened: " + printable(replaced(e.what(), name, path), 600));
   }
 }
 

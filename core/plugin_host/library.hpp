@@ -3,7 +3,8 @@
 #include <tmeter/abi/entry.h>
 
 #include <string>
-#include <vector>
+
+#include "core/config/opened_library.hpp"
 
 namespace tmeter::core {
 
@@ -14,19 +15,23 @@ struct PluginLibrary {
   tmeter_plugin_info info;
 };
 
-/// Opens `path` and returns its checked entry, before `init`. The library is never closed again.
+/// A library to be opened, and what is known of it.
+struct LibraryToOpen {
+  std::string path;                     ///< under which it is told
+  const OpenedLibrary* file = nullptr;  ///< null: one of tmeter's own folder
+  /// A manifest made from this very file says that it is a plugin, so its table of symbols need
+  /// not be read before its constructors run.
+  bool known = false;
+};
+
+/// Opens the library and returns its checked entry, before `init`. The library is never closed again.
 /// Throws Error(kPlugin): there is no such file, it cannot be read or is no library, lacks the
 /// entry symbol, cannot be opened (with the loader's reason), needs a newer ABI than ours, or its
 /// entry is malformed.
-/// `known`: a manifest made from this very file says that it is a plugin, so its table of symbols
-/// need not be read before its constructors run.
-PluginLibrary open_library(const std::string& path, bool known);
+/// No plugin is opened outside the sandbox: a call before it is entered is a defect of tmeter.
+PluginLibrary open_library(const LibraryToOpen& wanted);
 
 /// Throws Error(kPlugin) when the plugin needs a newer minor of the ABI than ours.
 void require_minor(const std::string& path, uint32_t minor);
-
-/// Folders of the libraries that are open now, the system's left out: what a plugin is linked to
-/// lies there.
-std::vector<std::string> loaded_library_folders();
 
 }  // namespace tmeter::core

@@ -9,8 +9,10 @@
 #include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/asked_apart.hpp"
 #include "core/plugin_host/check_offers.hpp"
 #include "core/plugin_host/describe.hpp"
+#include "core/plugin_host/opening.hpp"
 #include "core/process/sandbox.hpp"
 
 namespace tmeter::core {
@@ -18,10 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".tmeter", kManifestSuffix = ".tmeter.toml";
-constexpr std::string_view kOpened = "while it was opened";
-constexpr std::string_view kAnybody =
-    "anybody on this machine can change it, so it is not used; `chmod o-w` mends that";
-
 fs::path install_prefix() {
   std::error_code failed;
   const auto exe = fs::read_symlink("/proc/self/exe", failed);
@@ -32,34 +30,16 @@ fs::path install_prefix() {
 fs::path own_folder() { return install_prefix() / "lib/tmeter/plugins"; }
 
 /// The supervisor is told of code that is not tmeter's own before it runs.
-void note_code_of(const Plugin& p, bool asked) {
-  if (fs::path(p.library).parent_path() != own_folder())
-    note_participant(p.library, p.manifest.id, asked);
+void note_code_of(const Plugin& p) {
+  if (p.file) note_participant(p.library, p.manifest.id, true);
 }
 
-/// Runs `f`, a step in which code of the plugin `who` is loaded or called before its tables can be
-/// believed; it returns whether threads may stay. Throws PluginError for what is let out or left
-/// behind: the process is not fit for anybody else then.
-template <class F>
-void open_carefully(const std::string& who, Opening opening, F&& f) {
-  const InsidePlugin inside(who, kOpened, opening);
-  const auto fail = [&](const std::string& why) {
-    throw PluginError(who, std::string(kOpened), why, false, opening != Opening::kFound);
-  };
-  const auto arithmetic = Arithmetic::now();
-  std::optional<Surroundings> before;
-  if (activity().watchful) before = Surroundings::now();
-  bool threads_may_stay = false;
-  try {
-    threads_may_stay = f();
-  } catch (const Error&) {
-    throw;
-  } catch (...) {
-    fail(escaped_exception());
-  }
-  auto change = arithmetic.change_to(Arithmetic::now());
-  if (change.empty() && before) change = before->change_since(threads_may_stay);
-  if (!change.empty()) fail(change);
+/// Of tmeter's own plugins: who may change those may change tmeter.
+bool is_own(const fs::path& library) {
+  static const auto own = own_folder();
+  const auto folder = library.parent_path();
+  std::error_code none;
+  return folder == own || fs::equivalent(folder, own, none);
 }
 
 void add_path_list(std::vector<std::string>& out, const char* list) {
@@ -94,8 +74,8 @@ Registry::Registry(const Settings& settings, std::vector<Excluded> excluded, Cal
   for (const auto& folder : settings.plugin_paths) {
     if (!fs::is_directory(folder))
       throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": no such folder");
-    if (anybody_may_write(folder))
-      throw Error(ErrorKind::kUsage, "--plugin-path " + folder + ": " + std::string(kAnybody));
+    if (const auto why = who_else_may_write(folder); !why.empty())
+      throw Error(ErrorKind::kUsage, "--plugin-path " + folder + " is not used: " + why);
   }
   for (const auto& file : settings.plugin_files) add_file(file, true);
   for (const auto& folder : plugin_folders(settings)) scan(folder);
@@ -113,8 +93,8 @@ Registry::~Registry() {
 
 /// Whatever is wrong in there costs a note.
 void Registry::scan(const std::string& folder) {
-  if (anybody_may_write(folder)) {
-    problems_.push_back("plugin folder " + folder + ": " + std::string(kAnybody));
+  if (const auto why = who_else_may_write(folder); !why.empty()) {
+    problems_.push_back("plugin folder " + folder + " is not used: " + why);
     return;
   }
   std::error_code ignored;
@@ -158,9 +138,9 @@ void Registry::add_manifest(const std::string& file) {
 }
 
 /// What the manifest says, if there is one that can be believed.
-std::optional<Manifest> Registry::manifest_of(const std::string& library,
-                                              const ManifestIndex& index) {
-  const auto file = library + ".toml";
+std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const ManifestIndex& index) {
+  const auto file = plugin.library + ".toml";
+  const auto library = plugin.file ? plugin.file->path_by_descriptor() : plugin.library;
   const auto indexed = index.find(std::string_view(file).substr(file.rfind('/') + 1));
   const bool is_current = indexed != index.end() && indexed->second.made_from.size > 0 &&
                           indexed->second.made_from == stamp_of(file);
@@ -176,50 +156,54 @@ std::optional<Manifest> Registry::manifest_of(const std::string& library,
   return std::nullopt;
 }
 
-/// Throws Error(kPlugin) before anything of a library is run.
-void Registry::require_allowed(const std::string& library) const {
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::kPlugin, "plugin " + library + " " + why);
-  };
-  if (anybody_may_write(library)) refuse(std::string(kAnybody));
-  if (!settings_.allowed_plugins) return;
-  std::error_code none;
-  if (fs::equivalent(fs::path(library).parent_path(), own_folder(), none)) return;
+/// Throws Error(kPlugin) before anything of a library is run. Null for tmeter's own, which are opened
+/// by their names.
+std::shared_ptr<const OpenedLibrary> Registry::opened(const std::string& library) const {
+  if (is_own(library) && stamp_of(library).size > 0 && who_else_may_write(library).empty())
+    return nullptr;
+  auto file = std::make_shared<OpenedLibrary>(library);
+  if (!settings_.allowed_plugins) return file;
+  file->seal();
   const auto& allowed = *settings_.allowed_plugins;
-  const auto hash = sha256_of_file(library);
-  if (std::find(allowed.begin(), allowed.end(), hash) == allowed.end())
-    refuse("is not among those that plugin-sha256 allows; its SHA-256 is " + hash);
+  const auto hash = sha256_of_file(file->path_by_descriptor());
+  if (std::find(allowed.begin(), allowed.end(), hash) == allowed.end()) {
+    throw Error(ErrorKind::kPlugin,
+                "plugin " + library +
+                    " is not among those that plugin-sha256 allows; its SHA-256 is " + hash);
+  }
+  return file;
 }
 
 void Registry::add_file(const std::string& library, bool must_work, const ManifestIndex& index) {
   auto plugin = std::make_unique<Plugin>();
   plugin->library = fs::absolute(library).string();
   try {
-    require_allowed(plugin->library);
-    auto manifest = manifest_of(plugin->library, index);
-    if (manifest) {
-      plugin->manifest = std::move(*manifest);
-      plugin->known = true;
-      require_minor(plugin->library, plugin->manifest.abi_minor);
-    } else {
-      if (could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
-      note_code_of(*plugin, must_work);
-      open_carefully(plugin->library, must_work ? Opening::kWanted : Opening::kFound, [&] {
-        start(*plugin);
-        plugin->manifest = describe(*plugin->started, plugin->offered);
-        return !plugin->manifest.propagators.empty();
-      });
-    }
-  } catch (const PluginError&) {
-    throw;
+    plugin->file = opened(plugin->library);
+    auto manifest = manifest_of(*plugin, index);
+    plugin->known = manifest.has_value();
+    if (!manifest && could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
+    plugin->manifest =
+        manifest ? std::move(*manifest)
+                 : asked_apart(plugin->library, plugin->file.get(),
+                               must_work ? Opening::kWanted : Opening::kFound);
+    require_minor(plugin->library, plugin->manifest.abi_minor);
+  } catch (const PluginError& e) {
+    if (must_work) throw;
+    return leave_unopened(std::move(plugin), e.what(), std::string(e.what()) + "; it is left out");
   } catch (const Error& e) {
     if (must_work) throw;
-    problems_.emplace_back(e.what());
-    plugin->failure = e.what();
-    return add_unopened(std::move(plugin), false);
+    return leave_unopened(std::move(plugin), e.what(), e.what());
   }
   if (must_work) given_files_.push_back(plugin->manifest.id);
   add(std::move(plugin));
+}
+
+/// One that merely lies in a folder costs a note.
+void Registry::leave_unopened(std::unique_ptr<Plugin> plugin, const std::string& why,
+                              const std::string& told) {
+  problems_.push_back(told);
+  plugin->failure = why;
+  add_unopened(std::move(plugin), false);
 }
 
 const Excluded* Registry::exclusion(const Plugin& p) const {
@@ -319,7 +303,7 @@ Plugin& Registry::get(std::string_view name) {
 
 void Registry::start(Plugin& p) const {
   if (p.is_open()) return;
-  p.started = start_plugin(p.library, log_, p.known);
+  p.started = start_plugin({p.library, p.file.get(), p.known}, log_);
   if (!p.failure.empty()) p.started->spare_end();
   p.offered = read_offers(*p.started);
   check_offers(*p.started, p.offered);
@@ -346,15 +330,15 @@ void Registry::open(Plugin& p) {
   add_rights(declared, p.manifest.rights);
   p.call.keeps_threads =
       declared.threads || !p.manifest.propagators.empty() || !p.manifest.executors.empty();
-  if (could_not_be_opened(p)) return;
-  note_code_of(p, true);
-  open_carefully(p.manifest.id, Opening::kWanted, [&] {
+  if (could_not_be_opened(p) || !p.described) return;
+  note_code_of(p);
+  open_carefully(p.manifest.id, Opening::kWanted, activity().watchful, [&] {
     try {
       start(p);
       require_described(p);
     } catch (const Error& e) {
       const auto& help = p.manifest.when_missing;
-      throw PluginError(p.manifest.id, std::string(kOpened),
+      throw PluginError(p.manifest.id, std::string(kWhileOpened),
                         help.empty() ? e.what() : std::string(e.what()) + "; " + help, false);
     }
     return p.call.keeps_threads;
@@ -375,7 +359,7 @@ void Registry::open(Plugin& p) {
 /// Throws PluginError: it is the plugin's defect, or what the user left out.
 Plugin& Registry::needed(const std::string& need, const Plugin& by) const {
   const auto fail = [&](const std::string& why) {
-    throw PluginError(by.manifest.id, std::string(kOpened), why);
+    throw PluginError(by.manifest.id, std::string(kWhileOpened), why);
   };
   try {
     if (auto* p = find_needed(plugins_, need, by)) return *p;
@@ -390,7 +374,7 @@ Plugin& Registry::needed(const std::string& need, const Plugin& by) const {
 void Registry::visit(Plugin& p, std::vector<Plugin*>& order, std::vector<std::string>& path) {
   if (std::find(order.begin(), order.end(), &p) != order.end()) return;
   if (std::find(path.begin(), path.end(), p.manifest.id) != path.end()) {
-    throw PluginError(p.manifest.id, std::string(kOpened),
+    throw PluginError(p.manifest.id, std::string(kWhileOpened),
                       "it and plugin " + path.back() + " need each other in a circle");
   }
   path.push_back(p.manifest.id);
@@ -426,7 +410,7 @@ void Registry::require_known_metrics(const Plugin& p) const {
         all.insert(all.end(), other->manifest.metrics.begin(), other->manifest.metrics.end());
     }
     std::sort(all.begin(), all.end());
-    throw PluginError(p.manifest.id, std::string(kOpened),
+    throw PluginError(p.manifest.id, std::string(kWhileOpened),
                       "it " + what + " metric '" + printable(metric) + "', which no plugin has" +
                           did_you_mean(metric, all));
   };

@@ -11,6 +11,7 @@
 
 #include "core/config/manifest.hpp"
 #include "core/config/manifest_index.hpp"
+#include "core/config/opened_library.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/naming.hpp"
@@ -25,6 +26,7 @@ struct Plugin {
   std::string library;    // path; empty when only a manifest is there
   bool described = true;  // false: it could not be, and is known by its file's name
   bool known = false;     // a manifest made from this very library describes it
+  std::shared_ptr<const OpenedLibrary> file;  // null: there is none, or it is in tmeter's own folder
   std::shared_ptr<const StartedPlugin> started;  // once open
   ResolvedOptions options;
   std::vector<GivenOption> given;  // of its tables
@@ -43,8 +45,9 @@ struct Plugin {
 
 class Registry {
  public:
-  /// `settings` supplies --plugin, --plugin-path and plugin options. Scans; opens nothing but
-  /// plugins that come without a manifest. Problems with single files become `problems()`.
+  /// `settings` supplies --plugin, --plugin-path and plugin options. Scans; opens nothing. Plugins
+  /// that come without a manifest are asked in processes of their own (asked_apart.hpp): make it
+  /// before the sandbox is entered. Problems with single files become `problems()`.
   /// What is `excluded` is found, but not called (Plugin::failure). What the user leaves out
   /// ("-NAME" in settings.plugins) is not there for anybody. What plugins say while they are
   /// started goes to `log`, which outlives the registry.
@@ -77,8 +80,10 @@ class Registry {
   ManifestIndex index_in(const std::string& folder);
   void add_file(const std::string& library, bool must_work, const ManifestIndex& index = {});
   void add_manifest(const std::string& file);
-  std::optional<Manifest> manifest_of(const std::string& library, const ManifestIndex& index);
-  void require_allowed(const std::string& library) const;
+  std::optional<Manifest> manifest_of(const Plugin& plugin, const ManifestIndex& index);
+  std::shared_ptr<const OpenedLibrary> opened(const std::string& library) const;
+  void leave_unopened(std::unique_ptr<Plugin> plugin, const std::string& why,
+                      const std::string& told);
   void add(std::unique_ptr<Plugin> plugin);
   void add_unopened(std::unique_ptr<Plugin> plugin, bool given);
   void assign_options();

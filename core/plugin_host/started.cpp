@@ -51,9 +51,9 @@ StartedPlugin::~StartedPlugin() {
   if (!spared_) give_up(id(), "while it was ended", [&] { entry().deinit(entry().user); });
 }
 
-std::shared_ptr<const StartedPlugin> start_plugin(const std::string& path, CallLog* log,
-                                                  bool known) {
-  const auto library = open_library(path, known);
+std::shared_ptr<const StartedPlugin> start_plugin(const LibraryToOpen& wanted, CallLog* log) {
+  const auto& path = wanted.path;
+  const auto library = open_library(wanted);
   const auto [at, added] = started_plugins().try_emplace(library.address);
   if (!added) {
     if (auto plugin = at->second.lock()) return plugin;

@@ -34,8 +34,7 @@ class StartedPlugin {
 
 /// Opens the library and calls `init`, once in a process: a library that is found in two ways is
 /// one plugin. What it logs meanwhile goes to `log`, if there is one. Throws Error(kPlugin), with
-/// the plugin's own words, when it cannot be started. `known`: as for open_library.
-std::shared_ptr<const StartedPlugin> start_plugin(const std::string& library, CallLog* log,
-                                                  bool known = false);
+/// the plugin's own words, when it cannot be started.
+std::shared_ptr<const StartedPlugin> start_plugin(const LibraryToOpen& library, CallLog* log);
 
 }  // namespace tmeter::core

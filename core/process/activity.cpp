@@ -1,11 +1,13 @@
 #include "core/process/activity.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/process/speaker.hpp"
@@ -56,6 +58,17 @@ void note_participant(std::string_view library, std::string_view id, bool asked)
   if (!id.empty()) p.id.set(id);
   p.asked = p.asked || asked;
   if (i == count) a.participant_count = static_cast<uint32_t>(count + 1);
+}
+
+void leave_activity() {
+  if (!shared) return;
+  // In the place of the other one, so that nothing leads there any more.
+  std::vector<std::byte> bytes(sizeof(Activity));
+  std::memcpy(bytes.data(), static_cast<const void*>(shared), bytes.size());
+  const void* page = mmap(shared, sizeof(Activity), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  if (page == MAP_FAILED) _exit(1);
+  std::memcpy(static_cast<void*>(shared), bytes.data(), bytes.size());
 }
 
 ActivitySlot& activity_slot() {

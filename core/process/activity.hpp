@@ -87,6 +87,8 @@ struct Activity {
 Activity& activity();
 /// Makes the page one that is shared with processes forked later. Throws Error(kRun).
 void share_activity();
+/// In a process forked from the worker: its page is its own from now on, as it is now.
+void leave_activity();
 
 /// Notes a plugin that is not tmeter's own before its code runs; its id may follow. Main thread.
 void note_participant(std::string_view library, std::string_view id, bool asked);

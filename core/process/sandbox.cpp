@@ -17,6 +17,8 @@
 namespace tmeter::core {
 namespace {
 
+bool entered = false;
+
 /// Of the capabilities of a process run by root only reading other users' files stays: the model
 /// may be theirs. What may be read is Landlock's to say.
 std::string drop_capabilities() {
@@ -67,7 +69,10 @@ bool sandbox_wanted() {
   return wanted;
 }
 
+bool in_sandbox() { return entered; }
+
 std::vector<std::string> enter_sandbox(const Rights& rights) {
+  entered = true;
   if (!sandbox_wanted())
     return {"off (TMETER_SANDBOX=off): plugins and the file can do what you can"};
   std::vector<std::string> lines;
@@ -78,7 +83,7 @@ std::vector<std::string> enter_sandbox(const Rights& rights) {
     lines.push_back(std::string("new privileges are possible: ") + std::strerror(errno));
   const auto files = limit_files(rights);
   lines.push_back(files.words);
-  lines.push_back(limit_system_calls(rights, files.landlock));
+  lines.push_back(limit_system_calls(rights));
   return lines;
 }
 

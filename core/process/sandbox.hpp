@@ -20,7 +20,8 @@ struct Rights {
   bool write = false;      // a plugin declared "files"
   bool network = false;    // … "network"
   bool processes = false;  // … "processes"
-  bool threads = false;    // … "threads": they may outlive a callback; nothing to the kernel
+  bool threads = false;    // … "threads": they may outlive a callback, and choose their processor
+  bool inference = false;  // the model is run
 };
 
 /// Adds what a plugin declares ("network files") to `rights`; false when a word is unknown.
@@ -34,6 +35,9 @@ bool sandbox_wanted();
 /// per mechanism: "no writing, no programs, … (seccomp)", or what does not hold and why.
 std::vector<std::string> enter_sandbox(const Rights& rights);
 
+/// Whether this process has called `enter_sandbox`: no plugin is opened before.
+bool in_sandbox();
+
 // The parts, used by enter_sandbox alone.
 
 struct FileLimits {
@@ -41,7 +45,6 @@ struct FileLimits {
   int landlock = 0;  // the version that holds; 0: none
 };
 FileLimits limit_files(const Rights& rights);  // landlock.cpp
-/// What Landlock holds already need not be refused again.
-std::string limit_system_calls(const Rights& rights, int landlock);  // seccomp.cpp
+std::string limit_system_calls(const Rights& rights);  // seccomp.cpp
 
 }  // namespace tmeter::core

@@ -1,138 +1,180 @@
-// Which system calls a worker may not make. What a plugin or LibTorch may need to compute is not
-// listed: memory, threads, clocks, reading. Refused calls fail with an error, so that the code that
-// made them goes on. The kernel checks the filter call by call when it is loaded (0.3 ms for a
-// hundred rules), so what Landlock and missing capabilities hold already is left to them.
-#include <fcntl.h>
-#include <sched.h>
-#include <seccomp.h>
+// The filter of system calls: the kernel runs it at each call of a worker. What it permits is a
+// table, system_calls.hpp. Written as the kernel's own small programs (BPF): the kernel tries
+// every number there is when a filter is loaded, so numbers are looked up as in a tree.
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <utility>
+#include <cstddef>
+#include <vector>
 
 #include "core/process/sandbox.hpp"
+#include "core/process/system_calls.hpp"
 
 namespace tmeter::core {
 namespace {
 
-constexpr int kProcesses[] = {SCMP_SYS(execve),
-                              SCMP_SYS(execveat),
-                              SCMP_SYS(fork),
-                              SCMP_SYS(vfork),
-                              SCMP_SYS(ptrace),
-                              SCMP_SYS(process_vm_readv),
-                              SCMP_SYS(process_vm_writev),
-                              SCMP_SYS(process_madvise),
-                              SCMP_SYS(pidfd_getfd)};
+#if defined(__x86_64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#else
+constexpr uint32_t kArchitecture = 0;  // its calls have not been looked at
+#endif
 
-/// Where Landlock does not say that signals stay inside.
-constexpr int kSignalling[] = {SCMP_SYS(tkill), SCMP_SYS(rt_sigqueueinfo),
-                               SCMP_SYS(pidfd_send_signal)};
+constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
+/// As on a kernel without the call: programs know what to do then.
+constexpr uint32_t kUnknownCall = SECCOMP_RET_ERRNO | ENOSYS;
+/// A file that may not be written is told as such.
+constexpr uint32_t kNoAccess = SECCOMP_RET_ERRNO | EACCES;
 
-/// Nothing else is open that could be connected or sent through.
-constexpr int kNetwork[] = {SCMP_SYS(socket), SCMP_SYS(socketpair)};
+constexpr uint32_t kNumber = offsetof(seccomp_data, nr), kArch = offsetof(seccomp_data, arch);
 
-/// What Landlock knows nothing of.
-constexpr int kFileFacts[] = {
-    SCMP_SYS(chmod),        SCMP_SYS(fchmod),       SCMP_SYS(fchmodat),
-    SCMP_SYS(chown),        SCMP_SYS(fchown),       SCMP_SYS(lchown),
-    SCMP_SYS(fchownat),     SCMP_SYS(utime),        SCMP_SYS(utimes),
-    SCMP_SYS(utimensat),    SCMP_SYS(futimesat),    SCMP_SYS(setxattr),
-    SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr),    SCMP_SYS(removexattr),
-    SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr), SCMP_SYS(open_by_handle_at),
-    SCMP_SYS(memfd_create)};
-
-/// Where Landlock is not there, or too old to hold all of them.
-constexpr int kFiles[] = {SCMP_SYS(creat),    SCMP_SYS(unlink),    SCMP_SYS(unlinkat),
-                          SCMP_SYS(rename),   SCMP_SYS(renameat),  SCMP_SYS(renameat2),
-                          SCMP_SYS(mkdir),    SCMP_SYS(mkdirat),   SCMP_SYS(rmdir),
-                          SCMP_SYS(mknod),    SCMP_SYS(mknodat),   SCMP_SYS(link),
-                          SCMP_SYS(linkat),   SCMP_SYS(symlink),   SCMP_SYS(symlinkat),
-                          SCMP_SYS(truncate), SCMP_SYS(ftruncate), SCMP_SYS(fallocate)};
-
-/// Whatever plugins declare: nobody computes with these. What needs a capability is not listed:
-/// there is none.
-constexpr int kNever[] = {SCMP_SYS(setns),           SCMP_SYS(unshare),
-                          SCMP_SYS(keyctl),          SCMP_SYS(add_key),
-                          SCMP_SYS(request_key),     SCMP_SYS(bpf),
-                          SCMP_SYS(userfaultfd),     SCMP_SYS(io_uring_setup),
-                          SCMP_SYS(personality)};
-constexpr int kCounters[] = {SCMP_SYS(perf_event_open)};
-
-class Filter {
- public:
-  Filter() : context_(seccomp_init(SCMP_ACT_ALLOW)) {
-    // A tree instead of a chain: the kernel tries every call there is while it loads the filter.
-    if (context_) seccomp_attr_set(context_, SCMP_FLTATR_CTL_OPTIMIZE, kBinaryTree);
-  }
-  ~Filter() { seccomp_release(context_); }
-  Filter(const Filter&) = delete;
-  Filter& operator=(const Filter&) = delete;
-
-  template <size_t N>
-  void refuse(const int (&calls)[N]) {
-    for (const int call : calls) add(call, EPERM, {});
-  }
-  void refuse_if(int call, int error, scmp_arg_cmp condition) { add(call, error, {&condition, 1}); }
-  void answer(int call, int error) { add(call, error, {}); }
-  bool load() { return context_ && !failed_ && seccomp_load(context_) == 0; }
-
- private:
-  struct Conditions {
-    const scmp_arg_cmp* first = nullptr;
-    unsigned count = 0;
-  };
-  void add(int call, int error, Conditions c) {
-    if (!context_) return;
-    const auto action = SCMP_ACT_ERRNO(static_cast<uint32_t>(error));
-    const int result = seccomp_rule_add_array(context_, action, call, c.count, c.first);
-    // A call this machine does not have cannot be made.
-    if (result != 0 && result != -EDOM && result != -EFAULT) failed_ = true;
-  }
-  static constexpr uint32_t kBinaryTree = 2;
-  scmp_filter_ctx context_;
-  bool failed_ = false;
-};
-
-void refuse_writing(Filter& f, int landlock) {
-  constexpr int kHoldsAll = 3;  // with truncation
-  f.refuse(kFileFacts);
-  if (landlock >= kHoldsAll) return;
-  f.refuse(kFiles);
-  for (const auto& [call, flags] : {std::pair{SCMP_SYS(open), 1u}, {SCMP_SYS(openat), 2u}}) {
-    for (const scmp_datum_t way : {O_WRONLY, O_RDWR})
-      f.refuse_if(call, EACCES, SCMP_CMP(flags, SCMP_CMP_MASKED_EQ, O_ACCMODE, way));
-    for (const scmp_datum_t way : {O_CREAT, O_TRUNC})
-      f.refuse_if(call, EACCES, SCMP_CMP(flags, SCMP_CMP_MASKED_EQ, way, way));
-  }
-  f.answer(SCMP_SYS(openat2), ENOSYS);  // its flags lie in memory; callers fall back to openat
+/// Where the kernel keeps an argument, of eight bytes in the order of this machine.
+uint32_t place_of(const Condition& c) {
+  constexpr uint32_t kUpper = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 4 : 0;
+  const auto begin = static_cast<uint32_t>(offsetof(seccomp_data, args)) +
+                     static_cast<uint32_t>(c.argument) * 8;
+  return begin + (c.upper_half ? kUpper : 4 - kUpper);
 }
 
-void refuse_processes(Filter& f, int landlock) {
-  constexpr int kHoldsSignals = 6;
-  f.refuse(kProcesses);
-  f.refuse_if(SCMP_SYS(clone), EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
-  f.answer(SCMP_SYS(clone3), ENOSYS);  // likewise; threads are made with clone
-  f.refuse_if(SCMP_SYS(prlimit64), EPERM, SCMP_A0(SCMP_CMP_NE, 0));
-  if (landlock >= kHoldsSignals) return;
-  f.refuse(kSignalling);
-  const auto self = static_cast<scmp_datum_t>(getpid());  // a process may abort itself
-  for (const int call : {SCMP_SYS(kill), SCMP_SYS(tgkill), SCMP_SYS(rt_tgsigqueueinfo)})
-    f.refuse_if(call, EPERM, SCMP_A0(SCMP_CMP_NE, self));
+uint8_t rights_word(const Rights& r) {
+  return static_cast<uint8_t>(
+      (r.network ? kNetworkRight : 0) | (r.write ? kFilesRight : 0) |
+      (r.processes ? kProcessesRight : 0) | (r.threads ? kThreadsRight : 0) |
+      (r.inference ? kInferenceRight : 0) | (r.counters ? kCountersRight : 0) |
+      (r.devices.empty() ? 0 : kDevicesRight));
+}
+
+/// A call that is permitted: in any way when `rows` is empty, or as one of them says.
+struct Permitted {
+  int call;
+  std::vector<std::span<const Condition>> rows;
+};
+
+/// In the order of their numbers.
+std::vector<Permitted> permitted_calls(const Rights& rights) {
+  const auto own = rights_word(rights);
+  const auto given = [&](uint8_t needed) { return needed == kEverybody || (needed & own) != 0; };
+  std::vector<Permitted> out;
+  out.reserve(192);
+  for (const auto& group : kPermittedCalls) {
+    if (!given(group.rights)) continue;
+    for (const int call : group.calls) {
+      if (call >= 0) out.push_back({call, {}});
+    }
+  }
+  const auto unchecked = static_cast<ptrdiff_t>(out.size());
+  for (const auto& row : kCheckedCalls) {
+    if (row.call < 0 || !given(row.rights)) continue;
+    const auto known = std::find_if(out.begin(), out.end(),
+                                    [&](const Permitted& p) { return p.call == row.call; });
+    if (known == out.end()) {
+      out.push_back({row.call, {row.conditions}});
+    } else if (known - out.begin() >= unchecked) {
+      known->rows.push_back(row.conditions);
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.call < b.call; });
+  return out;
+}
+
+class Program {
+ public:
+  explicit Program(const std::vector<Permitted>& calls) : calls_(calls) {
+    code_.reserve(4 * calls.size());
+    add(BPF_LD | BPF_W | BPF_ABS, kArch);
+    add(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0);
+    add(BPF_RET | BPF_K, kUnknownCall);
+    add(BPF_LD | BPF_W | BPF_ABS, kNumber);
+    look_up(0, calls.size());
+  }
+  const std::vector<sock_filter>& code() const { return code_; }
+
+ private:
+  void add(int code, uint32_t value, size_t if_true = 0, size_t if_false = 0) {
+    code_.push_back({static_cast<uint16_t>(code), static_cast<uint8_t>(if_true),
+                     static_cast<uint8_t>(if_false), value});
+  }
+
+  /// The number is loaded; it is one of these calls or none.
+  void look_up(size_t begin, size_t end) {
+    if (is_run(begin, end)) return answer_run(begin, end);
+    const auto middle = begin + (end - begin) / 2;
+    add(BPF_JMP | BPF_JGE | BPF_K, static_cast<uint32_t>(calls_[middle].call), 0, 1);
+    const auto jump = code_.size();
+    add(BPF_JMP | BPF_JA, 0);
+    look_up(begin, middle);
+    code_[jump].k = static_cast<uint32_t>(code_.size() - jump - 1);
+    look_up(middle, end);
+  }
+
+  /// One call, or several with numbers in a row and nothing to look at.
+  bool is_run(size_t begin, size_t end) const {
+    if (end - begin <= 1) return true;
+    const auto length = static_cast<int>(end - begin);
+    if (calls_[end - 1].call - calls_[begin].call >= length) return false;
+    return std::all_of(calls_.begin() + static_cast<ptrdiff_t>(begin),
+                       calls_.begin() + static_cast<ptrdiff_t>(end),
+                       [](const Permitted& p) { return p.rows.empty(); });
+  }
+
+  void answer_run(size_t begin, size_t end) {
+    const auto first = static_cast<uint32_t>(calls_[begin].call),
+               last = static_cast<uint32_t>(calls_[end - 1].call);
+    if (first == last) {
+      add(BPF_JMP | BPF_JEQ | BPF_K, first, 1, 0);
+    } else {
+      add(BPF_JMP | BPF_JGE | BPF_K, first, 0, 1);
+      add(BPF_JMP | BPF_JGT | BPF_K, last, 0, 1);
+    }
+    add(BPF_RET | BPF_K, kUnknownCall);
+    for (const auto& row : calls_[begin].rows) check(row);
+    if (calls_[begin].rows.empty()) return add(BPF_RET | BPF_K, kAllow);
+    const bool opens = first == static_cast<uint32_t>(SYS_open) || first == SYS_openat;
+    add(BPF_RET | BPF_K, opens ? kNoAccess : kUnknownCall);
+  }
+
+  /// Allows the call if all conditions hold; goes on behind if not.
+  void check(std::span<const Condition> row) {
+    std::vector<size_t> to_end;
+    for (const auto& c : row) {
+      add(BPF_LD | BPF_W | BPF_ABS, place_of(c));
+      if (c.mask != ~uint32_t{0}) add(BPF_ALU | BPF_AND | BPF_K, c.mask);
+      for (size_t i = 0; i < c.values.size(); ++i) {
+        const auto value = c.values[i] == kThisProcess ? static_cast<uint32_t>(getpid())
+                                                       : c.values[i];
+        add(BPF_JMP | BPF_JEQ | BPF_K, value, c.values.size() - i, 0);
+      }
+      to_end.push_back(code_.size());
+      add(BPF_JMP | BPF_JA, 0);
+    }
+    add(BPF_RET | BPF_K, kAllow);
+    for (const auto at : to_end) code_[at].k = static_cast<uint32_t>(code_.size() - at - 1);
+  }
+
+  const std::vector<Permitted>& calls_;
+  std::vector<sock_filter> code_;
+};
+
+bool load(const std::vector<sock_filter>& code) {
+  const sock_fprog program{static_cast<unsigned short>(code.size()),
+                           const_cast<sock_filter*>(code.data())};
+  return kArchitecture != 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
 }  // namespace
 
-std::string limit_system_calls(const Rights& rights, int landlock) {
-  Filter filter;
-  filter.refuse(kNever);
+std::string limit_system_calls(const Rights& rights) {
+  if (!load(Program(permitted_calls(rights)).code()))
+    return "system calls are not limited (no seccomp here)";
   std::string words;
-  if (!rights.counters) filter.refuse(kCounters);
-  if (!rights.network) filter.refuse(kNetwork), words += "no network, ";
-  if (!rights.processes)
-    refuse_processes(filter, landlock), words += "no other programs or processes, ";
-  if (!rights.write) refuse_writing(filter, landlock), words += "no writing of files, ";
-  if (!filter.load()) return "system calls are not limited (no seccomp here)";
+  if (!rights.network) words += "no network, ";
+  if (!rights.processes) words += "no other programs or processes, ";
+  if (!rights.write) words += "no writing of files, ";
   return words + "no change of the system (seccomp)";
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "core/process/activity.hpp"
+#include "core/process/descendants.hpp"
 #include "core/process/end_signals.hpp"
 #include "core/process/event_loop.hpp"
 #include "core/process/frame_validator.hpp"
@@ -278,8 +279,10 @@ class Supervisor {
   }
 
   Ending attempt(bool watchful) {
-    Attempt attempt(job_, work_, course_, terminal_, *outputs_, excluded_, watchful);
-    return attempt.run();
+    const auto ending =
+        Attempt(job_, work_, course_, terminal_, *outputs_, excluded_, watchful).run();
+    descendants_.end();
+    return ending;
   }
 
   void leave_out(const Ending& ending) {
@@ -396,6 +399,7 @@ class Supervisor {
 
   const Job& job_;
   const Work& work_;
+  const Descendants descendants_;
   Course course_;
   Terminal terminal_;
   std::optional<Outputs> outputs_;

@@ -94,6 +94,7 @@ Ending work_and_catch(Worker& worker, const Work& work) {
 void become_worker(const WorkerStart& start, const Work& work,
                    const std::vector<Excluded>& excluded) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setsid();  // no terminal to type into: Ctrl-C reaches the supervisor, which passes it on
   const int frames = let_go_of_files(start);
   explain_crashes();
   Interrupt interrupt;

@@ -19,6 +19,7 @@
 #include "core/execution/executor.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/model_loading.hpp"
+#include "core/process/sandbox.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 
 namespace {
@@ -86,6 +87,8 @@ int compare(unsigned threads, int rounds, const std::string& model, const char* 
   settings.options["torch-backend"]["real-values"] = {.value = std::to_string(threads)};
   if (operators) settings.options["torch-backend"]["op-library"] = {.value = operators};
   Registry registry(settings);
+  setenv("TMETER_SANDBOX", "off", 1);  // LibTorch is measured, not the sandbox
+  enter_sandbox({});
   CallLog log;
   const tmeter_source source(model);
   tmeter_request request{&source, false, {}};

@@ -4,8 +4,13 @@
 // forbids and tell, in findings, what came of it: "write: Permission denied" or "write: done".
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -113,6 +118,30 @@ int forked() {
   return child;
 }
 
+int called(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0) {
+  return static_cast<int>(syscall(number, a, b, c, d, e));
+}
+
+long pointer(const void* p) { return reinterpret_cast<long>(p); }
+
+/// Newer than Debian 12's headers.
+constexpr long kFchmodat2 = 452, kSetxattrat = 463, kRemovexattrat = 466, kFileSetattr = 469;
+constexpr unsigned long kSetFlags = 0x40086602;  // FS_IOC_SETFLAGS
+
+int on_file(const std::string& path, int (*what)(int)) {
+  const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  return fd < 0 ? fd : what(fd);
+}
+
+/// A child that is gone at once, and its child, which stays.
+int daemon_started() {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  if (fork() != 0) _exit(0);
+  setsid();
+  for (;;) pause();
+}
+
 /// Below 0 with errno: it did not work.
 const std::map<std::string, std::function<int(const std::string&)>> kAttempts{
     {"read", [](const std::string& p) { return opened(p, O_RDONLY); }},
@@ -142,6 +171,54 @@ const std::map<std::string, std::function<int(const std::string&)>> kAttempts{
      [](const std::string&) { return static_cast<int>(syscall(SYS_unshare, 0x10000000)); }},
     {"memfd",
      [](const std::string&) { return static_cast<int>(syscall(SYS_memfd_create, "x", 0)); }},
+    {"setuid", [](const std::string& p) { return called(kFchmodat2, AT_FDCWD, pointer(p.c_str()), 04755, 0); }},
+    {"setxattrat",
+     [](const std::string& p) {
+       struct { uint64_t value; uint32_t size, flags; } arguments{reinterpret_cast<uint64_t>("x"), 1, 0};
+       return called(kSetxattrat, AT_FDCWD, pointer(p.c_str()), 0, pointer("user.rogue"), pointer(&arguments));
+     }},
+    {"removexattrat",
+     [](const std::string& p) {
+       return called(kRemovexattrat, AT_FDCWD, pointer(p.c_str()), 0, pointer("user.there"));
+     }},
+    {"file_setattr",
+     [](const std::string& p) {
+       uint64_t attributes[4] = {0x80 /* not dumped */, 0, 0, 0};
+       return called(kFileSetattr, AT_FDCWD, pointer(p.c_str()), pointer(attributes), 24, 0);
+     }},
+    {"set-flags",
+     [](const std::string& p) {
+       return on_file(p, [](int fd) {
+         int flags = 0x40;  // not dumped
+         return ioctl(fd, kSetFlags, &flags);
+       });
+     }},
+    {"shared-memory", [](const std::string&) { return shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600); }},
+    {"queue", [](const std::string&) { return called(SYS_msgget, IPC_PRIVATE, IPC_CREAT | 0600); }},
+    {"posix-queue",
+     [](const std::string& p) {
+       return called(SYS_mq_open, pointer(p.c_str()), O_RDWR | O_CREAT, 0600, 0);
+     }},
+    {"type",
+     [](const std::string& p) {
+       return on_file(p, [](int fd) { return ioctl(fd, TIOCSTI, "x"); });
+     }},
+    {"terminal", [](const std::string&) { return opened("/dev/tty", O_RDONLY); }},
+    {"own-signals",
+     [](const std::string&) {
+       int ends[2];
+       if (pipe(ends) != 0) return -1;
+       return fcntl(ends[0], F_SETOWN, getppid());
+     }},
+    {"signal-kind",
+     [](const std::string&) {
+       int ends[2];
+       if (pipe(ends) != 0) return -1;
+       return fcntl(ends[0], F_SETSIG, SIGKILL);
+     }},
+    {"outlive", [](const std::string&) { return prctl(PR_SET_PDEATHSIG, 0); }},
+    {"daemon", [](const std::string&) { return daemon_started(); }},
+    {"others-group", [](const std::string&) { return kill(0, 0); }},
     {"thread",
      [](const std::string&) {
        std::thread([] {}).join();

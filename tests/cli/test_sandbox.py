@@ -1,10 +1,16 @@
 """The sandbox, tried from a plugin: what a worker has given up fails, the report is complete all the same, and with the
 sandbox off the same attempts succeed, so that these tests can fail."""
+import contextlib
+import hashlib
 import json
 import os
 import pathlib
+import pty
+import shutil
 import subprocess
 import tempfile
+import threading
+import unittest
 
 from support import MODELS, NO_LEAKS, SOURCE, TMETER, CliTest, build_plugin, main, tmeter
 
@@ -45,6 +51,20 @@ class Sandbox(CliTest):
             "signal": "",
             "unshare": "",
             "memfd": "",
+            "setuid": self.victim,
+            "setxattrat": self.victim,
+            "removexattrat": self.victim,
+            "file_setattr": self.victim,
+            "set-flags": self.victim,
+            "shared-memory": "",
+            "queue": "",
+            "posix-queue": "tmeter-test",
+            "type": "/dev/null",
+            "own-signals": "",
+            "signal-kind": "",
+            "outlive": "",
+            "daemon": "",
+            "others-group": "",
         }
 
     def outcomes(self, attempts, plugin=None, env=None):
@@ -76,6 +96,10 @@ class Sandbox(CliTest):
     def test_the_same_succeeds_with_the_sandbox_off_and_the_report_says_so(self):
         attempts = self.attempts()
         del attempts["execve"], attempts["signal"], attempts["unshare"]  # no such program; harmless either way
+        # What this kernel or file system may lack, what would stay behind, and what needs a terminal.
+        for what in ("setxattrat", "removexattrat", "file_setattr", "set-flags", "shared-memory", "queue", "posix-queue", "type",
+                     "outlive", "setuid"):
+            del attempts[what]
         outcomes = self.outcomes(attempts, env={"TMETER_SANDBOX": "off"})
         self.assertEqual(outcomes, {what: "done" for what in attempts})
         self.assertTrue(any("the sandbox is off" in w for w in self.document["warnings"]), self.document["warnings"])
@@ -164,10 +188,223 @@ class Sandbox(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["totals"]["macs"], 4089184256)
 
+    def test_there_is_no_terminal_to_type_into(self):
+        """With a terminal that is the controlling one, as for a user."""
+        wishes = {"ROGUE_TRY": "terminal ", "TMETER_SANDBOX": "off"}
+        arguments = ["--plugins=params,flops,rogue", "--plugin", self.plugin, "--report", f"json={self.folder / 'r.json'}", RESNET]
+        program, ends = [TMETER, *map(str, arguments)], []
+        for run in (program, ["head", "-c0", "/dev/tty"]):
+            pid, terminal = pty.fork()
+            if pid == 0:
+                os.execvpe(run[0], run, {**os.environ, **wishes})
+            try:
+                while os.read(terminal, 4096):
+                    pass
+            except OSError:
+                pass  # the other end is closed
+            ends.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            os.close(terminal)
+        self.assertEqual(ends, [0, 0], "a program without tmeter has the terminal")
+        findings = json.loads((self.folder / "r.json").read_text())["findings"]
+        self.assertIn("terminal: No such device or address", [f["text"] for f in findings])
+
+    def test_no_process_outlives_the_run(self):
+        before = self.own_processes()
+        self.assertEqual(self.outcomes({"daemon": ""}, env={"TMETER_SANDBOX": "off"}), {"daemon": "done"})
+        declaring = self.folder_of_plugins / "forking.tmeter"
+        build_plugin("rogue_plugin.cpp", declaring, '-DROGUE_RIGHTS="processes"')
+        self.assertEqual(self.outcomes({"daemon": ""}, plugin=declaring), {"daemon": "done"})
+        self.assertEqual(self.own_processes() - before, set())
+
+    @staticmethod
+    def own_processes():
+        """Those that run this tmeter with a plugin of this class."""
+        found = set()
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if b"tmeter-rogue-" in (entry / "cmdline").read_bytes() and os.path.samefile(entry / "exe", TMETER):
+                    found.add(entry.name)
+        return found
+
     def test_verbose_says_what_holds(self):
         done = tmeter("-v", RESNET)
         self.assertIn("tmeter: sandbox: ", done.stderr)
         self.assertIn("seccomp", done.stderr)
+
+
+class Early(CliTest):
+    """Code of a library runs before anybody calls it. It runs in the sandbox, whatever the command."""
+
+    @classmethod
+    def setUpClass(cls):
+        built = tempfile.TemporaryDirectory(prefix="tmeter-early-")
+        cls.addClassCleanup(built.cleanup)
+        cls.evidence = pathlib.Path(built.name)
+        cls.plugins = cls.evidence / "plugins"
+        cls.plugins.mkdir()
+        cls.plugin = cls.plugins / "early.tmeter"
+        build_plugin("early_plugin.cpp", cls.plugin, f'-DEVIDENCE="{built.name}/evidence-"')
+        cls.saved = cls.evidence / "saved.json"
+        cls.saved.write_text(tmeter("--report", "json", RESNET).stdout)
+
+    def setUp(self):
+        super().setUp()
+        for left in self.evidence.glob("evidence-*"):
+            left.unlink()
+
+    def left(self):
+        return {path.name.removeprefix("evidence-") for path in self.evidence.glob("evidence-*")}
+
+    def commands(self):
+        given = ("--plugin", self.plugin)
+        saved = self.saved
+        return {
+            "analyse": (*given, RESNET),
+            "in a folder": ("--plugin-path", self.plugins, RESNET),
+            "show": ("show", *given, saved),
+            "its report": (*given, "--report", "early", RESNET),
+            "diff": ("diff", *given, saved, saved),
+            "merge": ("merge", *given, saved, saved, "--index"),
+            "config": ("config",),
+            "list": ("plugin", "list", *given),
+            "info": ("plugin", "info", "early", *given),
+            "manifest": ("plugin", "manifest", self.plugin),
+            "check": ("plugin", "check", self.plugin),
+        }
+
+    def test_nothing_runs_outside_the_sandbox(self):
+        for name, arguments in self.commands().items():
+            with self.subTest(name):
+                done = tmeter(*arguments, env={"TMETER_PLUGIN_PATH": str(self.plugins)})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(self.left(), set())
+
+    def test_it_does_run_in_all_of_them(self):
+        """Without the sandbox each leaves what it did, or the test above would show nothing."""
+        for name, arguments in self.commands().items():
+            with self.subTest(name):
+                self.setUp()
+                done = tmeter(*arguments, env={"TMETER_PLUGIN_PATH": str(self.plugins), "TMETER_SANDBOX": "off"})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(self.left(), {"resolver", "constructor", "init"})
+                self.assertEqual((self.evidence / "evidence-init").read_bytes(), pathlib.Path("/etc/passwd").read_bytes()[:64])
+
+    def test_figures_are_there_all_the_same(self):
+        done = tmeter("--plugin", self.plugin, "--report", "json", RESNET)
+        self.assertEqual(json.loads(done.stdout)["totals"]["early"], 42 * 175)
+
+    def test_what_is_described_is_what_it_says_and_no_more(self):
+        """The process that asks writes the manifest; the plugin, in another one, has a say about its own texts alone."""
+        manifest = self.folder / "early.tmeter.toml"
+        done = tmeter("plugin", "manifest", self.plugin, "--output", manifest)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("com.rogue.early", manifest.read_text())
+        self.assertEqual(self.left(), set())
+
+    def test_a_plugin_linked_to_a_library_of_its_own_is_described_in_the_sandbox(self):
+        """By $ORIGIN, by an absolute path, and by way of another library."""
+        folder = self.folder / "linked"
+        (folder / "plugins").mkdir(parents=True)
+        (folder / "far").mkdir()
+        far, near = self.file("far.c", "int far_answer(void) { return 40; }\n"), self.file(
+            "near.c", "int far_answer(void);\nint near_answer(void) { return far_answer() + 2; }\n")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "far" / "libfar.so", far], check=True)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "libnear.so", near, "-L", folder / "far", "-lfar",
+                        "-Wl,-rpath,$ORIGIN/far"], check=True)
+        source = self.file("linked.cpp", f'#include "{SOURCE}/tests/cli/digest_plugin.cpp"\n'
+                           'extern "C" int near_answer();\nstatic const int kept = near_answer();\n'
+                           '__attribute__((used)) static int use() { return kept + near_answer(); }\n')
+        for name, path in (("origin", "$ORIGIN/.."), ("absolute", str(folder))):
+            plugin = folder / "plugins" / f"{name}.tmeter"
+            build_plugin(source, plugin, "-L", folder, "-lnear", f"-Wl,-rpath,{path}", "-Wl,-rpath-link," + str(folder / "far"),
+                         "-Wl,--no-as-needed", "-lnear")
+            with self.subTest(name):
+                done = tmeter("--plugin", plugin, "--report", "json", RESNET)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                shown = tmeter("plugin", "manifest", plugin)
+                self.assertEqual(shown.returncode, 0, shown.stderr)
+                self.assertIn(str(folder / "far"), shown.stdout)
+            plugin.unlink()
+
+
+class ByDescriptor(CliTest):
+    """A library is opened once: what is checked, hashed and loaded is that file."""
+
+    @classmethod
+    def setUpClass(cls):
+        built = tempfile.TemporaryDirectory(prefix="tmeter-exchange-")
+        cls.addClassCleanup(built.cleanup)
+        cls.built = pathlib.Path(built.name)
+        build_plugin("early_plugin.cpp", cls.built / "early.tmeter", f'-DEVIDENCE="{built.name}/evidence-"')
+        build_plugin("rogue_plugin.cpp", cls.built / "good.tmeter", '-DROGUE_RIGHTS=""')
+
+    def test_an_exchange_of_files_does_not_pass_the_allow_list(self):
+        """While another process exchanges the file all the time, and where the file itself is written anew."""
+        good, bad, plugin = self.built / "good.tmeter", self.built / "early.tmeter", self.folder / "p.tmeter"
+        config = self.file("config.toml", f'plugin-sha256 = ["{hashlib.sha256(good.read_bytes()).hexdigest()}"]\n')
+        for how in ("renamed", "written"):
+            shutil.copy(good, plugin)
+            stop = threading.Event()
+
+            def exchange():
+                while not stop.is_set():
+                    for source in (bad, good):
+                        if how == "renamed":
+                            shutil.copy(source, self.folder / "next")
+                            os.replace(self.folder / "next", plugin)
+                        else:
+                            plugin.write_bytes(source.read_bytes())
+
+            thread = threading.Thread(target=exchange)
+            thread.start()
+            try:
+                outcomes = {0: 0, 5: 0}
+                for _ in range(30):
+                    done = tmeter("--plugin", plugin, "--config", config, "--report", "json", RESNET, env={"TMETER_SANDBOX": "off"})
+                    self.assertIn(done.returncode, outcomes, done.stderr)
+                    outcomes[done.returncode] += 1
+                    if done.returncode == 0:
+                        self.assertIn("rogue", json.loads(done.stdout)["totals"])
+                    self.assertEqual(list(self.built.glob("evidence-*")), [], how)
+            finally:
+                stop.set()
+                thread.join()
+
+    def test_folders_of_others_and_links_into_them_are_refused(self):
+        shared = self.folder / "shared"
+        shared.mkdir()
+        plugin = shared / "p.tmeter"
+        shutil.copy(self.built / "good.tmeter", plugin)
+        link, chain = self.folder / "link.tmeter", self.folder / "chain.tmeter"
+        link.symlink_to(plugin)
+        (shared / "back.tmeter").symlink_to(self.built / "good.tmeter")
+        chain.symlink_to(shared / "back.tmeter")
+        through = self.folder / "through"
+        through.symlink_to(shared)
+        for mode in (0o777, 0o1777):
+            shared.chmod(mode)
+            for path in (plugin, link, chain, through / "p.tmeter"):
+                with self.subTest(path=path, mode=oct(mode)):
+                    self.assert_refused(5, [str(path), "anybody on this machine can change it"], RESNET, "--plugin", path)
+        shared.chmod(0o755)
+        for path in (plugin, link, chain, through / "p.tmeter"):
+            self.assertEqual(tmeter(RESNET, "--plugin", path).returncode, 0)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
+    def test_what_belongs_to_others_is_refused(self):
+        shared = self.folder / "shared"
+        shared.mkdir()
+        plugin = shared / "p.tmeter"
+        shutil.copy(self.built / "good.tmeter", plugin)
+        os.chown(plugin, 12345, -1)
+        self.assert_refused(5, [str(plugin), "belongs to another user (12345)"], RESNET, "--plugin", plugin)
+        os.chown(plugin, 0, -1)
+        os.chown(shared, 12345, -1)
+        self.assert_refused(5, [str(shared), "belongs to another user (12345)"], RESNET, "--plugin", plugin)
+        self.assert_refused(2, [str(shared), "belongs to another user (12345)"], RESNET, "--plugin-path", shared)
+        done = tmeter(RESNET, env={"TMETER_PLUGIN_PATH": str(shared)})
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("belongs to another user (12345)", done.stderr)
 
 
 if __name__ == "__main__":

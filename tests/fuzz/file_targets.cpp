@@ -1,4 +1,5 @@
 // Files: each input becomes a file in memory, whole or as the one entry of an archive that matters.
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "core/merging/merging.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/model_loading.hpp"
+#include "core/process/sandbox.hpp"
 #include "core/saved/saved_report.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/support/zip_writer.hpp"
@@ -22,6 +24,8 @@ namespace {
 core::Registry& registry() {
   static auto* const made = [] {
     core::add_plugin_host_interfaces();
+    setenv("TMETER_SANDBOX", "off", 1);  // inputs come and crashes go through files
+    core::enter_sandbox({});
     auto* const settings = new core::Settings();  // the registry refers to them
     settings->plugin_paths = {TMETER_FUZZ_PLUGINS};
     return new core::Registry(*settings);

@@ -33,7 +33,6 @@ ONLY_IN = {
     "boost/dll": ["core/plugin_host"],
     "boost/program_options": ["apps/tmeter"],
     "toml++": ["core/config"],
-    "seccomp.h": ["core/process"],
     "simdjson": ["plugins/loaders", "plugins/torch_backend/execute", "core/saved"],
     "utf8proc.h": ["plugins/reports/text"],
     "hwy/": ["apps/measure", "plugins/highway", "plugins/metrics/param_stats", "plugins/advice/pruning", "plugins/advice/quantization"],

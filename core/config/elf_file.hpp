@@ -1,0 +1,36 @@
+// The headers of a shared library in a file, read with a bound on each.
+#pragma once
+#include <elf.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace tmeter::core {
+
+using ElfHeader = ElfW(Ehdr);
+using ElfSegment = ElfW(Phdr);
+
+inline bool read_at(int file, uint64_t offset, void* out, size_t size) {
+  return pread(file, out, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+}
+
+/// Nothing when it is no library of this machine's kind.
+inline std::vector<ElfSegment> elf_segments(int file) {
+  constexpr size_t kMost = 64;
+  constexpr unsigned char kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
+  ElfHeader h{};
+  const bool is_library = read_at(file, 0, &h, sizeof h) &&
+                          std::memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
+                          h.e_ident[EI_CLASS] == kClass && h.e_phentsize == sizeof(ElfSegment) &&
+                          h.e_phnum <= kMost;
+  if (!is_library) return {};
+  std::vector<ElfSegment> out(h.e_phnum);
+  if (!read_at(file, h.e_phoff, out.data(), out.size() * sizeof(ElfSegment))) return {};
+  return out;
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,124 @@
+#include "core/config/opened_library.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+
+namespace tmeter::core {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr int kMostLinks = 40;  // as the kernel's own limit
+/// Out of the way of code that closes small numbers.
+constexpr int kFarAway = 512;
+
+[[noreturn]] void refuse(const std::string& library, const std::string& why) {
+  throw Error(ErrorKind::kPlugin, "plugin " + library + " " + why);
+}
+
+[[noreturn]] void refuse_unread(const std::string& library, int error) {
+  if (error == ENOENT) refuse(library, "does not exist");
+  refuse(library, std::string("cannot be read: ") + std::strerror(error));
+}
+
+void require_trusted(const std::string& library, const struct stat& info,
+                     const std::string& folder = {}) {
+  const auto why = who_else_may_write(info);
+  if (why.empty()) return;
+  refuse(library, folder.empty() ? "is not used: " + why
+                                 : "is not used: of its folder " + folder + ", " + why);
+}
+
+Descriptor moved_away(Descriptor file) {
+  const int moved = fcntl(file.get(), F_DUPFD_CLOEXEC, kFarAway);
+  return moved >= 0 ? Descriptor(moved) : std::move(file);
+}
+
+/// The place a link leads to. Whoever may write the folder of a link may change the plugin, too.
+fs::path followed(const std::string& library, fs::path path) {
+  for (int i = 0; i < kMostLinks; ++i) {
+    struct stat info {};
+    const auto folder = path.parent_path();
+    if (stat(folder.c_str(), &info) == 0) require_trusted(library, info, folder.string());
+    if (lstat(path.c_str(), &info) != 0) refuse_unread(library, errno);
+    if (!S_ISLNK(info.st_mode)) return path;
+    std::error_code failed;
+    const auto target = fs::read_symlink(path, failed);
+    if (failed) refuse_unread(library, failed.value());
+    path = target.is_absolute() ? target : folder / target;
+  }
+  refuse_unread(library, ELOOP);
+}
+
+void require_regular(const std::string& library, const struct stat& info) {
+  if (S_ISDIR(info.st_mode))
+    refuse(library, "is a folder; give the .tmeter file inside it, or the folder as --plugin-path");
+  if (!S_ISREG(info.st_mode)) refuse(library, "is no regular file");
+}
+
+}  // namespace
+
+OpenedLibrary::OpenedLibrary(const std::string& library)
+    : path_(fs::absolute(library).lexically_normal().string()) {
+  // What is no file is not opened: a pipe would be waited for.
+  struct stat info {};
+  if (stat(path_.c_str(), &info) != 0) refuse_unread(path_, errno);
+  require_regular(path_, info);
+  const auto place = followed(path_, path_);
+  const Descriptor folder(
+      open(place.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  file_ = moved_away(Descriptor(openat(folder.get(), place.filename().c_str(),
+                                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)));
+  if (file_.get() < 0) refuse_unread(path_, errno);
+  struct stat of_folder {};
+  if (fstat(file_.get(), &info) != 0 || fstat(folder.get(), &of_folder) != 0)
+    refuse_unread(path_, errno);
+  require_regular(path_, info);
+  require_trusted(path_, info);
+  require_trusted(path_, of_folder, place.parent_path().string());
+  std::error_code failed;
+  const auto real = fs::canonical(place.parent_path(), failed);
+  folder_ = (failed ? place.parent_path() : real).string();
+  opened_ = stamp();
+}
+
+void OpenedLibrary::seal() {
+  const auto fail = [&](const char* doing) {
+    refuse(path_, std::string("cannot be copied into memory: ") + doing + ": " +
+                      std::strerror(errno));
+  };
+  const auto name = fs::path(path_).filename().string();
+  Descriptor copy(memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (copy.get() < 0) fail("memfd_create");
+  off_t done = 0;
+  for (;;) {
+    constexpr size_t kPiece = size_t{1} << 30;
+    const auto n = sendfile(copy.get(), file_.get(), &done, kPiece);
+    if (n < 0 && errno != EINTR) fail("sendfile");
+    if (n == 0) break;
+  }
+  const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  if (fcntl(copy.get(), F_ADD_SEALS, seals) != 0) fail("seals");
+  file_ = moved_away(std::move(copy));
+  opened_ = stamp();
+}
+
+std::string OpenedLibrary::path_by_descriptor() const {
+  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file_.get());
+}
+
+FileStamp OpenedLibrary::stamp() const { return stamp_of(file_.get()); }
+
+void OpenedLibrary::require_unchanged() const {
+  if (!(stamp() == opened_)) refuse(path_, "was written into while it was opened; start again");
+}
+
+}  // namespace tmeter::core

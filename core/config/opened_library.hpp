@@ -1,0 +1,39 @@
+// A plugin's library, opened once: what is checked, hashed, described and loaded is this very file,
+// whatever its name leads to meanwhile.
+#pragma once
+#include <string>
+
+#include "core/base/descriptor.hpp"
+#include "core/config/library_file.hpp"
+
+namespace tmeter::core {
+
+class OpenedLibrary {
+ public:
+  /// Throws Error(kPlugin): it is not there, no regular file, cannot be read; or somebody else can
+  /// change it, its folder, or the folder of a link on the way to it.
+  explicit OpenedLibrary(const std::string& library);
+
+  /// From now on a copy in memory stands for the file, which nobody can change any more, whoever
+  /// writes into the file. Throws Error(kPlugin) when there is no memory for it. Call it before
+  /// the sandbox is entered.
+  void seal();
+
+  /// As it was named, absolute.
+  const std::string& path() const { return path_; }
+  /// Where the file itself lies, for "$ORIGIN".
+  const std::string& folder() const { return folder_; }
+  int descriptor() const { return file_.get(); }
+  /// A path to the open file: for whoever knows paths alone, in this process and in its debugger.
+  std::string path_by_descriptor() const;
+  /// Throws Error(kPlugin) when the file has been written into since it was opened.
+  void require_unchanged() const;
+
+ private:
+  FileStamp stamp() const;
+  std::string path_, folder_;
+  Descriptor file_;
+  FileStamp opened_;
+};
+
+}  // namespace tmeter::core

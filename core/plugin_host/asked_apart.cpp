@@ -1,0 +1,249 @@
+#include "core/plugin_host/asked_apart.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "core/base/descriptor.hpp"
+#include "core/base/text.hpp"
+#include "core/config/manifest_index.hpp"
+#include "core/plugin_host/check_offers.hpp"
+#include "core/plugin_host/describe.hpp"
+#include "core/plugin_host/library_rights.hpp"
+#include "core/plugin_host/offers.hpp"
+#include "core/plugin_host/opening.hpp"
+#include "core/plugin_host/started.hpp"
+#include "core/process/limits.hpp"
+#include "core/process/sandbox.hpp"
+#include "core/process/worker_exit.hpp"
+#include "core/process/worker_memory.hpp"
+
+namespace tmeter::core {
+namespace {
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kMostBytes = size_t{1} << 20;
+constexpr double kMostSeconds = 60;
+constexpr auto kLook = std::chrono::milliseconds(50);
+constexpr auto kPatience = std::chrono::seconds(1);
+
+/// The first byte of an answer.
+enum Answer : char { kDescribed = 'D', kUnusable = 'U', kFailed = 'F' };
+
+// --- the process that opens the library ---------------------------------------------------------
+
+void say(int out, char kind, const std::string& text) {
+  const auto answer = kind + text;
+  size_t done = 0;
+  while (done < answer.size()) {
+    const auto n = write(out, answer.data() + done, answer.size() - done);
+    if (n < 0 && errno != EINTR) return;
+    if (n > 0) done += static_cast<size_t>(n);
+  }
+}
+
+/// Nothing of the worker's stays open, but where plugins print.
+void keep_open(std::array<int, 2> kept) {
+  std::sort(kept.begin(), kept.end());
+  auto first = static_cast<unsigned>(STDERR_FILENO + 1);
+  for (const int fd : kept) {
+    if (fd < static_cast<int>(first)) continue;
+    const auto end = static_cast<unsigned>(fd);
+    if (end > first) close_range(first, end - 1, 0);
+    first = end + 1;
+  }
+  close_range(first, ~0U, 0);
+}
+
+Rights rights_to_open(const std::string& library, const OpenedLibrary* file) {
+  Rights rights;
+  rights.read = paths_of_libraries();
+  file ? add_folders_of(*file, rights.read) : add_folder_of(library, rights.read);
+  return rights;
+}
+
+Manifest described(const std::string& library, const OpenedLibrary* file, Opening opening) {
+  Manifest manifest;
+  open_carefully(library, opening, true, [&] {
+    const auto plugin = start_plugin({library, file, false}, nullptr);
+    plugin->spare_end();  // it ends with this process
+    const auto offers = read_offers(*plugin);
+    check_offers(*plugin, offers);
+    manifest = describe(*plugin, offers);
+    return !manifest.propagators.empty() || !manifest.executors.empty() ||
+           manifest.rights.find("threads") != std::string::npos;
+  });
+  return manifest;
+}
+
+[[noreturn]] void answer(int out, const std::string& library, const OpenedLibrary* file,
+                         Opening opening) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  leave_activity();
+  keep_open({out, file ? file->descriptor() : out});
+  enter_sandbox(rights_to_open(library, file));
+  try {
+    const auto manifest = described(library, file, opening);
+    say(out, kDescribed, write_index({{"plugin", {{}, manifest}}}));
+  } catch (const PluginError& e) {
+    say(out, kFailed, e.reason());
+  } catch (const std::exception& e) {
+    say(out, kUnusable, e.what());
+  } catch (...) {
+    say(out, kFailed, "failed " + std::string(kWhileOpened));
+  }
+  _exit(0);
+}
+
+// --- the worker that asks -----------------------------------------------------------------------
+
+/// The process, ended with its owner.
+class Asked {
+ public:
+  Asked(const std::string& library, const OpenedLibrary* file, Opening opening) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe");
+    in_ = Descriptor(ends[0]);
+    const Descriptor out(ends[1]);
+    process_ = fork();
+    if (process_ < 0) fail("fork");
+    if (process_ == 0) core::answer(out.get(), library, file, opening);
+  }
+  ~Asked() { end(); }
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+
+  /// All it says, until it closes its end or reaches a limit.
+  std::string read() {
+    const auto deadline = Clock::now() + std::chrono::duration<double>(kMostSeconds);
+    rlimit memory{};
+    getrlimit(RLIMIT_DATA, &memory);
+    std::string text;
+    std::array<char, 4096> piece;
+    for (;;) {
+      pollfd fd{in_.get(), POLLIN, 0};
+      const int ready = poll(&fd, 1, static_cast<int>(kLook.count()));
+      const auto n = ready > 0 ? ::read(in_.get(), piece.data(), piece.size()) : 0;
+      if (n > 0) text.append(piece.data(), static_cast<size_t>(n));
+      if (ready > 0 && n == 0) break;
+      // Processes it has started may keep its end open.
+      if (ready == 0 && has_ended()) break;
+      if (text.size() > kMostBytes) end_.by = EndedBy::kBadFrame;
+      if (Clock::now() > deadline) end_.by = EndedBy::kTimeout, end_.limit = seconds_text(kMostSeconds);
+      if (memory.rlim_cur != RLIM_INFINITY && ready == 0 && worker_memory(process_) > memory.rlim_cur)
+        end_.by = EndedBy::kMemory, end_.limit = bytes_text(memory.rlim_cur) + " (--max-memory)";
+      if (end_.by != EndedBy::kItself) break;
+    }
+    wait_a_moment();
+    end();
+    return text;
+  }
+
+  /// "crashed (abort)"
+  std::string words() const { return what_happened(end_); }
+  bool ended_well() const { return end_.by == EndedBy::kItself && end_.wait_status == 0; }
+
+ private:
+  [[noreturn]] static void fail(const char* call) {
+    throw Error(ErrorKind::kRun, std::string("no process can be started (") + call + ": " +
+                                     std::strerror(errno) + ")");
+  }
+
+  bool has_ended() {
+    if (process_ > 0 && waitpid(process_, &end_.wait_status, WNOHANG) == process_) process_ = -1;
+    return process_ < 0;
+  }
+
+  void wait_a_moment() {
+    for (const auto until = Clock::now() + kPatience;
+         end_.by == EndedBy::kItself && !has_ended();
+         std::this_thread::sleep_for(std::chrono::microseconds(50))) {
+      if (Clock::now() > until) end_.by = EndedBy::kBadFrame;
+    }
+  }
+
+  void end() {
+    if (process_ <= 0) return;
+    kill(process_, SIGKILL);
+    while (waitpid(process_, &end_.wait_status, 0) < 0 && errno == EINTR) {
+    }
+    process_ = -1;
+  }
+
+  pid_t process_ = -1;
+  Descriptor in_;
+  WorkerEnd end_;
+};
+
+bool is_text(const std::string& text) {
+  constexpr size_t kLongest = size_t{64} << 10;
+  return text.size() <= kLongest && std::none_of(text.begin(), text.end(), [](unsigned char c) {
+           return c < 0x20 || c == 0x7f;
+         });
+}
+
+/// What any plugin's description keeps to (check_offers); that process may have written what it
+/// likes.
+void require_sound(const Manifest& m, const std::string& library) {
+  bool sound = !m.id.empty() && !m.name.empty() && m.schema == kManifestSchema &&
+               m.unavailable.empty() && m.when_missing.empty() && m.library_folders.empty();
+  for (const auto* text : {&m.id, &m.name, &m.version, &m.description, &m.rights})
+    sound = sound && is_text(*text);
+  for (const auto* texts : {&m.needs, &m.metrics, &m.options, &m.handles, &m.shape_rules,
+                            &m.propagators, &m.executors, &m.measured})
+    sound = sound && std::all_of(texts->begin(), texts->end(), is_text);
+  for (const auto& l : m.loaders) {
+    sound = sound && is_text(l.name) && is_text(l.title);
+    for (const auto& match : l.matches) sound = sound && is_text(match.conditions);
+  }
+  for (const auto& w : m.writers)
+    sound = sound && is_text(w.name) && is_text(w.extension) && is_text(w.media_type);
+  if (!sound)
+    throw Error(ErrorKind::kPlugin, "plugin " + library + " describes itself with what is no text");
+  require_minor(library, m.abi_minor);
+}
+
+Manifest parsed(const std::string& text, const std::string& library) {
+  ManifestIndex index;
+  try {
+    index = parse_index(text);
+  } catch (const std::exception&) {
+    index.clear();
+  }
+  if (index.size() != 1)
+    throw Error(ErrorKind::kPlugin, "plugin " + library + " does not describe itself");
+  auto& manifest = index.begin()->second.manifest;
+  require_sound(manifest, library);
+  return std::move(manifest);
+}
+
+}  // namespace
+
+Manifest asked_apart(const std::string& library, const OpenedLibrary* file, Opening opening) {
+  const InsidePlugin inside(library, kWhileOpened, opening);
+  const auto failed = [&](const std::string& reason) {
+    throw PluginError::ended(library, reason, opening != Opening::kFound);
+  };
+  Asked asked(library, file, opening);
+  const auto answer = asked.read();
+  if (!asked.ended_well() || answer.empty())
+    failed(asked.words() + " " + std::string(kWhileOpened));
+  const auto text = answer.substr(1);
+  constexpr size_t kLongestWords = 2000;
+  if (answer[0] == kDescribed) return parsed(text, library);
+  if (answer[0] == kFailed) failed(printable(text, kLongestWords));
+  throw Error(ErrorKind::kPlugin, printable(text, kLongestWords));
+}
+
+}  // namespace tmeter::core

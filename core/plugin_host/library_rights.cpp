@@ -1,0 +1,66 @@
+#include "core/plugin_host/library_rights.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/base/text.hpp"
+#include "core/config/linked_libraries.hpp"
+
+namespace tmeter::core {
+namespace {
+namespace fs = std::filesystem;
+
+/// Where the user has the dynamic linker look; relative paths and empty ones mean the current
+/// folder.
+void add_linker_path(std::vector<std::string>& out) {
+  const char* list = std::getenv("LD_LIBRARY_PATH");
+  if (!list) return;
+  for (auto& folder : split(list, ":;")) {
+    if (folder.starts_with('/') && folder != "/") out.push_back(std::move(folder));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> paths_of_libraries() {
+  std::vector<std::string> paths{"/lib",
+                                 "/lib64",
+                                 "/usr/lib",
+                                 "/usr/lib64",
+                                 "/usr/share/zoneinfo",
+                                 "/etc/ld.so.cache",
+                                 "/etc/localtime",
+                                 "/dev/null",
+                                 "/dev/zero",
+                                 "/dev/urandom",
+                                 "/proc/cpuinfo",
+                                 "/proc/meminfo",
+                                 "/proc/sys/vm",
+                                 "/sys/devices/system",
+                                 "/sys/kernel/mm"};
+  paths.push_back("/proc/" + std::to_string(getpid()));
+  add_linker_path(paths);
+  return paths;
+}
+
+void add_folder_of(const std::string& file, std::vector<std::string>& out) {
+  std::error_code failed;
+  const auto named = fs::absolute(file, failed);
+  const auto real = fs::is_symlink(named, failed) ? fs::canonical(named, failed) : fs::path();
+  for (const auto& path : {named, real}) {
+    if (path.empty()) continue;
+    const auto folder = path.parent_path();
+    out.push_back(folder == folder.root_path() ? path.string() : folder.string());
+  }
+}
+
+void add_folders_of(const OpenedLibrary& library, std::vector<std::string>& out) {
+  add_folder_of(library.path(), out);
+  for (auto& folder : linked_folders(library.descriptor(), library.folder())) {
+    if (folder != "/") out.push_back(std::move(folder));
+  }
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,21 @@
+// What may be read so that a plugin can be opened in the sandbox.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/config/opened_library.hpp"
+
+namespace tmeter::core {
+
+/// Where the dynamic linker, LibTorch and OpenMP look, and what they ask of this process and
+/// machine.
+std::vector<std::string> paths_of_libraries();
+
+/// The folder of a file as it is named and, where the name is a link, of the file itself; the file
+/// alone where the folder is the whole machine. Links on the way there are followed by the kernel.
+void add_folder_of(const std::string& file, std::vector<std::string>& out);
+
+/// The folders of a plugin and of the libraries it is linked to.
+void add_folders_of(const OpenedLibrary& library, std::vector<std::string>& out);
+
+}  // namespace tmeter::core

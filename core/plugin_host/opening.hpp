@@ -1,0 +1,40 @@
+// The steps in which code of a plugin is loaded or called before its tables can be believed.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "core/plugin_host/call.hpp"
+#include "core/process/activity.hpp"
+#include "core/process/surroundings.hpp"
+
+namespace tmeter::core {
+
+inline constexpr std::string_view kWhileOpened = "while it was opened";
+
+/// Runs `f`, which opens the plugin `who` and returns whether threads may stay. Throws PluginError
+/// for what is let out or left behind: the process is not fit for anybody else then. `closely`:
+/// with a look at all that is shared, not at arithmetic alone.
+template <class F>
+void open_carefully(const std::string& who, Opening opening, bool closely, F&& f) {
+  const InsidePlugin inside(who, kWhileOpened, opening);
+  const auto fail = [&](const std::string& why) {
+    throw PluginError(who, std::string(kWhileOpened), why, false, opening != Opening::kFound);
+  };
+  const auto arithmetic = Arithmetic::now();
+  std::optional<Surroundings> before;
+  if (closely) before = Surroundings::now();
+  bool threads_may_stay = false;
+  try {
+    threads_may_stay = f();
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    fail(escaped_exception());
+  }
+  auto change = arithmetic.change_to(Arithmetic::now());
+  if (change.empty() && before) change = before->change_since(threads_may_stay);
+  if (!change.empty()) fail(change);
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,57 @@
+"""The list of permitted system calls: what a plugin that makes every call there is gets answered, and what the
+documentation says."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+from support import MODELS, CliTest, build_plugin, main, tmeter
+from system_calls import documented, numbers_of, permitted
+
+RESNET = MODELS / "resnet50.pt2"
+NOT_MADE = {"exit", "exit_group", "rt_sigreturn", "pause"}  # they end the process, or wait
+
+
+def names_for(*rights):
+    rows, single = permitted()
+    out = {n for needed, _, names in rows if set(needed) & {"", *rights} for n in names}
+    return out | {n for n, needed, _ in single if set(needed) & {"", *rights}}
+
+
+class EveryCall(CliTest):
+    def answered(self, rights):
+        """What a plugin with these rights got an answer to: numbers of this machine's table, and of x32's."""
+        with tempfile.TemporaryDirectory(prefix="tmeter-every-") as folder:
+            plugin = pathlib.Path(folder) / "every.tmeter"
+            build_plugin("every_call_plugin.cpp", plugin, f'-DRIGHTS="{rights}"')
+            done = tmeter("--plugins=flops,every", "--plugin", plugin, "--report", "json", RESNET)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual(document["totals"]["macs"], 4089184256)
+        texts = {f["rule"]: f["text"] for f in document["findings"] if f["plugin"] == "com.rogue.every"}
+        return [set(map(int, texts[t].removeprefix("answered:").split())) for t in ("own", "other")]
+
+    def test_only_what_is_listed_is_answered(self):
+        for rights in ("", "network", "files", "threads", "network files threads"):
+            with self.subTest(rights=rights):
+                own, other = self.answered(rights)
+                expected = numbers_of(names_for(*rights.split()) - NOT_MADE)
+                self.assertEqual(own - set(expected), set(), "answered and not listed")
+                self.assertEqual({expected[n] for n in set(expected) - own}, set(), "listed and not answered")
+                self.assertEqual(other, set(), "calls of another table")
+
+
+class Documentation(unittest.TestCase):
+    def test_the_list_is_the_one_of_the_code(self):
+        rows, single = permitted()
+        told_rows, told_single = documented()
+        self.assertEqual(told_rows, rows)
+        self.assertEqual(told_single, single)
+
+    def test_every_call_has_a_reason(self):
+        rows, single = permitted()
+        self.assertTrue(all(reason for _, reason, _ in rows) and all(reason for *_, reason in single))
+
+
+if __name__ == "__main__":
+    main()
