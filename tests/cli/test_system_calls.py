@@ -32,7 +32,7 @@ class EveryCall(CliTest):
         return [set(map(int, texts[t].removeprefix("answered:").split())) for t in ("own", "other")]
 
     def test_only_what_is_listed_is_answered(self):
-        for rights in ("", "network", "files", "threads", "network files threads"):
+        for rights in ("", "network files threads"):
             with self.subTest(rights=rights):
                 own, other = self.answered(rights)
                 expected = numbers_of(names_for(*rights.split()) - NOT_MADE)
