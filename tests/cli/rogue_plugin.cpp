@@ -2,6 +2,7 @@
 // ROGUE=WHERE:WHAT makes it do WHAT (the table below) in one of its callbacks: init, configure,
 // metric, analysis or writer. ROGUE_TRY="WHAT ARGUMENT;…" makes its analysis try what the sandbox
 // forbids and tell, in findings, what came of it: "write: Permission denied" or "write: done".
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -218,6 +219,12 @@ const std::map<std::string, std::function<int(const std::string&)>> kAttempts{
      }},
     {"outlive", [](const std::string&) { return prctl(PR_SET_PDEATHSIG, 0); }},
     {"daemon", [](const std::string&) { return daemon_started(); }},
+    {"named",
+     [](const std::string& p) {
+       Dl_info own{};
+       errno = ENOENT;
+       return dladdr(const_cast<int*>(&zero), &own) != 0 && p == own.dli_fname ? 0 : -1;
+     }},
     {"others-group", [](const std::string&) { return kill(0, 0); }},
     {"thread",
      [](const std::string&) {

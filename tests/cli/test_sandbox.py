@@ -12,7 +12,7 @@ import tempfile
 import threading
 import unittest
 
-from support import MODELS, NO_LEAKS, SOURCE, TMETER, CliTest, build_plugin, main, tmeter
+from support import MODELS, NO_LEAKS, SANITIZED, SOURCE, TMETER, CliTest, build_plugin, main, tmeter
 
 RESNET = MODELS / "resnet50.pt2"
 REFUSED = ("Permission denied", "Operation not permitted", "Function not implemented")
@@ -187,6 +187,30 @@ class Sandbox(CliTest):
                               env={**os.environ, **NO_LEAKS})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["totals"]["macs"], 4089184256)
+
+    def test_what_a_manifest_says_lets_nothing_be_read(self):
+        """The folders of libraries are found, not believed, but for tmeter's own plugins."""
+        plugin = self.folder / "rogue.tmeter"
+        shutil.copy(self.plugin, plugin)
+        manifest = self.folder / "rogue.tmeter.toml"
+        self.assertEqual(tmeter("plugin", "manifest", plugin, "--output", manifest).returncode, 0)
+        manifest.write_text("library_folders = [ '/etc' ]\n" + manifest.read_text())
+        self.assertIn(self.outcomes({"read": "/etc/passwd"}, plugin=plugin)["read"], REFUSED)
+
+    def test_a_library_opened_by_descriptor_keeps_its_name(self):
+        self.assertEqual(self.outcomes({"named": self.plugin}), {"named": "done"})
+
+    @unittest.skipUnless(shutil.which("gdb"), "gdb is not there")
+    @unittest.skipIf(SANITIZED, "gdb takes minutes for a sanitized program")
+    def test_a_debugger_finds_the_code_of_a_plugin(self):
+        plugin = self.folder / "debugged.tmeter"
+        build_plugin("rogue_plugin.cpp", plugin, "-g", '-DROGUE_RIGHTS=""')
+        done = subprocess.run(
+            ["gdb", "-q", "-batch", "-nx", "-ex", "set follow-fork-mode child", "-ex", "set breakpoint pending on",
+             "-ex", "break rogue_plugin.cpp:misbehave", "-ex", "run", "-ex", "backtrace 2",
+             "--args", TMETER, "--plugins=params", "--plugin", plugin, RESNET], capture_output=True, text=True, timeout=300,
+            env={**os.environ, "DEBUGINFOD_URLS": ""})
+        self.assertRegex(done.stdout, r'hit Breakpoint 1.*misbehave \(where=.*"init"\)')
 
     def test_there_is_no_terminal_to_type_into(self):
         """With a terminal that is the controlling one, as for a user."""
