@@ -31,8 +31,9 @@ class ForgerTest(CliTest):
         cls.plugin = pathlib.Path(built.name) / "forger.tmeter"
         build_plugin("forger_plugin.cpp", cls.plugin)
 
-    def forged(self, deed, *arguments, **kwargs):
-        return tmeter("--plugins=params,flops,forger", "--plugin", self.plugin, *arguments, RESNET, env={"FORGER": deed}, **kwargs)
+    def forged(self, deed, *arguments, env=None, **kwargs):
+        return tmeter("--plugins=params,flops,forger", "--plugin", self.plugin, *arguments, RESNET,
+                      env={"FORGER": deed, **(env or {})}, **kwargs)
 
 
 def full_pipe():
@@ -222,11 +223,21 @@ class Contract(ForgerTest):
 class Ownerless(ForgerTest):
     """What ends a worker later, or elsewhere, than where it was done."""
 
+    HELD = ("timer", "posix-timer", "profiling-timer", "no-files", "no-memory", "no-time")  # by the sandbox
+
+    def test_timers_and_limits_are_not_set_in_the_sandbox(self):
+        for deed in self.HELD:
+            with self.subTest(deed=deed):
+                done = self.forged(f"analysis:{deed}", "--report", "json")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(json.loads(done.stdout)["totals"]["forged"], 175)
+
     def test_the_work_is_done_again_without_plugins_of_others(self):
         for deed in ("timer", "posix-timer", "heap", "close-all", "no-files", "no-memory", "no-time", "environment"):
+            env = {"TMETER_SANDBOX": "off"} if deed in self.HELD else {}
             for place in ("metric", "analysis"):
                 with self.subTest(deed=deed, place=place):
-                    done = self.forged(f"{place}:{deed}", "--report", "json")
+                    done = self.forged(f"{place}:{deed}", "--report", "json", env=env)
                     self.assertEqual(done.returncode, PLUGIN, done.stderr)
                     self.assertIn("com.forger.all", done.stderr)
                     for line in done.stderr.splitlines():
