@@ -5,14 +5,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "apps/tmeter/calibration.hpp"
 #include "apps/tmeter/child_program.hpp"
+#include "apps/tmeter/kept_file.hpp"
 #include "core/base/error.hpp"
-#include "core/base/output_file.hpp"
 #include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
 #include "core/base/version.hpp"
@@ -22,7 +21,6 @@
 namespace tmeter::app {
 namespace {
 using namespace core;
-namespace fs = std::filesystem;
 
 constexpr std::string_view kLastLine = "# complete\n";
 constexpr size_t kMostBytes = size_t{1} << 20;
@@ -132,18 +130,7 @@ std::string measured_rates() {
 
 /// A cache that cannot be written costs the next run a few seconds, and this one nothing.
 std::string keep(const std::string& file, const std::string& text) {
-  if (file.empty()) return "neither XDG_CACHE_HOME nor HOME is set";
-  try {
-    fs::create_directories(fs::path(file).parent_path());
-    // OutputFile would write into a pipe, and wait for its reader.
-    if (fs::exists(file) && !fs::is_regular_file(file)) return file + " is no regular file";
-    OutputFile out(file);
-    out.write(text);
-    out.commit();
-    return {};
-  } catch (const std::exception& e) {
-    return e.what();
-  }
+  return file.empty() ? "neither XDG_CACHE_HOME nor HOME is set" : write_kept_file(file, text);
 }
 
 }  // namespace
@@ -160,10 +147,8 @@ MeasuredHardware measured_hardware(bool quiet, bool anew) {
   const auto first = first_line(cpu);
   const auto file = measured_hardware_file();
   if (!anew && !file.empty()) {
-    std::error_code ignored;  // a pipe would be waited for
-    auto kept = fs::is_regular_file(file, ignored) ? parsed(read_at_most(file, kMostBytes), first)
-                                                   : std::nullopt;
-    if (kept) return *std::move(kept);
+    const auto text = read_kept_file(file, kMostBytes);
+    if (auto kept = text ? parsed(*text, first) : std::nullopt) return *std::move(kept);
   }
   Terminal terminal(false);
   if (!quiet) terminal.message("note: measuring this machine, once: some seconds, best while it is idle");

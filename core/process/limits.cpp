@@ -84,20 +84,4 @@ bool limit_memory(uint64_t bytes) {
   return setrlimit(RLIMIT_DATA, &limit) == 0;
 }
 
-uint64_t own_memory(pid_t process) {
-  std::FILE* file = std::fopen(("/proc/" + std::to_string(process) + "/status").c_str(), "re");
-  if (!file) return 0;
-  std::array<char, 256> line;
-  uint64_t total = 0;
-  while (std::fgets(line.data(), line.size(), file)) {
-    unsigned long kibibytes = 0;
-    if (std::sscanf(line.data(), "RssAnon: %lu", &kibibytes) == 1 ||
-        std::sscanf(line.data(), "RssShmem: %lu", &kibibytes) == 1) {
-      total += uint64_t{kibibytes} * 1024;
-    }
-  }
-  std::fclose(file);
-  return total;
-}
-
 }  // namespace tmeter::core

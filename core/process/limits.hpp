@@ -28,10 +28,7 @@ std::string bytes_text(uint64_t bytes);
 std::string seconds_text(double seconds);
 
 /// Lets no allocation of this process go beyond. False where it already has more (as under
-/// sanitizers): then only `own_memory` can tell.
+/// sanitizers): then only `worker_memory` can tell.
 bool limit_memory(uint64_t bytes);
-
-/// Bytes a process has in memory that are no mapped files. 0 when it is gone.
-uint64_t own_memory(pid_t process);
 
 }  // namespace tmeter::core

@@ -242,6 +242,41 @@ class Measured(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("no regular file", done.stderr)
 
+    def test_links_in_its_place_are_not_followed(self):
+        self.assertEqual(self.auto_with(FIGURES).returncode, 0)
+        good = self.kept.read_text()
+        elsewhere = self.file("elsewhere", good)
+        for name in ("the file", "the folder"):
+            with self.subTest(link=name):
+                self.kept.unlink()
+                if name == "the file":
+                    self.kept.symlink_to(elsewhere)
+                else:
+                    self.kept.parent.rmdir()
+                    (self.folder / "other").mkdir()
+                    (self.folder / "other" / "hardware.toml").write_text(good)
+                    self.kept.parent.symlink_to(self.folder / "other")
+                done = self.auto_with(FIGURES)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("measuring this machine", done.stderr)
+                self.assertIn("cannot be kept", done.stderr)
+                self.assertEqual(elsewhere.read_text(), good)
+
+    def test_what_others_wrote_or_may_write_is_not_believed(self):
+        self.assertEqual(self.auto_with(FIGURES).returncode, 0)
+        self.assertEqual(self.kept.stat().st_mode & 0o777, 0o600)
+        def of_another_user():
+            os.chown(self.kept, 12345, 12345)
+        changes = {"writable": lambda: self.kept.chmod(0o622), "of a group": lambda: self.kept.chmod(0o660)}
+        if os.geteuid() == 0:
+            changes["another user's"] = of_another_user
+        for name, change in changes.items():
+            with self.subTest(kept=name):
+                self.assertNotIn("measuring", self.auto_with(FIGURES).stderr)
+                change()
+                self.assertIn("measuring this machine", self.auto_with(FIGURES).stderr)
+                self.assertEqual((self.kept.stat().st_mode & 0o777, self.kept.stat().st_uid), (0o600, os.geteuid()))
+
     def test_a_program_that_fails_ends_the_run_and_says_how(self):
         for name, program, words in (("is not there", None, "No such file"), ("fails", "exit 3", "ended with status 3"),
                                      ("crashes", "kill -SEGV $$", "ended by signal 11"), ("is silent", "exit 0", "did not print"),

@@ -42,14 +42,6 @@ TEST(Limits, AreToldInTheUnitThatReadsBest) {
   EXPECT_EQ(seconds_text(0.5), "0.5 s");
 }
 
-TEST(Limits, OwnMemoryGrowsWithWhatIsTouched) {
-  const auto before = own_memory(getpid());
-  const std::string block(64 << 20, 'x');
-  const auto after = own_memory(getpid());
-  EXPECT_GE(after - before, uint64_t{60} << 20) << block.size();
-  EXPECT_EQ(own_memory(1 << 30), 0u);  // no such process
-}
-
 TEST(Limits, EveryUnitIsWhatItSays) {
   const std::pair<const char*, uint64_t> sizes[] = {{"", 1},
                                                     {"B", 1},
@@ -128,17 +120,6 @@ TEST(Limits, MemoryIsRefusedBeyondTheLimitAndALimitBelowWhatIsTakenIsNone) {
                      MAP_FAILED;
             }).status(),
             0);
-}
-
-TEST(Limits, OwnMemoryCountsSharedMemoryToo) {
-  if (!testing::kProcessIsAlone) GTEST_SKIP();
-  constexpr size_t kMuch = 64 << 20;
-  const auto before = own_memory(getpid());
-  void* memory = mmap(nullptr, kMuch, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  std::memset(memory, 1, kMuch);
-  const auto after = own_memory(getpid());
-  munmap(memory, kMuch);
-  EXPECT_NEAR(static_cast<double>(after - before), kMuch, 4 << 20);
 }
 
 }  // namespace

@@ -1,0 +1,18 @@
+// A file that tmeter keeps for itself between runs, in a folder of its own below the user's cache.
+// What others could have put there is not believed, and no link in its place is followed.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace tmeter::app {
+
+/// Its text, of at most `most` bytes. Nothing where there is none, or where it is a link, no regular
+/// file, another user's, or one that others may write.
+std::optional<std::string> read_kept_file(const std::string& path, size_t most);
+
+/// Writes it whole or not at all, for this user alone; makes the folder it lies in and those above.
+/// Returns what kept it from that, or nothing.
+std::string write_kept_file(const std::string& path, const std::string& text);
+
+}  // namespace tmeter::app
