@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <locale>
+#include <map>
 #include <string_view>
 #include <thread>
 
@@ -107,20 +108,30 @@ std::string timers_now() {
 }
 
 /// Without what the OpenMP of compilers by LLVM and Intel notes of itself, once in a process.
-std::map<std::string, std::string> environment_now() {
-  std::map<std::string, std::string> out;
+std::string environment_now() {
+  std::string out;
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view text = *entry;
-    const auto name = text.substr(0, text.find('='));
-    if (!name.starts_with("__KMP_REGISTERED_LIB_"))
-      out.emplace(name, text.substr(std::min(name.size() + 1, text.size())));
+    if (!text.starts_with("__KMP_REGISTERED_LIB_")) out.append(text).push_back('\0');
   }
   return out;
 }
 
-/// The first variable that is not the same; empty when all are.
-std::string changed_variable(const std::map<std::string, std::string>& before,
-                             const std::map<std::string, std::string>& after) {
+std::map<std::string, std::string> variables(const std::string& environment) {
+  std::map<std::string, std::string> out;
+  for (size_t at = 0; at < environment.size();) {
+    const std::string entry = environment.c_str() + at;
+    const auto name = entry.substr(0, entry.find('='));
+    out.emplace(name, entry.substr(name.size()));
+    at += entry.size() + 1;
+  }
+  return out;
+}
+
+/// The first variable that is not the same; empty when all are, in whatever order.
+std::string changed_variable(const std::string& before_text, const std::string& after_text) {
+  if (before_text == after_text) return {};
+  const auto before = variables(before_text), after = variables(after_text);
   for (const auto* side : {&before, &after}) {
     const auto& other = side == &before ? after : before;
     for (const auto& [name, value] : *side) {

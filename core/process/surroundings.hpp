@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 
@@ -54,7 +53,7 @@ class Surroundings {
   uint64_t blocked_ = 0;  // signals, of this thread
   std::array<uint64_t, 2 * RLIM_NLIMITS> limits_{};
   std::string timers_;
-  std::map<std::string, std::string> environment_;
+  std::string environment_;  // "NAME=VALUE", each ended by a zero byte
   std::set<pid_t> threads_;
 };
 
