@@ -1,5 +1,7 @@
 #include "core/plugin_host/registry.hpp"
 
+#include <sys/auxv.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -22,7 +24,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".tmeter", kManifestSuffix = ".tmeter.toml";
 fs::path install_prefix() {
   std::error_code failed;
-  const auto exe = fs::read_symlink("/proc/self/exe", failed);
+  auto exe = fs::read_symlink("/proc/self/exe", failed);
+  // Without /proc what the kernel was asked to run, which may be a relative path or a link.
+  const auto* started_as = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (failed && started_as) exe = fs::canonical(started_as, failed);
   return failed ? fs::path("/usr/local") : exe.parent_path().parent_path();
 }
 

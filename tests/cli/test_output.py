@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import tty
+import unittest
 
 from support import MODELS, SOURCE, TMETER, CliTest, build_plugin, main
 
@@ -191,6 +192,26 @@ int open64(const char *path, int flags, ...) { va_list a; va_start(a, flags); re
                 _, err = process.communicate(timeout=20)
                 self.assertEqual((process.returncode, err), (130, "tmeter: interrupted; nothing written\n"))
                 self.assertEqual(os.listdir(folder), ["fifo"])
+
+
+def may_unmount_proc():
+    return subprocess.run(["unshare", "--mount", "umount", "-l", "/proc"], capture_output=True).returncode == 0
+
+
+@unittest.skipUnless(may_unmount_proc(), "only root can do without /proc")
+class WithoutProc(CliTest):
+    def run_it(self, arguments):
+        return subprocess.run(["unshare", "--mount", "bash", "-c", f'umount -l /proc && cd "{self.folder}" && "$T" {arguments}'],
+                              capture_output=True, text=True, timeout=60, env={**os.environ, "T": os.path.abspath(TMETER)})
+
+    def test_reports_are_written_and_replaced(self):
+        for arguments in (f"{TIED} --report csv=r.csv", f"{TIED} --report csv=r.csv", f"{TIED} --report csv=/dev/stdout",
+                          f"{RESNET} --report json"):
+            with self.subTest(arguments=arguments):
+                done = self.run_it(arguments)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue((self.folder / "r.csv").read_text().startswith("id,path"))
+        self.assertEqual(os.listdir(self.folder), ["r.csv"])
 
 
 class Again(CliTest):
