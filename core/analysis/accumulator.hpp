@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -10,8 +11,15 @@
 
 namespace tmeter::core {
 
-/// A sum of integers that no 63 bits hold.
-struct Beyond {};
+/// A sum that is none: of integers that no 63 bits hold, of real numbers that is not finite.
+struct Beyond {
+  bool is_real = false;
+};
+
+inline double finite(double value) {
+  if (!std::isfinite(value)) throw Beyond{true};
+  return value;
+}
 
 /// A number, in less than a tmeter_number.
 struct Figure {
@@ -34,7 +42,7 @@ struct Figure {
 };
 
 inline Figure sum_of(const Figure& a, const Figure& b) {
-  if (a.is_real || b.is_real) return Figure(number(a.real() + b.real()));
+  if (a.is_real || b.is_real) return Figure(number(finite(a.real() + b.real())));
   const auto s = checked_add(a.payload, b.payload);
   if (!s) throw Beyond();
   return Figure(*s);
@@ -161,7 +169,7 @@ class Accumulator {
   }
   tmeter_number mean_or_value() const {
     if constexpr (kMean) {
-      if (weighed_.weights > 0) return number(weighed_.sum / weighed_.weights);
+      if (weighed_.weights > 0) return number(finite(weighed_.sum / weighed_.weights));
       return has_gap() ? gap() : tmeter_number{};
     } else {
       return value().number();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <unordered_map>
 
 #include "core/analysis/axes.hpp"
 #include "core/base/error.hpp"
@@ -41,11 +43,11 @@ void make_unavailable(Column& c, const std::string& why, const Graph& graph) {
   }
 }
 
-void require_sound(const Column& added, const std::vector<Column>& columns) {
-  const auto other = std::find_if(columns.begin(), columns.end(),
-                                  [&](const Column& c) { return c.id == added.id; });
-  if (other != columns.end()) {
-    const auto ids = std::minmax(other->plugin, added.plugin);
+using ById = std::unordered_map<std::string_view, const Column*>;
+
+void require_sound(const Column& added, const ById& others) {
+  if (const auto other = others.find(added.id); other != others.end()) {
+    const auto ids = std::minmax(other->second->plugin, added.plugin);
     throw Error(ErrorKind::kPlugin, "plugins " + ids.first + " and " + ids.second +
                                         " both define metric '" + added.id +
                                         "'; leave one out with --plugins=-" + ids.second);
@@ -59,11 +61,10 @@ void require_sound(const Column& added, const std::vector<Column>& columns) {
 }
 
 /// A mean without its weights would be a mean of something else.
-void require_weight(const Column& mean, const std::vector<Column>& columns) {
+void require_weight(const Column& mean, const ById& columns) {
   if (mean.aggregation != TMETER_AGGREGATE_WEIGHTED_MEAN || mean.failed) return;
-  const auto weight = std::find_if(columns.begin(), columns.end(),
-                                   [&](const Column& c) { return c.id == mean.weight; });
-  if (weight != columns.end() && weight->axis == mean.axis) return;
+  const auto weight = columns.find(mean.weight);
+  if (weight != columns.end() && weight->second->axis == mean.axis) return;
   const auto what = "with metric '" + mean.id + "', a mean weighted by '" + mean.weight + "'";
   throw PluginError(mean.plugin, what,
                     weight == columns.end()
@@ -75,16 +76,21 @@ void require_weight(const Column& mean, const std::vector<Column>& columns) {
 
 std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Graph& graph) {
   std::vector<Column> columns;
+  size_t count = 0;
+  for (const auto* p : plugins) count += p->offered.metrics.size();
+  columns.reserve(count);  // they are known by their addresses below
+  ById by_id;
   for (auto* p : plugins) {
     for (const auto& metric : p->offered.metrics) {  // also of a plugin that failed
       auto column = make_column(metric, p->manifest.id);
-      require_sound(column, columns);
+      require_sound(column, by_id);
       column.cells[static_cast<size_t>(column.axis)].resize(axis_size(graph, column.axis));
       if (!p->failure.empty()) make_unavailable(column, p->failure, graph);
-      columns.push_back(std::move(column));
+      const auto& added = columns.emplace_back(std::move(column));
+      by_id.emplace(added.id, &added);
     }
   }
-  for (const auto& c : columns) require_weight(c, columns);
+  for (const auto& c : columns) require_weight(c, by_id);
   return columns;
 }
 

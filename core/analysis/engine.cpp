@@ -1,6 +1,7 @@
 #include "core/analysis/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <set>
@@ -25,7 +26,10 @@ namespace tmeter::core {
 namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr double kSense = 1e15;  // a figure of one operator; a thousand of them are no overflow
 constexpr uint8_t kAsked = 2;  // times, before a handler's figure is taken for others
+
+bool is_own(std::string_view plugin) { return plugin.starts_with("org.tmeter."); }
 
 bool is_same(const tmeter_number& a, const tmeter_number& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
@@ -62,6 +66,10 @@ Engine::Engine(const Graph& graph, const std::vector<Plugin*>& plugins, CallLog&
       handlers_(plugins),
       signatures_(graph.nodes().size()) {
   for (auto* p : plugins_) before_.push_back(std::exchange(p->call.run, context_));
+  for (const auto* p : plugins_) {
+    for (const auto& note : p->offered.notes)
+      log.add(TMETER_LOG_WARNING, "tmeter", "plugin " + p->manifest.id + ": " + note);
+  }
   collect_columns();
   collect_passes();
   require_useful_handlers();
@@ -135,15 +143,22 @@ Column& Engine::column_at(std::string_view id) {
   const size_t i = column_index(id);
   if (i == kNone) {
     throw Error(ErrorKind::kPlugin,
-                "metric '" + std::string(id) + "' is not declared by any loaded plugin");
+                "metric '" + printable(id) + "' is not declared by any loaded plugin");
   }
   return results_.columns[i];
 }
 
-Column& Engine::own_column(std::string_view id, std::string_view plugin) {
+/// Null for a metric of the plugin's that was left out: what it says of it is no part of the results.
+Column* Engine::own_column(std::string_view id, std::string_view plugin) {
+  const auto is_left_out = [&](const Plugin* p) {
+    const auto& ids = p->offered.left_out;
+    return p->manifest.id == plugin && std::find(ids.begin(), ids.end(), id) != ids.end();
+  };
+  if (column_index(id) == kNone && std::any_of(plugins_.begin(), plugins_.end(), is_left_out))
+    return nullptr;
   auto& column = column_at(id);
   require_own(column, plugin);
-  return column;
+  return &column;
 }
 
 void Engine::configure() {
@@ -216,8 +231,15 @@ tmeter_number Engine::evaluate(size_t column, const Node& node) {
     cells.set(node.index, given.value);
     working.done();
     return given.value;
-  } catch (...) {
+  } catch (const PluginError&) {
     rethrow_at(node);
+  } catch (const Error& e) {
+    try {
+      blame_figure(node, e);
+      throw e;
+    } catch (...) {
+      rethrow_at(node);
+    }
   }
 }
 
@@ -346,16 +368,50 @@ void Engine::try_to_add_up(size_t i) {
 }
 
 void Engine::add_up(Column& c) {
-  if (c.axis == TMETER_AXIS_NODE || c.axis == TMETER_AXIS_MODULE_CALL)
-    roll_up_nodes(graph_, results_, c);
-  if (c.axis == TMETER_AXIS_TENSOR) roll_up_tensors(graph_, results_, c);
+  try {
+    if (c.axis == TMETER_AXIS_NODE || c.axis == TMETER_AXIS_MODULE_CALL)
+      roll_up_nodes(graph_, results_, c);
+    if (c.axis == TMETER_AXIS_TENSOR) roll_up_tensors(graph_, results_, c);
+  } catch (const Overflow& e) {
+    blame_overflow(c, e);
+  }
+}
+
+void Engine::note_largest(const Column& c, const Plugin& by, const tmeter_number& value) {
+  auto& progress = progress_[index_of(c)];
+  const double magnitude = std::abs(real(value));
+  if (magnitude <= progress.largest) return;
+  progress.largest = magnitude;
+  progress.largest_by = &by;
+}
+
+/// Our own plugins count what is in the file, which is to blame then; a stranger is asked for sense.
+void Engine::blame_overflow(const Column& c, const Error& overflow) const {
+  const auto* by = progress_[index_of(c)].largest_by;
+  const auto& culprit = by ? by->manifest.id : c.plugin;
+  if (is_own(culprit)) throw overflow;
+  throw PluginError(culprit, "on metric '" + c.id + "'", overflow.what());
+}
+
+/// A metric computed from others fails on a figure that is no sense: whose handler gave that is to blame.
+void Engine::blame_figure(const Node& node, const Error& error) const {
+  if (error.kind() != ErrorKind::kModel) return;
+  for (size_t i = 0; i < progress_.size(); ++i) {
+    const auto& c = results_.columns[i];
+    const auto* by = progress_[i].largest_by;
+    if (!is_node_metric(c) || !by || is_own(by->manifest.id)) continue;
+    const auto& cells = c.cells[TMETER_AXIS_NODE];
+    if (node.index >= cells.size() || std::abs(real(cells[node.index])) < kSense) continue;
+    throw PluginError(by->manifest.id, "on metric '" + c.id + "'",
+                      "its figure is too large to reckon with: " + std::string(error.what()));
+  }
 }
 
 void Engine::roll_up(size_t i) {
   auto& c = results_.columns[i];
   settle(i);
   if (progress_[i].added_up) return;
-  if (c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN) require_metric(c.weight);
+  if (c.aggregation == TMETER_AGGREGATE_WEIGHTED_MEAN) require(column_index(c.weight));
   add_up(c);
 }
 
@@ -370,20 +426,18 @@ void Engine::require(size_t i) {
   working.done();
 }
 
-void Engine::require_metric(const std::string& id) {
-  const size_t i = column_index(id);
-  if (i == kNone) {
-    throw Error(ErrorKind::kPlugin, "metric '" + id + "' is required but no loaded plugin has it");
-  }
-  require(i);
-}
-
 void Engine::run_pass(Pass& pass) {
   if (pass.stage == Stage::kDone) return;
   Working working(*this, pass.stage, {nullptr, &pass});
-  for (const auto& metric : pass.required) require_metric(metric);
+  const auto doing = "in analysis '" + str(pass.analysis->name) + "'";
+  for (const auto& metric : pass.required) {
+    if (column_index(metric) == kNone)
+      throw PluginError(pass.plugin->manifest.id, doing,
+                        "metric '" + printable(metric) + "' is required but no loaded plugin has it");
+    require(column_index(metric));
+  }
   const FrameOf frame(*this, {nullptr, nullptr, nullptr, &pass});
-  call_plugin(*pass.plugin, "in analysis '" + str(pass.analysis->name) + "'", [&](tmeter_call* c) {
+  call_plugin(*pass.plugin, doing, [&](tmeter_call* c) {
     return pass.analysis->run(c, to_handle(&graph_), pass.analysis->user);
   });
   working.done();
@@ -398,7 +452,7 @@ void Engine::mark_unreadable(const TensorStream& stream) {
     const auto [at, is_new] = produced.try_emplace(use);
     if (is_new)
       for (const auto& id : split(str(use->analysis->produced), " "))
-        at->second.push_back(&column_at(id));
+        if (auto* column = own_column(id, use->plugin->manifest.id)) at->second.push_back(column);
     for (auto* column : at->second) {
       auto& c = *column;
       if (c.axis == TMETER_AXIS_TENSOR)
@@ -438,13 +492,15 @@ void Engine::observe_runs() {
   observing_ = true;
   runs_->run(graph_, observer_uses_);
   observing_ = false;
-  for (const auto& use : observer_uses_) mark_unmeasured(*use.observer);
+  for (const auto& use : observer_uses_) mark_unmeasured(use);
 }
 
 /// What an observer does not tell of is not known: a sum over it is a lower bound.
-void Engine::mark_unmeasured(const tmeter_observer& observer) {
-  for (const auto& id : split(str(observer.produced), " ")) {
-    auto& c = column_at(id);
+void Engine::mark_unmeasured(const ObserverUse& use) {
+  for (const auto& id : split(str(use.observer->produced), " ")) {
+    auto* own = own_column(id, use.plugin->manifest.id);
+    if (!own) continue;
+    auto& c = *own;
     auto& cells = c.cells[static_cast<size_t>(c.axis)];
     cells.resize(axis_size(graph_, c.axis));
     for (size_t i = 0; i < cells.size(); ++i)

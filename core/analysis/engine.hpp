@@ -90,6 +90,8 @@ class Engine final : private ResultsAccess {
     bool added_up = false;       // its roll-ups are there before it is their turn
     bool streamed = false;       // produced by an analysis of tensors
     bool observed = false;       // produced by an observer of real runs
+    double largest = 0;          // magnitude of what a handler gave
+    const Plugin* largest_by = nullptr;
     bool is_produced() const { return streamed || observed || !passes.empty(); }
   };
   /// What is being worked on, to tell circles: a metric, or an analysis.
@@ -114,6 +116,10 @@ class Engine final : private ResultsAccess {
     const Pass* pass = nullptr;        // an analysis
     tmeter_number value{};
     bool emitted = false;
+  };
+  /// How much a plugin has said in a run.
+  struct Said {
+    size_t findings = 0, targets = 0, distributions = 0, series = 0, numbers = 0;
   };
   /// It is gone, too, when the callback fails.
   class FrameOf {
@@ -147,10 +153,13 @@ class Engine final : private ResultsAccess {
   void settle(size_t column);
   void try_to_add_up(size_t column);
   void add_up(Column& column);
+  void note_largest(const Column& column, const Plugin& by, const tmeter_number& value);
+  [[noreturn]] void blame_overflow(const Column& column, const Error& overflow) const;
+  void blame_figure(const Node& node, const Error& error) const;
+  size_t index_of(const Column& c) const { return static_cast<size_t>(&c - results_.columns.data()); }
   void run_pass(Pass& pass);
   /// Until every cell of it is there.
   void require(size_t column);
-  void require_metric(const std::string& id);
   [[noreturn]] void tell_circle(const Step& step) const;
 
   // Module handlers (engine_modules.cpp).
@@ -162,14 +171,14 @@ class Engine final : private ResultsAccess {
 
   void stream_tensors();
   void observe_runs();
-  void mark_unmeasured(const tmeter_observer& observer);
+  void mark_unmeasured(const ObserverUse& use);
   void drop_unmeasured();
   void mark_unreadable(const TensorStream& stream);
   void note_override(const Column& column, const Plugin& by, const Plugin* of, std::string_view op);
   void tell_overrides();
   size_t column_index(std::string_view id) const;  // kNone when absent
   Column& column_at(std::string_view id);
-  Column& own_column(std::string_view id, std::string_view plugin);
+  Column* own_column(std::string_view id, std::string_view plugin);
   bool is_node_metric(const Column& c) const { return c.axis == TMETER_AXIS_NODE; }
   template <class F>
   tmeter_status call_plugin(Plugin& plugin, std::string_view doing, F&& f);
@@ -180,6 +189,7 @@ class Engine final : private ResultsAccess {
 
   bool is_in_handler() const;
   bool is_emitting(size_t column) const;
+  void require_analysis(const char* what) const;
 
   // ResultsAccess: what plugins call while they run (engine_access.cpp).
   void emit(tmeter_number value) override;
@@ -194,6 +204,8 @@ class Engine final : private ResultsAccess {
   void add_finding(const tmeter_finding& finding, std::string_view plugin) override;
   void add_distribution(const tmeter_distribution& d, std::string_view plugin) override;
   void add_series(const tmeter_series& s, std::string_view plugin) override;
+
+  Said& said_by(std::string_view plugin);
 
   const Graph& graph_;
   std::vector<Plugin*> plugins_;
@@ -212,6 +224,7 @@ class Engine final : private ResultsAccess {
   std::vector<Progress> progress_;  // per column
   std::vector<Frame> frames_;
   std::vector<Step> at_work_;
+  std::map<std::string, Said, std::less<>> said_;
   bool configured_ = false, streaming_ = false, observing_ = false;
   /// By whom, of which metric, in place of whom → operators and module types.
   std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string_view>>

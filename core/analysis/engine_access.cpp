@@ -7,9 +7,20 @@
 #include "core/analysis/findings.hpp"
 #include "core/analysis/ownership.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/plugin_host/looked_beyond.hpp"
+#include "core/plugin_host/said_limits.hpp"
 
 namespace tmeter::core {
+namespace {
+
+void require_room(size_t count, size_t most, const char* what) {
+  if (count > most)
+    throw Error(ErrorKind::kPlugin,
+                "it gives more than " + std::to_string(most) + " " + what + ", tmeter's limit");
+}
+
+}  // namespace
 
 void Engine::emit(tmeter_number value) {
   if (frames_.empty() || !frames_.back().column)
@@ -24,7 +35,11 @@ void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter
                      std::string_view plugin) {
   if (is_in_handler())
     throw Error(ErrorKind::kPlugin, "emit_at is for analyses; a handler uses emit");
-  auto& c = own_column(metric, plugin);
+  if (!configured_)
+    throw Error(ErrorKind::kPlugin, "emit_at is for analyses, not for plugins that configure themselves");
+  auto* own = own_column(metric, plugin);
+  if (!own) return;
+  auto& c = *own;
   require_table(c, axis);
   require_figure(c, value);
   const auto rows = axis_size(graph_, axis);
@@ -33,7 +48,7 @@ void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter
                                         std::to_string(index) +
                                         " of a table that does not have it");
   }
-  settle(static_cast<size_t>(&c - results_.columns.data()));
+  settle(index_of(c));
   auto& cells = c.cells[static_cast<size_t>(axis)];
   if (cells.size() < rows) cells.resize(rows);
   value.flags &= ~uint32_t{TMETER_NUMBER_BY_MODULE};
@@ -86,30 +101,61 @@ bool Engine::follows_signature(size_t column, int32_t axis, size_t index) {
 
 void Engine::set_convention(std::string_view metric, std::string_view text,
                             std::string_view plugin) {
-  own_column(metric, plugin).convention = text;
+  auto* c = own_column(metric, plugin);
+  if (!c) return;
+  if (text.empty())
+    throw Error(ErrorKind::kPlugin, "metric '" + c->id + "' was given an empty convention");
+  c->convention = visible(text, said::kTextBytes);
 }
 
 void Engine::set_provenance(std::string_view metric, int32_t provenance, std::string_view text,
                             std::string_view plugin) {
-  auto& c = own_column(metric, plugin);
-  require_provenance(c, provenance);
-  c.provenance = provenance;
-  c.provenance_text = text;
+  auto* c = own_column(metric, plugin);
+  if (!c) return;
+  require_provenance(*c, provenance);
+  c->provenance = provenance;
+  c->provenance_text = visible(text, said::kTextBytes);
 }
 
 std::string_view Engine::op_class(const Node& node) { return handlers_.class_of(node); }
 
+Engine::Said& Engine::said_by(std::string_view plugin) {
+  const auto at = said_.find(plugin);
+  return at != said_.end() ? at->second : said_[std::string(plugin)];
+}
+
+void Engine::require_analysis(const char* what) const {
+  if (is_in_handler() || !configured_)
+    throw Error(ErrorKind::kPlugin, std::string(what) + " are for analyses, not for handlers or `configure`");
+}
+
 void Engine::add_finding(const tmeter_finding& f, std::string_view plugin) {
-  if (is_in_handler()) throw Error(ErrorKind::kPlugin, "findings are for analyses, not handlers");
-  results_.findings.push_back(make_finding(f, plugin, graph_));
+  require_analysis("findings");
+  auto& said = said_by(plugin);
+  require_room(++said.findings, said::kFindings, "findings");
+  auto finding = make_finding(f, plugin, graph_);
+  require_room(said.targets += finding.targets.size(), said::kTargets, "targets of findings");
+  results_.findings.push_back(std::move(finding));
 }
 
 void Engine::add_distribution(const tmeter_distribution& d, std::string_view plugin) {
-  results_.distributions.push_back(make_distribution(d, plugin, graph_));
+  require_analysis("distributions");
+  auto& said = said_by(plugin);
+  require_room(++said.distributions, said::kDistributions, "distributions");
+  auto made = make_distribution(d, plugin, graph_);
+  require_room(said.numbers += made.edges.size() + made.counts.size(), said::kNumbers,
+               "numbers of distributions and series");
+  results_.distributions.push_back(std::move(made));
 }
 
 void Engine::add_series(const tmeter_series& s, std::string_view plugin) {
-  results_.series.push_back(make_series(s, plugin, graph_));
+  require_analysis("series");
+  auto& said = said_by(plugin);
+  require_room(++said.series, said::kSeries, "series");
+  auto made = make_series(s, plugin, graph_);
+  require_room(said.numbers += made.x.size() + made.y.size(), said::kNumbers,
+               "numbers of distributions and series");
+  results_.series.push_back(std::move(made));
 }
 
 }  // namespace tmeter::core

@@ -41,6 +41,7 @@ std::optional<tmeter_number> Engine::ask(Plugin& plugin, const Frame& frame, std
   if (call_plugin(plugin, doing, std::forward<F>(f)) != TMETER_OK) return std::nullopt;
   if (!frames_.back().emitted)
     throw PluginError(plugin.manifest.id, std::string(doing), "it ends well but gives no value");
+  if (frame.column) note_largest(*frame.column, plugin, frames_.back().value);
   return frames_.back().value;
 }
 

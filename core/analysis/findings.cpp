@@ -2,37 +2,49 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "core/analysis/axes.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
+#include "core/plugin_host/naming.hpp"
+#include "core/plugin_host/said_limits.hpp"
 
 namespace tmeter::core {
 namespace {
 
-/// Whether `all` is about everything `some` is about.
-bool covers(const Finding& all, const Finding& some) {
-  std::set<std::pair<int32_t, size_t>> things;
-  for (const auto& t : all.targets) things.emplace(t.axis, t.index);
-  return !some.targets.empty() &&
-         std::all_of(some.targets.begin(), some.targets.end(), [&](const auto& t) {
-           return things.contains({t.axis, t.index});
-         });
+[[noreturn]] void refuse(const tmeter_finding& f, const std::string& why) {
+  throw Error(ErrorKind::kPlugin, "finding '" + printable(view(f.rule)) + "' " + why);
 }
 
 void require_sound(const tmeter_finding& f) {
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::kPlugin, "finding '" + str(f.rule) + "' " + why);
-  };
   if (f.severity < TMETER_SEVERITY_INFO || f.severity > TMETER_SEVERITY_ERROR)
-    refuse("has an unknown severity, " + std::to_string(f.severity));
-  for (size_t i = 0; i < f.change_count; ++i) {
-    if (std::isfinite(f.changes[i].from) && std::isfinite(f.changes[i].to)) continue;
-    refuse("changes metric '" + str(f.changes[i].metric) + "' from or to what is not finite");
+    refuse(f, "has an unknown severity, " + std::to_string(f.severity));
+  const auto targets = items_of(f.targets, f.target_count, said::kTargets, "targets of a finding");
+  require_unreserved(targets, "a tmeter_target");
+  for (const auto& c : items_of(f.changes, f.change_count, said::kChanges, "changes of a finding")) {
+    if (std::isfinite(c.from) && std::isfinite(c.to)) continue;
+    refuse(f, "changes metric '" + printable(view(c.metric)) + "' from or to what is not finite");
   }
 }
+
+std::string text_of(tmeter_str text) { return visible(view(text), said::kTextBytes); }
+
+using Target = std::pair<int32_t, size_t>;
+
+/// What the findings of one rule of one family are about, by the plugin they are of.
+struct SharedRule {
+  std::map<std::string_view, std::set<Target>> by_plugin;
+  std::vector<std::string_view> plugins;  // in the order in which they came
+
+  /// The plugin that is about most, of several the first.
+  std::string_view fullest() const {
+    return *std::ranges::max_element(plugins, {}, [&](auto p) { return by_plugin.at(p).size(); });
+  }
+};
 
 }  // namespace
 
@@ -42,30 +54,41 @@ Finding make_finding(const tmeter_finding& theirs, std::string_view plugin, cons
     throw Error(ErrorKind::kPlugin, "a finding needs a rule and a text");
   require_sound(f);
   for (size_t i = 0; i < f.target_count; ++i)
-    require_target(graph, f.targets[i], "finding '" + str(f.rule) + "'");
+    require_target(graph, f.targets[i], "finding '" + printable(view(f.rule)) + "'");
   Finding out;
   out.severity = f.severity;
-  out.rule = str(f.rule);
-  out.text = str(f.text);
-  out.evidence = str(f.evidence);
-  out.action = str(f.action);
+  out.rule = visible(view(f.rule), said::kTitleBytes);
+  out.text = text_of(f.text);
+  out.evidence = text_of(f.evidence);
+  out.action = text_of(f.action);
   out.plugin = plugin;
   out.targets.assign(f.targets, f.targets + f.target_count);
   for (size_t i = 0; i < f.change_count; ++i)
-    out.change_metrics.push_back(str(f.changes[i].metric));
+    out.change_metrics.push_back(visible(view(f.changes[i].metric), said::kTitleBytes));
   for (size_t i = 0; i < f.change_count; ++i)
     out.changes.push_back({to_abi(out.change_metrics[i]), f.changes[i].from, f.changes[i].to});
   return out;
 }
 
 void drop_repeated(std::vector<Finding>& findings) {
-  std::vector<bool> repeated(findings.size());
-  for (size_t i = 0; i < findings.size(); ++i) {
-    for (size_t k = 0; k < findings.size() && !repeated[i]; ++k) {
-      const auto &f = findings[i], &other = findings[k];
-      if (other.rule != f.rule || other.plugin == f.plugin || !covers(other, f)) continue;
-      repeated[i] = other.targets.size() > f.targets.size() || k < i;
-    }
+  std::map<std::pair<std::string_view, std::string_view>, SharedRule> rules;  // family, rule
+  for (const auto& f : findings) {
+    auto& rule = rules[{family_of(f.plugin), f.rule}];
+    const auto [at, is_new] = rule.by_plugin.try_emplace(f.plugin);
+    if (is_new) rule.plugins.push_back(f.plugin);
+    for (const auto& t : f.targets) at->second.emplace(t.axis, t.index);
+  }
+  std::erase_if(rules, [](const auto& r) { return r.second.plugins.size() < 2; });
+  if (rules.empty()) return;
+  std::vector<bool> repeated;
+  for (const auto& f : findings) {
+    const auto rule = rules.find({family_of(f.plugin), f.rule});
+    const auto fullest = rule == rules.end() ? std::string_view(f.plugin) : rule->second.fullest();
+    const auto is_told = [&](const tmeter_target& t) {
+      return rule->second.by_plugin.at(fullest).contains({t.axis, t.index});
+    };
+    repeated.push_back(fullest != f.plugin && !f.targets.empty() &&
+                       std::ranges::all_of(f.targets, is_told));
   }
   size_t i = 0;
   std::erase_if(findings, [&](const Finding&) { return repeated[i++]; });

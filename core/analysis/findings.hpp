@@ -12,8 +12,9 @@ namespace tmeter::core {
 /// what the graph does not have.
 Finding make_finding(const tmeter_finding& finding, std::string_view plugin, const Graph& graph);
 
-/// Plugins that look at the same weights find the same faults. What another plugin's finding of
-/// that rule says of more things, or has said before of the same, is not said again.
+/// Plugins of one family that look at the same weights find the same faults: of those that share a rule,
+/// the one that is about most things is told, and what the others say of these is not said again. A rule
+/// of another family is another rule, whatever its name.
 void drop_repeated(std::vector<Finding>& findings);
 
 /// Findings of one severity stay in the order they came in.

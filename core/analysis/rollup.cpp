@@ -55,8 +55,9 @@ void by_aggregation(const Column& column, const Work& work) {
       default:
         return work.template operator()<TMETER_AGGREGATE_NONE>();
     }
-  } catch (const Beyond&) {
-    throw Error(ErrorKind::kModel, "the sum of metric '" + column.id + "' exceeds 2^63");
+  } catch (const Beyond& beyond) {
+    throw Overflow("the sum of metric '" + column.id + "' " +
+                   (beyond.is_real ? "is no finite number" : "exceeds 2^63"));
   }
 }
 

@@ -3,12 +3,20 @@
 // rolled up before.
 #pragma once
 #include "core/analysis/results.hpp"
+#include "core/base/error.hpp"
 #include "core/ir/graph.hpp"
 
 namespace tmeter::core {
 
+/// A sum of figures that is none. Of figures that come from a file the file is to blame; the engine knows
+/// when a plugin is.
+class Overflow : public Error {
+ public:
+  explicit Overflow(const std::string& message) : Error(ErrorKind::kModel, message) {}
+};
+
 /// Node metrics. Cells of module calls that module handlers gave are kept and stand for everything
-/// inside the call. Throws Error(kModel) when an integer sum exceeds 63 bits.
+/// inside the call. Throws Overflow when an integer sum exceeds 63 bits or a real one is not finite.
 void roll_up_nodes(const Graph& graph, const Results& results, Column& column);
 
 /// Tensor metrics: every module and the model count each distinct (canonical) tensor inside once.

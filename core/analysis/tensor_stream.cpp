@@ -49,7 +49,7 @@ uint64_t bytes_of(const Tensor& t) {
 
 TensorStream::TensorStream(const Graph& graph, std::vector<TensorUse> uses,
                            const TensorBytes& tensors, CallLog& log)
-    : uses_(std::move(uses)), tensors_(tensors), log_(log) {
+    : graph_(graph), uses_(std::move(uses)), tensors_(tensors), log_(log) {
   for (const auto& t : graph.tensors()) {
     if (t.canonical == &t) add_job(t);
   }
@@ -87,6 +87,7 @@ TensorStream::Worker TensorStream::make_worker() const {
     call.options = use.plugin->call.options;
     call.run.log = &log_;
     call.run.tensors = &tensors_;
+    call.run.graph = &graph_;
   }
   return worker;
 }
@@ -351,8 +352,9 @@ void TensorStream::end_pass(Job& job, Worker& worker) {
     return;
   }
   if (++job.pass >= kMostPasses) {
-    throw Error(ErrorKind::kPlugin, "plugin " + uses_[again_list[0]].plugin->manifest.id +
-                                        " wants more than 8 passes over a tensor");
+    const auto& use = uses_[again_list[0]];
+    throw PluginError(use.plugin->manifest.id, doing(use, *job.tensor),
+                      "it wants more than 8 passes over a tensor");
   }
   job.active = std::move(again_list);
   job.merged_parts = 0;

@@ -124,6 +124,7 @@ class TensorStream {
   void release_others(const Job& job) const;
   tmeter_tensor_part describe(const Job& job, size_t use, int64_t first, int64_t count) const;
 
+  const Graph& graph_;
   std::vector<TensorUse> uses_;
   const TensorBytes& tensors_;
   CallLog& log_;

@@ -79,7 +79,11 @@ Manifest read_manifest(const std::string& path) {
   for (const auto* l : tables(doc, "loader")) {
     LoaderManifest loader{text(*l, "name"), text(*l, "title"), {}};
     for (const auto* x : tables(*l, "match")) {
-      loader.matches.push_back({text(*x, "conditions"), (*x)["score"].value_or(int32_t{0})});
+      const auto score = (*x)["score"].value_or(int32_t{0});
+      if (score < 1 || score > 100)
+        throw Error(ErrorKind::kPlugin, path + ": loader '" + loader.name + "' has a match with a score of " +
+                                            std::to_string(score) + "; scores are 1 to 100");
+      loader.matches.push_back({text(*x, "conditions"), score});
     }
     m.loaders.push_back(std::move(loader));
   }

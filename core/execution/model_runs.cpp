@@ -10,12 +10,14 @@
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/handles.hpp"
+#include "core/plugin_host/said_limits.hpp"
 
 namespace tmeter::core {
 namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int32_t kMostThreads = 1024;
+constexpr size_t kMostKinds = 1000;  // of runs that one observer wants
 constexpr uint64_t kLeastInterval = 1'000'000;  // ns
 
 double seconds_since(Clock::time_point start) {
@@ -84,6 +86,8 @@ void ModelRuns::want(int32_t run, int32_t threads, int32_t rounds) {
   if (threads < 0 || threads > kMostThreads || rounds < 0)
     throw Error(ErrorKind::kPlugin, "runs on " + std::to_string(threads) + " threads in " +
                                         std::to_string(rounds) + " rounds cannot be made");
+  if (beginning_->wanted.size() >= kMostKinds)
+    throw Error(ErrorKind::kPlugin, "it wants more than 1,000 kinds of runs, tmeter's limit");
   beginning_->wanted.push_back(
       {run, threads ? static_cast<unsigned>(threads) : wishes_.threads, rounds});
 }
@@ -95,16 +99,37 @@ void ModelRuns::want_samples(uint64_t interval) {
 }
 
 std::string_view ModelRuns::fact(std::string_view key) const {
+  const std::lock_guard lock(facts_mutex_);  // samples are taken on another thread
   const auto it = facts_.find(key);
   return it == facts_.end() ? std::string_view() : it->second;
 }
 
+/// Kept apart from what they replace: who was told a text may hold it while the runs last.
+void ModelRuns::set_fact(std::string_view key, std::string text) {
+  const std::lock_guard lock(facts_mutex_);
+  auto& fact = facts_[std::string(key)];
+  if (fact == text) return;
+  if (!fact.empty()) replaced_.push_back(std::move(fact));
+  fact = std::move(text);
+}
+
 void ModelRuns::tell_fact(std::string_view key, std::string_view text) {
-  constexpr size_t kLongest = 1000;
+  if (!preparing_)
+    throw Error(ErrorKind::kPlugin, "facts of the runs are told in `prepare` of an executor");
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789._-";
-  if (key.empty() || key.find_first_not_of(kLetters) != key.npos)
+  if (key.empty() || key.size() > said::kTitleBytes || key.find_first_not_of(kLetters) != key.npos)
     throw Error(ErrorKind::kPlugin, "'" + printable(key) + "' is no key of a fact");
-  facts_[std::string(key)] = visible(text, kLongest);
+  if (facts_.size() >= said::kFacts && !facts_.contains(key))
+    throw Error(ErrorKind::kPlugin, "it tells more than 1,000 facts of the runs, tmeter's limit");
+  set_fact(key, visible(text, said::kTitleBytes));
+}
+
+std::string_view ModelRuns::weights(const Tensor* tensor) const {
+  if (!preparing_)
+    throw Error(ErrorKind::kPlugin, "weights are handed out in `prepare` of an executor");
+  if (!graph_ || !graph_->has(tensor))
+    throw Error(ErrorKind::kPlugin, "it asks for the weights of a tensor that the graph does not have");
+  return tensors_.raw(*tensor);
 }
 
 /// From the executor, in the middle of a run.
@@ -116,7 +141,8 @@ void ModelRuns::event(const tmeter_event& told) {
   event.struct_size = sizeof event;
   event.run = running_->run;
   event.threads = static_cast<int32_t>(running_->threads);
-  told_.check(event);
+  if (event.kind < TMETER_EVENT_RUN_BEGIN || event.kind > TMETER_EVENT_FREE) return;
+  told_->check(event);
   if (event.kind == TMETER_EVENT_RUN_END && event.nanoseconds > event.since)
     last_seconds_ = static_cast<double>(event.nanoseconds - event.since) * 1e-9;
   for (auto* w : listening_) {
@@ -165,10 +191,10 @@ void ModelRuns::run_once(const Kind& kind) {
     if (w.wants(kind)) listening_.push_back(&w);
   }
   running_ = &kind;
-  told_ = {};
+  told_.emplace(*graph_, kind.run);
   const auto start = Clock::now();
   last_seconds_ = 0;
-  executor_->run(kind.run, kind.threads, told_);
+  executor_->run(kind.run, kind.threads, *told_);
   if (last_seconds_ == 0) last_seconds_ = seconds_since(start);
   running_ = nullptr;
 }
@@ -180,7 +206,7 @@ void ModelRuns::warm_up() {
     warm_up.add(last_seconds_);
   }
   slow_ = warm_up.too_slow();
-  facts_["warm-up"] = std::to_string(warm_up.runs());
+  set_fact("warm-up", std::to_string(warm_up.runs()));
 }
 
 /// A model whose warm-up took all the time is run once more, by the run that tells most for its
@@ -221,7 +247,7 @@ void ModelRuns::run_rounds() {
       if (kind.rounds == 0 || round < kind.rounds) run_once(kind);
       if (round > 0 && seconds_since(start) > wishes_.seconds) break;
     }
-    facts_["rounds"] = std::to_string(++round);
+    set_fact("rounds", std::to_string(++round));
     if (log_.outlet()) log_.outlet()->progress(static_cast<uint64_t>(round), 0, "rounds");
   } while (!all_have_enough() && seconds_since(start) < wishes_.seconds);
 }
@@ -238,6 +264,7 @@ Sampler::Task ModelRuns::sample_task(Watcher& w) {
 }
 
 void ModelRuns::stop(const std::string& why) {
+  preparing_ = false;
   running_ = nullptr;
   stopped_ = why;
 }
@@ -245,8 +272,10 @@ void ModelRuns::stop(const std::string& why) {
 /// What an executor says is wrong stops the runs; what was measured until then stays.
 void ModelRuns::run_all(const Graph& graph) {
   try {
+    preparing_ = true;
     executor_ = std::make_unique<Executor>(
         registry_, graph, wishes_, RunContext{&log_, nullptr, nullptr, &tensors_, &graph, this});
+    preparing_ = false;
     std::vector<Sampler::Task> samples;
     for (auto& w : watchers_) {
       if (w.interval) samples.push_back(sample_task(w));
@@ -276,6 +305,7 @@ void ModelRuns::end(const Graph& graph) {
 }
 
 void ModelRuns::run(const Graph& graph, const std::vector<ObserverUse>& uses) {
+  graph_ = &graph;
   for (const auto& use : uses) watchers_.emplace_back(use);
   begin(graph);
   plan();

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ class ModelRuns final : public RunsAccess {
   std::string_view fact(std::string_view key) const override;
   void event(const tmeter_event& event) override;
   void tell_fact(std::string_view key, std::string_view text) override;
-  std::string_view weights(const Tensor& tensor) const override { return tensors_.raw(tensor); }
+  std::string_view weights(const Tensor* tensor) const override;
 
  private:
   /// A kind of run, on so many threads, in so many rounds (0: in all).
@@ -76,18 +77,24 @@ class ModelRuns final : public RunsAccess {
   template <class F>
   tmeter_status call(Watcher& watcher, std::string_view doing, F&& f);
 
+  void set_fact(std::string_view key, std::string text);
+
   Registry& registry_;
   const TensorBytes& tensors_;
   const RunWishes wishes_;
   CallLog& log_;
+  const Graph* graph_ = nullptr;
+  mutable std::mutex facts_mutex_;
   std::map<std::string, std::string, std::less<>> facts_;
+  std::deque<std::string> replaced_;  // facts that were others before
   std::deque<Watcher> watchers_;
   std::vector<Kind> kinds_;
   std::unique_ptr<Executor> executor_;
   Watcher* beginning_ = nullptr;     // in its `begin`
   const Kind* running_ = nullptr;    // in a run
   std::vector<Watcher*> listening_;  // to it
-  ToldRun told_;                     // of it
+  std::optional<ToldRun> told_;      // of it
+  bool preparing_ = false;           // the executor makes the model ready
   double last_seconds_ = 0;          // that the last run took
   bool slow_ = false;
   std::string stopped_;

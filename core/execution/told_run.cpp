@@ -1,43 +1,87 @@
 #include "core/execution/told_run.hpp"
 
 #include "core/base/error.hpp"
+#include "core/plugin_host/handles.hpp"
 
 namespace tmeter::core {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::kPlugin, what); }
 
+std::string ns(uint64_t time) { return std::to_string(time) + " ns"; }
+
+bool is_of_operator(int32_t event) {
+  return event == TMETER_EVENT_OP_BEGIN || event == TMETER_EVENT_OP_END;
+}
+bool is_of_memory(int32_t event) {
+  return event == TMETER_EVENT_ALLOCATE || event == TMETER_EVENT_FREE;
+}
+
+/// Whether a run of this kind tells of such events.
+bool is_told(int32_t run, int32_t event) {
+  if (is_of_operator(event)) return run == TMETER_RUN_OPERATORS || run == TMETER_RUN_MEMORY;
+  return !is_of_memory(event) || run == TMETER_RUN_MEMORY;
+}
+
 }  // namespace
 
 void ToldRun::check(const tmeter_event& event) {
-  check_order(event.kind);
-  switch (event.kind) {
-    case TMETER_EVENT_OP_BEGIN:
-    case TMETER_EVENT_OP_END:
-      if (!event.node) refuse("an event of an operator has no operator");
-      break;
-    case TMETER_EVENT_ALLOCATE:
-    case TMETER_EVENT_FREE:
-      check_memory(event);
-      break;
-    default:
-      break;
+  check_place(event.kind);
+  check_node(event);
+  check_time(event);
+  if (is_of_operator(event.kind)) check_operator(event);
+  if (is_of_memory(event.kind)) check_memory(event);
+  if (event.kind == TMETER_EVENT_RUN_END && event.since < run_begin_)
+    refuse("a run that was told of at " + ns(run_begin_) + " began before that, at " +
+           ns(event.since));
+  if (event.kind == TMETER_EVENT_RUN_BEGIN) {
+    begun_ = true;
+    run_begin_ = event.nanoseconds;
   }
-  if (event.since > event.nanoseconds) {
-    refuse("an event at " + std::to_string(event.nanoseconds) + " ns began after that, at " +
-           std::to_string(event.since) + " ns");
-  }
+  ended_ = event.kind == TMETER_EVENT_RUN_END;
 }
 
-void ToldRun::check_order(int32_t kind) {
-  if (kind == TMETER_EVENT_RUN_BEGIN) {
+void ToldRun::check_place(int32_t event) const {
+  if (event == TMETER_EVENT_RUN_BEGIN) {
     if (begun_) refuse("a run begins twice");
-    begun_ = true;
     return;
   }
   if (!begun_) refuse("an event comes before the begin of its run");
   if (ended_) refuse("an event comes after the end of its run");
-  ended_ = kind == TMETER_EVENT_RUN_END;
+  if (!is_told(kind_, event))
+    refuse("an event of kind " + std::to_string(event) + " is no part of a run of kind " +
+           std::to_string(kind_));
+  if (event == TMETER_EVENT_RUN_END && at_work_) refuse("a run ends before one of its operators");
+}
+
+void ToldRun::check_node(const tmeter_event& event) const {
+  if (is_of_operator(event.kind) && !event.node) refuse("an event of an operator has no operator");
+  if (event.node && !graph_->has(from_handle(event.node)))
+    refuse("an event is of a node that the graph does not have");
+}
+
+void ToldRun::check_time(const tmeter_event& event) {
+  auto& last = is_of_memory(event.kind) ? last_of_memory_ : last_;
+  if (event.nanoseconds < last)
+    refuse("an event at " + ns(event.nanoseconds) + " is told after one at " + ns(last));
+  last = event.nanoseconds;
+  if (event.since > event.nanoseconds)
+    refuse("an event at " + ns(event.nanoseconds) + " began after that, at " + ns(event.since));
+}
+
+/// One after the other; what takes place inside another operator is that one's.
+void ToldRun::check_operator(const tmeter_event& event) {
+  if (event.kind == TMETER_EVENT_OP_BEGIN) {
+    if (at_work_) refuse("an operator begins before the one at work has ended");
+    at_work_ = event.node;
+    operator_begin_ = event.nanoseconds;
+    return;
+  }
+  if (at_work_ != event.node) refuse("an operator ends that has not begun");
+  if (event.since < operator_begin_)
+    refuse("an operator that was told of at " + ns(operator_begin_) + " began before that, at " +
+           ns(event.since));
+  at_work_ = nullptr;
 }
 
 /// The sum of all is an integer, too: observers add up.

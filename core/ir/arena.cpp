@@ -87,6 +87,15 @@ void Arena::stop_helping() {
   may_help_ = false;
 }
 
+bool Arena::owns(const void* at, size_t bytes) const {
+  const auto address = reinterpret_cast<uintptr_t>(at);
+  if (address % alignof(void*) != 0) return false;
+  return std::any_of(blocks_.begin(), blocks_.end(), [&](const Block& b) {
+    const auto begin = reinterpret_cast<uintptr_t>(b.bytes.get());
+    return address >= begin && bytes <= b.size && address - begin <= b.size - bytes;
+  });
+}
+
 void* Arena::do_allocate(size_t bytes, size_t alignment) {
   char* const begin = aligned(at_, alignment);
   if (begin <= step_ && static_cast<size_t>(step_ - begin) >= bytes && at_) {
@@ -109,9 +118,9 @@ void* Arena::allocate_further(size_t bytes, size_t alignment) {
 
 void Arena::begin_block(size_t bytes) {
   const auto size = std::max(bytes, std::clamp(size_, kFirstBlock, kLargestBlock));
-  blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));
+  blocks_.push_back({std::make_unique_for_overwrite<char[]>(size), size});
   size_ += size;
-  at_ = blocks_.back().get();
+  at_ = blocks_.back().bytes.get();
   end_ = at_ + size;
   if (size_ < large_ || helper_ || !may_help_) return;
   may_help_ = false;

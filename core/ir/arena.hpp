@@ -22,6 +22,8 @@ class Arena final : public std::pmr::memory_resource {
   /// Nothing more is going to be asked for, or little: the helping thread ends.
   void stop_helping();
   bool has_help() const { return helper_ != nullptr; }
+  /// Whether these bytes are in one of its blocks, and aligned for an object.
+  bool owns(const void* at, size_t bytes) const;
 
  private:
   class Helper;
@@ -37,7 +39,11 @@ class Arena final : public std::pmr::memory_resource {
   // The bytes [at_, step_) are free, and those up to end_: the helper is told at each step.
   char *at_ = nullptr, *step_ = nullptr, *end_ = nullptr;
   size_t large_, size_ = 0;  // bytes of all blocks
-  std::vector<std::unique_ptr<char[]>> blocks_;
+  struct Block {
+    std::unique_ptr<char[]> bytes;
+    size_t size;
+  };
+  std::vector<Block> blocks_;
   std::unique_ptr<Helper> helper_;
   bool may_help_ = true;
 };

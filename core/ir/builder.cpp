@@ -35,6 +35,9 @@ int64_t checked_numel(std::span<const int64_t> dims, const What& what) {
   return numel;
 }
 
+/// Who walks through a list sees a list inside it as often as it is there.
+double values_shown_by(const Value& v) { return v.kind == TMETER_VALUE_LIST ? 1 + v.f : 1; }
+
 /// What makes two tensors the same memory read the same way.
 std::string tie_key(const TensorSpec& s, std::span<const int64_t> strides) {
   return std::string(s.storage_key) + '\0' + std::to_string(s.storage_offset) + shape_text(s.dims) +
@@ -61,12 +64,18 @@ std::span<T> GraphBuilder::room(size_t count) {
 }
 
 void GraphBuilder::property(std::string_view key, std::string_view value) {
-  graph_->properties_[std::string(key)] = std::string(value);
+  auto& properties = graph_->properties_;
+  const bool is_new = !properties.contains(key);
+  if (is_new) limit(properties.size(), limits::kProperties, "properties");
+  if (key.size() + value.size() > limits::kPropertyBytes)
+    refuse("property '" + printable(key, 40) + "' has more than 64 KiB, tmeter's limit");
+  properties[std::string(key)] = std::string(value);
 }
 
 GraphBuilder::Id GraphBuilder::symbol(std::string_view name, int64_t min, int64_t max,
                                       int64_t value) {
   limit(graph_->symbols_.size(), limits::kSymbols, "symbols");
+  if (min > max) refuse("symbol '" + printable(name) + "' has a range without a value");
   graph_->symbols_.push_back({graph_->intern(name), min, max, value});
   return static_cast<Id>(graph_->symbols_.size());
 }
@@ -88,21 +97,24 @@ GraphBuilder::Id GraphBuilder::module(Id parent, std::string_view name, std::str
   if ((parent == 0) != graph_->modules_.empty())
     refuse("the module tree must have exactly one root");
   Module* up = parent ? &module_at(parent, "a module") : nullptr;
-  auto& m = graph_->modules_.emplace_back();
-  m.name = graph_->intern(name);
-  m.parent = up;
-  if (!up) {
-    m.type = graph_->intern(type);
-    return static_cast<Id>(graph_->modules_.size());
+  const auto kept = graph_->intern(name);
+  std::string_view path;
+  if (up) {
+    if (up->depth >= limits::kModuleDepth) refuse("modules are nested more than 1,000 deep");
+    path = path_of(*up, kept);
+    const auto hash = module_paths_.expect(path);
+    if (!module_paths_.insert(path, hash))
+      refuse("module '" + printable(path) + "' is there twice");
   }
-  m.depth = up->depth + 1;
-  if (m.depth > limits::kModuleDepth) refuse("modules are nested more than 1,000 deep");
-  m.path = path_of(*up, m.name);
-  const auto hash = module_paths_.expect(m.path);
+  auto& m = graph_->modules_.emplace_back();
+  m.name = kept;
+  m.path = path;
   m.type = graph_->intern(type);
-  up->children.push_back(&m);
-  if (!module_paths_.insert(m.path, hash))
-    refuse("module '" + printable(m.path) + "' is there twice");
+  m.parent = up;
+  if (up) {
+    m.depth = up->depth + 1;
+    up->children.push_back(&m);
+  }
   return static_cast<Id>(graph_->modules_.size());
 }
 
@@ -148,12 +160,30 @@ GraphBuilder::Id GraphBuilder::module_call(Id module, Id parent) {
   return static_cast<Id>(graph_->calls_.size());
 }
 
+/// A dim of 0 counts as 1, as in PyTorch: so strides may overflow where the number of elements does not.
+template <class What>
+std::span<int64_t> GraphBuilder::contiguous_strides(std::span<const int64_t> dims,
+                                                    const What& what) {
+  const auto strides = room<int64_t>(dims.size());
+  int64_t stride = 1;
+  for (size_t i = dims.size(); i-- > 0;) {
+    strides[i] = stride;
+    const auto next = checked_mul(stride, std::max<int64_t>(dims[i], 1));
+    if (!next) refuse(what() + " has the impossible shape " + shape_text(dims));
+    stride = *next;
+  }
+  return strides;
+}
+
 GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   limit(graph_->tensors_.size(), limits::kTensors, "tensors");
   const auto what = [&] { return "tensor '" + printable(s.name) + "'"; };
   if (s.owner < 1 || s.owner > graph_->modules_.size()) module_at(s.owner, what().c_str());
   auto& owner = graph_->modules_[s.owner - 1];
   const int64_t numel = checked_numel(s.dims, what);
+  if (s.strides && s.strides->size() != s.dims.size())
+    refuse(what() + " has a different number of dims and strides");
+  const auto strides = s.strides ? copy(*s.strides) : contiguous_strides(s.dims, what);
   count_name(s.name.size());
   const auto hash = tensor_names_.expect(s.name);
   const auto name = graph_->keep(s.name);
@@ -175,16 +205,7 @@ GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
   t.trainable = s.trainable;
   t.owner = &owner;
   t.canonical = &t;
-  if (s.strides) {
-    if (s.strides->size() != s.dims.size())
-      refuse(what() + " has a different number of dims and strides");
-    t.strides = copy(*s.strides);
-  } else {
-    t.strides = room<int64_t>(s.dims.size());
-    std::fill(t.strides.begin(), t.strides.end(), 1);
-    for (size_t i = t.strides.size(); i-- > 1;)
-      t.strides[i - 1] = t.strides[i] * std::max<int64_t>(s.dims[i], 1);
-  }
+  t.strides = strides;
   if (!s.storage_key.empty()) t.canonical = tied_.emplace(tie_key(s, t.strides), &t).first->second;
   owner.tensors.push_back(&t);
   return static_cast<Id>(graph_->tensors_.size());
@@ -297,14 +318,19 @@ GraphBuilder::Id GraphBuilder::value_list(std::span<const Id> items) {
   const auto pointers = room<Value*>(items.size());
   bool defined = true;
   uint8_t depth = 0;
+  double shown = 0;
   for (size_t i = 0; i < items.size(); ++i) {
     pointers[i] = &value(items[i], "a list");
     defined = defined && pointers[i]->defined;
     depth = std::max(depth, pointers[i]->depth);
+    shown += values_shown_by(*pointers[i]);
   }
   if (depth >= limits::kListDepth) refuse("lists are nested more than 64 deep");
+  if (shown > limits::kListValues)
+    refuse("a list has, with the lists inside it, more than 10,000,000 values, tmeter's limit");
   auto& v = new_value(TMETER_VALUE_LIST, defined);
   v.depth = depth + 1;
+  v.f = shown;
   v.items = pointers;
   return last_value();
 }
@@ -317,13 +343,14 @@ void GraphBuilder::define(Value& v, const Node* producer) {
   }
 }
 
-void GraphBuilder::require_defined(const Value& v, const Node& node, std::string_view arg) const {
+void GraphBuilder::require_defined(Value& v, std::string_view op, std::string_view arg) const {
   if (v.defined) return;
-  for (const auto* item : v.items) require_defined(*item, node, arg);
-  if (!v.items.empty()) return;
-  refuse("node " + std::to_string(node.index) + " (" + printable(node.full_name()) + ") uses '" +
-         printable(arg) +
-         "' before anything defines it: the graph has a cycle or a dangling reference");
+  for (auto* item : v.items) require_defined(*item, op, arg);
+  if (v.items.empty())
+    refuse("node " + std::to_string(graph_->nodes_.size()) + " (" + printable(op) + ") uses '" +
+           printable(arg) +
+           "' before anything defines it: the graph has a cycle or a dangling reference");
+  v.defined = true;  // all its members are by now
 }
 
 void GraphBuilder::input(std::string_view name, std::string_view origin, Id id) {
@@ -350,26 +377,30 @@ GraphBuilder::Id GraphBuilder::node(std::string_view op, std::string_view overlo
                                     std::span<const std::pair<std::string_view, Id>> args,
                                     std::span<const Id> results, std::string_view location) {
   limit(graph_->nodes_.size(), limits::kNodes, "nodes");
-  auto& n = graph_->nodes_.emplace_back();
+  const auto full_name = [&] {
+    return overload.empty() ? std::string(op) : std::string(op) + "." + std::string(overload);
+  };
+  if (call < 1 || call > graph_->calls_.size())
+    refuse("node " + printable(full_name()) + " belongs to a module call that is not there");
+  const auto kept_args = room<Arg>(args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    const auto& [name, id] = args[i];
+    auto& v = value(id, "an argument");
+    if (!v.defined) require_defined(v, full_name(), name);
+    kept_args[i] = {graph_->intern(name), &v};
+  }
+  const auto kept_results = room<Value*>(results.size());
+  for (size_t i = 0; i < results.size(); ++i) kept_results[i] = &value(results[i], "a result");
+
+  auto& n = graph_->nodes_.emplace_back();  // nothing is refused from here on
   n.index = graph_->nodes_.size() - 1;
   n.op = graph_->intern(op);
   n.overload = graph_->intern(overload);
   n.location = graph_->intern(location);
-  if (call < 1 || call > graph_->calls_.size())
-    refuse("node " + printable(n.full_name()) + " belongs to a module call that is not there");
   n.call = &graph_->calls_[call - 1];
-  n.args = room<Arg>(args.size());
-  for (size_t i = 0; i < args.size(); ++i) {
-    const auto& [name, id] = args[i];
-    auto& v = value(id, "an argument");
-    require_defined(v, n, name);
-    n.args[i] = {graph_->intern(name), &v};
-  }
-  n.results = room<Value*>(results.size());
-  for (size_t i = 0; i < results.size(); ++i) {
-    n.results[i] = &value(results[i], "a result");
-    define(*n.results[i], &n);
-  }
+  n.args = kept_args;
+  n.results = kept_results;
+  for (auto* result : kept_results) define(*result, &n);
   return static_cast<Id>(graph_->nodes_.size());
 }
 

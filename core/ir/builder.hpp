@@ -80,6 +80,8 @@ class GraphBuilder {
     return id < 1 || id > graph_->values_.size() ? nullptr : &graph_->values_[id - 1];
   }
 
+  /// Whether a root module was pushed.
+  bool has_root() const { return !graph_->modules_.empty(); }
   /// Orders modules, evaluates sizes, and gives the graph away. A model without any module gets a
   /// root.
   std::unique_ptr<Graph> finish();
@@ -94,7 +96,7 @@ class GraphBuilder {
   std::string_view path_of(const Module& parent, std::string_view name);
   void count_name(size_t bytes);
   void define(Value& value, const Node* producer);
-  void require_defined(const Value& value, const Node& node, std::string_view arg) const;
+  void require_defined(Value& value, std::string_view op, std::string_view arg) const;
   void number_preorder();
   void note_belonging();
   /// Into the graph's arena.
@@ -102,6 +104,8 @@ class GraphBuilder {
   std::span<std::remove_const_t<T>> copy(std::span<T> items);
   template <class T>
   std::span<T> room(size_t count);
+  template <class What>
+  std::span<int64_t> contiguous_strides(std::span<const int64_t> dims, const What& what);
 
   std::unique_ptr<Graph> graph_;
   size_t name_bytes_ = 0;  // of module paths and tensor names

@@ -41,7 +41,7 @@ struct Value {
   std::span<ExprId> dim_exprs;               // tensors with symbolic dims, else empty
   const Expressions* expressions = nullptr;  // of the graph, when dim_exprs is not empty
   int64_t i = 0;                             // int, bool, dtype
-  double f = 0;
+  double f = 0;             // float; of a list, how many values it shows, lists inside it included
   std::string_view text;    // text, other
   std::span<Value*> items;  // list
   const Tensor* tensor = nullptr;
@@ -133,6 +133,9 @@ class Graph {
   const Belonging& belonging() const { return belonging_; }
   /// Nodes, inputs and outputs of a call; lives as long as the graph.
   const CallContents& contents(const ModuleCall& call) const;
+  /// Whether these are addresses of ours: for what a plugin hands back. Nothing is followed before.
+  bool has(const Node* node) const { return is_in(nodes_, node); }
+  bool has(const Tensor* tensor) const { return is_in(tensors_, tensor); }
   /// True when an input is wanted with other dims: see propagator.h of the SDK.
   bool wants_other_inputs() const;
 
@@ -157,6 +160,12 @@ class Graph {
   std::string_view intern(std::string_view text);
   /// A copy of a text that is there once.
   std::string_view keep(std::string_view text);
+
+  template <class T>
+  bool is_in(const std::pmr::deque<T>& things, const T* thing) const {
+    return arena_.owns(thing, sizeof(T)) && thing->index < things.size() &&
+           &things[thing->index] == thing;
+  }
 
   Arena arena_;
   std::pmr::unordered_set<std::string_view> strings_{&arena_};

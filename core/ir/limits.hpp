@@ -17,6 +17,10 @@ inline constexpr size_t kSymbols = 100'000;
 inline constexpr size_t kExpressions = 2'000'000;
 inline constexpr size_t kRank = 64;
 inline constexpr size_t kListDepth = 64;
+// Those of lists inside it counted each time: 64 lists of twice the one before show 2^64 values.
+inline constexpr double kListValues = 10'000'000;
+inline constexpr size_t kOperands = 1'000;  // of an expression
+inline constexpr size_t kProperties = 1'000, kPropertyBytes = 64 << 10;
 inline constexpr size_t kExpressionText = 120;  // longer ones end in "…"
 
 }  // namespace tmeter::core::limits

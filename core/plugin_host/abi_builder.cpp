@@ -1,10 +1,12 @@
 // tmeter.host.builder/1: the C door to core/ir's GraphBuilder.
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
 #include "core/base/checked.hpp"
 #include "core/base/text.hpp"
 #include "core/ir/builder.hpp"
+#include "core/ir/limits.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/builder_handle.hpp"
@@ -15,18 +17,36 @@
 namespace tmeter::core {
 namespace {
 
-DimSpec dim(const tmeter_dim& d) { return {d.value, d.expr}; }
+DimSpec dim(const tmeter_dim& d) {
+  require_unreserved(std::span(&d, 1), "a tmeter_dim");
+  return {d.value, d.expr};
+}
 
-/// Errors land in the call of who builds.
+tmeter_status status_of(const Error& e) {
+  return e.kind() == ErrorKind::kModel ? TMETER_BAD_MODEL : TMETER_INTERNAL;
+}
+
+/// Errors land in the call of who builds, and stay: the first one is given again by whatever is
+/// called after it.
 template <class F>
 tmeter_status perform(tmeter_builder* b, F f) {
+  if (!b->mark.is_there()) return TMETER_INVALID_ARGUMENT;  // it has ended with its callback
+  if (!may_be_used(b->call)) return TMETER_INVALID_ARGUMENT;
+  if (b->refused) {
+    b->call->frame.error = b->refused->what();
+    return status_of(*b->refused);
+  }
   return guard_callback(b->call, [&]() -> tmeter_status {
     try {
       return f(b->builder), TMETER_OK;
     } catch (const Error& e) {
-      if (b->of_rule && e.kind() == ErrorKind::kModel) throw Error(ErrorKind::kPlugin, e.what());
+      b->refused = b->of_rule && e.kind() == ErrorKind::kModel ? Error(ErrorKind::kPlugin, e.what())
+                                                               : e;
+    } catch (const std::exception& e) {  // out of memory: what has been built may lack a part
+      b->refused = Error(ErrorKind::kModel, e.what());
       throw;
     }
+    throw Error(*b->refused);
   });
 }
 /// Runs `f(builder)`, storing its id.
@@ -35,9 +55,21 @@ tmeter_status make(tmeter_builder* b, tmeter_id* out, F f) {
   return perform(b, [&](GraphBuilder& g) { *out = f(g); });
 }
 
+/// The room for ids of one call; longer ones are an array that nobody has filled.
+constexpr size_t kMostItems = limits::kValues;
+
+/// What there is too much of is the model's.
+template <class T>
+std::span<T> pushed(T* theirs, size_t count, size_t most, const char* what) {
+  return items_of(theirs, count, most, what, ErrorKind::kModel);
+}
+
 tmeter_status add_expr(tmeter_builder* b, int32_t op, const tmeter_id* operands, size_t n,
                        tmeter_id* out) {
-  return make(b, out, [&](GraphBuilder& g) { return g.expr(op, {operands, operands + n}); });
+  return make(b, out, [&](GraphBuilder& g) {
+    const auto given = pushed(operands, n, limits::kOperands, "operands of a shape expression");
+    return g.expr(op, {given.begin(), given.end()});
+  });
 }
 
 /// Whoever reads the numbers later relies on this: they lie inside their storage, and that inside
@@ -70,7 +102,7 @@ tmeter_status add_tensor(tmeter_builder* b, const tmeter_tensor_desc* theirs, tm
     s.name = view(d.name);
     s.storage_key = view(d.storage_key);
     s.owner = d.owner;
-    s.dims = {d.dims, d.rank};
+    s.dims = pushed(d.dims, d.rank, limits::kRank, "dims of a tensor");
     if (d.strides) s.strides = std::span<const int64_t>(d.strides, d.rank);
     s.storage_offset = d.storage_offset;
     s.file_offset = d.file_offset;
@@ -85,25 +117,25 @@ tmeter_status add_tensor(tmeter_builder* b, const tmeter_tensor_desc* theirs, tm
 tmeter_status add_tensor_value(tmeter_builder* b, int32_t dtype, const tmeter_dim* dims,
                                size_t rank, tmeter_id* out) {
   return make(b, out, [&](GraphBuilder& g) {
-    std::vector<DimSpec> many;
-    std::array<DimSpec, 8> few;
-    if (rank > few.size()) many.resize(rank);
-    const auto specs = many.empty() ? std::span(few).first(rank) : std::span(many);
-    for (size_t i = 0; i < rank; ++i) specs[i] = dim(dims[i]);
-    return g.value_tensor(dtype, specs);
+    std::array<DimSpec, limits::kRank> specs;
+    const auto given = pushed(dims, rank, limits::kRank, "dims of a tensor");
+    std::ranges::transform(given, specs.begin(), dim);
+    return g.value_tensor(dtype, std::span(specs).first(rank));
   });
 }
 
 tmeter_status add_node(tmeter_builder* b, const tmeter_node_desc* theirs, tmeter_id* out) {
   return make(b, out, [&](GraphBuilder& g) {
     const auto d = adopted(theirs, TMETER_SIZE_1_0(tmeter_node_desc), "its tmeter_node_desc");
+    const auto given = pushed(d.args, d.arg_count, kMostItems, "arguments of a node");
+    const auto results = pushed(d.results, d.result_count, kMostItems, "results of a node");
+    require_unreserved(given, "a tmeter_arg");
     std::vector<std::pair<std::string_view, tmeter_id>> many;
     std::array<std::pair<std::string_view, tmeter_id>, 16> few;
-    if (d.arg_count > few.size()) many.resize(d.arg_count);
-    const auto args = many.empty() ? std::span(few).first(d.arg_count) : std::span(many);
-    for (size_t i = 0; i < d.arg_count; ++i) args[i] = {view(d.args[i].name), d.args[i].value};
-    return g.node(view(d.op), view(d.overload), d.module_call, args, {d.results, d.result_count},
-                  view(d.location));
+    if (given.size() > few.size()) many.resize(given.size());
+    const auto args = many.empty() ? std::span(few).first(given.size()) : std::span(many);
+    for (size_t i = 0; i < given.size(); ++i) args[i] = {view(given[i].name), given[i].value};
+    return g.node(view(d.op), view(d.overload), d.module_call, args, results, view(d.location));
   });
 }
 
@@ -157,7 +189,9 @@ const tmeter_builder_api* builder_interface() {
         return make(b, out, [&](G& g) { return g.value_other(view(v)); });
       },
       [](B* b, const Id* items, size_t n, Id* out) {
-        return make(b, out, [&](G& g) { return g.value_list({items, n}); });
+        return make(b, out, [&](G& g) {
+          return g.value_list(pushed(items, n, kMostItems, "items of a list"));
+        });
       },
       [](B* b, tmeter_str name, tmeter_str origin, Id value) {
         return perform(b, [&](G& g) { g.input(view(name), view(origin), value); });
@@ -165,7 +199,9 @@ const tmeter_builder_api* builder_interface() {
       [](B* b, Id value) { return perform(b, [&](G& g) { g.output(value); }); },
       add_node,
       [](B* b, tmeter_str name, const int64_t* dims, size_t rank) {
-        return perform(b, [&](G& g) { g.want_input(view(name), {dims, rank}); });
+        return perform(b, [&](G& g) {
+          g.want_input(view(name), pushed(dims, rank, limits::kRank, "dims of an input"));
+        });
       },
       [](B* b, Id node, tmeter_str name) {
         return perform(b, [&](G& g) { g.node_name(node, view(name)); });

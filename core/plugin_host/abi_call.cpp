@@ -10,6 +10,7 @@
 #include "core/plugin_host/looked_beyond.hpp"
 #include "core/plugin_host/node_memory.hpp"
 #include "core/plugin_host/registry.hpp"
+#include "core/plugin_host/said_limits.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 constexpr size_t kMaxScratch = size_t{1} << 30;
 
 void* scratch(tmeter_call* call, size_t bytes) {
-  if (bytes > kMaxScratch) return nullptr;
+  if (bytes > kMaxScratch || !may_be_used(call)) return nullptr;
   try {
     return call->frame.scratch.emplace_back(std::make_unique<char[]>(bytes)).get();
   } catch (const std::bad_alloc&) {
@@ -30,13 +31,13 @@ const OptionValue* find_option(tmeter_call* call, tmeter_str key) {
   const auto it =
       call->options ? call->options->find(view(key)) : ResolvedOptions::const_iterator();
   if (call->options && it != call->options->end()) return &it->second;
-  call->frame.error = "option '" + std::string(view(key)) + "' was not declared by the plugin";
+  call->frame.error = "option '" + printable(view(key)) + "' was not declared by the plugin";
   return nullptr;
 }
 
 template <class Out, class Read>
 tmeter_status read_option(tmeter_call* call, tmeter_str key, Out* out, Read read) {
-  const auto* option = find_option(call, key);
+  const auto* option = may_be_used(call) ? find_option(call, key) : nullptr;
   if (!option) return TMETER_INVALID_ARGUMENT;
   *out = read(*option);
   return TMETER_OK;
@@ -49,8 +50,8 @@ ResultsAccess& results_of(tmeter_call* call) {
 }
 
 tmeter_status hardware_number(tmeter_call* call, tmeter_str key, double* out, tmeter_str* source) {
-  if (!call->run.hardware) return TMETER_UNAVAILABLE;
   return guard_callback(call, [&]() -> tmeter_status {
+    if (!call->run.hardware) return TMETER_UNAVAILABLE;
     const auto& numbers = call->run.hardware->get().numbers;
     const auto it = numbers.find(view(key));
     if (it == numbers.end()) return TMETER_UNAVAILABLE;
@@ -65,9 +66,9 @@ tmeter_status hardware_number(tmeter_call* call, tmeter_str key, double* out, tm
 template <std::string HardwareProfile::*Member>
 tmeter_str hardware_text(tmeter_call* call) {
   tmeter_str out{};
-  if (!call->run.hardware) return out;
   guard_callback(call, [&]() -> tmeter_status {
-    return out = to_abi(call->run.hardware->get().*Member), TMETER_OK;
+    if (call->run.hardware) out = to_abi(call->run.hardware->get().*Member);
+    return TMETER_OK;
   });
   return out;
 }
@@ -84,10 +85,10 @@ void release_what_was_read(tmeter_call& call) {
 /// Of what a loader or an analysis does; whoever called it takes the line away again.
 void show_progress(tmeter_call* call, uint64_t done, uint64_t total, tmeter_str unit) {
   constexpr size_t kLongestUnit = 24;
-  auto* outlet = call->run.log ? call->run.log->outlet() : nullptr;
-  if (!outlet) return;
   guard_callback(call, [&]() -> tmeter_status {
-    return outlet->progress(done, total, printable(view(unit), kLongestUnit)), TMETER_OK;
+    auto* outlet = call->run.log ? call->run.log->outlet() : nullptr;
+    if (outlet) outlet->progress(done, total, printable(view(unit), kLongestUnit));
+    return TMETER_OK;
   });
 }
 
@@ -97,12 +98,19 @@ const tmeter_call_api* call_interface() {
   static const tmeter_call_api api{
       sizeof(tmeter_call_api),
       0,
-      [](tmeter_call* c, tmeter_str message) { c->frame.error = view(message); },
+      [](tmeter_call* c, tmeter_str message) {
+        guard_callback(c, [&]() -> tmeter_status {
+          return c->frame.error = visible(view(message), said::kTextBytes), TMETER_OK;
+        });
+      },
       [](tmeter_call* c, int32_t level, tmeter_str message) {
-        if (c->run.log) c->run.log->add(level, c->plugin_id, view(message));
+        guard_callback(c, [&]() -> tmeter_status {
+          if (c->run.log) c->run.log->add(level, c->plugin_id, view(message));
+          return TMETER_OK;
+        });
       },
       [](tmeter_call* c) -> int32_t {
-        release_what_was_read(*c);
+        if (may_be_used(c)) release_what_was_read(*c);
         return Interrupt::requested();
       },
       scratch,
@@ -119,10 +127,12 @@ const tmeter_call_api* call_interface() {
       [](tmeter_call* c, tmeter_str key, int32_t* out) {
         return read_option(c, key, out, [](const OptionValue& o) -> int32_t { return o.b; });
       },
-      [](tmeter_call*, tmeter_str what) { activity_slot().at.set(view(what)); },
-      [](tmeter_call* c) {
+      [](tmeter_call* c, tmeter_str what) {
+        if (may_be_used(c)) activity_slot().at.set(view(what));
+      },
+      [](tmeter_call* c) -> const tmeter_graph* {
         look_beyond();
-        return to_handle(c->run.graph);
+        return may_be_used(c) ? to_handle(c->run.graph) : nullptr;
       }};
   return &api;
 }
@@ -198,7 +208,10 @@ const tmeter_results_api* results_interface() {
       },
       [](tmeter_call* c, const tmeter_node* node, tmeter_str* out) {
         return guard_callback(c, [&]() -> tmeter_status {
-          return *out = to_abi(results_of(c).op_class(*from_handle(node))), TMETER_OK;
+          const auto* n = from_handle(node);
+          if (c->run.graph && !c->run.graph->has(n))
+            throw Error(ErrorKind::kPlugin, "it asks for the class of a node that the graph does not have");
+          return *out = to_abi(results_of(c).op_class(*n)), TMETER_OK;
         });
       },
       result_memory,

@@ -36,7 +36,7 @@ tmeter_status symbol_at(const tmeter_graph* g, size_t i, tmeter_symbol_info* out
 }
 
 const tmeter_value* find_arg(const tmeter_node* n, tmeter_str name) {
-  const std::string_view wanted(name.ptr, name.len);
+  const auto wanted = view(name);
   for (const auto& a : from_handle(n)->args) {
     if (a.name == wanted) return to_handle(static_cast<const Value*>(a.value));
   }
@@ -83,7 +83,7 @@ const tmeter_graph_api* graph_interface() {
       sizeof(tmeter_graph_api),
       0,
       [](const tmeter_graph* g, tmeter_str key) {
-        return to_abi(from_handle(g)->property({key.ptr, key.len}));
+        return to_abi(from_handle(g)->property(view(key)));
       },
       [](const tmeter_graph* g) { return from_handle(g)->nodes().size(); },
       [](const tmeter_graph* g, size_t i) { return element(from_handle(g)->nodes(), i); },

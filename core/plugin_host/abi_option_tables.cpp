@@ -1,21 +1,23 @@
-// tmeter.host.option-tables/1: what the user gave in a plugin's tables of options.
+// tmeter.host.option-tables/0.1: what the user gave in a plugin's tables of options.
 #include <tmeter/abi/draft/option_tables.h>
 
 #include <algorithm>
 #include <cstddef>
 
+#include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/registry.hpp"
+#include "core/plugin_host/said_limits.hpp"
 
 namespace tmeter::core {
 namespace {
 
-const std::vector<GivenOption>& given_to(const tmeter_call* call) {
+const std::vector<GivenOption>& given_to(tmeter_call* call) {
   static const std::vector<GivenOption> nothing;
-  return call->given ? *call->given : nothing;
+  return may_be_used(call) && call->given ? *call->given : nothing;
 }
 
 tmeter_status option_at(tmeter_call* call, size_t index, tmeter_given_option* out) {
@@ -33,12 +35,14 @@ tmeter_status option_at(tmeter_call* call, size_t index, tmeter_given_option* ou
 
 void fail_at(tmeter_call* call, size_t index, size_t offset, tmeter_str message) {
   const auto& all = given_to(call);
-  const auto where = index < all.size() ? all[index].setting.place(offset) + ": " : std::string();
-  call->frame.error = where + str(message);
+  guard_callback(call, [&]() -> tmeter_status {
+    const auto where = index < all.size() ? all[index].setting.place(offset) + ": " : std::string();
+    return call->frame.error = where + visible(view(message), said::kTextBytes), TMETER_OK;
+  });
 }
 
 int32_t is_metric(tmeter_call* call, tmeter_str id) {
-  if (!call->registry) return 0;
+  if (!may_be_used(call) || !call->registry) return 0;
   const auto& plugins = call->registry->plugins();
   return std::any_of(plugins.begin(), plugins.end(), [&](const auto& p) {
     const auto& metrics = p->manifest.metrics;

@@ -23,9 +23,15 @@ tmeter_status with_runs(tmeter_call* call, F&& f) {
   });
 }
 
-template <std::string_view (RunsAccess::*Text)() const>
-tmeter_str text_of(tmeter_call* call) {
-  return call->run.runs ? to_abi((call->run.runs->*Text)()) : tmeter_str{};
+/// A text of the runs; empty where there are none.
+template <class F>
+tmeter_str text_of(tmeter_call* call, F&& f) {
+  tmeter_str text{};
+  guard_callback(call, [&]() -> tmeter_status {
+    if (call->run.runs) text = to_abi(f(*call->run.runs));
+    return TMETER_OK;
+  });
+  return text;
 }
 
 }  // namespace
@@ -40,9 +46,11 @@ const void* runs_interface() {
         return with_runs(call, [&](RunsAccess& r) { r.want_samples(interval); });
       },
       [](tmeter_call* call, tmeter_str key) {
-        return call->run.runs ? to_abi(call->run.runs->fact(view(key))) : tmeter_str{};
+        return text_of(call, [&](const RunsAccess& r) { return r.fact(view(key)); });
       },
-      text_of<&RunsAccess::stopped>};
+      [](tmeter_call* call) {
+        return text_of(call, [](const RunsAccess& r) { return r.stopped(); });
+      }};
   return &api;
 }
 
@@ -57,7 +65,7 @@ const void* events_interface() {
       },
       [](tmeter_call* call, const tmeter_tensor* tensor, tmeter_bytes* out) {
         return guard_callback(call, [&]() -> tmeter_status {
-          const auto bytes = runs_of(call).weights(*from_handle(tensor));
+          const auto bytes = runs_of(call).weights(from_handle(tensor));
           if (bytes.empty()) return TMETER_UNAVAILABLE;
           *out = {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
           return TMETER_OK;

@@ -44,7 +44,7 @@ tmeter_status entry_at(const tmeter_source* s, size_t i, tmeter_archive_entry* o
 }
 
 tmeter_status find(const tmeter_source* s, tmeter_str name, size_t* out) {
-  const auto i = s->archive ? s->archive->find({name.ptr, name.len}) : std::nullopt;
+  const auto i = s->archive ? s->archive->find(view(name)) : std::nullopt;
   if (!i) return TMETER_UNSUPPORTED;
   *out = *i;
   return TMETER_OK;

@@ -9,11 +9,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "core/base/error.hpp"
 
 namespace tmeter::core {
+
+inline constexpr const char* kReservedSet =
+    " has `reserved` set, which must be 0 until it means something (was the struct cleared?)";
 
 /// A plugin's struct: members it is too short for are zero, and TMETER_HAS tells so; what it has
 /// beyond ours is left out. Throws Error(kPlugin) when it is shorter than ever or sets what is
@@ -30,13 +34,35 @@ T adopted(const T* theirs, size_t least, const std::string& what) {
   std::memcpy(&ours, theirs, size);
   ours.struct_size = static_cast<uint32_t>(size);
   if constexpr (requires { ours.reserved; }) {
-    if (ours.reserved != 0) {
-      throw Error(ErrorKind::kPlugin, what +
-                                          " has `reserved` set, which must be 0 until it means "
-                                          "something (was the struct cleared?)");
-    }
+    if (ours.reserved != 0) throw Error(ErrorKind::kPlugin, what + kReservedSet);
   }
   return ours;
+}
+
+/// Array of a plugin, `count` items of it. Throws Error(kPlugin) when it is null although there are some,
+/// Error(`too_many`) for more than `most`: both before anything is read. `what` names it.
+template <class T>
+std::span<T> items_of(T* theirs, size_t count, size_t most, const char* what,
+                      ErrorKind too_many = ErrorKind::kPlugin) {
+  if (count == 0) return {};
+  if (!theirs) {
+    throw Error(ErrorKind::kPlugin, std::string("it gives no ") + what + ", although it says that there are " +
+                                        std::to_string(count));
+  }
+  if (count > most) {
+    throw Error(too_many, "there are " + std::to_string(count) + " " + what + "; at most " +
+                              std::to_string(most) + " are accepted");
+  }
+  return {theirs, count};
+}
+
+/// For frozen structs, which lie in arrays: throws Error(kPlugin) as `adopted` does.
+template <class T>
+void require_unreserved(std::span<const T> theirs, const char* what) {
+  for (const auto& item : theirs) {
+    if (item.reserved != 0)
+      throw Error(ErrorKind::kPlugin, std::string(what) + kReservedSet);
+  }
 }
 
 /// Fills a plugin's struct as far as it reaches; its struct_size tells how far that is.

@@ -1,7 +1,10 @@
 // The object behind `tmeter_builder`: the graph being built and the call whose error slot it uses.
 #pragma once
+#include <optional>
+
 #include "core/ir/builder.hpp"
 #include "core/plugin_host/call.hpp"
+#include "core/plugin_host/live_handle.hpp"
 
 struct tmeter_builder {
   tmeter::core::GraphBuilder builder;
@@ -9,4 +12,19 @@ struct tmeter_builder {
   const tmeter_source* source = nullptr;  // the model file; null when nothing is read from a file
   bool of_rule = false;                   // what cannot be is a shape rule's fault, not the model's
   std::string refusal{};                  // why a rule refused its arguments
+  /// What was refused first. Nothing is built after it: a graph without what was refused would be
+  /// another model's.
+  std::optional<tmeter::core::Error> refused{};
+  tmeter::core::LiveMark mark{};
 };
+
+namespace tmeter::core {
+
+/// Throws Error(kPlugin) when the plugin says that all went well although something was refused.
+inline void require_heeded(const tmeter_builder& builder) {
+  if (builder.refused)
+    throw Error(ErrorKind::kPlugin, std::string("it goes on after the builder refused: ") +
+                                        builder.refused->what());
+}
+
+}  // namespace tmeter::core

@@ -3,18 +3,33 @@
 #include <algorithm>
 
 #include "core/base/interrupt.hpp"
+#include "core/base/text.hpp"
+#include "core/plugin_host/said_limits.hpp"
 
 namespace tmeter::core {
 
-void CallLog::add(int32_t level, std::string_view plugin, std::string_view message) {
+void CallLog::add(int32_t level, std::string_view plugin, std::string_view said) {
   const std::lock_guard lock(mutex_);
-  if (level >= TMETER_LOG_WARNING) {
-    if (std::find(warnings_.begin(), warnings_.end(), message) == warnings_.end())
-      warnings_.emplace_back(message);
-    return;
-  }
+  if (level >= TMETER_LOG_WARNING) return warn(plugin, visible(said, said::kTextBytes));
   const bool shown = level == TMETER_LOG_INFO ? verbosity_ >= 1 : verbosity_ >= 2;
-  if (shown && outlet_) outlet_->message(std::string(plugin) + ": " + std::string(message));
+  if (shown && outlet_)
+    outlet_->message(std::string(plugin) + ": " + visible(said, said::kTextBytes));
+}
+
+void CallLog::warn(std::string_view plugin, std::string text) {
+  if (known_.contains(text)) return;
+  auto& count = said_by_.try_emplace(std::string(plugin), 0).first->second;
+  if (count > said::kWarnings) return;
+  if (count++ == said::kWarnings)
+    text = "plugin " + std::string(plugin) + " says more than 10,000 things; the others are left out";
+  known_.insert(text);
+  warnings_.push_back(std::move(text));
+}
+
+void CallLog::keep_warnings(size_t count) {
+  warnings_.resize(std::min(count, warnings_.size()));
+  known_ = {warnings_.begin(), warnings_.end()};
+  said_by_.clear();
 }
 
 void Watch::require_unchanged(std::string_view doing) const {
@@ -57,6 +72,13 @@ std::string signed_text(const tmeter_call& call) {
 }
 
 }  // namespace
+
+void tell_misuse(tmeter_call& call, std::string_view doing) {
+  call.misused = false;
+  throw PluginError(call.plugin_id, std::string(doing),
+                    "it used a call on another thread than the one it was given to, or after the "
+                    "function it was given to had returned");
+}
 
 void require_success(tmeter_call& call, tmeter_status status, std::string_view doing) {
   if (call.frame.defect) rethrow_defect(call, doing);

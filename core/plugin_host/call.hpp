@@ -3,6 +3,9 @@
 #pragma once
 #include <tmeter/abi/tmeter.h>
 
+#include <pthread.h>
+
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -10,11 +13,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/base/error.hpp"
 #include "core/base/outlet.hpp"
 #include "core/config/hardware.hpp"
+#include "core/plugin_host/live_handle.hpp"
 #include "core/plugin_host/options.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 #include "core/process/activity.hpp"
@@ -60,13 +66,17 @@ class CallLog {
   void add(int32_t level, std::string_view plugin, std::string_view message);
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// The first `count` of them; the others are forgotten.
-  void keep_warnings(size_t count) { warnings_.resize(count); }
+  void keep_warnings(size_t count);
 
  private:
+  void warn(std::string_view plugin, std::string text);
+
   int verbosity_;
   Outlet* outlet_;
   std::mutex mutex_;
   std::vector<std::string> warnings_;
+  std::unordered_set<std::string> known_;            // of warnings_
+  std::unordered_map<std::string, size_t> said_by_;  // plugin → warnings
 };
 
 /// What a run gives to every call.
@@ -106,20 +116,36 @@ struct tmeter_call {
   const tmeter::core::MappedFile* reading = nullptr;  // by a loader at work
   uint32_t asked = 0;          // whether the user wants to stop
   bool keeps_threads = false;  // of what runs operators for it: LibTorch's pool
+  pthread_t thread{};          // of the callback at work
+  bool misused = false;        // on another thread, or after its callback; set from any thread
+  tmeter::core::LiveMark mark{};
 };
 
 namespace tmeter::core {
 
+/// Whether the plugin may use the call here: inside the callback that was given it, on its thread. One
+/// that may not is remembered, and told as the plugin's failure when its callback ends.
+inline bool may_be_used(tmeter_call* call) {
+  if (!call || !call->mark.is_there()) return false;
+  if (std::atomic_ref(call->depth).load(std::memory_order_relaxed) > 0 &&
+      pthread_equal(call->thread, pthread_self()))
+    return true;
+  std::atomic_ref(call->misused).store(true, std::memory_order_relaxed);
+  return false;
+}
+
 /// A new frame for one callback; the outer one's comes back when it ends.
 class FrameScope {
  public:
-  explicit FrameScope(tmeter_call& call) : call_(call) {
+  explicit FrameScope(tmeter_call& call) : call_(call), outer_thread_(call.thread) {
+    call_.thread = pthread_self();
     if (call_.depth++ == 0) return;
     outer_ = std::move(call_.frame);
     call_.frame = {};
   }
   ~FrameScope() {
     --call_.depth;
+    call_.thread = outer_thread_;
     if (call_.depth > 0) {
       call_.frame = std::move(outer_);
       return;
@@ -133,8 +159,12 @@ class FrameScope {
 
  private:
   tmeter_call& call_;
+  pthread_t outer_thread_;
   CallFrame outer_;
 };
+
+/// Throws PluginError for a call that was used where it may not be.
+[[noreturn]] void tell_misuse(tmeter_call& call, std::string_view doing);
 
 /// Throws unless the callback ended well, in all respects. `doing` completes "plugin X failed …".
 void require_success(tmeter_call& call, tmeter_status status, std::string_view doing);
@@ -187,6 +217,7 @@ tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
     throw PluginError(call.plugin_id, std::string(doing), escaped_exception());
   }
   watch.end(doing);
+  if (std::atomic_ref(call.misused).load(std::memory_order_relaxed)) tell_misuse(call, doing);
   const bool well = (status == TMETER_OK || status == TMETER_UNSUPPORTED) && !call.frame.defect;
   if (!well) require_success(call, status, doing);
   return status;
@@ -213,11 +244,12 @@ class RunningFile {
 /// plugin's own fault, or another plugin's, fails the callback even if it says nothing of it.
 template <class F>
 tmeter_status guard_callback(tmeter_call* call, F&& f) noexcept {
+  if (!may_be_used(call)) return TMETER_INVALID_ARGUMENT;
   try {
     return f();
   } catch (const Error& e) {
-    if (call) call->frame.error = e.what();
-    if (call && e.kind() == ErrorKind::kPlugin) call->frame.defect = std::current_exception();
+    call->frame.error = e.what();
+    if (e.kind() == ErrorKind::kPlugin) call->frame.defect = std::current_exception();
     switch (e.kind()) {
       case ErrorKind::kUsage:
         return TMETER_BAD_USAGE;
@@ -231,10 +263,10 @@ tmeter_status guard_callback(tmeter_call* call, F&& f) noexcept {
         return TMETER_INTERNAL;
     }
   } catch (const std::bad_alloc&) {
-    if (call) call->frame.error = "out of memory";  // short enough to need none
+    call->frame.error = "out of memory";  // short enough to need none
     return TMETER_INTERNAL;
   } catch (const std::exception& e) {
-    if (call) call->frame.error = e.what();
+    call->frame.error = e.what();
     return TMETER_INTERNAL;
   }
 }

@@ -7,10 +7,14 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/adopt.hpp"
+#include "core/plugin_host/said_limits.hpp"
+#include "core/process/sandbox.hpp"
 
 namespace tmeter::core {
 namespace {
 
+constexpr int32_t kLeastScore = 1, kGreatestScore = 100;
 constexpr std::string_view kLower = "abcdefghijklmnopqrstuvwxyz", kDigits = "0123456789";
 
 /// The items of one table, one after the other.
@@ -26,9 +30,11 @@ class Check {
   void has(bool callback, const char* what) const {
     if (!callback) refuse(std::string("has no `") + what + "`");
   }
-  void within(int32_t value, int32_t last, const char* what) const {
-    if (value < 0 || value > last)
-      refuse(std::string("has an unknown ") + what + ", " + std::to_string(value));
+  /// "metric 'm' has an unknown axis, 99" for a note; empty when it is known.
+  std::string unknown(int32_t value, int32_t last, const char* what) const {
+    if (value >= 0 && value <= last) return {};
+    return std::string(kind_) + " '" + printable(name_) + "' has an unknown " + what + ", " +
+           std::to_string(value) + ": ";
   }
   void only_one(std::string_view what, std::string_view metric = {}, int32_t priority = 0) {
     if (!seen_.insert({what, metric, priority}).second) refuse("is there twice");
@@ -41,12 +47,15 @@ class Check {
   }
   void word(std::string_view allowed) const {
     if (name_.empty()) refuse("has no name");
+    if (name_.size() > said::kTitleBytes) refuse("has a name of more than 1,000 bytes");
     if (name_.find_first_not_of(allowed) != name_.npos)
       refuse("has a name with other characters than " + std::string(allowed));
   }
   /// What reports and terminals show: one line without control characters.
   void lines(std::initializer_list<tmeter_str> texts) const {
     for (const auto& text : texts) {
+      if (view(text).size() > said::kTextBytes)
+        refuse("has a text of more than 8,192 bytes, beginning with " + printable(view(text), 60));
       if (visible(view(text), view(text).size()) != view(text))
         refuse("has a text with control characters or broken UTF-8: " + printable(view(text), 60));
     }
@@ -73,6 +82,17 @@ std::string words_of(std::string_view more) {
   return std::string(kLower) + std::string(kDigits) + std::string(more);
 }
 
+/// Rights that are optional and not known; those that are not optional are refused when the plugin is to
+/// run (core/process/sandbox.hpp).
+void note_rights(const StartedPlugin& plugin, Offers& o) {
+  for (const auto& right : split(view(plugin.info().rights), " ")) {
+    Rights unused;
+    const auto name = std::string_view(right).substr(0, right.size() - 1);
+    if (right.ends_with('?') && !add_rights(unused, name))
+      o.notes.push_back("the right '" + printable(name) + "' is unknown: it does without");
+  }
+}
+
 void check_info(const StartedPlugin& plugin) {
   const auto& info = plugin.info();
   Check check(plugin, "id");
@@ -81,37 +101,58 @@ void check_info(const StartedPlugin& plugin) {
   check.lines({info.version, info.description, info.needs, info.rights});
 }
 
-void check_metrics(const StartedPlugin& plugin, const Offers& o) {
-  Check check(plugin, "metric");
-  const auto letters = words_of("_");
-  for (const auto& m : o.metrics) {
-    check.named(m.id, letters);
-    check.within(m.axis, TMETER_AXIS_MODEL, "axis");
-    check.within(m.aggregation, TMETER_AGGREGATE_NONE, "aggregation");
-    if (m.convention.len == 0) check.refuse("lacks its mandatory convention text");
-    check.lines({m.title, m.unit, m.convention, m.description});
-  }
+bool is_in(const std::vector<std::string>& list, tmeter_str id) {
+  return std::find(list.begin(), list.end(), view(id)) != list.end();
 }
 
-void check_options(const StartedPlugin& plugin, const Offers& o) {
-  Check check(plugin, "option");
-  const auto letters = words_of("_-");
-  for (const auto& x : o.options) {
-    check.named(x.key, letters);
-    check.within(x.type, TMETER_OPTION_CHOICE, "type");
-    check.lines({x.default_value, x.choices, x.text});
+/// Nobody asks for the figures of a metric that is left out.
+void leave_out_handlers(Offers& o) {
+  if (o.left_out.empty()) return;
+  const auto is_of_one = [&](const auto& h) { return is_in(o.left_out, h.metric); };
+  std::erase_if(o.op_handlers, is_of_one);
+  std::erase_if(o.module_handlers, is_of_one);
+}
+
+void check_metrics(const StartedPlugin& plugin, Offers& o) {
+  Check check(plugin, "metric");
+  const auto letters = words_of("_");
+  for (auto& m : o.metrics) {
+    check.named(m.id, letters);
+    if (m.convention.len == 0) check.refuse("lacks its mandatory convention text");
+    check.lines({m.title, m.unit, m.convention, m.description});
+    if (const auto axis = check.unknown(m.axis, TMETER_AXIS_MODEL, "axis"); !axis.empty()) {
+      o.left_out.push_back(str(m.id));
+      o.notes.push_back(axis + "the metric is left out");
+      continue;
+    }
+    const auto how = check.unknown(m.aggregation, TMETER_AGGREGATE_NONE, "aggregation");
+    if (how.empty()) continue;
+    m.aggregation = TMETER_AGGREGATE_NONE;
+    o.notes.push_back(how + "modules and the model have no figure of it");
   }
+  std::erase_if(o.metrics, [&](const auto& m) { return is_in(o.left_out, m.id); });
+  leave_out_handlers(o);
+}
+
+/// One of a type that is not known is a text.
+void check_option(Check& check, std::string_view letters, tmeter_option_desc& x, Offers& o) {
+  check.named(x.key, letters);
+  check.lines({x.default_value, x.choices, x.text});
+  const auto type = check.unknown(x.type, TMETER_OPTION_CHOICE, "type");
+  if (type.empty()) return;
+  x.type = TMETER_OPTION_TEXT;
+  o.notes.push_back(type + "it is taken as a text");
+}
+
+void check_options(const StartedPlugin& plugin, Offers& o) {
+  Check check(plugin, "option");
+  for (auto& x : o.options) check_option(check, words_of("_-"), x, o);
 }
 
 /// Their keys are paths; names that users give take the place of "*".
-void check_option_tables(const StartedPlugin& plugin, const Offers& o) {
+void check_option_tables(const StartedPlugin& plugin, Offers& o) {
   Check check(plugin, "option");
-  const auto letters = words_of("_-.*");
-  for (const auto& x : o.option_tables) {
-    check.named(x.key, letters);
-    check.within(x.type, TMETER_OPTION_CHOICE, "type");
-    check.lines({x.default_value, x.choices, x.text});
-  }
+  for (auto& x : o.option_tables) check_option(check, words_of("_-.*"), x, o);
 }
 
 void check_handlers(const StartedPlugin& plugin, const Offers& o) {
@@ -143,10 +184,11 @@ void check_handlers(const StartedPlugin& plugin, const Offers& o) {
 
 /// What an analysis produces must be its plugin's own: the host waits for it otherwise.
 void require_own(const Check& check, const Offers& o, tmeter_str produced) {
+  if (produced.len > said::kListBytes) check.refuse("produces more than 1 MiB of names");
+  std::unordered_set<std::string_view> own(o.left_out.begin(), o.left_out.end());
+  for (const auto& m : o.metrics) own.insert(view(m.id));
   for (const auto& id : split(view(produced), " ")) {
-    const bool own = std::any_of(o.metrics.begin(), o.metrics.end(),
-                                 [&](const auto& m) { return view(m.id) == id; });
-    if (!own) check.refuse("produces metric '" + id + "', which the plugin does not declare");
+    if (!own.contains(id)) check.refuse("produces metric '" + id + "', which the plugin does not declare");
   }
 }
 
@@ -168,6 +210,17 @@ void check_analyses(const StartedPlugin& plugin, const Offers& o) {
   }
 }
 
+void check_matches(const Check& check, const tmeter_loader& l) {
+  if (l.match_count > said::kMatches) check.refuse("has more than 1,000 matches");
+  for (uint32_t i = 0; i < l.match_count; ++i) {
+    const auto& m = l.matches[i];
+    check.lines({m.conditions});
+    if (m.score < kLeastScore || m.score > kGreatestScore)
+      check.refuse("has a match with a score of " + std::to_string(m.score) + "; scores are 1 to 100");
+    if (m.reserved != 0) check.refuse("has a match that" + std::string(kReservedSet));
+  }
+}
+
 void check_models(const StartedPlugin& plugin, const Offers& o) {
   Check rules(plugin, "shape rule");
   for (const auto& r : o.shape_rules) {
@@ -184,6 +237,7 @@ void check_models(const StartedPlugin& plugin, const Offers& o) {
     loaders.name(view(l.name));
     loaders.has(l.load, "load");
     loaders.has(l.match_count == 0 || l.matches, "matches");
+    check_matches(loaders, l);
     loaders.only_one(view(l.name));
     loaders.lines({l.name, l.title, l.engine});
   }
@@ -224,8 +278,9 @@ void check_writers(const StartedPlugin& plugin, const Offers& o) {
 
 }  // namespace
 
-void check_offers(const StartedPlugin& plugin, const Offers& offers) {
+void check_offers(const StartedPlugin& plugin, Offers& offers) {
   check_info(plugin);
+  note_rights(plugin, offers);
   check_metrics(plugin, offers);
   check_options(plugin, offers);
   check_option_tables(plugin, offers);

@@ -5,7 +5,9 @@
 
 namespace tmeter::core {
 
-/// Throws Error(kPlugin), naming plugin, table and item.
-void check_offers(const StartedPlugin& plugin, const Offers& offers);
+/// Throws Error(kPlugin), naming plugin, table and item. What a later minor may have given a meaning – an
+/// axis, an aggregation, the type of an option, a right that is optional – costs that item alone: it is
+/// changed or left out, and `offers.notes` says so.
+void check_offers(const StartedPlugin& plugin, Offers& offers);
 
 }  // namespace tmeter::core

@@ -1,6 +1,6 @@
 #include "core/plugin_host/describe.hpp"
 
-#include <algorithm>
+#include <unordered_set>
 
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -15,22 +15,30 @@ LoaderManifest describe_loader(const tmeter_loader& l) {
   return m;
 }
 
-void add_handled(Manifest& m, const std::string& metric, const std::string& what) {
-  const bool own = std::find(m.metrics.begin(), m.metrics.end(), metric) != m.metrics.end();
-  const bool listed = std::find(m.handles.begin(), m.handles.end(), what) != m.handles.end();
-  if (!own && !listed && what != "*") m.handles.push_back(what);
-}
+/// What is handled of other plugins' metrics, each once.
+class Handled {
+ public:
+  explicit Handled(Manifest& m) : list_(m.handles), own_(m.metrics.begin(), m.metrics.end()) {}
+  void add(const std::string& metric, const std::string& what) {
+    if (what != "*" && !own_.contains(metric) && known_.insert(what).second) list_.push_back(what);
+  }
+
+ private:
+  std::vector<std::string>& list_;
+  std::unordered_set<std::string> own_, known_;
+};
 
 void describe_handlers(const Offers& offers, Manifest& m) {
+  Handled handled(m);
   for (const auto& h : offers.op_handlers) {
     const auto op = str(h.op);
-    add_handled(m, str(h.metric), op.substr(0, op.find('.')));
+    handled.add(str(h.metric), op.substr(0, op.find('.')));
   }
   for (const auto& c : offers.op_classes) {
     const auto op = str(c.op);
-    add_handled(m, {}, op.substr(0, op.find('.')));
+    handled.add({}, op.substr(0, op.find('.')));
   }
-  for (const auto& h : offers.module_handlers) add_handled(m, str(h.metric), str(h.type));
+  for (const auto& h : offers.module_handlers) handled.add(str(h.metric), str(h.type));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/base/version.hpp"
+#include "core/plugin_host/abi_text.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -17,7 +18,7 @@ std::map<std::string, const void*, std::less<>>& interfaces() {
 }
 
 const void* TMETER_ABI get_interface(const tmeter_host_v1*, tmeter_str id) {
-  const auto it = interfaces().find(std::string_view(id.ptr, id.len));
+  const auto it = interfaces().find(view(id));
   return it == interfaces().end() ? nullptr : it->second;
 }
 

@@ -15,10 +15,28 @@ namespace tmeter::core {
 namespace {
 
 struct Candidate {
+  bool takes_anything;  // its match says nothing of the file
   int32_t score;
   Plugin* plugin;
   size_t loader;  // index in the plugin's list
 };
+
+/// Whether a condition holds for any file, any archive or any that is none, or says only what is not there.
+bool says_nothing(std::string_view condition) {
+  const auto colon = std::min(condition.find(':'), condition.size() - 1);
+  const auto kind = condition.substr(0, colon);
+  auto what = condition.substr(colon + 1);
+  if (kind == "at") what.remove_prefix(std::min(what.find(':'), what.size() - 1) + 1);
+  if (kind == "name" || kind == "zip") return what.find_first_not_of("*?.") == what.npos;
+  return kind.starts_with('!') || what.empty();
+}
+
+/// Such a match comes after all others, whatever it scores: it would be asked before the loader that knows
+/// the file.
+bool takes_anything(const std::string& conditions) {
+  const auto all = split(conditions, " ");
+  return std::all_of(all.begin(), all.end(), [](const auto& c) { return says_nothing(c); });
+}
 
 bool any_entry_matches(const tmeter_source& source, std::string_view pattern) {
   if (!source.archive) return false;
@@ -60,12 +78,14 @@ std::vector<Candidate> candidates(Registry& registry, const tmeter_source& sourc
   for (const auto& p : registry.plugins()) {
     for (size_t i = 0; i < p->manifest.loaders.size(); ++i) {
       for (const auto& m : p->manifest.loaders[i].matches) {
-        if (conditions_hold(m.conditions, source)) out.push_back({m.score, p.get(), i});
+        if (conditions_hold(m.conditions, source))
+          out.push_back({takes_anything(m.conditions), m.score, p.get(), i});
       }
     }
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const auto& a, const auto& b) { return a.score > b.score; });
+  std::stable_sort(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
+    return a.takes_anything == b.takes_anything ? a.score > b.score : b.takes_anything;
+  });
   return out;
 }
 
@@ -123,15 +143,40 @@ class Reading {
   tmeter_call& call_;
 };
 
-void run_loader(const tmeter_loader& loader, Plugin& plugin, const tmeter_request& request,
-                tmeter_builder& builder, tmeter_status& status) {
+constexpr std::string_view kReading = "while reading the model";
+
+tmeter_status run_loader(const tmeter_loader& loader, Plugin& plugin,
+                         const tmeter_request& request, tmeter_builder& builder) {
   builder.call = &plugin.call;
   builder.source = request.source;
   const RunningFile running(plugin.call.run.log, view(loader.engine));
   const Reading reading(plugin.call, request.source->file);
-  status = invoke(plugin.call, "while reading the model", [&](tmeter_call* call) {
+  return invoke(plugin.call, kReading, [&](tmeter_call* call) {
     return loader.load(call, &request, &builder, loader.user);
   });
+}
+
+/// What a loader that says it went well has made. Throws PluginError when that is no model.
+std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
+                                const std::string& path) {
+  try {
+    require_heeded(builder);
+    if (!builder.builder.has_root())
+      throw Error(ErrorKind::kPlugin, "it ends well but has pushed no model, not even a root module");
+  } catch (const Error& e) {
+    throw PluginError(plugin.manifest.id, std::string(kReading), e.what());
+  }
+  builder.builder.property("file", std::filesystem::path(path).filename().string());
+  return builder.builder.finish();
+}
+
+/// Whoever reads the report is told that the file was not recognised.
+void tell_of_anything(const Candidate& c, const tmeter_loader& loader, const RunContext& run) {
+  if (!c.takes_anything || !run.log) return;
+  run.log->add(TMETER_LOG_WARNING, "tmeter",
+               "the model was read by loader '" + str(loader.name) + "' of plugin " +
+                   c.plugin->manifest.id +
+                   ", which takes any file; no loader recognised this one by its content or name");
 }
 
 }  // namespace
@@ -167,13 +212,11 @@ LoadedModel load_model(Registry& registry, const tmeter_request& request, const 
       const auto& loaders = c.plugin->offers().loaders;
       if (c.loader >= loaders.size()) continue;
       c.plugin->call.run = run;
+      const auto& loader = loaders[c.loader];
       tmeter_builder builder;
-      tmeter_status status = TMETER_OK;
-      run_loader(loaders[c.loader], *c.plugin, request, builder, status);
-      if (status != TMETER_OK) continue;
-      const auto name = std::filesystem::path(source.file.path()).filename().string();
-      builder.builder.property("file", name);
-      LoadedModel model{builder.builder.finish(), c.plugin};
+      if (run_loader(loader, *c.plugin, request, builder) != TMETER_OK) continue;
+      LoadedModel model{finished(builder, *c.plugin, source.file.path()), c.plugin};
+      tell_of_anything(c, loader, run);
       if (model.graph->wants_other_inputs()) propagate(registry, model, run);
       return model;
     }

@@ -39,10 +39,12 @@ Plugin* only_one(std::vector<Plugin*> found, std::string_view name) {
                   found.back()->manifest.id);
 }
 
-/// "com.acme." of "com.acme.flops"
-std::string_view vendor(std::string_view id) { return id.substr(0, id.rfind('.') + 1); }
-
 }  // namespace
+
+std::string_view family_of(std::string_view id) {
+  const auto dot = id.rfind('.');
+  return dot == id.npos ? id : id.substr(0, dot + 1);
+}
 
 Plugin* find_plugin(const PluginList& plugins, std::string_view name) {
   if (auto* p = with_id(plugins, name)) return p;
@@ -52,8 +54,8 @@ Plugin* find_plugin(const PluginList& plugins, std::string_view name) {
 Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plugin& by) {
   if (auto* p = with_id(plugins, need)) return p;
   auto found = called(plugins, need);
-  const auto family = vendor(by.manifest.id);
-  const auto is_kin = [&](const Plugin* p) { return vendor(p->manifest.id) == family; };
+  const auto family = family_of(by.manifest.id);
+  const auto is_kin = [&](const Plugin* p) { return family_of(p->manifest.id) == family; };
   if (std::any_of(found.begin(), found.end(), is_kin))
     std::erase_if(found, [&](const Plugin* p) { return !is_kin(p); });
   return only_one(std::move(found), need);

@@ -19,6 +19,10 @@ Plugin* find_plugin(const PluginList& plugins, std::string_view name);
 /// Null when there is none. Throws Error(kUsage) when that leaves several.
 Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plugin& by);
 
+/// What the ids of plugins that belong together begin with: "com.acme." of "com.acme.flops"; an id without
+/// a dot is alone.
+std::string_view family_of(std::string_view id);
+
 /// The path of a plugin's library, or what else tells where it is from.
 std::string whereabouts(const Plugin& plugin);
 

@@ -2,16 +2,13 @@
 
 #include <tmeter/abi/draft/option_tables.h>
 
-#include <algorithm>
-
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/call.hpp"
+#include "core/plugin_host/said_limits.hpp"
 
 namespace tmeter::core {
 namespace {
-
-constexpr uint32_t kSensible = 10'000;  // items; of more nobody makes room before they are there
 
 /// What the plugin answers; an exception it lets out is its error.
 template <class F>
@@ -26,7 +23,7 @@ auto answer(const std::string& what, F&& ask) {
 /// Copies a list `Table` of `Item`s into `out`. The sizes are those of the minor they came with.
 template <class Table, class Item>
 void read(const StartedPlugin& plugin, std::string_view id, size_t least_table, size_t least_item,
-          std::vector<Item>& out) {
+          std::vector<Item>& out, size_t most = said::kItems) {
   const auto& entry = plugin.entry();
   const auto what = "plugin " + std::string(plugin.id()) + ": its table " + std::string(id);
   const auto* offered = static_cast<const Table*>(
@@ -34,9 +31,14 @@ void read(const StartedPlugin& plugin, std::string_view id, size_t least_table, 
   if (!offered) return;
   const auto table = adopted(offered, least_table, what);
   if (table.count && !table.get) throw Error(ErrorKind::kPlugin, what + " has no `get`");
+  if (table.count > most) {
+    throw Error(ErrorKind::kPlugin, what + " has " + std::to_string(table.count) +
+                                        " items; at most " + std::to_string(most) +
+                                        " are accepted");
+  }
   std::string name = what + ", item ";  // one for all: there are hundreds
   const size_t prefix = name.size();
-  out.reserve(out.size() + std::min(table.count, kSensible));
+  out.reserve(table.count);
   for (uint32_t i = 0; i < table.count; ++i) {
     name.replace(prefix, name.npos, std::to_string(i));
     const Item* item = answer(name, [&] { return table.get(i, table.user); });
@@ -56,19 +58,19 @@ Offers read_offers(const StartedPlugin& p) {
   read<tmeter_option_tables>(p, TMETER_CAP_OPTION_TABLES, sizeof(tmeter_option_tables),
                              TMETER_SIZE_1_0(tmeter_option_desc), o.option_tables);
   read<tmeter_op_classes>(p, TMETER_CAP_OP_CLASS, TMETER_SIZE_1_0(tmeter_op_classes),
-                          TMETER_SIZE_1_0(tmeter_op_class), o.op_classes);
+                          TMETER_SIZE_1_0(tmeter_op_class), o.op_classes, said::kHandlers);
   read<tmeter_op_handlers>(p, TMETER_CAP_OP_HANDLER, TMETER_SIZE_1_0(tmeter_op_handlers),
-                           TMETER_SIZE_1_0(tmeter_op_handler), o.op_handlers);
+                           TMETER_SIZE_1_0(tmeter_op_handler), o.op_handlers, said::kHandlers);
   read<tmeter_module_handlers>(p, TMETER_CAP_MODULE_HANDLER,
                                TMETER_SIZE_1_0(tmeter_module_handlers),
-                               TMETER_SIZE_1_0(tmeter_module_handler), o.module_handlers);
+                               TMETER_SIZE_1_0(tmeter_module_handler), o.module_handlers, said::kHandlers);
   read<tmeter_analyses>(p, TMETER_CAP_ANALYSIS, TMETER_SIZE_1_0(tmeter_analyses),
                         TMETER_SIZE_1_0(tmeter_analysis), o.analyses);
   read<tmeter_tensor_analyses>(p, TMETER_CAP_TENSOR_ANALYSIS,
                                TMETER_SIZE_1_0(tmeter_tensor_analyses),
                                TMETER_SIZE_1_0(tmeter_tensor_analysis), o.tensor_analyses);
   read<tmeter_shape_rules>(p, TMETER_CAP_SHAPE_RULE, TMETER_SIZE_1_0(tmeter_shape_rules),
-                           TMETER_SIZE_1_0(tmeter_shape_rule), o.shape_rules);
+                           TMETER_SIZE_1_0(tmeter_shape_rule), o.shape_rules, said::kHandlers);
   read<tmeter_loaders>(p, TMETER_CAP_LOADER, TMETER_SIZE_1_0(tmeter_loaders),
                        TMETER_SIZE_1_0(tmeter_loader), o.loaders);
   read<tmeter_propagators>(p, TMETER_CAP_PROPAGATOR, TMETER_SIZE_1_0(tmeter_propagators),

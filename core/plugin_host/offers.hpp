@@ -5,6 +5,7 @@
 #include <tmeter/abi/executor.h>
 #include <tmeter/abi/tmeter.h>
 
+#include <string>
 #include <vector>
 
 #include "core/plugin_host/started.hpp"
@@ -26,10 +27,14 @@ struct Offers {
   std::vector<tmeter_writer> writers;
   std::vector<tmeter_executor> executors;  // executor.h
   std::vector<tmeter_observer> observers;  // observer.h
+
+  // What this tmeter does not know, and the rest does without (check_offers.hpp).
+  std::vector<std::string> left_out;  // metrics
+  std::vector<std::string> notes;     // one for each thing: "metric 'm' has an unknown axis, 99; …"
 };
 
 /// Throws Error(kPlugin), naming plugin, table and index, when a struct is smaller than in ABI 1.0
-/// or missing.
+/// or missing, or when there are more than said_limits.hpp accepts.
 Offers read_offers(const StartedPlugin& plugin);
 
 }  // namespace tmeter::core

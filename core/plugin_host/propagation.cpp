@@ -48,13 +48,18 @@ std::string sizes_note(const Graph& graph) {
 
 std::unique_ptr<Graph> ask(const tmeter_propagator& propagator, Plugin& plugin,
                            const Graph& recorded) {
-  tmeter_builder builder{GraphBuilder(recorded), &plugin.call};
+  tmeter_builder builder{.builder = GraphBuilder(recorded), .call = &plugin.call};
   const RunningFile running(plugin.call.run.log, view(propagator.name));
   const auto status =
       invoke(plugin.call, "while working out sizes for other inputs", [&](tmeter_call* call) {
         return propagator.propagate(call, to_handle(&recorded), &builder, propagator.user);
       });
   if (status != TMETER_OK) return nullptr;
+  try {
+    require_heeded(builder);
+  } catch (const Error& e) {
+    throw PluginError(plugin.manifest.id, "while working out sizes for other inputs", e.what());
+  }
   builder.builder.property("sizes", sizes_note(recorded));
   return builder.builder.finish();
 }

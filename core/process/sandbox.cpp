@@ -45,7 +45,9 @@ void set_limits(const Rights& rights) {
 }  // namespace
 
 bool add_rights(Rights& rights, std::string_view declared) {
-  for (const auto& word : split(declared, " ")) {
+  for (auto word : split(declared, " ")) {
+    const bool optional = word.ends_with('?');
+    if (optional) word.pop_back();
     if (word == "network") {
       rights.network = true;
     } else if (word == "files") {
@@ -54,7 +56,7 @@ bool add_rights(Rights& rights, std::string_view declared) {
       rights.processes = true;
     } else if (word == "threads") {
       rights.threads = true;
-    } else {
+    } else if (!optional) {
       return false;
     }
   }

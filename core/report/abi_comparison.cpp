@@ -1,4 +1,4 @@
-// tmeter.host.comparison/1: what a comparison has besides the report it is of.
+// tmeter.host.comparison/0.1: what a comparison has besides the report it is of.
 #include <tmeter/abi/draft/comparison.h>
 
 #include "core/plugin_host/abi_text.hpp"

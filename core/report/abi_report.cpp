@@ -13,7 +13,7 @@ namespace {
 const Report& of(const tmeter_report* r) { return *reinterpret_cast<const Report*>(r); }
 
 tmeter_str lookup(const std::map<std::string, std::string, std::less<>>& map, tmeter_str key) {
-  const auto it = map.find(std::string_view(key.ptr, key.len));
+  const auto it = map.find(view(key));
   return it == map.end() ? tmeter_str{} : to_abi(it->second);
 }
 
@@ -194,6 +194,8 @@ OutputStream& of(tmeter_output* o) { return *reinterpret_cast<OutputStream*>(o);
 const OutputStream& of(const tmeter_output* o) { return *reinterpret_cast<const OutputStream*>(o); }
 
 tmeter_status write(tmeter_output* o, tmeter_bytes bytes) {
+  if (!of(o).may_be_used()) return TMETER_INVALID_ARGUMENT;
+  if (!bytes.ptr) return TMETER_OK;
   try {
     return of(o).write({reinterpret_cast<const char*>(bytes.ptr), bytes.len}), TMETER_OK;
   } catch (...) {
@@ -204,8 +206,10 @@ tmeter_status write(tmeter_output* o, tmeter_bytes bytes) {
 const tmeter_output_api* output_interface() {
   static const tmeter_output_api api{
       sizeof(tmeter_output_api), 0, write,
-      [](const tmeter_output* o) -> int32_t { return of(o).color(); },
-      [](const tmeter_output* o) -> int32_t { return of(o).columns(); }};
+      [](const tmeter_output* o) -> int32_t { return of(o).may_be_used() && of(o).color(); },
+      [](const tmeter_output* o) -> int32_t {
+        return of(o).may_be_used() ? of(o).columns() : 0;
+      }};
   return &api;
 }
 

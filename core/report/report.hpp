@@ -91,6 +91,8 @@ class OutputStream {
   void flush();
   bool color() const { return color_; }
   int columns() const { return columns_; }  ///< terminal width, 0 when the destination is none
+  /// It has not ended, and this is the thread it was made for.
+  bool may_be_used() const { return mark_.is_there() && pthread_equal(thread_, pthread_self()); }
 
  private:
   Outlet* outlet_;
@@ -98,9 +100,11 @@ class OutputStream {
   bool color_;
   int columns_;
   std::string pending_;
+  pthread_t thread_ = pthread_self();
+  LiveMark mark_;
 };
 
-/// Adds tmeter.host.report/1, tmeter.host.output/1 and tmeter.host.comparison/1.
+/// Adds tmeter.host.report/1, tmeter.host.output/1 and tmeter.host.comparison/0.1.
 void add_report_interfaces();
 
 const void* comparison_interface();  // tmeter_comparison_api

@@ -27,11 +27,16 @@ class Clockwork final : public tmeter::Execution {
     ++runs_;
     const auto begun = now_;
     tell(call, TMETER_EVENT_RUN_BEGIN);
+    if (run >= TMETER_RUN_OPERATORS) break_order(call);
+    if (wrong() == "kind-of-run" && run == TMETER_RUN_WHOLE)
+      tell_of(TMETER_EVENT_OP_BEGIN, graph_.nodes()[0], call);
+    if (wrong() == "late-fact") call.fact("engine", "another");
+    if (wrong() == "late-weights") call.weights(graph_.tensors()[0]);
     for (const auto node : graph_.nodes()) step(run, node, call);
     if (wrong() == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(kSlow));
+    if (wrong() == "slow") now_ += kSlow * 1'000'000;
     auto end = event(TMETER_EVENT_RUN_END);
     end.since = begun;
-    if (wrong() == "slow") end.since -= kSlow * 1'000'000;
     if (wrong() == "backwards") end.nanoseconds = end.since - 1;
     if (wrong() == "no-end") return;
     call.event(end);
@@ -39,6 +44,32 @@ class Clockwork final : public tmeter::Execution {
   }
 
  private:
+  /// What cannot follow the begin of a run, or each other.
+  void break_order(tmeter::ExecutorCall& call) {
+    const auto first = graph_.nodes()[0], second = graph_.nodes()[1];
+    if (wrong() == "two-begins") tell(call, TMETER_EVENT_RUN_BEGIN);
+    if (wrong() == "no-begin") tell_of(TMETER_EVENT_OP_END, first, call);
+    if (wrong() == "overlap")
+      tell_of(TMETER_EVENT_OP_BEGIN, first, call), tell_of(TMETER_EVENT_OP_BEGIN, second, call);
+    if (wrong() == "mixed")
+      tell_of(TMETER_EVENT_OP_BEGIN, first, call), tell_of(TMETER_EVENT_OP_END, second, call);
+    if (wrong() == "open") tell_of(TMETER_EVENT_OP_BEGIN, first, call), tell(call, TMETER_EVENT_RUN_END);
+    if (wrong() == "earlier") {
+      auto e = event(TMETER_EVENT_OP_BEGIN);
+      e.node = first.handle();
+      e.nanoseconds = 7;
+      call.event(e);
+    }
+    if (wrong() == "no-such-node") {
+      static const char kNode[512]{};
+      auto e = event(TMETER_EVENT_OP_BEGIN);
+      e.node = reinterpret_cast<const tmeter_node*>(kNode);
+      call.event(e);
+    }
+    if (wrong() == "unknown-kind") {
+      for (const int32_t kind : {6, 4711, -1}) tell(call, kind);
+    }
+  }
   static tmeter_event event(int32_t kind) {
     tmeter_event e{};
     e.struct_size = sizeof e - (wrong() == "cut-event" ? 8 : 0);

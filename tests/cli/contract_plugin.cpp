@@ -250,6 +250,7 @@ void set_up(tmeter::Registrar& r) {
     std::memset(tmeter::detail::call_api().scratch(call.handle(), 4096), 0x5a, 4096);
     return tmeter::Count(1);
   });
+  r.option({.key = "wish", .type = TMETER_OPTION_INT, .default_value = "1", .text = "a wish"});
   r.analysis("pass", "", "", [](const tmeter::Graph&, tmeter::Call&) {});
   r.writer("contract", "txt", "text/plain",
            [](const tmeter::Report&, tmeter::Output&, tmeter::Call&) {});
@@ -305,8 +306,16 @@ const std::map<std::string, Spoil> kSpoils{
       all<tmeter_analyses, tmeter_analysis, [](tmeter_analysis& a) { a.reserved = 7; }>}},
     {"id", metrics<[](Metric& m) { m.id = tmeter::to_abi("Bad Id"); }>()},
     {"twice", metrics<[](Metric& m) { m.id = tmeter::to_abi("same"); }>()},
-    {"axis", metrics<[](Metric& m) { m.axis = 99; }>()},
-    {"aggregation", metrics<[](Metric& m) { m.aggregation = -1; }>()},
+    {"axis", metrics<[](Metric& m) {
+       if (tmeter::to_view(m.id) == text("outer")) m.axis = 99;
+     }>()},
+    {"aggregation", metrics<[](Metric& m) {
+       if (tmeter::to_view(m.id) == text("outer")) m.aggregation = -1;
+     }>()},
+    {"option-type",
+     {TMETER_CAP_OPTIONS,
+      all<tmeter_options, tmeter_option_desc, [](tmeter_option_desc& o) { o.type = 99; }>}},
+    {"right", {}},
     {"convention", metrics<[](Metric& m) { m.convention = {}; }>()},
     {"escape", metrics<[](Metric& m) { m.title = tmeter::to_abi("\x1b[2Jgone"); }>()},
     {"foreign-produce",
@@ -358,6 +367,9 @@ extern "C" TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) {
     if (table) spoil(tmeter::to_view(id), table);
     return table;
   };
+  static tmeter_plugin_info info = *entry.info;
+  if (mode() == "table:right") info.rights = tmeter::to_abi("threads gpu?");
+  entry.info = &info;
   entry.deinit = [](void* user) {
     if (mode() == "deinit-throws") throw 7;
     good_entry()->deinit(user);

@@ -191,11 +191,25 @@ class Runs(CliTest):
                            ("backwards", "ns began after that, at"), ("no-end", "a run has no end"),
                            ("two-ends", "an event comes after the end of its run"),
                            ("huge", "a run allocates and frees more than 2^63 bytes"),
+                           ("two-begins", "a run begins twice"),
+                           ("no-begin", "an operator ends that has not begun"),
+                           ("overlap", "an operator begins before the one at work has ended"),
+                           ("mixed", "an operator ends that has not begun"),
+                           ("open", "a run ends before one of its operators"),
+                           ("earlier", "an event at 7 ns is told after one at"),
+                           ("kind-of-run", "an event of kind 2 is no part of a run of kind 1"),
+                           ("no-such-node", "an event is of a node that the graph does not have"),
+                           ("late-fact", "facts of the runs are told in `prepare` of an executor"),
+                           ("late-weights", "weights are handed out in `prepare` of an executor"),
                            ("early", "events belong to runs of the model")):
             with self.subTest(how):
                 self.document(status=6, clockwork=how)
                 self.assertRegex(self.told, "com.acme.clockwork failed while .*: .*" + re.escape(words))
                 self.assertNotIn("com.acme.diary", self.told)
+
+    def test_events_of_a_kind_that_is_not_known_are_passed_over(self):
+        document, as_ever = self.document(clockwork="unknown-kind"), self.document()
+        self.assertEqual(document["totals"]["diary_seen"], as_ever["totals"]["diary_seen"])
 
     def test_an_observer_that_fails_costs_its_own_figures(self):
         for how, words in (("throws", "the pen is dry"), ("crashes", "segmentation fault"),

@@ -32,6 +32,8 @@ class LifeTest(CliTest):
 
 
 class Life(LifeTest):
+    # assert_life compares the whole diary: destructors of static objects and what atexit was given write none.
+
     def test_listing_starts_a_plugin_once_with_its_path_and_ends_it(self):
         self.assert_life([], "plugin", "list", "--plugin", self.plugin)
 

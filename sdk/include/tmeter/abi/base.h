@@ -11,9 +11,18 @@
  * two at once for one plugin; [any] any thread, also at the same time.
  *
  * What holds unless a comment says otherwise. Handles, structs and places to store something in are not
- * null: a null one crashes, as the plugin. A text or span that is not there is empty. A function stores
- * what it is to store when it returns TMETER_OK, and nothing otherwise. Who asks for a struct to be
- * filled sets its `struct_size` before.
+ * null: a null one crashes, as the plugin. A text or span that is not there is empty; one whose `ptr` is null
+ * is empty, whatever its `len`. A function stores what it is to store when it returns TMETER_OK, and nothing
+ * otherwise. Who asks for a struct to be filled sets its `struct_size` before. Text that is not UTF-8, and
+ * control characters in it, are spelled out where they are kept ("\x1b"). docs/limits.md has the greatest
+ * lengths and counts.
+ *
+ * Handles end with the call that received them. Calls, builders and outputs are checked before they are
+ * followed: one that has ended, or a call on another thread than its own, is refused with
+ * TMETER_INVALID_ARGUMENT and, while the plugin is inside a callback, the plugin's failure. The node of an
+ * event and the tensor whose numbers are asked for are looked up in the graph. Other handles are followed as
+ * they are: a look-up for each operator would cost more than the function. One that leads nowhere crashes, as
+ * the plugin.
  *
  * Every callback of a plugin ends with the `user` pointer that stands beside it: what a language
  * without functions of its own type (closures, objects) needs to find its state without globals.
@@ -24,12 +33,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The newest minor these headers describe, and the one a plugin wants to be able to load into.
- * Raise TMETER_ABI_TARGET_MINOR before including to see members that came later. */
+/* The newest minor these headers describe. What a plugin needs at least it says itself, in
+ * `abi_minor_required` (entry.h). */
 #define TMETER_ABI_MINOR 1
-#ifndef TMETER_ABI_TARGET_MINOR
-/* The newest minor whose members are to be seen here. */
-#define TMETER_ABI_TARGET_MINOR 0
+#ifdef TMETER_ABI_TARGET_MINOR
+#error "TMETER_ABI_TARGET_MINOR is gone: say what the plugin needs in `abi_minor_required` (C) or `PluginInfo::abi_minor` (C++)"
 #endif
 
 #if defined(_WIN32)

@@ -5,7 +5,10 @@
  * a value must be defined (an input, a bound tensor, a constant or the result of an earlier node)
  * before a node uses it, products of dims must fit 63 bits, and counts stay below the limits in
  * docs/limits.md. A violation sets the call's error, naming the node, and returns
- * TMETER_BAD_MODEL; the loader should return that status at once.
+ * TMETER_BAD_MODEL; the loader should return that status at once. The first refusal stays: every later
+ * function of the same builder gives it again, and a loader or propagator that returns TMETER_OK
+ * nevertheless has failed. What is wrong whatever the file says (an array that is null although its
+ * count is not 0, `reserved` that is set) is the plugin's failure, too.
  *
  * Host interface "tmeter.host.builder/1", [serial]. Texts and arrays are copied; an array may be null
  * when its count is 0. What gives an id stores it in `out`, which is never null and not touched by a
@@ -116,7 +119,7 @@ typedef struct tmeter_builder_api {
   tmeter_status(TMETER_ABI *expr)(tmeter_builder *, int32_t op, const tmeter_id *operands,
                                   size_t count, tmeter_id *out);
 
-  /* A module. `parent` 0 makes the root, once, first. `name` is the last part of the path, and `type`
+  /* A module. `parent` 0 makes the root, once, first: a graph without it is the loader's failure. `name` is the last part of the path, and `type`
    * the qualified class, "torch.nn.modules.conv.Conv2d". Paths are unique. */
   tmeter_status(TMETER_ABI *module)(tmeter_builder *, tmeter_id parent, tmeter_str name,
                                     tmeter_str type, tmeter_id *out);

@@ -3,7 +3,8 @@
  * slot, the log, the cancel flag, scratch memory and the plugin's resolved options.
  *
  * Host interface "tmeter.host.call/1". A call belongs to the thread it was given to, and ends when the
- * function returns: a plugin's own threads work without it (the graph and the source need none).
+ * function returns: a plugin's own threads work without it (the graph and the source need none). Used on
+ * another thread or afterwards, it does nothing.
  * Every function is [any] for different calls.
  *
  * Advice for plugins: never print, never exit; say what was wrong, where, and what to do, with
@@ -22,7 +23,7 @@ extern "C" {
 enum {
   TMETER_LOG_DEBUG = 0,  /* details for the plugin's author: below what -v shows */
   TMETER_LOG_INFO = 1,   /* shown with -v */
-  TMETER_LOG_WARNING = 2 /* part of every report, once however often it is said */
+  TMETER_LOG_WARNING = 2 /* part of every report, once however often it is said; a limited number */
 };
 
 /* The functions of a call. */

@@ -44,7 +44,7 @@ typedef struct tmeter_distributions_api {
   uint32_t struct_size;
   uint32_t reserved;
   /* Refuses (any status but TMETER_OK) an empty id, no bins, edges that do not rise or are not finite,
-   * and a target the graph does not have. */
+   * a target the graph does not have, and what is beyond the limits of docs/limits.md. */
   tmeter_status(TMETER_ABI *add)(tmeter_call *, const tmeter_distribution *);
   /* Refuses an empty id, no points, x that do not rise, what is not finite, and targets likewise. */
   tmeter_status(TMETER_ABI *add_series)(tmeter_call *, const tmeter_series *);

@@ -14,8 +14,9 @@
  *   deinit()               once, after all else, if `init` succeeded and the process ends in order
  *
  * A process that crashes, is interrupted or killed ends without `deinit`. Libraries are never
- * unloaded. Nothing may run before `init` (no static initialisers with effects): a plugin may be
- * opened only to be listed.
+ * unloaded, and the process ends by `_exit`: destructors of static objects and functions given to `atexit`
+ * do not run. `deinit` is the place for what they would do. Nothing may run before `init` (no static
+ * initialisers with effects): a plugin may be opened only to be listed.
  */
 #ifndef TMETER_ABI_ENTRY_H
 #define TMETER_ABI_ENTRY_H
@@ -39,8 +40,9 @@ typedef struct tmeter_plugin_info {
   /* What it must be able to do beyond computing and reading the model: words out of "network",
    * "files" (writing), "processes" (starting and signalling), "threads" (a pool, OpenMP's say, that
    * outlives a callback), separated by spaces. Everything else fails with EPERM or EACCES, or is the
-   * plugin's error (docs/reliability.md). Users see it in `tmeter plugin info` and, when
-   * they run the plugin, as a note. */
+   * plugin's error (docs/reliability.md). A word that ends in '?' ("gpu?") is a right that the plugin
+   * can do without: one that the host does not know is left out, and told. Users see all of it in
+   * `tmeter plugin info` and, when they run the plugin, as a note. */
   tmeter_str rights;
 } tmeter_plugin_info;
 

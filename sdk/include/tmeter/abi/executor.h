@@ -70,11 +70,15 @@ typedef struct tmeter_executors { /* growable */
 typedef struct tmeter_events_api { /* growable; all [serial], in calls of executors */
   uint32_t struct_size;
   uint32_t reserved;
-  /* In `run`. RUN_BEGIN and RUN_END are of every run; the others as its kind says. Cheap. Any status
-   * but TMETER_OK: an observer has failed; return it. */
+  /* In `run`. RUN_BEGIN and RUN_END are of every run; the others as its kind says. Cheap. Checked before
+   * observers see it, and the executor's failure otherwise: RUN_BEGIN comes first and RUN_END last, once each;
+   * OP_END follows the OP_BEGIN of the same node, and operators do not overlap; nodes are of the graph; no
+   * time is before that of the event before (those of memory and the others apart: a GPU has a clock of its
+   * own), nor `since` outside of its begin and end; `bytes` are above 0 and below 2^63 in all. An event of a
+   * kind that is not known is passed over. Any status but TMETER_OK: an observer has failed; return it. */
   tmeter_status(TMETER_ABI *event)(tmeter_call *, const tmeter_event *);
-  /* In `prepare`: what observers and reports are told (observer.h, `fact`; report property "run.KEY").
-   * Copied; one line. */
+  /* In `prepare`: what observers and reports are told (observer.h, `fact`; report property "run.KEY"). The key
+   * is of [a-z0-9._-]. Copied; one line. */
   tmeter_status(TMETER_ABI *fact)(tmeter_call *, tmeter_str key, tmeter_str text);
   /* In `prepare`: the memory in which a tensor's numbers lie, from its first element to the last that its
    * strides reach: the file, mapped to be read. What the model changes is to be copied before. It may not be

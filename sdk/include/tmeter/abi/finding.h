@@ -4,7 +4,8 @@
  * while it runs; an advice plugin is a plugin whose analyses produce findings instead of metrics.
  *
  * Host interface "tmeter.host.findings/1", [serial], in analyses and in `emit` of a tensor analysis, not in
- * handlers. Everything is copied.
+ * handlers. Everything is copied. A finding belongs to its plugin, and its rule to the plugins of one family
+ * (whose ids are alike up to the last dot): another family's rule of that name is another rule.
  */
 #ifndef TMETER_ABI_FINDING_H
 #define TMETER_ABI_FINDING_H
@@ -42,8 +43,8 @@ typedef struct tmeter_finding { /* growable */
   tmeter_str text;     /* what was found, one sentence, without its period */
   tmeter_str evidence; /* the figures it rests on; may be empty */
   tmeter_str action;   /* how to do something about it; may be empty */
-  const tmeter_target *targets; /* what it is about; where several plugins find the same rule, the one
-                                   that is about most is told */
+  const tmeter_target *targets; /* what it is about; where several plugins of a family find the same rule, the
+                                   one that is about most is told */
   size_t target_count;          /* of `targets`; may be 0 */
   const tmeter_change *changes; /* what following the advice makes of the model's totals */
   size_t change_count;          /* of `changes`; may be 0 */
@@ -54,8 +55,8 @@ typedef struct tmeter_findings_api {
   uint32_t struct_size;
   uint32_t reserved;
   /* Refuses (any status but TMETER_OK) an empty rule or text, a severity that is not known, a change
-   * that is not finite and a target the graph does not have: the plugin's error, whatever it returns
-   * then. */
+   * that is not finite, a target the graph does not have, and what is beyond the limits of docs/limits.md: the
+   * plugin's error, whatever it returns then. */
   tmeter_status(TMETER_ABI *add)(tmeter_call *, const tmeter_finding *);
 } tmeter_findings_api;
 

@@ -5,6 +5,9 @@
  * sidecar manifest without opening the library. The loader with the highest score is opened and
  * asked to `load`; TMETER_UNSUPPORTED passes the file to the next one.
  *
+ * A match that holds for any file, or for any archive (`name:*`, `zip:*`, `!zip:GLOB` alone), comes after
+ * all others, whatever its score, and a report tells when a loader read the model by it.
+ *
  * A match is a list of conditions separated by spaces, all of which must hold:
  *   zip:GLOB     some archive entry matches (`*` also crosses '/')     !zip:GLOB  none does
  *   magic:HEX    the file begins with these bytes                      name:GLOB  the file name
@@ -26,7 +29,7 @@ extern "C" {
 /* A kind of file that a loader wants. */
 typedef struct tmeter_match { /* frozen */
   tmeter_str conditions; /* separated by spaces, all of which must hold; none at all never holds */
-  int32_t score;         /* 1…100; the highest is asked first */
+  int32_t score;         /* 1…100, else the plugin is refused; the highest is asked first */
   int32_t reserved;
 } tmeter_match;
 
@@ -70,8 +73,9 @@ typedef struct tmeter_loader {
   tmeter_str name;      /* "pt2"; one of its plugin's loaders has it */
   tmeter_str title;     /* "torch.export archive": what messages call such a file */
   const tmeter_match *matches; /* the files it wants: those that any of them holds for */
-  /* [serial] Pushes the model into the builder. TMETER_UNSUPPORTED passes the file to the next loader,
-   * and what was pushed is dropped. Request and builder end with the call. */
+  /* [serial] Pushes the model into the builder, a root module at least. TMETER_UNSUPPORTED passes the file to
+   * the next loader, and what was pushed is dropped. TMETER_OK after a refusal of the builder is the plugin's
+   * failure. Request and builder end with the call. */
   tmeter_status(TMETER_ABI *load)(tmeter_call *, const tmeter_request *, tmeter_builder *,
                                   void *user);
   void *user;

@@ -31,7 +31,7 @@ enum {
 /* How a module's or the model's figure follows from those inside it. Cells of kind NONE take no
  * part, nor do those of kind IN_MODULE, whose share is in the figure of the call; zero by rule counts
  * as 0; what is unknown or unavailable makes the figure partial. An aggregation
- * not known is taken as NONE. */
+ * not known is taken as NONE, and told. */
 enum {
   TMETER_AGGREGATE_SUM = 0,  /* of a tensor that several modules share once */
   TMETER_AGGREGATE_MAX = 1,
@@ -70,7 +70,9 @@ typedef struct tmeter_metric_desc {
   tmeter_str title;  /* "MACs" */
   tmeter_str unit;   /* "MAC", "B", "J" */
   int32_t unit_kind;      /* TMETER_UNIT_… */
-  int32_t axis;           /* NODE, TENSOR, MODULE_CALL or MODEL: where values are emitted */
+  /* NODE, TENSOR, MODULE_CALL or MODEL: where values are emitted. A metric on an axis that the host does not
+   * know is left out, and told: its handlers are not asked, and emitting it does nothing. */
+  int32_t axis;
   int32_t aggregation;    /* TMETER_AGGREGATE_… */
   int32_t better;         /* TMETER_BETTER_… */
   tmeter_str weight;      /* id, for WEIGHTED_MEAN; of the same axis */
@@ -119,7 +121,7 @@ typedef struct tmeter_results_api {
   tmeter_status(TMETER_ABI *read)(tmeter_call *, tmeter_str metric, int32_t axis, size_t index,
                                   tmeter_number *out);
 
-  /* What an own metric counts in this run, when options or the machine decide it. Copied. Best in
+  /* What an own metric counts in this run, when options or the machine decide it. Copied; not empty. Best in
    * `configure`. */
   tmeter_status(TMETER_ABI *set_convention)(tmeter_call *, tmeter_str metric, tmeter_str text);
   /* Where the figures of an own metric are from, TMETER_PROVENANCE_…, with what there is to say of it;

@@ -14,7 +14,8 @@
  * time is stable.
  *
  * Events of one run come in order, on one thread; those of a GPU when the run has ended, as only then
- * their times are known. While a run goes on, time spent in `event` is time of the model: keep what it
+ * their times are known. The host has checked them (executor.h): operators begin and end in pairs, one at a
+ * time. While a run goes on, time spent in `event` is time of the model: keep what it
  * tells and work it out in `end`.
  */
 #ifndef TMETER_ABI_OBSERVER_H

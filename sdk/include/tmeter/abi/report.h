@@ -29,7 +29,8 @@ typedef struct tmeter_writer {
   /* "application/json". What is neither "text/…" nor JSON, XML, YAML or built on these ("…+xml") is
    * bytes: they are not written to a terminal. Empty: text. */
   tmeter_str media_type;
-  /* [serial] Reads the report and appends to the output; both end with the call. A failure, and
+  /* [serial] Reads the report and appends to the output; both end with the call, and an output that has ended
+   * takes nothing any more (TMETER_INVALID_ARGUMENT). A failure, and
    * TMETER_UNSUPPORTED too, is told; then nothing is written. */
   tmeter_status(TMETER_ABI *write)(tmeter_call *, const tmeter_report *, tmeter_output *, void *user);
   void *user;

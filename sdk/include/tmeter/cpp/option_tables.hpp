@@ -68,5 +68,5 @@ TMETER_SDK_END
     static constexpr tmeter::PluginInfo info = info_;                                              \
     return tmeter::detail::with_option_tables<tables_>(tmeter::detail::entry(                      \
         info.id, info.name.empty() ? tmeter::detail::last_part(info.id) : info.name, info.version, \
-        info.description, info.needs, info.rights, __VA_ARGS__));                                  \
+        info.description, info.needs, info.rights, info.abi_minor, __VA_ARGS__));                 \
   }

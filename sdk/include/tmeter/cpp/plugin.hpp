@@ -353,14 +353,15 @@ namespace detail {
 template <class Setup>
 const tmeter_plugin_entry_v1* entry(std::string_view id, std::string_view name,
                                     std::string_view version, std::string_view description,
-                                    std::string_view needs, std::string_view rights, Setup) {
+                                    std::string_view needs, std::string_view rights,
+                                    uint32_t abi_minor, Setup) {
   static tmeter_plugin_info info{sizeof info,     0,
                                  to_abi(id),      to_abi(name),
                                  to_abi(version), to_abi(description),
                                  to_abi(needs),   to_abi(rights)};
   static const tmeter_plugin_entry_v1 entry{
       sizeof entry,
-      TMETER_ABI_TARGET_MINOR,
+      abi_minor,
       &info,
       &Registrar::instance(),
       [](tmeter_call* call, const tmeter_host_v1* h, tmeter_str, void* user) -> tmeter_status {
@@ -392,6 +393,7 @@ struct PluginInfo {
   std::string_view needs{};   // short names of required plugins, separated by spaces
   std::string_view name{};    // empty: the last part of the id
   std::string_view rights{};  // abi/entry.h: "network", "files", "processes", "threads"
+  uint32_t abi_minor = 0;     // of the oldest host it can live with
 };
 
 TMETER_SDK_END
@@ -402,7 +404,7 @@ TMETER_SDK_END
     static constexpr tmeter::PluginInfo info = info_;                                              \
     return tmeter::detail::entry(                                                                  \
         info.id, info.name.empty() ? tmeter::detail::last_part(info.id) : info.name, info.version, \
-        info.description, info.needs, info.rights, __VA_ARGS__);                                   \
+        info.description, info.needs, info.rights, info.abi_minor, __VA_ARGS__);                   \
   }
 #define TMETER_PLUGIN(id_, version_, ...) \
   TMETER_PLUGIN_INFO((tmeter::PluginInfo{id_, version_, {}, {}, {}, {}}), __VA_ARGS__)

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "core/plugin_host/interfaces.hpp"
 #include "tests/support/in_child.hpp"
@@ -33,6 +34,7 @@ class LittleMemory {
 
 TEST(Call, ScratchMemoryIsZeroed) {
   tmeter_call call;
+  const core::FrameScope inside(call);
   const auto* bytes = static_cast<const char*>(core::call_interface()->scratch(&call, 1000));
   ASSERT_NE(bytes, nullptr);
   EXPECT_TRUE(std::all_of(bytes, bytes + 1000, [](char c) { return c == 0; }));
@@ -40,6 +42,7 @@ TEST(Call, ScratchMemoryIsZeroed) {
 
 TEST(Call, WhatTheHostHasNoMemoryForIsToldInWords) {
   tmeter_call call;
+  const core::FrameScope inside(call);
   const auto status =
       core::guard_callback(&call, []() -> tmeter_status { throw std::bad_alloc(); });
   EXPECT_EQ(status, TMETER_INTERNAL);
@@ -48,16 +51,35 @@ TEST(Call, WhatTheHostHasNoMemoryForIsToldInWords) {
 
 TEST(Call, AbsurdScratchMemoryIsNull) {
   tmeter_call call;
+  const core::FrameScope inside(call);
   EXPECT_EQ(core::call_interface()->scratch(&call, kGiB + 1), nullptr);
 }
 
 TEST(Call, ScratchMemoryThatIsNotToBeHadIsNull) {
   if (!testing::kMemoryIsLimited) GTEST_SKIP();
   tmeter_call call;
+  const core::FrameScope inside(call);
   const LittleMemory little;
   ASSERT_TRUE(little.is_set());
   EXPECT_EQ(core::call_interface()->scratch(&call, kGiB), nullptr);
   EXPECT_NE(core::call_interface()->scratch(&call, 1000), nullptr);
+}
+
+TEST(Call, OutsideOfACallbackItDoesNothingAndIsRemembered) {
+  tmeter_call call;
+  EXPECT_EQ(core::call_interface()->scratch(&call, 8), nullptr);
+  core::call_interface()->fail(&call, {"late", 4});
+  EXPECT_EQ(call.frame.error, "");
+  EXPECT_THROW(core::invoke(call, "later", [](tmeter_call*) -> tmeter_status { return TMETER_OK; }),
+               core::PluginError);
+}
+
+TEST(Call, OnAnotherThreadItDoesNothing) {
+  tmeter_call call;
+  const core::FrameScope inside(call);
+  std::thread([&] { core::call_interface()->fail(&call, {"elsewhere", 9}); }).join();
+  EXPECT_EQ(call.frame.error, "");
+  EXPECT_TRUE(call.misused);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 /*
- * DRAFT: may change or vanish; not part of ABI 1.0 (docs/abi.md, rule 5).
+ * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
- * Host interface "tmeter.host.comparison/1": what a report of `tmeter diff A B` has besides those of
+ * Host interface "tmeter.host.comparison/0.1": what a report of `tmeter diff A B` has besides those of
  * a report of B. Its writers are ordinary ones (report.h) whose names begin with "diff-".
  */
 #ifndef TMETER_ABI_DRAFT_COMPARISON_H
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define TMETER_HOST_COMPARISON "tmeter.host.comparison/1"
+#define TMETER_HOST_COMPARISON "tmeter.host.comparison/0.1"
 
 enum {
   TMETER_PAIR_ADDED = 1u,     /* only in B */

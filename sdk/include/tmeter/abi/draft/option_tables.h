@@ -1,7 +1,7 @@
 /*
- * DRAFT: may change or vanish; not part of ABI 1.0 (docs/abi.md, rule 5).
+ * DRAFT: may change or vanish, and has an id of its own until it is final (docs/abi.md, rule 5).
  *
- * Capability "tmeter.option-tables/1": options in tables of a configuration file, some of which have names that
+ * Capability "tmeter.option-tables/0.1": options in tables of a configuration file, some of which have names that
  * only the user knows (a level of a tree, a column):
  *
  *   [plugin.text.column.macs]        the option "column.macs.style", declared as "column.*.style"
@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-#define TMETER_CAP_OPTION_TABLES "tmeter.option-tables/1"
-#define TMETER_HOST_OPTION_TABLES "tmeter.host.option-tables/1"
+#define TMETER_CAP_OPTION_TABLES "tmeter.option-tables/0.1"
+#define TMETER_HOST_OPTION_TABLES "tmeter.host.option-tables/0.1"
 
 /* What the capability gives. A key is a path of names, joined by '.'; the name "*" stands for any the user gives:
  * letters, digits, '_' and '-'. A path without it goes before one with it. A TEXT whose `choices` is

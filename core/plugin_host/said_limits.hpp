@@ -1,0 +1,26 @@
+// How much a plugin may say in a report. docs/limits.md lists these for users. Texts beyond are cut, as
+// they are for people; of what is counted, more is the plugin's failure: a report without a part of what
+// a plugin found would be another report.
+#pragma once
+#include <cstddef>
+
+namespace tmeter::core::said {
+
+inline constexpr size_t kTextBytes = 8 << 10;  // messages, texts of findings, conventions
+inline constexpr size_t kTitleBytes = 1'000;   // names, titles, units
+
+inline constexpr size_t kWarnings = 10'000;  // of a plugin; the others are left out, and that is told
+inline constexpr size_t kFindings = 100'000;
+inline constexpr size_t kTargets = 20'000'000, kChanges = 1'000;  // of all findings; of one
+inline constexpr size_t kDistributions = 2'000'000, kSeries = 2'000'000;
+inline constexpr size_t kNumbers = 100'000'000;  // edges, counts and points of all of them
+inline constexpr size_t kFacts = 1'000;          // of a run of the model
+
+// Items of a table. Every metric is a column of the report, of a cell for each row.
+inline constexpr size_t kMetrics = 4'096;
+inline constexpr size_t kHandlers = 65'536;  // and whatever else there is one of for an operator
+inline constexpr size_t kItems = 4'096;      // of the other tables
+inline constexpr size_t kMatches = 1'000;    // of a loader
+inline constexpr size_t kListBytes = 1 << 20;  // texts of a table's item: choices, metrics produced
+
+}  // namespace tmeter::core::said
