@@ -119,7 +119,7 @@ class Engine final : private ResultsAccess {
   };
   /// How much a plugin has said in a run.
   struct Said {
-    size_t findings = 0, targets = 0, distributions = 0, series = 0, numbers = 0;
+    size_t findings = 0, targets = 0, text_bytes = 0, distributions = 0, series = 0, numbers = 0;
   };
   /// It is gone, too, when the callback fails.
   class FrameOf {

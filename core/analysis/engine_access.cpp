@@ -20,14 +20,21 @@ void require_room(size_t count, size_t most, const char* what) {
                 "it gives more than " + std::to_string(most) + " " + what + ", tmeter's limit");
 }
 
+/// Without what a kind has no use for, and what is the host's to say.
+tmeter_number cleared(tmeter_number n) {
+  if (n.kind != TMETER_NUMBER_INT) n.i = 0;
+  if (n.kind != TMETER_NUMBER_FLOAT) n.f = 0;
+  n.flags &= ~uint32_t{TMETER_NUMBER_BY_MODULE};
+  return n;
+}
+
 }  // namespace
 
 void Engine::emit(tmeter_number value) {
   if (frames_.empty() || !frames_.back().column)
     throw Error(ErrorKind::kPlugin, "emit is for handlers; an analysis uses emit_at");
   require_figure(*frames_.back().column, value);
-  value.flags &= ~uint32_t{TMETER_NUMBER_BY_MODULE};  // the host's to say
-  frames_.back().value = value;
+  frames_.back().value = cleared(value);
   frames_.back().emitted = true;
 }
 
@@ -51,8 +58,7 @@ void Engine::emit_at(std::string_view metric, int32_t axis, size_t index, tmeter
   settle(index_of(c));
   auto& cells = c.cells[static_cast<size_t>(axis)];
   if (cells.size() < rows) cells.resize(rows);
-  value.flags &= ~uint32_t{TMETER_NUMBER_BY_MODULE};
-  cells.set(index, value);
+  cells.set(index, cleared(value));
 }
 
 bool Engine::is_in_handler() const { return !frames_.empty() && frames_.back().column; }
@@ -134,6 +140,8 @@ void Engine::add_finding(const tmeter_finding& f, std::string_view plugin) {
   auto& said = said_by(plugin);
   require_room(++said.findings, said::kFindings, "findings");
   auto finding = make_finding(f, plugin, graph_);
+  said.text_bytes += finding.text.size() + finding.evidence.size() + finding.action.size();
+  require_room(said.text_bytes, said::kFindingBytes, "bytes of findings");
   require_room(said.targets += finding.targets.size(), said::kTargets, "targets of findings");
   results_.findings.push_back(std::move(finding));
 }

@@ -1,6 +1,7 @@
 #include "core/analysis/handlers.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -15,21 +16,25 @@ namespace {
                                       "; leave one out with --plugins=-" + ids.second);
 }
 
+/// Puts the candidates for one key into the order in which they are asked.
 template <class Candidate>
-void insert(std::pmr::vector<Candidate>& list, Candidate added, std::string_view key,
-            std::string_view metric) {
-  for (const auto& other : list) {
-    if (other.plugin != added.plugin && other.handler->priority == added.handler->priority) {
-      refuse_two(*other.plugin, *added.plugin,
-                 "both handle '" + std::string(key) + "' for metric '" + std::string(metric) +
-                     "' at the same priority");
-    }
-  }
-  list.push_back(added);
-  if (list.size() == 1) return;
-  std::stable_sort(list.begin(), list.end(), [](const Candidate& a, const Candidate& b) {
-    return a.handler->priority > b.handler->priority;
+void put_in_order(std::pmr::vector<Candidate>& list, std::string_view key, std::string_view metric) {
+  const auto priority = [](const Candidate& c) { return c.handler->priority; };
+  std::ranges::stable_sort(list, std::ranges::greater(), priority);
+  const auto two = std::ranges::adjacent_find(list, [&](const auto& a, const auto& b) {
+    return priority(a) == priority(b) && a.plugin != b.plugin;
   });
+  if (two == list.end()) return;
+  refuse_two(*two->plugin, *std::next(two)->plugin,
+             "both handle '" + std::string(key) + "' for metric '" + std::string(metric) +
+                 "' at the same priority");
+}
+
+template <class Metrics>
+void put_all_in_order(Metrics& metrics) {
+  for (auto& [metric, keys] : metrics)
+    for (auto& [key, list] : keys)
+      if (list.size() > 1) put_in_order(list, key, metric);
 }
 
 template <class Map>
@@ -48,11 +53,13 @@ void append_pointers(const Map& map, std::string_view key,
 
 /// Who would answer for this very operator if the one before did not.
 void find_overrides(std::vector<OpCandidate>& list) {
-  for (auto c = list.begin(); c != list.end(); ++c) {
-    const auto other = std::find_if(c, list.end(), [&](const OpCandidate& o) {
-      return o.plugin != c->plugin && view(o.handler->op) != "*";
-    });
-    if (other != list.end()) c->overridden = other->plugin;
+  const OpCandidate *next = nullptr, *other = nullptr;  // behind; the first of them of another plugin
+  for (auto c = list.rbegin(); c != list.rend(); ++c) {
+    const auto* overridden = next && next->plugin == c->plugin ? other : next;
+    if (overridden) c->overridden = overridden->plugin;
+    if (view(c->handler->op) == "*") continue;
+    other = overridden;
+    next = &*c;
   }
 }
 
@@ -67,14 +74,15 @@ HandlerTable::HandlerTable(const std::vector<Plugin*>& plugins) {
     }
     for (const auto& h : p->offers().op_handlers) {
       const auto metric = view(h.metric), op = view(h.op);
-      insert(ops_[metric][op], OpCandidate{p, &h}, op, metric);
+      ops_[metric][op].push_back({p, &h});
     }
     for (const auto& h : p->offers().module_handlers) {
       const auto metric = view(h.metric), type = view(h.type);
-      insert(modules_[metric][type], ModuleCandidate{p, &h, split(view(h.follows), " ")}, type,
-             metric);
+      modules_[metric][type].push_back({p, &h, split(view(h.follows), " ")});
     }
   }
+  put_all_in_order(ops_);
+  put_all_in_order(modules_);
 }
 
 const std::vector<OpCandidate>& HandlerTable::for_node(OfMetric& known, const std::string& metric,

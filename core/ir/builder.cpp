@@ -143,6 +143,8 @@ void GraphBuilder::count_name(size_t bytes) {
 }
 
 void GraphBuilder::module_attribute(Id module, std::string_view name, Id v) {
+  limit(attributes_, limits::kValues, "attributes of modules");
+  ++attributes_;
   module_at(module, "an attribute")
       .attributes.push_back({graph_->intern(name), &value(v, "a module attribute")});
 }
@@ -354,6 +356,7 @@ void GraphBuilder::require_defined(Value& v, std::string_view op, std::string_vi
 }
 
 void GraphBuilder::input(std::string_view name, std::string_view origin, Id id) {
+  limit(graph_->inputs_.size(), limits::kInputs, "inputs");
   auto& v = value(id, "a model input");
   define(v, nullptr);
   graph_->inputs_.push_back({graph_->intern(name), graph_->intern(origin), &v, {}});
@@ -371,7 +374,10 @@ void GraphBuilder::want_input(std::string_view name, std::span<const int64_t> di
   it->wanted = copy(dims);
 }
 
-void GraphBuilder::output(Id id) { graph_->outputs_.push_back(&value(id, "a model output")); }
+void GraphBuilder::output(Id id) {
+  limit(graph_->outputs_.size(), limits::kInputs, "outputs");
+  graph_->outputs_.push_back(&value(id, "a model output"));
+}
 
 GraphBuilder::Id GraphBuilder::node(std::string_view op, std::string_view overload, Id call,
                                     std::span<const std::pair<std::string_view, Id>> args,

@@ -109,6 +109,7 @@ class GraphBuilder {
 
   std::unique_ptr<Graph> graph_;
   size_t name_bytes_ = 0;  // of module paths and tensor names
+  size_t attributes_ = 0;  // of all modules
   std::unordered_map<std::string, const Tensor*> tied_;
   NameSet tensor_names_, module_paths_;
   std::array<std::span<int64_t>, 256> recent_dims_{};  // of values, by a hash: most have the same

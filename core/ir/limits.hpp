@@ -19,6 +19,7 @@ inline constexpr size_t kRank = 64;
 inline constexpr size_t kListDepth = 64;
 // Those of lists inside it counted each time: 64 lists of twice the one before show 2^64 values.
 inline constexpr double kListValues = 10'000'000;
+inline constexpr size_t kInputs = 1'000'000;  // and results of the model
 inline constexpr size_t kOperands = 1'000;  // of an expression
 inline constexpr size_t kProperties = 1'000, kPropertyBytes = 64 << 10;
 inline constexpr size_t kExpressionText = 120;  // longer ones end in "…"

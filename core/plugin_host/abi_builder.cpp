@@ -96,6 +96,8 @@ void check_place(const TensorSpec& s, const MappedFile& file) {
 tmeter_status add_tensor(tmeter_builder* b, const tmeter_tensor_desc* theirs, tmeter_id* out) {
   return make(b, out, [&](GraphBuilder& g) {
     const auto d = adopted(theirs, TMETER_SIZE_1_0(tmeter_tensor_desc), "its tmeter_tensor_desc");
+    if (d.source && !(b->source && b->source->has(d.source)))
+      throw Error(ErrorKind::kPlugin, "a tensor names a source that is not of this model");
     TensorSpec s;
     s.kind = d.kind;
     s.dtype = d.dtype;

@@ -24,6 +24,7 @@ const tmeter_source& tmeter_source::companion(std::string_view name) const {
     const auto path = std::filesystem::path(file.path()).parent_path() / name;
     std::unique_ptr<tmeter_source> opened(
         new tmeter_source(*this, std::string(name), path.string()));
+    opened_.insert(opened.get());
     it = companions_.emplace(name, std::move(opened)).first;
   }
   return *it->second;

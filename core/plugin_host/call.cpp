@@ -45,7 +45,7 @@ std::string escaped_exception() {
   } catch (const std::bad_alloc&) {
     return "out of memory";
   } catch (const std::exception& e) {
-    return std::string("it let an exception out: ") + e.what();
+    return "it let an exception out: " + visible(e.what(), said::kTextBytes);
   } catch (...) {
     return "it let an exception of unknown type out";
   }

@@ -8,6 +8,7 @@
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
+#include "core/plugin_host/options.hpp"
 #include "core/plugin_host/said_limits.hpp"
 #include "core/process/sandbox.hpp"
 
@@ -146,7 +147,11 @@ void check_option(Check& check, std::string_view letters, tmeter_option_desc& x,
 
 void check_options(const StartedPlugin& plugin, Offers& o) {
   Check check(plugin, "option");
-  for (auto& x : o.options) check_option(check, words_of("_-"), x, o);
+  for (auto& x : o.options) {
+    check_option(check, words_of("_-"), x, o);
+    if (const auto why = problem_of_default(x); !why.empty())
+      check.refuse("has a default that is none, '" + printable(view(x.default_value)) + "': " + why);
+  }
 }
 
 /// Their keys are paths; names that users give take the place of "*".

@@ -112,6 +112,11 @@ GivenOptions take_tables(std::span<const tmeter_option_desc> declared,
   return out;
 }
 
+std::string problem_of_default(const tmeter_option_desc& option) {
+  OptionValue value;
+  return parse_value(option, str(option.default_value), value);
+}
+
 ResolvedOptions resolve_options(const std::string& plugin,
                                 std::span<const tmeter_option_desc> declared,
                                 const std::map<std::string, Setting>& given,
@@ -125,10 +130,6 @@ ResolvedOptions resolve_options(const std::string& plugin,
     OptionValue value;
     const auto why =
         parse_value(d, it == given.end() ? str(d.default_value) : it->second.value, value);
-    if (!why.empty() && it == given.end()) {
-      throw Error(ErrorKind::kPlugin,
-                  "plugin " + plugin + ": the default of option '" + key + "' is invalid: " + why);
-    }
     if (!why.empty()) throw Error(ErrorKind::kUsage, it->second.origin + ": " + why);
     if (it != given.end() && it->second.list)
       throw Error(ErrorKind::kUsage, it->second.origin + ": one value is expected, not a list");

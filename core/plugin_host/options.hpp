@@ -40,9 +40,11 @@ struct GivenOptions {
 GivenOptions take_tables(std::span<const tmeter_option_desc> declared,
                          const std::map<std::string, Setting>& given);
 
+/// Why a declared default is none; empty when it is a value of the option. Of a plugin that is open it is.
+std::string problem_of_default(const tmeter_option_desc& option);
+
 /// Defaults overlaid by `given`. Throws Error(kUsage) naming the setting, what is wrong, and the
-/// nearest known key (of `tables`, too, which are not resolved here) or the allowed values;
-/// Error(kPlugin) when a declared default is invalid.
+/// nearest known key (of `tables`, too, which are not resolved here) or the allowed values.
 ResolvedOptions resolve_options(const std::string& plugin,
                                 std::span<const tmeter_option_desc> declared,
                                 const std::map<std::string, Setting>& given,

@@ -11,6 +11,7 @@ inline constexpr size_t kTitleBytes = 1'000;   // names, titles, units
 
 inline constexpr size_t kWarnings = 10'000;  // of a plugin; the others are left out, and that is told
 inline constexpr size_t kFindings = 100'000;
+inline constexpr size_t kFindingBytes = size_t{256} << 20;  // of all their texts
 inline constexpr size_t kTargets = 20'000'000, kChanges = 1'000;  // of all findings; of one
 inline constexpr size_t kDistributions = 2'000'000, kSeries = 2'000'000;
 inline constexpr size_t kNumbers = 100'000'000;  // edges, counts and points of all of them

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "core/archive/zip.hpp"
@@ -32,6 +33,8 @@ struct tmeter_source {
   }
   /// The file `name` in the folder of this one, opened once. Throws Error(kModel).
   const tmeter_source& companion(std::string_view name) const;
+  /// Whether it is this file or a companion of it. Nothing is followed.
+  bool has(const tmeter_source* other) const { return other == this || opened_.contains(other); }
 
   tmeter::core::MappedFile file;
   std::optional<tmeter::core::ZipArchive> archive;
@@ -47,6 +50,7 @@ struct tmeter_source {
 
   std::shared_ptr<const tmeter::core::Folder> folder_;
   mutable std::map<std::string, std::unique_ptr<tmeter_source>, std::less<>> companions_;
+  mutable std::unordered_set<const tmeter_source*> opened_;  // of companions_
 };
 
 struct tmeter_request {

@@ -143,6 +143,12 @@ const std::map<std::string, Deed> kDeeds{
     {"module-long", [](Push& p) { p.module(1, std::string(5000, 'x')); }},
     {"call-of-none", [](Push& p) { p.call(4711, 1); }},
     {"call-parent", [](Push& p) { p.call(1, 4711); }},
+    {"calls-deep",
+     [](Push& p) {
+       tmeter_id at = 1;
+       for (int i = 0; i < 200'000; ++i) at = p.call(1, at);
+       p.node({arg(2)}, {p.value()}, at);
+     }},
     {"attribute-of-none", [](Push& p) { p.api.module_attribute(p.b, 4711, text("a"), 1); }},
     {"tensor-owner",
      [](Push& p) {
@@ -188,6 +194,12 @@ const std::map<std::string, Deed> kDeeds{
      [](Push& p) {
        auto d = p.weight();
        d.reserved = 1, d.name = {};
+       p.tensor(d);
+     }},
+    {"tensor-of-another-source",
+     [](Push& p) {
+       auto d = p.weight();
+       d.source = reinterpret_cast<const tmeter_source*>(&p), d.name = {};
        p.tensor(d);
      }},
     {"tensor-beyond-file",

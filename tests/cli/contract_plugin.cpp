@@ -304,6 +304,36 @@ const std::map<std::string, Spoil> kSpoils{
     {"reserved",
      {TMETER_CAP_ANALYSIS,
       all<tmeter_analyses, tmeter_analysis, [](tmeter_analysis& a) { a.reserved = 7; }>}},
+    {"reserved-handler",
+     {TMETER_CAP_OP_HANDLER,
+      all<tmeter_op_handlers, tmeter_op_handler, [](tmeter_op_handler& h) { h.reserved = 7; }>}},
+    {"reserved-writer",
+     {TMETER_CAP_REPORT_WRITER,
+      all<tmeter_writers, tmeter_writer, [](tmeter_writer& w) { w.reserved = 7; }>}},
+    {"required",
+     {TMETER_CAP_ANALYSIS, all<tmeter_analyses, tmeter_analysis,
+                               [](tmeter_analysis& a) { a.required = tmeter::to_abi("mac"); }>}},
+    {"long", metrics<[](Metric& m) {
+       static const std::string long_text(10'000, 'x');
+       m.title = tmeter::to_abi(long_text);
+     }>()},
+    {"long-name",
+     {TMETER_CAP_REPORT_WRITER, all<tmeter_writers, tmeter_writer,
+                                    [](tmeter_writer& w) {
+                                      static const std::string long_text(2'000, 'x');
+                                      w.name = tmeter::to_abi(long_text);
+                                    }>}},
+    {"many-handlers",
+     {TMETER_CAP_OP_HANDLER,
+      [](const void* t) {
+        const_cast<tmeter_op_handlers*>(static_cast<const tmeter_op_handlers*>(t))->count = 70'000;
+      }}},
+    {"endless",
+     {TMETER_CAP_METRICS,
+      [](const void* t) {
+        const_cast<Metrics*>(static_cast<const Metrics*>(t))->count = UINT32_MAX;
+      }}},
+    {"reserved-info", {}},
     {"id", metrics<[](Metric& m) { m.id = tmeter::to_abi("Bad Id"); }>()},
     {"twice", metrics<[](Metric& m) { m.id = tmeter::to_abi("same"); }>()},
     {"axis", metrics<[](Metric& m) {
@@ -315,6 +345,12 @@ const std::map<std::string, Spoil> kSpoils{
     {"option-type",
      {TMETER_CAP_OPTIONS,
       all<tmeter_options, tmeter_option_desc, [](tmeter_option_desc& o) { o.type = 99; }>}},
+    {"option-default",
+     {TMETER_CAP_OPTIONS, all<tmeter_options, tmeter_option_desc,
+                              [](tmeter_option_desc& o) { o.default_value = tmeter::to_abi("x"); }>}},
+    {"option-range",
+     {TMETER_CAP_OPTIONS, all<tmeter_options, tmeter_option_desc,
+                              [](tmeter_option_desc& o) { o.min = 5, o.max = 7; }>}},
     {"right", {}},
     {"convention", metrics<[](Metric& m) { m.convention = {}; }>()},
     {"escape", metrics<[](Metric& m) { m.title = tmeter::to_abi("\x1b[2Jgone"); }>()},
@@ -369,6 +405,7 @@ extern "C" TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) {
   };
   static tmeter_plugin_info info = *entry.info;
   if (mode() == "table:right") info.rights = tmeter::to_abi("threads gpu?");
+  if (mode() == "table:reserved-info") info.reserved = 7;
   entry.info = &info;
   entry.deinit = [](void* user) {
     if (mode() == "deinit-throws") throw 7;

@@ -2,9 +2,11 @@
 are those of a run without the offender."""
 import json
 import pathlib
+import re
+import subprocess
 import tempfile
 
-from support import MODELS, CliTest, build_plugin, main, tmeter
+from support import MODELS, SOURCE, CliTest, build_plugin, main, tmeter
 
 MODEL = MODELS / "resnet50.pt2"
 OTHERS = "--plugins=params,flops,memory"
@@ -92,6 +94,7 @@ IN_A_LOADER = {
     "module-long": (5, "the path of a module has 5000 bytes"),
     "call-of-none": (5, "a module call names a module that is not there"),
     "call-parent": (5, "a module call names a parent call that is not there"),
+    "calls-deep": (0, ""),
     "attribute-of-none": (5, "an attribute names a module that is not there"),
     "tensor-owner": (5, "names a module that is not there"),
     "tensor-twice": (5, "tensor 'weight' is there twice"),
@@ -101,6 +104,7 @@ IN_A_LOADER = {
     "tensor-null-dims": (5, "it gives no dims of a tensor, although it says that there are 2"),
     "tensor-rank": (5, "there are 9223372036854775807 dims of a tensor; at most 64 are accepted"),
     "tensor-reserved": (5, "its tmeter_tensor_desc has `reserved` set"),
+    "tensor-of-another-source": (5, "a tensor names a source that is not of this model"),
     "tensor-beyond-file": (5, "lies beyond the end of the file"),
     "tensor-negative-offset": (5, "reaches beyond its storage of 1 bytes"),
     "value-rank": (5, "there are 9223372036854775807 dims of a tensor; at most 64 are accepted"),
@@ -181,6 +185,20 @@ class Contract(CliTest):
         else:
             self.assertEqual(done.stderr, "")
             self.assertTrue(any(words in w for w in told), told[-3:])
+
+
+class Headers(CliTest):
+    def test_the_macro_that_hid_nothing_is_gone(self):
+        source = self.file("plugin.c", "#include <tmeter/abi/tmeter.h>\n")
+        for define, compiles in (("", True), ("-DTMETER_ABI_TARGET_MINOR=0", False)):
+            done = subprocess.run(["cc", "-fsyntax-only", "-I", SOURCE / "sdk" / "include", *define.split(), source], capture_output=True, text=True)
+            self.assertEqual(done.returncode == 0, compiles, done.stderr)
+            self.assertEqual("abi_minor_required" in done.stderr, not compiles)
+
+    def test_a_draft_has_an_id_of_its_own(self):
+        for path in (SOURCE / "sdk" / "include" / "tmeter" / "abi" / "draft").iterdir():
+            for id in re.findall(r'"(tmeter\.[^"]*)"', path.read_text()):
+                self.assertRegex(id, r"/0\.\d+$")
 
 
 class Calls(Contract):

@@ -245,10 +245,18 @@ TABLES = {  # what is wrong with a table → words of what the user is told
     "capability-throws": "its table tmeter.metrics/1: it let an exception out: raw",
     "get-throws": "its table tmeter.metrics/1, item 0: it let an exception of unknown type out",
     "reserved": "its table tmeter.analysis/1, item 0 has `reserved` set, which must be 0",
+    "reserved-handler": "its table tmeter.op-handler/1, item 0 has `reserved` set, which must be 0",
+    "reserved-writer": "its table tmeter.report-writer/1, item 0 has `reserved` set, which must be 0",
+    "long": "metric 'outer' has a text of more than 8,192 bytes, beginning with xxx",
+    "long-name": "has a name of more than 1,000 bytes",
+    "many-handlers": "its table tmeter.op-handler/1 has 70000 items; at most 65536 are accepted",
+    "endless": "its table tmeter.metrics/1 has 4294967295 items; at most 4096 are accepted",
     "id": "metric 'Bad Id' has a name with other characters than",
     "twice": "metric 'same' is there twice",
     "convention": "metric 'outer' lacks its mandatory convention text",
     "escape": r"metric 'outer' has a text with control characters or broken UTF-8: \x1b[2Jgone",
+    "option-default": "option 'wish' has a default that is none, 'x': a whole number is expected",
+    "option-range": "option 'wish' has a default that is none, '1': the allowed range is 5 … 7",
     "foreign-produce": "analysis 'pass' produces metric 'macs', which the plugin does not declare",
     "handler-twice": "handler of '*' is there twice",
 }
@@ -280,6 +288,14 @@ class Tables(ContractTest):
         for what, words in TABLES.items():
             with self.subTest(what=what):
                 self.assert_refused(5, [f"plugin {ID}: ", words], RESNET, "--plugin", self.plugin, env={"CONTRACT": f"table:{what}"})
+
+    def test_an_entry_with_reserved_set_is_refused(self):
+        self.assert_refused(5, [str(self.plugin), "its tmeter_plugin_info has `reserved` set"], RESNET, "--plugin", self.plugin,
+                            env={"CONTRACT": "table:reserved-info"})
+
+    def test_a_metric_that_nobody_has_is_required(self):
+        self.assert_report_without_it(self.run_mode("table:required", "--report", "json"),
+                                      ["in analysis 'pass': metric 'mac' is required but no loaded plugin has it"])
 
     def test_it_is_refused_in_a_folder_too_and_costs_a_note(self):
         for what in ("null-eval", "no-size", "escape"):

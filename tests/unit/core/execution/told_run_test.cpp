@@ -31,7 +31,7 @@ tmeter_event event(int32_t kind, uint64_t at, const core::Node* node = nullptr, 
   return e;
 }
 
-struct Told : testing::Test {
+struct Told : ::testing::Test {
   std::unique_ptr<core::Graph> graph = two();
   const core::Node *a = &graph->nodes()[0], *b = &graph->nodes()[1];
   ToldRun run{*graph, TMETER_RUN_MEMORY};
