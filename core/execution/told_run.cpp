@@ -61,12 +61,12 @@ void ToldRun::check_node(const tmeter_event& event) const {
 }
 
 void ToldRun::check_time(const tmeter_event& event) {
+  if (event.since > event.nanoseconds)
+    refuse("an event at " + ns(event.nanoseconds) + " began after that, at " + ns(event.since));
   auto& last = is_of_memory(event.kind) ? last_of_memory_ : last_;
   if (event.nanoseconds < last)
     refuse("an event at " + ns(event.nanoseconds) + " is told after one at " + ns(last));
   last = event.nanoseconds;
-  if (event.since > event.nanoseconds)
-    refuse("an event at " + ns(event.nanoseconds) + " began after that, at " + ns(event.since));
 }
 
 /// One after the other; what takes place inside another operator is that one's.

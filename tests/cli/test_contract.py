@@ -197,7 +197,7 @@ class Headers(CliTest):
 
     def test_a_draft_has_an_id_of_its_own(self):
         for path in (SOURCE / "sdk" / "include" / "tmeter" / "abi" / "draft").iterdir():
-            for id in re.findall(r'"(tmeter\.[^"]*)"', path.read_text()):
+            for id in re.findall(r'#define TMETER_\w+ "(tmeter\.[^"]*)"', path.read_text()):
                 self.assertRegex(id, r"/0\.\d+$")
 
 
