@@ -146,10 +146,18 @@ std::optional<Schema> schema_of(const tmeter_call& call, const Node& node) {
   return text ? std::optional<Schema>(*text) : std::nullopt;
 }
 
+/// Throws Error(kPlugin) for an address that is no node of the graph.
+const Node& node_of(const tmeter_call* call, const tmeter_node* handle) {
+  const auto* node = from_handle(handle);
+  if (call->run.graph && !call->run.graph->has(node))
+    throw Error(ErrorKind::kPlugin, "it asks about a node that the graph does not have");
+  return *node;
+}
+
 tmeter_status result_memory(tmeter_call* c, const tmeter_node* handle, size_t result,
                             int32_t* memory, size_t* argument) {
   return guard_callback(c, [&]() -> tmeter_status {
-    const auto& node = *from_handle(handle);
+    const auto& node = node_of(c, handle);
     const auto given = results_of(c).op_class(node);
     if (result >= node.results.size()) return TMETER_INVALID_ARGUMENT;
     const auto schema = schema_of(*c, node);
@@ -163,7 +171,7 @@ tmeter_status result_memory(tmeter_call* c, const tmeter_node* handle, size_t re
 tmeter_status argument_written(tmeter_call* c, const tmeter_node* handle, size_t argument,
                                int32_t* written) {
   return guard_callback(c, [&]() -> tmeter_status {
-    const auto& node = *from_handle(handle);
+    const auto& node = node_of(c, handle);
     const auto given = results_of(c).op_class(node);
     if (argument >= node.args.size()) return TMETER_INVALID_ARGUMENT;
     const auto schema = schema_of(*c, node);
@@ -208,10 +216,7 @@ const tmeter_results_api* results_interface() {
       },
       [](tmeter_call* c, const tmeter_node* node, tmeter_str* out) {
         return guard_callback(c, [&]() -> tmeter_status {
-          const auto* n = from_handle(node);
-          if (c->run.graph && !c->run.graph->has(n))
-            throw Error(ErrorKind::kPlugin, "it asks for the class of a node that the graph does not have");
-          return *out = to_abi(results_of(c).op_class(*n)), TMETER_OK;
+          return *out = to_abi(results_of(c).op_class(node_of(c, node))), TMETER_OK;
         });
       },
       result_memory,

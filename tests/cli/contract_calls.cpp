@@ -262,6 +262,14 @@ const std::map<std::string, Deed> kDeeds{
        const char no_node[512]{};
        results().op_class(c, reinterpret_cast<const tmeter_node*>(no_node), &out);
      }},
+    {"memory-of-nothing",
+     [](auto* c, auto*) {
+       int32_t memory = 0;
+       size_t argument = 0;
+       const char no_node[512]{};
+       results().result_memory(c, reinterpret_cast<const tmeter_node*>(no_node), 0, &memory,
+                               &argument);
+     }},
     {"numbers-of-nothing",
      [](auto* c, auto*) {
        tmeter_bytes out{};

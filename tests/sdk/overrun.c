@@ -57,7 +57,7 @@ static void TMETER_ABI deinit(void *user) { (void)user; }
 
 static const tmeter_plugin_info info = {sizeof info, 0, TEXT("com.acme.overrun"), TEXT("overrun"), TEXT("1.0.0"),
                                         TEXT("a rule that writes too far"), {NULL, 0}, {NULL, 0}};
-static const tmeter_plugin_entry_v1 entry = {sizeof entry, TMETER_ABI_TARGET_MINOR, &info, NULL, init, deinit,
+static const tmeter_plugin_entry_v1 entry = {sizeof entry, 0, &info, NULL, init, deinit,
                                              get_capability, NULL};
 
 TMETER_EXPORT const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void) { return &entry; }
