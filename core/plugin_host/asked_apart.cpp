@@ -78,7 +78,7 @@ Manifest described(const std::string& library, const OpenedLibrary* file, Openin
   open_carefully(library, opening, true, [&] {
     const auto plugin = start_plugin({library, file, false}, nullptr);
     plugin->spare_end();  // it ends with this process
-    const auto offers = read_offers(*plugin);
+    auto offers = read_offers(*plugin);
     check_offers(*plugin, offers);
     manifest = describe(*plugin, offers);
     return !manifest.propagators.empty() || !manifest.executors.empty() ||
