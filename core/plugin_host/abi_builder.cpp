@@ -22,6 +22,7 @@ template <class F>
 tmeter_status perform(tmeter_builder* b, F f) {
   return guard_callback(b->call, [&]() -> tmeter_status {
     try {
+      b->count_push();
       return f(b->builder), TMETER_OK;
     } catch (const Error& e) {
       if (b->of_rule && e.kind() == ErrorKind::kModel) throw Error(ErrorKind::kPlugin, e.what());

@@ -9,4 +9,12 @@ struct tmeter_builder {
   const tmeter_source* source = nullptr;  // the model file; null when nothing is read from a file
   bool of_rule = false;                   // what cannot be is a shape rule's fault, not the model's
   std::string refusal{};                  // why a rule refused its arguments
+  size_t pushes = 0;                      // so far
+  size_t refuse_at = 0;  // the number of a push that is refused, to see how the loader takes it; 0: none
+
+  void count_push() {
+    if (++pushes == refuse_at)
+      throw tmeter::core::Error(tmeter::core::ErrorKind::kModel,
+                                "push " + std::to_string(pushes) + " is refused, to try the loader");
+  }
 };
