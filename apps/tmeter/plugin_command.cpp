@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <functional>
 #include <iomanip>
-#include <set>
 #include <sstream>
 
 #include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/operator_call.hpp"
+#include "apps/tmeter/plugin_arguments.hpp"
 #include "apps/tmeter/plugin_commands.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -13,7 +14,9 @@
 #include "core/plugin_host/asked_apart.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/registry.hpp"
+#include "core/plugin_host/sanitized.hpp"
 #include "core/process/supervisor.hpp"
+#include "core/process/terminal.hpp"
 
 namespace tmeter::app {
 namespace {
@@ -50,6 +53,7 @@ void list_plugins(const Settings& settings, Worker& worker, std::ostream& out) {
 /// The sidecar manifest of a library, with where its own libraries lie. This process does not open
 /// it: what a plugin says of itself is all that it can say.
 void make_manifest(const std::string& library, std::ostream& out) {
+  require_sanitizer(library);
   const OpenedLibrary file(library);
   const auto by_descriptor = file.path_by_descriptor();
   auto manifest = asked_apart(library, &file, Opening::kWanted);
@@ -62,62 +66,34 @@ void make_manifest(const std::string& library, std::ostream& out) {
 
 constexpr double kSecondsToCheck = 30;
 
-const std::set<std::string_view> kOfOne{"info", "manifest", "index", "check", "new"};
-
-[[noreturn]] void refuse() {
-  throw Error(ErrorKind::kUsage,
-              "`tmeter plugin` knows: list, info NAME, check FILE, new NAME --kind KIND [--output "
-              "FOLDER], manifest FILE [--output FILE], index FOLDER; with --plugin-path DIR, --plugin FILE");
-}
-
 }  // namespace
 
 int plugin_command(const Arguments& arguments) {
   add_plugin_host_interfaces();
-  Settings settings;
-  std::string output, kind;
-  Arguments words;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const auto& a = arguments[i];
-    const bool has_value = i + 1 < arguments.size();
-    if (a == "--output" && has_value) {
-      output = arguments[++i];
-    } else if (a == "--kind" && has_value) {
-      kind = arguments[++i];
-    } else if (a == "--plugin-path" && has_value) {
-      settings.plugin_paths.push_back(arguments[++i]);
-    } else if (a == "--plugin" && has_value) {
-      settings.plugin_files.push_back(arguments[++i]);
-    } else if (a.starts_with("-")) {
-      throw Error(ErrorKind::kUsage,
-                  "unknown option '" + a + "' of `tmeter plugin`" +
-                      did_you_mean(a, {"--output", "--kind", "--plugin-path", "--plugin"}));
-    } else {
-      words.push_back(a);
-    }
-  }
-  const std::string what = words.empty() ? "list" : words[0];
-  const bool known =
-      (what == "list" && words.size() <= 1) || (kOfOne.contains(what) && words.size() == 2);
-  if (!known) refuse();
-  if (what == "new") return new_plugin(words[1], kind, output);
+  const auto given = plugin_arguments(arguments);
+  const auto& what = given.what;
+  const auto& operand = given.operand;
+  if (what.empty()) return Terminal::output(given.help), 0;
+  if (what == "new") return new_plugin(operand, given.kind, given.output);
   if (what == "check") {
-    Job job{words[1], {output}, {}, false, 0, false};
+    Job job{operand, {given.output}, {}, false, 0, true};
     job.limits.memory = default_max_memory();
     job.limits.timeout = kSecondsToCheck;
+    const CheckRequest request{operand, given.models, given.calls, given.settings};
+    for (const auto& call : given.calls) parse_call(call);  // refuse early
     return supervise(job, [&](Worker& worker) {
-      auto ending = check_plugin(words[1], worker);
+      auto ending = check_plugin(request, worker);
       worker.report_whole(0);
       return ending;
     });
   }
-  if (what == "index") output = words[1] + "/" + std::string(kIndexName);
+  const auto output = what == "index" ? operand + "/" + std::string(kIndexName) : given.output;
   return supervise_command(output, [&](Worker& worker) -> Ending {
     std::ostringstream out;
-    if (what == "list") list_plugins(settings, worker, out);
-    if (what == "info") out << plugin_facts(settings, words[1], worker);
-    if (what == "manifest") make_manifest(words[1], out);
-    if (what == "index") out << write_index(index_of(words[1]));
+    if (what == "list") list_plugins(given.settings, worker, out);
+    if (what == "info") out << plugin_facts(given.settings, operand, worker);
+    if (what == "manifest") make_manifest(operand, out);
+    if (what == "index") out << write_index(index_of(operand));
     worker.report(0, out.str());
     return {};
   });

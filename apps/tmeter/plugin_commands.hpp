@@ -15,8 +15,15 @@ int new_plugin(const std::string& name, const std::string& kind, const std::stri
 std::string plugin_facts(const core::Settings& settings, const std::string& name,
                          core::Worker& worker);
 
+/// What `plugin check` is to work on.
+struct CheckRequest {
+  std::string library;
+  std::vector<std::string> models, calls;  // beside what is built in
+  core::Settings settings;                 // of where other plugins are
+};
+
 /// What a reviewer wants to know of a library. Runs in the worker: the plugin's callbacks are
 /// called.
-core::Ending check_plugin(const std::string& library, core::Worker& worker);
+core::Ending check_plugin(const CheckRequest& request, core::Worker& worker);
 
 }  // namespace tmeter::app

@@ -19,8 +19,8 @@ namespace {
 using namespace core;
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 8> kKinds{"op",     "metric", "analysis", "advice",
-                                            "tensor", "loader", "report",   "shape"};
+constexpr std::array<const char*, 11> kKinds{"op",     "metric", "analysis", "advice",   "tensor",  "loader",
+                                             "report", "shape",  "module",   "observer", "executor"};
 
 /// It becomes a target of CMake, a file, and the id of a metric.
 void require_name(const std::string& name) {
@@ -60,6 +60,25 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
   for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
     text.replace(at, what.size(), by);
   return text;
+}
+
+/// A word of a command that a shell takes as it is.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:@%=";
+  if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return text;
+  return "'" + replaced(text, "'", "'\\''") + "'";
+}
+
+/// Commands that work as they stand, where the user is.
+std::string next_steps(const std::string& folder) {
+  // A folder called "-x" is no option.
+  const auto path = folder.starts_with('-') ? "./" + folder : folder;
+  const auto prefix = fs::weakly_canonical(fs::path(data_folder()) / ".." / "..");
+  const auto build = shell_word((fs::path(path) / "build").string());
+  return "  cmake -S " + shell_word(path) + " -B " + build + " -DCMAKE_PREFIX_PATH=" +
+         shell_word(prefix.string()) + "\n  cmake --build " + build + "\n  ctest --test-dir " +
+         build + " --output-on-failure\n";
 }
 
 /// A folder that appears whole or not at all.
@@ -117,9 +136,7 @@ int new_plugin(const std::string& name, const std::string& kind, const std::stri
   for (const auto& file : project.files)
     target.write(file, content(fs::exists(own / file) ? own / file : templates / "common" / file));
   target.commit();
-  Terminal::output(path + ": made. Next:\n  cmake -S " + path + " -B " + path +
-                   "/build && cmake --build " + path + "/build && ctest --test-dir " + path +
-                   "/build\n");
+  Terminal::output(printable(path) + ": made. Next:\n" + next_steps(path));
   return 0;
 }
 

@@ -40,27 +40,18 @@ TensorSpec weight_of(Id module) {
 
 }  // namespace
 
-std::unique_ptr<Graph> sample_graph(const SampleOperator* more, std::string_view type) {
+std::unique_ptr<Graph> sample_graph() {
   using Arguments = std::vector<std::pair<std::string_view, Id>>;
   GraphBuilder b;
-  const Id root = b.module(0, "", type),
+  const Id root = b.module(0, "", "Net"),
            fc = b.module(root, "fc", "torch.nn.modules.linear.Linear");
   const Id call = b.module_call(root, 0), fc_call = b.module_call(fc, call);
   const Id x = square(b), hidden = square(b);
-  Id last = square(b);
+  const Id last = square(b);
   b.input("x", "file", x);
   const Id weight = b.value_bound(b.tensor(weight_of(fc)));
   b.node("aten::linear", "", fc_call, Arguments{{"input", x}, {"weight", weight}}, {{hidden}}, "");
   b.node("aten::relu", "", call, Arguments{{"self", hidden}}, {{last}}, "");
-  if (more) {
-    Arguments arguments;
-    for (const auto& name : more->arguments) arguments.emplace_back(name, last);
-    const auto dot = more->name.find('.');
-    const Id result = square(b);
-    b.node(more->name.substr(0, dot), dot == std::string::npos ? "" : more->name.substr(dot + 1),
-           call, arguments, {{result}}, "");
-    last = result;
-  }
   b.output(last);
   return b.finish();
 }

@@ -1,26 +1,16 @@
 // A model small enough to be written down, on which `tmeter plugin check` tries callbacks.
 //
-//   x: f32[4, 4] → fc (Linear, weight f32[4, 4]) → aten::linear → aten::relu [→ one more operator]
+//   x: f32[4, 4] → fc (Linear, weight f32[4, 4]) → aten::linear → aten::relu
 #pragma once
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/ir/graph.hpp"
 
 namespace tmeter::app {
 
-/// An operator to be tried: its name, and its arguments' names, all of them tensors. It gives one
-/// tensor.
-struct SampleOperator {
-  std::string name;
-  std::vector<std::string> arguments;
-};
-
-/// `more`: null for the two operators alone. `type`: of the root module.
-std::unique_ptr<core::Graph> sample_graph(const SampleOperator* more,
-                                          std::string_view type = "Net");
+std::unique_ptr<core::Graph> sample_graph();
 
 /// A file in memory, and the path under which this process reads it as long as the object lives.
 class SampleFile {

@@ -38,6 +38,7 @@ tmeter_status perform(tmeter_builder* b, F f) {
   }
   return guard_callback(b->call, [&]() -> tmeter_status {
     try {
+      b->count_push();
       return f(b->builder), TMETER_OK;
     } catch (const Error& e) {
       b->refused = b->of_rule && e.kind() == ErrorKind::kModel ? Error(ErrorKind::kPlugin, e.what())

@@ -16,6 +16,14 @@ struct tmeter_builder {
   /// another model's.
   std::optional<tmeter::core::Error> refused{};
   tmeter::core::LiveMark mark{};
+  size_t pushes = 0;                      // so far
+  size_t refuse_at = 0;  // the number of a push that is refused, to see how the loader takes it; 0: none
+
+  void count_push() {
+    if (++pushes == refuse_at)
+      throw tmeter::core::Error(tmeter::core::ErrorKind::kModel,
+                                "push " + std::to_string(pushes) + " is refused, to try the loader");
+  }
 };
 
 namespace tmeter::core {

@@ -3,6 +3,7 @@
 # Builds NAME.tmeter: a module with hidden visibility and exactly one exported symbol, every other
 # symbol resolved at link time; and beside it NAME.tmeter.toml, the manifest from which tmeter knows
 # what is inside without opening it. Works the same inside tmeter and in a stranger's project.
+# With -fsanitize in the flags, symbols of the sanitizer's runtime stay open: clang has them in the program.
 function(tmeter_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES")
   add_library(${name} MODULE ${arg_UNPARSED_ARGUMENTS})
@@ -14,7 +15,8 @@ function(tmeter_add_plugin name)
   if(UNIX AND NOT APPLE)
     target_link_options(${name} PRIVATE
       "LINKER:--version-script=${version_script}")
-    if(NOT TMETER_SANITIZE)
+    set(flags "${CMAKE_C_FLAGS} ${CMAKE_CXX_FLAGS} ${CMAKE_MODULE_LINKER_FLAGS}")
+    if(NOT TMETER_SANITIZE AND NOT flags MATCHES "-fsanitize")
       target_link_options(${name} PRIVATE "LINKER:-z,defs")
     endif()
     set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS "${version_script}")
@@ -28,14 +30,20 @@ function(tmeter_add_manifest name)
   if(TARGET tmeter)
     set(tool tmeter)
     add_dependencies(${name} tmeter)
-  elseif(NOT CMAKE_CROSSCOMPILING)
-    find_program(TMETER_EXECUTABLE tmeter HINTS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin"
-      DOC "Writes the manifests of plugins")
-    set(tool "${TMETER_EXECUTABLE}")
-  endif()
-  if(tool)
     add_custom_command(TARGET ${name} POST_BUILD
       COMMAND "${tool}" plugin manifest "$<TARGET_FILE:${name}>" --output "$<TARGET_FILE:${name}>.toml"
+      VERBATIM)
+    return()
+  endif()
+  if(CMAKE_CROSSCOMPILING)
+    return()
+  endif()
+  find_program(TMETER_EXECUTABLE tmeter HINTS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin"
+    DOC "Writes the manifests of plugins")
+  if(TMETER_EXECUTABLE)
+    add_custom_command(TARGET ${name} POST_BUILD
+      COMMAND "${CMAKE_COMMAND}" "-DTOOL=${TMETER_EXECUTABLE}" "-DLIBRARY=$<TARGET_FILE:${name}>"
+        -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/tmeter_write_manifest.cmake"
       VERBATIM)
   endif()
 endfunction()

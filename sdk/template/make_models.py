@@ -1,5 +1,5 @@
-"""Writes the files that the projects of `tmeter plugin new` are tried on: common/model.pt2, without
-weights, and tensor/weights.safetensors. torch 2.15.0, safetensors 0.8.0."""
+"""Writes the files that the projects of `tmeter plugin new` are tried on: common/model.pt2 and
+common/run.pt2, without weights, and tensor/weights.safetensors. torch 2.15.0, safetensors 0.8.0."""
 import sys
 from pathlib import Path
 
@@ -33,11 +33,27 @@ class Net(torch.nn.Module):
         return gated_mlp(torch.relu(self.enter(x)), self.w_in, self.w_out)
 
 
-def main() -> None:
+class Run(torch.nn.Module):
+    """Of operators that PyTorch has."""
+
+    def __init__(self):
+        super().__init__()
+        self.enter = torch.nn.Linear(16, 32)
+
+    def forward(self, x):
+        return torch.relu(self.enter(x))
+
+
+def save(module: type, path: Path) -> None:
     with torch.device("meta"):
-        program = torch.export.export(Net().eval(), (torch.zeros(4, 16),))
+        program = torch.export.export(module().eval(), (torch.zeros(4, 16),))
     tidy_stack_traces(program.graph_module, keep=False)
-    torch.export.save(program, HERE / "common" / "model.pt2")
+    torch.export.save(program, path)
+
+
+def main() -> None:
+    save(Net, HERE / "common" / "model.pt2")
+    save(Run, HERE / "common" / "run.pt2")
     save_file({"first.weight": torch.tensor([[1.0, -2.5], [0.5, 0.0]]), "first.bias": torch.tensor([0.25, 4.0])},
               HERE / "tensor" / "weights.safetensors")
 

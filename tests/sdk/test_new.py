@@ -2,13 +2,14 @@
 kind builds, passes its own test, is found fine, and shows in a report."""
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
-from support import BUILD, CliTest, build_plugin, main, tmeter
+from support import BUILD, HAVE_TORCH, SANITIZED, SOURCE, CliTest, build_plugin, main, tmeter
 
 NO_RIGHTS = '-DROGUE_RIGHTS=""'
 
@@ -21,8 +22,14 @@ KINDS = {
     "advice": (["model.pt2"], "gives 32 features, not a multiple of 64"),
     "tensor": (["weights.safetensors"], "largest"),
     "loader": (["model.acme", "--plugins=params"], "768"),  # 16·32 + 32·8
+    "module": (["run.pt2", "--plugins=flops"], "1,024"),  # half of 4·16·32 multiply-adds
+    "executor": (["model.pt2", "--inference", "--run-for", "0.2", "--plugins=latency,-allocations", "--report", "json"], "acme_executor 1.0.0"),
     "report": (["model.pt2", "--plugins=params", "--report", "acme_report"], "params=6688"),
 }
+
+
+if HAVE_TORCH:
+    KINDS["observer"] = (["run.pt2", "--inference", "--run-for", "0.2"], "fastest")
 
 
 def run(*command, **kwargs):
@@ -35,12 +42,11 @@ class New(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="tmeter-test-")
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        cls.prefix = cls.folder / "prefix"
+        cls.prefix = cls.folder / "pre fix's"
         done = run("cmake", "--install", BUILD, "--prefix", cls.prefix)
         assert done.returncode == 0, done.stderr
         cls.tmeter = cls.prefix / "bin" / "tmeter"
-        cls.env = {**os.environ, "XDG_DATA_HOME": str(cls.folder / "data"), "TMETER_PLUGIN_PATH": "",
-                   "PATH": f"{cls.prefix / 'bin'}:{os.environ['PATH']}"}
+        cls.env = {**os.environ, "XDG_DATA_HOME": str(cls.folder / "data"), "TMETER_PLUGIN_PATH": ""}
 
     def done(self, *command, **kwargs):
         result = run(*command, env=self.env, **kwargs)
@@ -49,19 +55,64 @@ class New(unittest.TestCase):
 
     def make(self, kind):
         name = f"acme_{kind}"
-        self.done(self.tmeter, "plugin", "new", name, "--kind", kind, cwd=self.folder)
+        told = self.done(self.tmeter, "plugin", "new", name, "--kind", kind, cwd=self.folder)
+        first, *lines = told.splitlines()
+        self.assertEqual(first, f"{name}: made. Next:")
+        self.assertEqual(len(lines), 3)
         project = self.folder / name
-        self.done("cmake", "-S", project, "-B", project / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
-                  f"-DCMAKE_PREFIX_PATH={self.prefix}")
-        self.done("cmake", "--build", project / "build")
-        tested = self.done("ctest", "--test-dir", project / "build", "--output-on-failure")
+        # The lines as they stand, in the user's shell.
+        tested = self.done("sh", "-e", "-c", "\n".join(lines), cwd=self.folder)
         self.assertIn("100% tests passed, 0 tests failed out of 2", tested)
+        self.assertNotIn("warning", tested.lower())
         plugin = project / "build" / f"{name}.tmeter"
         checked = self.done(self.tmeter, "plugin", "check", plugin)
         self.assertIn("fine: ", checked)
         self.assertIn("its manifest says what it says", checked)
         self.assertNotIn("could not be tried", checked)
         return project, plugin
+
+
+    def test_a_build_with_sanitizers_keeps_its_library(self):
+        runtime = run("c++", "-print-file-name=libasan.so").stdout.strip()
+        if SANITIZED or not pathlib.Path(runtime).is_absolute():
+            self.skipTest("no AddressSanitizer of its own here")
+        self.done(self.tmeter, "plugin", "new", "watched", "--kind", "op", cwd=self.folder)
+        build = self.folder / "watched" / "build"
+        self.done("cmake", "-S", build.parent, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_CXX_FLAGS=-fsanitize=address -g")
+        built = run("cmake", "--build", build, env=self.env)
+        self.assertEqual(built.returncode, 0, built.stdout + built.stderr)
+        plugin = build / "watched.tmeter"
+        self.assertTrue(plugin.is_file())
+        self.assertFalse((build / "watched.tmeter.toml").exists())
+        told = " ".join((built.stdout + built.stderr).split())
+        self.assertIn("no manifest for", told)
+        self.assertIn("is built with AddressSanitizer", told)
+        refused = run(self.tmeter, "plugin", "check", plugin, env=self.env)
+        self.assertEqual((refused.returncode, refused.stdout), (5, ""))
+        self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
+        for words in ("watched.tmeter is built with AddressSanitizer", "LD_PRELOAD=$(c++ -print-file-name=libasan.so)"):
+            self.assertIn(words, refused.stderr)
+        fine = run(self.tmeter, "plugin", "check", plugin, env={**self.env, "LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0"})
+        self.assertEqual(fine.returncode, 0, fine.stdout + fine.stderr)
+        self.assertIn("handles acme::gated_mlp: macs 192", fine.stdout)
+
+    def test_the_loader_needs_no_exceptions(self):
+        self.done(self.tmeter, "plugin", "new", "plain", "--kind", "loader", cwd=self.folder)
+        build = self.folder / "plain" / "build"
+        self.done("cmake", "-S", build.parent, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_CXX_FLAGS=-fno-exceptions -fno-rtti")
+        self.done("cmake", "--build", build)
+        plugin = build / "plain.tmeter"
+        self.assertIn("figures", self.done("ctest", "--test-dir", build))
+        checked = self.done(self.tmeter, "plugin", "check", plugin, "--model", build.parent / "model.acme")
+        self.assertIn("loader 'plain' heeds what the builder refuses", checked)
+        for text, words in (("acme-net 1\nlinear a 3\n", "line 2: no input before 'linear'"), ("acme-net 1\ninput 4 x\n", "line 2: a number of at least 1"),
+                            ("acme-net 1\ninput 4 4\nconv a\n", "line 3: 'conv' is no kind of layer"), ("acme-net 1\n", "the file has no input"),
+                            ("acme-net 1\ninput 4 4\nlinear a 3\nlinear a 3\n", "")):  # two modules of one name: the builder refuses
+            path = self.folder / "wrong.acme"
+            path.write_text(text)
+            done = run(self.tmeter, path, "--plugin", plugin, env=self.env)
+            self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
+            self.assertIn(words, done.stderr)
 
 
 def add_tests():
@@ -73,6 +124,10 @@ def add_tests():
         return of_kind
     for kind, (arguments, words) in KINDS.items():
         setattr(New, f"test_{kind}", test(kind, arguments, words))
+
+
+    if "observer" not in KINDS:  # nothing here runs a model for it but `plugin check`
+        New.test_observer = lambda self: self.make("observer")
 
 
 add_tests()
@@ -99,9 +154,47 @@ class NewRefused(CliTest):
         (self.folder / "dangling").symlink_to("nowhere")
         self.refused(["is there already"], "dangling", "--kind", "op")
 
+    def test_the_next_lines_are_for_a_shell(self):
+        """Also with a folder that a shell would take apart, or a program for an option."""
+        for folder in ("a b", "it's", "-x", "$(touch evil)", "täst"):
+            with self.subTest(folder):
+                done = tmeter("plugin", "new", "layers", "--kind", "op", "--output=" + folder, cwd=self.folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                first, configure, *_ = done.stdout.splitlines()
+                self.assertEqual(first, f"{folder}: made. Next:")
+                words = shlex.split(configure)
+                self.assertEqual(words[:2], ["cmake", "-S"])
+                self.assertTrue((self.folder / words[2] / "CMakeLists.txt").is_file(), words)
+                self.assertEqual(pathlib.Path(words[4]), pathlib.Path(words[2]) / "build")
+                self.assertTrue(words[5].startswith("-DCMAKE_PREFIX_PATH=/"), words)
+
     def test_folders_that_cannot_be_made(self):
         self.refused(["cannot be made"], "layers", "--kind", "op", "--output", self.folder / "no" / "such" / "folder")
         self.refused(["cannot be made"], "layers", "--kind", "op", "--output", "/proc/layers")
+
+
+class Help(CliTest):
+    def test_each_subcommand_explains_itself(self):
+        listed = tmeter("plugin", "--help").stdout
+        for name in ("list", "info", "check", "new", "manifest", "index"):
+            self.assertIn(f"\n  {name}", listed)
+            for words in ((name, "--help"), (name, "-h"), ("--help", name)):
+                done = tmeter("plugin", *words)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+                self.assertTrue(done.stdout.startswith(f"Usage: tmeter plugin {name}"), done.stdout)
+        for option in ("--model FILE", "--call CALL", "--plugin FILE", "--plugin-path DIR", "--output FILE"):
+            self.assertIn(option, tmeter("plugin", "check", "--help").stdout)
+        self.assertIn("observer", tmeter("plugin", "new", "--help").stdout)
+
+    def test_what_is_not_there_is_refused(self):
+        for arguments, words in ((("chek", "x"), ["there are list, info, check, new", "did you mean 'check'"]),
+                                 (("check",), ["`tmeter plugin check FILE` is wanted", "tmeter plugin check --help"]),
+                                 (("list", "flops"), ["`tmeter plugin list` is wanted, not more: flops"]),
+                                 (("check", "x", "--modle", "y"), ["unknown option '--modle'", "did you mean '--model'"]),
+                                 (("new", "x", "--model", "y"), ["unknown option '--model' of `tmeter plugin new NAME`"]),
+                                 (("check", "x", "--model"), ["--model needs a value"])):
+            with self.subTest(arguments):
+                self.assert_refused(2, words, "plugin", *arguments)
 
 
 class Check(CliTest):
@@ -137,6 +230,75 @@ class Check(CliTest):
                             ("foreign-axis", "for another table"), ("severity", "unknown severity, 99")):
             with self.subTest(deed=deed):
                 self.assertIn(words, self.assert_not_fine(plugin, "com.rogue.contract", CONTRACT=deed))
+
+    def built(self, does):
+        plugin = self.folder / f"{does}.tmeter"
+        build_plugin(SOURCE.resolve() / "tests" / "sdk" / "checked_plugin.cpp", plugin, f"-DDOES={does}")
+        return plugin
+
+    def test_what_is_left_behind_is_told(self):
+        for does, words in (("signal", "it changed what happens at signal 12"), ("environment", "environment")):
+            with self.subTest(does):
+                self.assertIn(words, self.assert_not_fine(self.built(does), "com.acme.checked"))
+        for does in ("itimer", "timer"):  # the sandbox has no timers
+            with self.subTest(does):
+                self.assertIn("timer", self.assert_not_fine(self.built(does), "com.acme.checked", TMETER_SANDBOX="off"))
+
+    def test_figures_that_do_not_go_by_the_signature_are_told(self):
+        said = self.assert_not_fine(self.built("counts"), "com.acme.checked")
+        self.assertIn("acme::same: checked is 1 and then 2 for the same call, although the handler says that it goes by the signature", said)
+        done = tmeter("plugin", "check", self.built("counts_unclaimed"))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("note  acme::same: checked is 1 and then 2 for the same call\n", done.stdout)
+
+    def test_loaders_that_swallow_refusals_are_told(self):
+        model = self.file("model.checked", b"CHECKED1")
+        done = tmeter("plugin", "check", self.built("nothing"), "--model", model)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("reads " + str(model) + ": 1 operators, 0 tensors", done.stdout)
+        self.assertIn("loader 'checked' heeds what the builder refuses: 7 pushes", done.stdout)
+        done = tmeter("plugin", "check", self.built("swallows"), "--model", model)
+        self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+        self.assertIn("refused", done.stdout)
+        self.assertIn("push 7", done.stdout)
+
+    def test_calls_of_ones_own(self):
+        plugin = self.built("nothing")
+        call = "acme::same(x=f32[4,8])"
+        done = tmeter("plugin", "check", plugin, "--call", call, "--call", "acme::same(i64[])")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for words in (f"{call} gives f32[4, 8]", f"handles {call}: checked 32", "acme::same(i64[]) gives i64[]", "handles acme::same(i64[]): checked 1"):
+            self.assertIn(words, done.stdout)
+        done = tmeter("plugin", "check", plugin, "--call", "acme::other(x=f32[1])")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("acme::other(x=f32[1]): the plugin has no handler and no shape rule for acme::other", done.stdout)
+        done = tmeter("plugin", "check", plugin, "--call", "acme::same(y=f32[1])")
+        self.assertIn("is refused: the schema has no argument 'y'", done.stdout)
+
+    def test_calls_that_are_none(self):
+        plugin = self.built("nothing")
+        for call, words in (("acme::f", "'(' is expected at character 8"), ("f(x=1)", "the name of an operator, such as acme::mlp, is expected"),
+                            ("::f()", "the name of an operator"), ("acme::f(x=)", "a value is expected"), ("acme::f(x=f32[1)", "',' is expected"),
+                            ("acme::f(x=f32[-1])", "a size, 0 or more, is expected"), ("acme::f(x=f32[1.5])", "a size, 0 or more, is expected"),
+                            ("acme::f(x=1, x=2)", "the argument 'x' is there twice"), ("acme::f(" + "[" * 60, "nested too deeply"),
+                            ("acme::f(x=1) ->", "a value is expected"), ("acme::f(x=1) z", "the end is expected"), ('acme::f(x="a)', "a text is not closed"),
+                            ("acme::f(x=1e999)", "a value is expected"), ("acme::f(x=nan)", "a value is expected"), ("acme::f(x=q7[1])", "a value is expected"),
+                            ("acme::f(x=f32[" + "1," * 80 + "1])", "more than 64 dims"), ("acme::f(" + "1," * 9000 + "1)", "longer than 10000 characters"),
+                            ("acme::\x1b[31mf()", "is expected"), ("", "the name of an operator")):
+            with self.subTest(call[:40]):
+                self.assert_refused(2, [words], "plugin", "check", plugin, "--call", call)
+
+    def test_models_of_ones_own(self):
+        plugin = self.built("nothing")
+        template = SOURCE / "sdk" / "template" / "common" / "model.pt2"
+        done = tmeter("plugin", "check", plugin, "--model", template)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(f"{template} is read by org.tmeter.pt2, not by this plugin", done.stdout)
+        self.assertIn(f"ok    runs on {template}", done.stdout)
+        for path in (self.folder / "none.pt2", self.folder, self.file("damaged.checked", b"CHECKED2")):
+            done = tmeter("plugin", "check", plugin, "--model", path)
+            self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+            self.assertIn("BAD   " + str(path), done.stdout)
 
     def test_another_builds_manifest_is_told(self):
         plugin = self.folder / "moved.tmeter"

@@ -4,6 +4,9 @@
 //   input 4 16
 //   linear enter 32
 //   relu
+//
+// What is wrong with a file is said in one sentence and given back as a status, so this builds and
+// works with -fno-exceptions, too.
 #include <tmeter/cpp/plugin.hpp>
 
 #include <charconv>
@@ -11,6 +14,8 @@
 namespace {
 
 using Id = tmeter::GraphBuilder::Id;
+
+std::string quoted(std::string_view word) { return std::string("'").append(word).append("'"); }
 
 /// The words of a line, one after another.
 class Words {
@@ -22,14 +27,6 @@ class Words {
     rest_.remove_prefix(word.size());
     return word;
   }
-  int64_t number() {
-    const auto word = next();
-    int64_t value = 0;
-    const auto end = word.data() + word.size();
-    if (std::from_chars(word.data(), end, value).ptr != end || word.empty() || value < 1)
-      throw tmeter::Error(TMETER_BAD_MODEL, "a number of at least 1 is expected, not '" + std::string(word) + "'");
-    return value;
-  }
 
  private:
   std::string_view rest_;
@@ -40,34 +37,48 @@ class Reader {
   explicit Reader(tmeter::GraphBuilder& graph)
       : graph_(graph), root_(graph.module(0, "", "AcmeNet")), call_(graph.module_call(root_, 0)) {}
 
+  /// What is wrong; empty when nothing is.
+  const std::string& wrong() const { return wrong_; }
+
   void line(std::string_view text) {
     Words words(text);
     const auto what = words.next();
     if (what.empty()) return;
     if (what == "input") return input(words);
-    if (!value_) throw tmeter::Error(TMETER_BAD_MODEL, "no input before '" + std::string(what) + "'");
+    if (!value_) return refuse(std::string("no input before ").append(quoted(what)));
     if (what == "linear") return linear(words);
     if (what == "relu") return relu();
-    throw tmeter::Error(TMETER_BAD_MODEL, "'" + std::string(what) + "' is no kind of layer");
+    refuse(quoted(what).append(" is no kind of layer"));
   }
   void finish() {
-    if (!value_) throw tmeter::Error(TMETER_BAD_MODEL, "the file has no input");
+    if (!value_) return refuse("the file has no input");
     graph_.output(value_);
   }
 
  private:
+  void refuse(const std::string& why) {
+    if (wrong_.empty()) wrong_ = why;
+  }
+  int64_t number(Words& words) {
+    const auto word = words.next();
+    const auto end = word.data() + word.size();
+    int64_t value = 0;
+    const bool is_one = std::from_chars(word.data(), end, value).ptr == end && value >= 1;
+    if (!is_one) refuse(std::string("a number of at least 1 is expected, not ").append(quoted(word)));
+    return is_one ? value : 1;
+  }
   Id values(int64_t columns) {
     columns_ = columns;
     return graph_.tensor_value(tmeter::DType(TMETER_DTYPE_FLOAT32), {graph_.dim(rows_), graph_.dim(columns)});
   }
   void input(Words& words) {
-    rows_ = words.number();
-    value_ = values(words.number());
+    rows_ = number(words);
+    value_ = values(number(words));
     graph_.input("x", "file", value_);
   }
   void linear(Words& words) {
     const auto name = words.next();
-    const auto features = words.number();
+    const auto features = number(words);
     const Id module = graph_.module(root_, name, "Linear");
     const int64_t dims[] = {features, columns_};
     const auto full = std::string(name) + ".weight";
@@ -96,22 +107,25 @@ class Reader {
   tmeter::GraphBuilder& graph_;
   Id root_, call_, value_ = 0;
   int64_t rows_ = 0, columns_ = 0;
+  std::string wrong_;
 };
 
-void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call&) {
+tmeter_status load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::Call& call) {
   constexpr std::string_view kFirst = "acme-net 1\n";
   auto text = request.source().bytes();
-  if (!text.starts_with(kFirst))
-    throw tmeter::Error(TMETER_BAD_MODEL, "the first line is not 'acme-net 1'");
+  if (!text.starts_with(kFirst)) return call.refuse(TMETER_BAD_MODEL, "the first line is not 'acme-net 1'");
   text.remove_prefix(kFirst.size());
   graph.property("format", "acme-net");
   Reader reader(graph);
-  while (!text.empty()) {
+  for (int number = 2; !text.empty(); ++number) {
     const auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     reader.line(line);
+    if (!reader.wrong().empty())
+      return call.refuse(TMETER_BAD_MODEL, std::string("line ").append(std::to_string(number)).append(": ").append(reader.wrong()));
   }
   reader.finish();
+  return reader.wrong().empty() ? TMETER_OK : call.refuse(TMETER_BAD_MODEL, reader.wrong());
 }
 
 }  // namespace

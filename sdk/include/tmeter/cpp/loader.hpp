@@ -101,12 +101,15 @@ class Request {
   const tmeter_request* h_;
 };
 
-/// Pushes a model into the host. Every function throws when the host refuses (builder.h says when).
+/// Pushes a model into the host. Every function throws when the host refuses (builder.h says when). A
+/// plugin built without exceptions goes on with ids that are 0, and its loader fails in the end.
 class GraphBuilder {
  public:
   using Id = tmeter_id;
   explicit GraphBuilder(tmeter_builder* h) : h_(h) {}
   tmeter_builder* handle() const { return h_; }
+  /// The first status that was a refusal, without exceptions; else TMETER_OK.
+  tmeter_status refused() const { return refused_; }
 
   static tmeter_dim dim(int64_t value) { return {value, 0, 0}; }
   static tmeter_dim dim_expr(Id expr) { return {0, expr, 0}; }
@@ -200,13 +203,21 @@ class GraphBuilder {
 
  private:
   static const tmeter_builder_api& api() { return detail::builder_api(); }
+  void check(tmeter_status status) {
+#ifdef __cpp_exceptions
+    tmeter::check(status);
+#else
+    if (refused_ == TMETER_OK) refused_ = status;
+#endif
+  }
   template <class F>
-  static Id make(F&& f) {
+  Id make(F&& f) {
     Id id = 0;
     check(f(&id));
     return id;
   }
   tmeter_builder* h_;
+  tmeter_status refused_ = TMETER_OK;
 };
 
 TMETER_SDK_END

@@ -55,7 +55,7 @@ class Registrar {
   using Handler = std::function<Cell(const Node&, Call&)>;
   using ModuleHandler = std::function<Cell(const Graph&, const ModuleCall&, Call&)>;
   using Analysis = std::function<void(const Graph&, Call&)>;
-  using Load = std::function<void(const Request&, GraphBuilder&, Call&)>;
+  using Load = std::function<tmeter_status(const Request&, GraphBuilder&, Call&)>;
   using Propagate = std::function<void(const Graph&, GraphBuilder&, Call&)>;
   using Write = std::function<void(const Report&, Output&, Call&)>;
   using Configure = std::function<void(Call&)>;
@@ -138,9 +138,18 @@ class Registrar {
         TensorAnalysisMaker{std::move(wants), std::move(make)});
     tensor_analyses_.push_back(detail::tensor_analysis_table(name, produced, &stored));
   }
+  /// `f` throws what is wrong with a file, or gives a status back: `return call.refuse(
+  /// TMETER_BAD_MODEL, "…")`, which needs no exceptions.
+  template <class F>
   void loader(std::string_view name, std::string_view title, std::initializer_list<Match> matches,
-              Load f, std::string_view engine = {}) {
-    auto& stored = loader_functions_.emplace_back(std::move(f));
+              F f, std::string_view engine = {}) {
+    auto& stored = loader_functions_.emplace_back(
+        [f](const Request& request, GraphBuilder& builder, Call& call) -> tmeter_status {
+          if constexpr (std::is_void_v<decltype(f(request, builder, call))>)
+            return f(request, builder, call), TMETER_OK;
+          else
+            return f(request, builder, call);
+        });
     auto& rules = matches_.emplace_back();
     for (const auto& m : matches) rules.push_back({to_abi(m.conditions), m.score, 0});
     loaders_.push_back({sizeof(tmeter_loader), static_cast<uint32_t>(rules.size()), to_abi(name),
@@ -270,8 +279,8 @@ class Registrar {
     return detail::guarded(call, [&]() -> tmeter_status {
       Call c(call);
       GraphBuilder b(builder);
-      (*static_cast<Load*>(user))(Request(call, request), b, c);
-      return TMETER_OK;
+      const auto status = (*static_cast<Load*>(user))(Request(call, request), b, c);
+      return status == TMETER_OK ? b.refused() : status;
     });
   }
   static tmeter_status TMETER_ABI call_propagate(tmeter_call* call, const tmeter_graph* graph,

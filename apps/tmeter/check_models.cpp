@@ -1,0 +1,203 @@
+#include "apps/tmeter/check_models.hpp"
+
+#include <set>
+#include <sstream>
+
+#include "apps/tmeter/trial_runs.hpp"
+#include "core/analysis/engine.hpp"
+#include "core/base/text.hpp"
+#include "core/plugin_host/abi_text.hpp"
+#include "core/plugin_host/builder_handle.hpp"
+#include "core/plugin_host/model_loading.hpp"
+#include "core/report/writing.hpp"
+
+namespace tmeter::app {
+namespace {
+using namespace core;
+
+constexpr std::string_view kClock = "a clock";
+constexpr unsigned kThreadsOfCheck = 2;
+constexpr double kSecondsOfRuns = 0.2;
+
+std::string shown(const tmeter_number& n) {
+  if (n.kind == TMETER_NUMBER_INT) return std::to_string(n.i);
+  std::ostringstream out;
+  if (is_number(n)) out << real(n);
+  return n.kind == TMETER_NUMBER_ZERO_BY_RULE ? "zero by rule"
+         : n.kind == TMETER_NUMBER_IN_MODULE  ? "in the module's figure"
+         : is_number(n)                       ? out.str()
+                                              : "unknown";
+}
+
+/// What runs models need not run this one.
+void tell_runs(const ModelRuns& runs, bool own_executor, const std::string& model,
+               CheckLines& lines) {
+  if (!runs.stopped().empty())
+    return lines.note("does not run " + model + ": " + std::string(runs.stopped()));
+  lines.fine(own_executor ? "runs " + model + ": runs of each kind, events in order"
+                          : "observes runs of " + model + ", by a clock of 1 µs an operator");
+}
+
+void tell_results(const Results& results, const Plugin& plugin, CheckLines& lines) {
+  for (const auto& c : results.columns) {
+    if (c.plugin == plugin.manifest.id)
+      lines.note(c.id + " of it: " + shown(c.cell(TMETER_AXIS_MODEL, 0)) + " " + c.unit);
+  }
+  for (const auto& f : results.findings) {
+    if (f.plugin == plugin.manifest.id) lines.note("finding: " + f.text);
+  }
+}
+
+/// The plugin, what it needs, and those whose metrics its handlers are for.
+std::vector<Plugin*> taking_part(const CheckedPlugin& checked) {
+  std::set<std::string_view> metrics;
+  for (const auto& h : checked.plugin.offered.op_handlers) metrics.insert(view(h.metric));
+  for (const auto& h : checked.plugin.offered.module_handlers) metrics.insert(view(h.metric));
+  std::set<std::string> ids{checked.plugin.manifest.id};
+  for (const auto& p : checked.registry.plugins()) {
+    if (p->library.empty() || !p->failure.empty()) continue;
+    for (const auto& metric : p->manifest.metrics)
+      if (metrics.contains(metric)) ids.insert(p->manifest.id);
+  }
+  return checked.registry.open_with_needs({ids.begin(), ids.end()});
+}
+
+/// How reading a file with one push refused ended.
+struct Tried {
+  bool well = false;
+  size_t pushes = 0;
+  std::string failure;  // as its plugin's
+};
+
+Tried load_with(const CheckedPlugin& checked, const tmeter_loader& loader,
+                const tmeter_request& request, size_t refuse_at) {
+  tmeter_builder builder;
+  builder.call = &checked.plugin.call;
+  builder.source = request.source;
+  builder.refuse_at = refuse_at;
+  Tried out;
+  try {
+    out.well = invoke(checked.plugin.call, "while reading the model", [&](tmeter_call* call) {
+                 return loader.load(call, &request, &builder, loader.user);
+               }) == TMETER_OK;
+  } catch (const PluginError& e) {
+    out.failure = e.what();
+  } catch (const Error&) {
+    // It says that the model is to blame, as it should.
+  }
+  out.pushes = builder.pushes;
+  return out;
+}
+
+/// Each of its pushes is refused in turn, some of them where there are many: a loader that goes on gives
+/// a model that the file does not have.
+void refuse_pushes(const CheckedPlugin& checked, const tmeter_request& request,
+                   const std::string& name) {
+  constexpr size_t kMostTries = 200;
+  for (const auto& loader : checked.plugin.offered.loaders) {
+    const auto whole = load_with(checked, loader, request, 0);
+    if (!whole.well) continue;
+    const size_t step = whole.pushes / kMostTries + 1;
+    for (size_t at = 1; at <= whole.pushes; at += step) {
+      const auto tried = load_with(checked, loader, request, at);
+      if (!tried.failure.empty()) return checked.lines.bad(tried.failure);
+      if (tried.well)
+        return checked.lines.bad("loader '" + str(loader.name) + "' says that all went well with " + name +
+                                 ", although the builder refused its push " + std::to_string(at) + " of " +
+                                 std::to_string(whole.pushes) + ": look at every status");
+    }
+    checked.lines.fine("loader '" + str(loader.name) + "' heeds what the builder refuses: " +
+                       std::to_string(whole.pushes) + " pushes");
+  }
+}
+
+}  // namespace
+
+void complete_for_runs(const CheckedPlugin& checked) {
+  auto& o = checked.plugin.offered;
+  if (o.executors.empty() && o.observers.empty()) return;
+  for (const auto& p : checked.registry.plugins()) {
+    if (p.get() != &checked.plugin) p->manifest.executors.clear();
+  }
+  if (o.executors.empty()) {
+    o.executors.push_back(clock_executor());
+    checked.plugin.manifest.executors.emplace_back(kClock);
+  } else if (o.observers.empty()) {
+    o.observers.push_back(idle_observer());
+  }
+}
+
+std::optional<Results> try_run(const CheckedPlugin& checked, const Graph& graph,
+                               const TensorBytes& tensors, const std::string& model) {
+  auto& lines = checked.lines;
+  const auto& executors = checked.plugin.manifest.executors;
+  const bool own_executor = !executors.empty() && executors.front() != kClock;
+  Engine engine(graph, taking_part(checked), checked.log, &checked.hardware);
+  engine.read_tensors(tensors, kThreadsOfCheck);
+  std::optional<ModelRuns> runs;
+  if (!executors.empty()) {
+    RunWishes wishes;
+    wishes.seconds = kSecondsOfRuns;
+    engine.run_model(runs.emplace(checked.registry, tensors, wishes, checked.log));
+  }
+  try {
+    auto results = engine.run();
+    lines.fine("runs on " + model);
+    if (runs) tell_runs(*runs, own_executor, model, lines);
+    tell_results(results, checked.plugin, lines);
+    return results;
+  } catch (const PluginError& e) {
+    lines.bad(e.what());
+  } catch (const Error& e) {
+    lines.bad("on " + model + ": " + e.what());
+  }
+  return std::nullopt;
+}
+
+void try_writer(const CheckedPlugin& checked, const Report& report, const std::string& name) {
+  CountedReport counted(checked.outlet);
+  auto& lines = checked.lines;
+  try {
+    write_reports(checked.registry, report, {{name, "sample"}}, {}, counted);
+    counted.bytes() ? lines.fine("--report " + name + " writes " + std::to_string(counted.bytes()) +
+                                 " bytes")
+                    : lines.note("--report " + name + " writes nothing");
+  } catch (const Error& e) {
+    // Such as a format of comparisons alone.
+    e.kind() == ErrorKind::kUsage
+        ? lines.note("--report " + name + " refuses this report: " + e.what())
+        : lines.bad(e.what());
+  }
+}
+
+void try_model(const CheckedPlugin& checked, const std::string& path) {
+  auto& lines = checked.lines;
+  const auto name = printable(path);
+  try {
+    const tmeter_source source(path);
+    const tmeter_request request{&source, false, {}};
+    const auto model = load_model(checked.registry, request, {&checked.log, nullptr, nullptr});
+    if (model.loader == &checked.plugin) {
+      lines.fine("reads " + name + ": " + std::to_string(model.graph->nodes().size()) +
+                 " operators, " + std::to_string(model.graph->tensors().size()) + " tensors");
+      refuse_pushes(checked, request, name);
+    } else if (!checked.plugin.manifest.loaders.empty()) {
+      lines.note(name + " is read by " + model.loader->manifest.id + ", not by this plugin");
+    }
+    const TensorBytes tensors(source.file);
+    auto results = try_run(checked, *model.graph, tensors, name);
+    if (!results) return;
+    Report report;
+    report.graph = model.graph.get();
+    report.results = std::move(*results);
+    report.properties["tool.version"] = "check";
+    report.properties["model.file"] = path;
+    for (const auto& w : checked.plugin.offered.writers) try_writer(checked, report, str(w.name));
+  } catch (const PluginError& e) {
+    lines.bad(e.what());
+  } catch (const Error& e) {
+    lines.bad(name + ": " + e.what());
+  }
+}
+
+}  // namespace tmeter::app

@@ -1,0 +1,59 @@
+// The part of `tmeter plugin check` about models that the user gives: read by the plugin's loader where
+// it has one for them, analysed, run, and written.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "apps/tmeter/check_lines.hpp"
+#include "core/base/outlet.hpp"
+#include "core/config/hardware.hpp"
+#include "core/execution/model_runs.hpp"
+#include "core/plugin_host/registry.hpp"
+#include "core/report/report.hpp"
+
+namespace tmeter::app {
+
+/// Takes what a writer writes and counts it.
+class CountedReport final : public core::Outlet {
+ public:
+  explicit CountedReport(core::Outlet& messages) : messages_(messages) {}
+  void message(std::string_view line) override { messages_.message(line); }
+  void progress(uint64_t, uint64_t, std::string_view) override {}
+  void progress_ended() override {}
+  void runs_file(std::string_view) override {}
+  void runs_model(std::string_view) override {}
+  void report(size_t, std::string_view bytes) override { bytes_ += bytes.size(); }
+  void report_whole(size_t) override {}
+  size_t bytes() const { return bytes_; }
+
+ private:
+  core::Outlet& messages_;
+  size_t bytes_ = 0;
+};
+
+/// What the parts of the check work with.
+struct CheckedPlugin {
+  core::Registry& registry;
+  core::Plugin& plugin;
+  core::CallLog& log;
+  const core::HardwareSource& hardware;
+  core::Outlet& outlet;
+  CheckLines& lines;
+};
+
+/// The plugin is given the half of runs that it lacks (trial_runs.hpp), and no other one runs models.
+void complete_for_runs(const CheckedPlugin& checked);
+
+/// Reads the file, by the plugin's loader where that takes it, and has everything of the plugin work on
+/// the model.
+void try_model(const CheckedPlugin& checked, const std::string& path);
+
+/// Metrics, analyses, module handlers, executors and observers, on a graph; `model` names it. Nothing where
+/// something failed, which is told.
+std::optional<core::Results> try_run(const CheckedPlugin& checked, const core::Graph& graph,
+                                     const core::TensorBytes& tensors, const std::string& model);
+
+/// What a report writer makes of a report.
+void try_writer(const CheckedPlugin& checked, const core::Report& report, const std::string& name);
+
+}  // namespace tmeter::app

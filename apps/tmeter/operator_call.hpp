@@ -1,0 +1,42 @@
+// A call of an operator in words, for `tmeter plugin check --call`:
+//
+//   acme::mlp(x=f32[4,8,32], w=f32[32,64], dims=[1, 2], fast=true) -> f32[4,8,64], i64[]
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ir/builder.hpp"
+
+namespace tmeter::app {
+
+struct CallValue {
+  int32_t kind = 0;   // TMETER_VALUE_…: TENSOR, INT, FLOAT, BOOL, TEXT, LIST, NONE
+  int32_t dtype = 0;  // of a tensor
+  std::vector<int64_t> dims;
+  int64_t i = 0;  // INT, BOOL
+  double f = 0;
+  std::string text;
+  std::vector<CallValue> items;
+};
+
+struct CallArgument {
+  std::string name;  // empty: by its place
+  CallValue value;
+};
+
+struct OperatorCall {
+  std::string text;  // as it was given
+  std::string op;    // "acme::mlp", "acme::mlp.out"
+  std::vector<CallArgument> arguments;
+  std::vector<CallValue> results;  // behind "->"; empty: not said
+};
+
+/// Throws Error(kUsage) that names what is wrong, and where.
+OperatorCall parse_call(const std::string& text);
+
+/// The value in a graph; tensors in it are made by nobody, as those of an input are.
+core::GraphBuilder::Id add_value(core::GraphBuilder& builder, const CallValue& value);
+
+}  // namespace tmeter::app

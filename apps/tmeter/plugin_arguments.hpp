@@ -1,0 +1,23 @@
+// The words behind `tmeter plugin`, read by a table that is its help, too.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "apps/tmeter/commands.hpp"
+#include "core/config/settings.hpp"
+
+namespace tmeter::app {
+
+struct PluginArguments {
+  std::string what;     // "list", "check", …; empty: help was asked for, and is in `help`
+  std::string operand;  // NAME, FILE or FOLDER
+  std::string output, kind;
+  std::vector<std::string> models, calls;  // of `check`
+  core::Settings settings;
+  std::string help;
+};
+
+/// Throws Error(kUsage) with the nearest thing that exists.
+PluginArguments plugin_arguments(const Arguments& arguments);
+
+}  // namespace tmeter::app

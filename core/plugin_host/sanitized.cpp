@@ -1,0 +1,56 @@
+#include "core/plugin_host/sanitized.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "core/base/error.hpp"
+#include "core/base/mapped_file.hpp"
+#include "core/base/text.hpp"
+
+namespace tmeter::core {
+namespace {
+
+struct Sanitizer {
+  const char* symbol;  // what every library built with it wants
+  std::string_view name, runtime;
+};
+constexpr std::array<Sanitizer, 3> kSanitizers{{
+    {"__asan_init", "AddressSanitizer", "libasan.so"},
+    {"__tsan_init", "ThreadSanitizer", "libtsan.so"},
+    {"__msan_init", "MemorySanitizer", ""},
+}};
+
+/// The library as text: the names of the symbols that it wants are among it.
+std::string_view text_of(const std::optional<MappedFile>& file) {
+  if (!file) return {};
+  const auto bytes = file->bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+void require_sanitizer(const std::string& library) {
+  std::optional<MappedFile> file;
+  try {
+    file.emplace(library);
+  } catch (const Error&) {
+    return;
+  }
+  for (const auto& s : kSanitizers) {
+    // As a whole name: our own text above has it, too, but no other library says so.
+    const std::string name = std::string(1, '\0') + s.symbol + '\0';
+    if (text_of(file).find(name) == std::string_view::npos || dlsym(RTLD_DEFAULT, s.symbol)) continue;
+    const auto what = printable(library) + " is built with " + std::string(s.name) +
+                      ", whose runtime has to be in the process from its start: ";
+    throw Error(ErrorKind::kPlugin,
+                s.runtime.empty()
+                    ? what + "tmeter cannot have it"
+                    : what + "LD_PRELOAD=$(c++ -print-file-name=" + std::string(s.runtime) +
+                          ") tmeter …; docs/install-sdk.md, \"With sanitizers\"");
+  }
+}
+
+}  // namespace tmeter::core

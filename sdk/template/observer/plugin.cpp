@@ -1,0 +1,48 @@
+// Looks on while the model runs (`--inference`): how long the fastest run of each operator takes.
+#define TMETER_ABI_TARGET_MINOR 1  // runs came with ABI 1.1
+#include <tmeter/cpp/observer.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace {
+
+class Fastest final : public tmeter::Observer {
+ public:
+  void begin(const tmeter::Graph&, tmeter::ObserverCall& call) override {
+    call.want(TMETER_RUN_OPERATORS);  // one such run in every round
+  }
+  // Time spent here is time of the model: only what must be kept.
+  void event(const tmeter_event& e, tmeter::ObserverCall&) override {
+    runs_ += e.kind == TMETER_EVENT_RUN_END;
+    if (e.kind != TMETER_EVENT_OP_END) return;
+    const auto took = e.nanoseconds - e.since;
+    const auto [at, is_new] = fastest_.try_emplace(e.node, took);
+    if (!is_new) at->second = std::min(at->second, took);
+  }
+  bool enough(tmeter::ObserverCall&) override { return runs_ >= 5; }
+  void end(const tmeter::Graph& graph, tmeter::ObserverCall& call) override {
+    for (const auto& node : graph.nodes()) {
+      const auto at = fastest_.find(node.handle());
+      if (at == fastest_.end()) continue;  // the runs stopped before it: unavailable
+      call.emit("@name@", TMETER_AXIS_NODE, node.index(), tmeter::Cell(static_cast<double>(at->second) * 1e-9));
+    }
+  }
+
+ private:
+  std::map<const tmeter_node*, uint64_t> fastest_;  // nanoseconds
+  int runs_ = 0;
+};
+
+}  // namespace
+
+TMETER_PLUGIN("com.example.@name@", "1.0.0", [](tmeter::Registrar& r) {
+  r.metric({.id = "@name@",
+            .title = "fastest",
+            .unit = "s",
+            .unit_kind = TMETER_UNIT_SECOND,
+            .axis = TMETER_AXIS_NODE,
+            .convention = "time from an operator's begin to its end, in its fastest run",
+            .description = "what the operators take at best"});
+  tmeter::observer<Fastest>(r, "@name@", "@name@");
+});
