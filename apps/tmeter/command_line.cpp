@@ -1,6 +1,7 @@
 #include "apps/tmeter/command_line.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
@@ -65,7 +66,7 @@ struct Options {
         "max-memory", text("SIZE"), "memory (default: half the machine's, at most 8GiB)")(
         "config", text("FILE"), "read options from a TOML file")("quiet,q", "errors only")(
         "verbose,v", "say what is being done; reports explain each figure")(
-        "version", "print the version")("help,h", "print this text");
+        "version,V", "print the version")("help,h", "print this text");
   }
   po::options_description visible() const {
     po::options_description all;
@@ -81,6 +82,42 @@ std::vector<std::string> long_names() {
   return names;
 }
 
+/// Options of other tools, and what they are called here.
+constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+    {"-o", "--report FILE, as in --report report.json"},
+    {"--output", "--report FILE, as in --report report.json"},
+    {"--out", "--report FILE, as in --report report.json"},
+    {"--json", "--report json"},
+    {"--html", "--report html=report.html"},
+    {"--csv", "--report csv"},
+    {"--markdown", "--report markdown"},
+    {"--format", "--report FORMAT, as in --report json"},
+    {"-f", "--report FORMAT, as in --report json"},
+    {"--batch-size", "--input 8x3x224x224, or --bind of a dynamic dimension"},
+    {"--batch", "--input 8x3x224x224, or --bind of a dynamic dimension"},
+    {"--input-size", "--input 1x3x224x224"},
+    {"--input-shape", "--input 1x3x224x224"},
+    {"--shape", "--input 1x3x224x224"},
+    {"--list", "`tmeter plugin list`, `tmeter hardware list`"},
+    {"--list-plugins", "`tmeter plugin list`"},
+    {"-m", "the file without an option: `tmeter model.pt2`"},
+    {"--metrics", "--plugins, and --columns for what is shown"},
+    {"--max-depth", "--depth"},
+    {"--run", "--inference"},
+    {"--benchmark", "--inference"},
+    {"--gpu", "--inference --device cuda"},
+    {"--cuda", "--inference --device cuda"},
+    {"--no-color", "--color=never"},
+    {"--no-colour", "--color=never"},
+};
+
+/// " is --report json here"; empty when nobody knows the option.
+std::string known_elsewhere(const std::string& name) {
+  for (const auto& [theirs, ours] : kElsewhere)
+    if (theirs == name) return "; here it is " + std::string(ours);
+  return {};
+}
+
 /// Boost's complaint in our words: what, and the nearest valid spelling.
 [[noreturn]] void refuse(const po::error& e) {
   const std::string hint = ". `tmeter --help` lists all options.";
@@ -88,8 +125,10 @@ std::vector<std::string> long_names() {
     auto name = unknown->get_option_name();
     name = name.substr(0, name.find('='));
     if (!name.starts_with("-")) name = "--" + name;
+    const auto ours = known_elsewhere(name);
     throw Error(ErrorKind::kUsage,
-                "unknown option '" + name + "'" + core::did_you_mean(name, long_names()) + hint);
+                "unknown option '" + name + "'" +
+                    (ours.empty() ? core::did_you_mean(name, long_names()) + hint : ours));
   }
   if (const auto* with_name = dynamic_cast<const po::error_with_option_name*>(&e)) {
     throw Error(ErrorKind::kUsage, std::string(with_name->what()) + hint);
@@ -169,6 +208,13 @@ core::Limits parse_limits(const po::variables_map& map) {
   return limits;
 }
 
+/// "--plugin=flops" where "--plugins=flops" is meant.
+void require_plugin_file(const std::string& text) {
+  const bool is_name = text.find_first_of("/.") == text.npos;
+  if (is_name && access(text.c_str(), F_OK) != 0)
+    throw Error(ErrorKind::kUsage, "--plugin " + text + ": no such file; plugins that are installed are chosen with --plugins=" + text);
+}
+
 void fill_settings(const po::variables_map& map, core::Settings& s) {
   if (map.count("config")) s = core::read_settings(map["config"].as<std::string>());
   for (const auto& t : texts(map, "set")) core::add_set_option(s, t);
@@ -177,7 +223,10 @@ void fill_settings(const po::variables_map& map, core::Settings& s) {
     for (auto& name : core::split(t, ", ")) plugins.push_back(std::move(name));
   }
   if (!plugins.empty()) s.plugins = plugins;
-  for (auto& t : texts(map, "plugin")) s.plugin_files.push_back(std::move(t));
+  for (auto& t : texts(map, "plugin")) {
+    require_plugin_file(t);
+    s.plugin_files.push_back(std::move(t));
+  }
   for (auto& t : texts(map, "plugin-path")) s.plugin_paths.push_back(std::move(t));
   if (auto reports = texts(map, "report"); !reports.empty()) s.reports = std::move(reports);
   if (map.count("hardware")) s.hardware = map["hardware"].as<std::string>();

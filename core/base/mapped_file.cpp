@@ -15,6 +15,7 @@
 
 #include "core/base/descriptor.hpp"
 #include "core/base/error.hpp"
+#include "core/base/missing_file.hpp"
 #include "core/base/text.hpp"
 
 namespace tmeter::core {
@@ -107,7 +108,7 @@ MappedFile::MappedFile(const Folder& folder, const std::string& name, const std:
 
 void MappedFile::map(int file, const std::string& name) {
   if (file < 0) {
-    refuse(name, errno == ENOENT ? "no such file"
+    refuse(name, errno == ENOENT ? "no such file" + missing_file_advice(path_)
                                  : std::string("cannot be opened: ") + std::strerror(errno));
   }
   struct stat info {};

@@ -18,8 +18,8 @@ std::string joined(const std::vector<std::string>& items);
 /// `*` matches anything, also '/'; `?` one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 
-/// The candidate that `word`, of three letters at least, begins; else the closest to it, or empty
-/// when none is close enough to be a slip of the hand.
+/// The candidate that `word`, of three letters at least, begins; else the closest to it; else the only
+/// one that has it inside, "a100" in "nvidia-a100". Empty when none is close enough.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// " (did you mean 'flops'?)" or nothing.

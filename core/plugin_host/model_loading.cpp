@@ -94,7 +94,12 @@ struct Look {
   const char* conditions;
   const char* what;
 };
-constexpr std::array<Look, 12> kLooks{{
+constexpr std::array<Look, 14> kLooks{{
+    {"magic:76657273696f6e2068747470733a2f2f6769742d6c66732e",  // "version https://git-lfs."
+     "a Git LFS pointer and not the file it stands for; `git lfs pull` fetches that"},
+    {"name:*.py",
+     "a Python file; `python -m tmeter export MODULE:FUNCTION -o model.pt2` makes a file of the model that "
+     "a function in it returns"},
     {"zip:*data.pkl !zip:*code/*",
      "a checkpoint (torch.save), which the plugin checkpoint reads; it is not installed"},
     {"magic:80",
@@ -203,6 +208,7 @@ LoadedModel load_model(Registry& registry, const tmeter_request& request, const 
   const auto& source = *request.source;
   try {
     std::string missing;
+    if (conditions_hold(kLooks[0].conditions, source)) refuse_unknown(source);  // whatever it is called
     for (const auto& c : candidates(registry, source)) {
       if (c.plugin->library.empty() || !c.plugin->failure.empty()) {
         if (missing.empty()) missing = not_available(c);

@@ -37,6 +37,10 @@ class Mistakes(CliTest):
         self.file("large.toml", "\n" * ((1 << 20) + 1))
         self.file("wrong.toml", "hardware = 'horowitz-45nm'\nplugin = 3\n")
         self.file("nan.toml", "[energy.mac]\nfloat32 = { value = nan, unit = 'J', source = 'x' }\n")
+        self.file("net.py", "def make():\n    pass\n")
+        pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + 64 * "0" + "\nsize 98\n"
+        self.file("lfs.safetensors", pointer)
+        self.file("lfs.pt", pointer)
         self.file("half.safetensors", safetensors({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}, bytes(4)))
 
     def test_one_line_each(self):

@@ -20,7 +20,16 @@ class Help(CliTest):
             self.assertIn(word, done.stdout)
 
     def test_version(self):
-        self.assertRegex(tmeter("--version").stdout, r"^tmeter \d+\.\d+\.\d+$")
+        for typed in (["--version"], ["-V"], ["version"]):
+            self.assertRegex(tmeter(*typed).stdout, r"^tmeter \d+\.\d+\.\d+$")
+
+    def test_help_is_found_wherever_people_look_for_it(self):
+        text = tmeter("--help").stdout
+        for typed in ("-h", "help", "show --help", "diff --help", "merge -h", "plugin --help", "plugin -h", "hardware --help",
+                      "config --help"):
+            with self.subTest(typed=typed):
+                done = tmeter(*typed.split())
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, text, ""))
 
     def test_default_configuration_can_be_used_as_a_configuration(self):
         config = tmeter("config")

@@ -29,6 +29,39 @@ std::vector<Metric> all_metrics(const Report& report) {
   return all;
 }
 
+namespace {
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row.back();
+}
+
+/// " (did you mean 'macs'?)" of what differs in two letters, or begins so; empty: of none.
+std::string did_you_mean(const Report& report, std::string_view id) {
+  constexpr size_t kLongest = 64, kFewLetters = 3;
+  std::string best;
+  size_t least = 3;
+  for (const auto& m : report.metrics()) {
+    if (id.size() > kLongest || m.id().size() > kLongest) continue;
+    const bool begins = id.size() >= kFewLetters && m.id().substr(0, id.size()) == id;
+    const auto distance = begins ? 0 : edit_distance(id, m.id());
+    if (distance < least) least = distance, best = m.id();
+  }
+  return best.empty() ? best : " (did you mean '" + best + "'?)";
+}
+
+}  // namespace
+
 Metric find_metric(const Report& report, std::string_view id, std::string_view option) {
   std::string known;
   for (const auto& m : report.metrics()) {
@@ -36,9 +69,9 @@ Metric find_metric(const Report& report, std::string_view id, std::string_view o
     known += (known.empty() ? "" : ", ") + std::string(m.id());
   }
   throw tmeter::Error(TMETER_BAD_USAGE,
-                      std::string(option) + ": this report has no metric '" + std::string(id) +
-                          "' (it has " + known +
-                          "); modules also have kernel_size, input_size, output_size");
+                      std::string(option) + ": this report has no metric '" + std::string(id) + "'" +
+                          did_you_mean(report, id) + "; it has " + known +
+                          "; modules also have kernel_size, input_size, output_size");
 }
 
 std::vector<std::string_view> chosen_facts(const Report& report) {

@@ -25,6 +25,11 @@ TEST(Text, NearestFindsSlipsButNotStrangers) {
   EXPECT_EQ(nearest("quantization", known), "");
   EXPECT_EQ(nearest("nvidia-h100", {"nvidia-a100", "nvidia-h100-sxm"}), "nvidia-h100-sxm");
   EXPECT_EQ(nearest("en", {"energy"}), "");
+  // Part of one name, however it is written; of two it is neither.
+  EXPECT_EQ(nearest("a100", {"nvidia-a100", "nvidia-h100-sxm"}), "nvidia-a100");
+  EXPECT_EQ(nearest("RTX4090", {"nvidia-a100", "nvidia-rtx-4090"}), "nvidia-rtx-4090");
+  EXPECT_EQ(nearest("sxm", {"nvidia-h100-sxm", "nvidia-h200-sxm"}), "");
+  EXPECT_EQ(nearest(std::string(100'000, 'x'), {std::string(100'000, 'y')}), "");
   EXPECT_EQ(did_you_mean("flop", known), " (did you mean 'flops'?)");
 }
 

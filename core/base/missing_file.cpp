@@ -1,0 +1,47 @@
+#include "core/base/missing_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "core/base/text.hpp"
+
+namespace tmeter::core {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr std::string_view kModelLetters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";
+
+/// Names of files beside it, of a folder that is not too large to be looked through.
+std::vector<std::string> neighbours(const fs::path& path) {
+  constexpr size_t kMost = 10'000;
+  std::vector<std::string> names;
+  std::error_code failed;
+  const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  for (fs::directory_iterator it(folder, failed), end; !failed && it != end && names.size() < kMost;
+       it.increment(failed))
+    names.push_back(it->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string export_advice(const std::string& model) {
+  return "; of a model with this name `python -m tmeter export " + model + " -o model.pt2` makes a file";
+}
+
+}  // namespace
+
+std::string missing_file_advice(const std::string& path) {
+  if (path.find("://") != path.npos) return "; tmeter reads files: download it first";
+  for (const std::string_view source : {"hf:", "timm:", "torchvision:"})
+    if (path.starts_with(source)) return export_advice(printable(path));
+  const fs::path file(path);
+  if (const auto near = did_you_mean(file.filename().string(), neighbours(file)); !near.empty()) return near;
+  const bool is_name = path.find_first_not_of(kModelLetters) == path.npos && !path.starts_with('/') &&
+                       std::count(path.begin(), path.end(), '/') <= 1;
+  return is_name ? export_advice("hf:" + path) : std::string();
+}
+
+}  // namespace tmeter::core
