@@ -6,6 +6,7 @@
 #include "apps/tmeter/by_size.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "core/analysis/engine.hpp"
+#include "core/analysis/requests.hpp"
 #include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -36,6 +37,19 @@ tmeter_source open_source(const std::string& path) {
   } catch (const Error& e) {
     throw about_model(e, path);
   }
+}
+
+/// Metrics that the command line or the configuration names.
+RequestedMetrics requested_metrics(const CommandLine& line) {
+  RequestedMetrics requested;
+  for (const char* key : {"columns", "sort"})
+    if (const auto at = line.view.find(key); at != line.view.end()) requested.add_words(at->second);
+  for (const auto& text : line.assertions) requested.add_words(text);
+  for (const auto& [plugin, options] : line.settings.options)
+    for (const auto& [key, setting] : options) requested.add_words(setting.value);
+  const auto columns = line.view.find("columns");
+  requested.all = columns != line.view.end() && columns->second == "all";
+  return requested;
 }
 
 void fill_report(Report& report, const CommandLine& line, const LoadedModel& model,
@@ -143,6 +157,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   put_in_order(names);
   auto plugins = registry.open_with_needs(names);
   put_in_order(plugins);
+  choose_requested(plugins, requested_metrics(line));
   report.graph = model.graph.get();
   prepare_structure(report, line.threads);
   const TensorBytes tensors(source.file);

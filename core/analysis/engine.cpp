@@ -13,6 +13,7 @@
 #include "core/analysis/engine_calls.hpp"
 #include "core/analysis/findings.hpp"
 #include "core/analysis/ownership.hpp"
+#include "core/analysis/requests.hpp"
 #include "core/analysis/rollup.hpp"
 #include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
@@ -87,13 +88,22 @@ void Engine::collect_columns() {
     progress_[i].handlers = &handlers_.of_metric(results_.columns[i].id);
     progress_[i].doing = "on metric '" + results_.columns[i].id + "'";
     if (is_node_metric(results_.columns[i])) progress_[i].nodes.resize(graph_.nodes().size());
-    if (results_.columns[i].failed) progress_[i].finished = Stage::kDone;
+    progress_[i].unrequested = is_unrequested(results_.columns[i].id, results_.columns[i].plugin);
+    if (results_.columns[i].failed || progress_[i].unrequested)
+      progress_[i].finished = Stage::kDone;
   }
+}
+
+bool Engine::is_unrequested(std::string_view id, std::string_view plugin) const {
+  return std::any_of(plugins_.begin(), plugins_.end(), [&](const auto* p) {
+    return p->manifest.id == plugin && p->unrequested.contains(id);
+  });
 }
 
 void Engine::collect_passes() {
   for (auto* p : plugins_) {
     for (const auto& a : p->offers().tensor_analyses) {
+      if (core::is_unrequested(*p, view(a.produced))) continue;
       tensor_uses_.push_back({p, &a});
       for (const auto& id : split(str(a.produced), " "))
         if (const auto i = column_index(id); i != kNone) progress_[i].streamed = true;
@@ -104,6 +114,7 @@ void Engine::collect_passes() {
         if (const auto i = column_index(id); i != kNone) progress_[i].observed = true;
     }
     for (const auto& a : p->offers().analyses) {
+      if (core::is_unrequested(*p, view(a.produced))) continue;
       passes_.push_back({p, &a, split(str(a.required), " "), split(str(a.produced), " ")});
       for (const auto& id : passes_.back().produced)
         if (const auto i = column_index(id); i != kNone)
@@ -301,7 +312,9 @@ void Engine::evaluate_in_blocks() {
   if (graph_.nodes().size() < kLarge) return;
   std::vector<size_t> columns;
   for (size_t i = 0; i < results_.columns.size(); ++i)
-    if (is_node_metric(results_.columns[i]) && !progress_[i].is_produced()) columns.push_back(i);
+    if (is_node_metric(results_.columns[i]) && !progress_[i].is_produced() &&
+        !progress_[i].unrequested)
+      columns.push_back(i);
   for (const auto column : columns) answer_calls(column);
   const auto& nodes = graph_.nodes();
   std::vector<uint32_t> alike;
@@ -509,11 +522,13 @@ void Engine::mark_unmeasured(const ObserverUse& use) {
   }
 }
 
-/// Columns of what a run would have shown.
-void Engine::drop_unmeasured() {
-  if (runs_) return;
+/// Columns that need a run of the model, where there was none, and those that nobody asked for.
+void Engine::drop_absent() {
   size_t i = 0;
-  std::erase_if(results_.columns, [&](const Column&) { return progress_[i++].observed; });
+  std::erase_if(results_.columns, [&](const Column&) {
+    const auto& progress = progress_[i++];
+    return progress.unrequested || (progress.observed && !runs_);
+  });
 }
 
 void Engine::note_override(const Column& c, const Plugin& by, const Plugin* of,
@@ -553,7 +568,7 @@ Results Engine::run() {
   }
   tell_overrides();
   mark_worked_out(graph_, results_);
-  drop_unmeasured();
+  drop_absent();
   drop_repeated(results_.findings);
   most_severe_first(results_.findings);
   return std::move(results_);
@@ -564,7 +579,7 @@ void Engine::forget_nodes() {
   for (size_t i = 0; i < results_.columns.size(); ++i) {
     auto& c = results_.columns[i];
     auto& progress = progress_[i];
-    if (c.failed || progress.streamed || progress.observed) continue;
+    if (c.failed || progress.unrequested || progress.streamed || progress.observed) continue;
     for (auto& cells : c.cells) cells.assign(cells.size(), {});
     std::fill(progress.nodes.begin(), progress.nodes.end(), Stage::kWaiting);
     progress.known.clear();

@@ -92,6 +92,7 @@ class Engine final : private ResultsAccess {
     bool observed = false;       // produced by an observer of real runs
     double largest = 0;          // magnitude of what a handler gave
     const Plugin* largest_by = nullptr;
+    bool unrequested = false;    // this run does without (core/analysis/requests.hpp)
     bool is_produced() const { return streamed || observed || !passes.empty(); }
   };
   /// What is being worked on, to tell circles: a metric, or an analysis.
@@ -172,13 +173,14 @@ class Engine final : private ResultsAccess {
   void stream_tensors();
   void observe_runs();
   void mark_unmeasured(const ObserverUse& use);
-  void drop_unmeasured();
+  void drop_absent();
   void mark_unreadable(const TensorStream& stream);
   void note_override(const Column& column, const Plugin& by, const Plugin* of, std::string_view op);
   void tell_overrides();
   size_t column_index(std::string_view id) const;  // kNone when absent
   Column& column_at(std::string_view id);
   Column* own_column(std::string_view id, std::string_view plugin);
+  bool is_unrequested(std::string_view id, std::string_view plugin) const;
   bool is_node_metric(const Column& c) const { return c.axis == TMETER_AXIS_NODE; }
   template <class F>
   tmeter_status call_plugin(Plugin& plugin, std::string_view doing, F&& f);

@@ -74,7 +74,7 @@ bool Engine::is_emitting(size_t column) const {
 
 bool Engine::read(std::string_view metric, int32_t axis, size_t index, tmeter_number& out) {
   const size_t i = column_index(metric);
-  if (i == kNone || (progress_[i].observed && !runs_)) return false;
+  if (i == kNone || progress_[i].unrequested || (progress_[i].observed && !runs_)) return false;
   auto& c = results_.columns[i];
   if (!configured_)
     throw Error(ErrorKind::kPlugin,

@@ -5,6 +5,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,8 @@ struct Plugin {
   /// Why it is not called any more: it ended or stalled an earlier attempt. Empty: it works.
   std::string failure;
   Offers offered;  // what it describes itself with, once open; whether it failed since or not
+  /// Ids of its metrics that this run does without (core/analysis/requests.hpp).
+  std::set<std::string, std::less<>> unrequested;
 
   bool is_open() const { return started != nullptr; }
   /// What of it is called: nothing of a plugin that failed or is not open.

@@ -34,7 +34,7 @@ tmeter_number cell_of(const Results& results, const OneSeries& s) {
 /// The series that are fitted.
 class FittedSeries {
  public:
-  FittedSeries(const Graph& graph, const FormulaRequest& request) {
+  FittedSeries(const Graph& graph, const FormulaRequest& request) : request_(request) {
     std::vector<size_t> metrics;
     for (size_t i = 0; i < request.results.columns.size(); ++i) {
       const auto& c = request.results.columns[i];
@@ -47,14 +47,21 @@ class FittedSeries {
   }
   const std::vector<OneSeries>& list() const { return list_; }
 
+  /// `results` may have columns that the request lacks: those of runs, or that nobody asked for.
   Fittable::Values values(const Results& results) const {
     Fittable::Values out;
     out.reserve(list_.size());
-    for (const auto& s : list_) out.push_back(integer(cell_of(results, s)));
+    size_t column = 0;
+    for (const auto& s : list_) {
+      const auto& id = request_.results.columns[s.metric].id;
+      while (results.columns[column].id != id) ++column;  // in the same order
+      out.push_back(integer(cell_of(results, {column, s.module})));
+    }
     return out;
   }
 
  private:
+  const FormulaRequest& request_;
   std::vector<OneSeries> list_;
 };
 

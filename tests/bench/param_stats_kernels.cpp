@@ -58,13 +58,13 @@ std::vector<uint8_t> part_of(int32_t dtype, const Kind& kind) {
 
 /// Seconds one thread takes for a tensor of kParts parts, all passes.
 void run_tensor(tmeter::DType type, const std::vector<uint8_t>& part) {
-  param_stats::Figures figures;
+  param_stats::Statistics statistics;
   std::unique_ptr<param_stats::Collector> earlier;
   const auto numel = static_cast<int64_t>(part.size()) * kParts / type.bytes();
   for (;;) {
     std::unique_ptr<param_stats::Collector> merged;
     for (int p = 0; p < kParts; ++p) {
-      auto state = earlier ? earlier->next() : param_stats::collector(type, numel);
+      auto state = earlier ? earlier->next() : param_stats::make_collector(type, numel);
       for (size_t at = 0; at < part.size(); at += kChunk)
         state->add(std::span(part).subspan(at, kChunk));
       if (merged)
@@ -72,7 +72,7 @@ void run_tensor(tmeter::DType type, const std::vector<uint8_t>& part) {
       else
         merged = std::move(state);
     }
-    if (!merged->finish(0.01, figures)) return;
+    if (!merged->finish(0.01, statistics)) return;
     earlier = std::move(merged);
   }
 }

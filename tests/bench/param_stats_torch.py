@@ -4,7 +4,7 @@
     python tests/bench/param_stats_torch.py weights.safetensors > stats.json
 
 Tensor by tensor, each read once and taken to float64 for what is summed, as figures that should be
-right to 1e-6 need. No spectral norms (tmeter: --set param-stats.spectral=false). Prints JSON; time
+right to 1e-6 need. No spectral norms. Prints JSON; time
 and rate go to stderr. Needs torch, numpy, safetensors; uses the threads that torch takes by default.
 """
 import json

@@ -36,7 +36,7 @@ def settle(path: Path, again: bool) -> None:
 
 
 def tmeter_case(options, label: str, path: Path, repeat: int, spectral: bool = False) -> Case:
-    settings = [] if spectral else ["--set", "param-stats.spectral=false"]
+    settings = ["--columns=spectral_norm,stable_rank,effective_rank"] if spectral else []
     return Case(label, [str(options.tmeter), "--plugins=param-stats", *settings, str(path)], repeat)
 
 

@@ -11,11 +11,11 @@ and 64 threads each. One run writes text, JSON, CSV and HTML. A run that fails c
 
 Removed before hashing: times, the command line, and the folder of the fixtures. JSON is hashed by section, and
 tables in it by column ("tensors/mean"), HTML by data block and the page around it: so the list of changes says
-where to look. FILE holds digests only, about 2 MB; keep it outside of the repository. Recordings of builds with
+where to look. FILE holds digests only, about 4 MB; keep it outside of the repository. Recordings of builds with
 different plugins or from different processors cannot be compared: sums of floating-point numbers follow the
 width of the vectors.
 
---record also requires the reports to be equal for all numbers of threads.
+Both also require the reports to be equal for all numbers of threads, and keep those of the first.
 """
 import argparse
 import base64
@@ -119,7 +119,8 @@ READERS = {"text": of_text, "json": of_json, "csv": of_csv, "html": of_html}
 def formats_of(binary):
     """HTML is missing in a build without Node.js."""
     listed = subprocess.run([binary, "plugin", "list"], capture_output=True, text=True, check=True).stdout
-    return [f for f in FORMATS if re.search(rf"\b{f}\b", listed)]
+    lines = [line for line in listed.splitlines() if "[not available]" not in line]
+    return [f for f in FORMATS if any(re.match(rf"{f}\b", line) for line in lines)]
 
 
 def report(binary, name, threads, formats, keep):
@@ -208,6 +209,7 @@ def main():
     if unequal:
         print("the number of threads changes reports:")
         tell(unequal)
+    found["reports"] = {run: r for run, r in found["reports"].items() if run.endswith(f" --threads {THREADS[0]}")}
     if options.record:
         pathlib.Path(options.record).write_text(json.dumps(found, indent=0, sort_keys=True))
         print(f"{len(found['reports'])} runs recorded ({', '.join(found['formats'])})")

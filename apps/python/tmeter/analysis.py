@@ -24,6 +24,7 @@ def analyze(
     inputs: Any = None,
     *,
     plugins: str | Sequence[str] | None = None,
+    request: str | Sequence[str] | None = None,
     options: Mapping[str, object] | None = None,
     hardware: str | os.PathLike[str] | None = None,
     bind: Mapping[str, int] | None = None,
@@ -47,6 +48,7 @@ def analyze(
             None: what the configuration of a transformers or timm model says. For a file: shapes
             other than the recorded ones, as with ``--input``.
         plugins: names, or one text of names, as ``--plugins``; default ``params,flops,memory``.
+        request: metrics that are worked out on request only, e.g. ``"spectral_norm"``, as ``--columns``.
         options: of plugins, e.g. ``{"flops.convention": "fvcore"}``, as ``--set``.
         hardware: profile by name or file, for estimates of time (seconds) and energy (joules).
         bind: sizes of dynamic dimensions, e.g. ``{"x.0": 8}``.
@@ -72,6 +74,8 @@ def analyze(
         raise UsageError(f"via={via!r}: 'auto' or 'torch.export' is expected")
     names = _names(plugins)
     arguments = _arguments(names, options, hardware, bind, threads, timeout, max_memory, trust)
+    if request:
+        arguments.append(f"--columns={','.join(_names(request))}")
     if isinstance(model, (str, os.PathLike)):
         return _result(analyse(Path(model), [*arguments, *command_line_inputs(inputs)]))
     if isinstance(model, type):

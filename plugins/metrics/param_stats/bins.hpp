@@ -1,4 +1,4 @@
-// Bins of equal width from the smallest to the largest number, with the edges of numpy.histogram.
+// Bins of equal width from the smallest to the largest value, with the edges of numpy.histogram.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 
 namespace param_stats {
 
-constexpr size_t kBins = 256;      // of which entropy is taken
-constexpr size_t kShownBins = 64;  // of the histogram in reports; every edge is one of the 256, as
-                                   // division by a power of two is exact
+constexpr size_t kBins = 256;  // for the entropy
+/// For the histogram in reports. Every edge is one of the 256: dividing by a power of two is exact.
+constexpr size_t kShownBins = 64;
 
 class EqualBins {
  public:
@@ -19,26 +19,13 @@ class EqualBins {
     for (size_t i = 0; i < kBins; ++i) edges_[i] = static_cast<double>(i) * step + min;
     edges_[kBins] = max;
     usable_ = std::isfinite(max - min);
-    // A guess only: 0 where the range is too small for a factor.
+    // Only a first guess; 0 if the range is too small for a factor.
     if (const double scale = kBins / (max - min); std::isfinite(scale)) scale_ = scale;
     for (size_t i = 0; i < kBins; ++i) usable_ = usable_ && edges_[i] < edges_[i + 1];
   }
-  /// False when the numbers lie too close together, or too far apart, for edges between them.
+  /// False if the values lie too close together, or too far apart, for edges between them.
   bool usable() const { return usable_; }
   const std::array<double, kBins + 1>& edges() const { return edges_; }
-
-  /// floor((x - min) * scale) is a number's bin, where the fraction is further than `slack` from 0
-  /// and 1. An edge and a place differ from the exact ones by ten roundings of 2^-53 in up to 256
-  /// bins (of `step`, subnormal at worst, and its multiple; of range, factor, difference and
-  /// product) and one of the edge itself.
-  struct Guess {
-    double min, scale, slack;
-  };
-  Guess guess() const {
-    const double most = std::fmax(std::fabs(min_), std::fabs(edges_[kBins])) * scale_;
-    const double slack = scale_ > 0 ? 0x1p-52 * (2048 + most) : 1;
-    return {min_, scale_, slack < 0.25 ? slack : 1};
-  }
 
   /// The i with edges[i] <= x < edges[i + 1]; the last bin holds its end too. min <= x <= max.
   size_t index(double x) const {

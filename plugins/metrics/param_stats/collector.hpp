@@ -1,13 +1,14 @@
-// How the elements of a tensor are taken in: one way per kind of element type.
+// Collects the statistics of one tensor while its elements are streamed. The element type decides
+// how:
 //
-//   codes   8- and 16-bit types: how often each bit pattern occurs says everything
-//   few     tensors of a few elements: all of them, sorted
-//   wide    the others: moments in one pass, order statistics and histogram in a second
+//   patterns  types of at most 16 bits: counts of all bit patterns give everything in one pass
+//   small     tensors of a few elements are collected and sorted
+//   wide      the others: moments_pass.hpp, then selection_pass.hpp
 #pragma once
 #include <memory>
 #include <tmeter/cpp/tensor_analysis.hpp>
 
-#include "figures.hpp"
+#include "statistics.hpp"
 
 namespace param_stats {
 
@@ -18,20 +19,16 @@ class Collector {
   virtual void add(std::span<const uint8_t> elements) = 0;
   /// `other` is of the same kind and pass.
   virtual void merge(Collector& other) = 0;
-  /// Works out the figures. True: another pass is needed, through `next` for each part of it; then
-  /// what is in `out` goes on there.
-  virtual bool finish(double threshold, Figures& out) = 0;
-  /// A collector of the pass that follows. Called on any thread, after `finish`.
+  /// Fills in statistics. True: another pass is needed, whose collectors `next` makes and whose
+  /// `finish` continues with the same `out`.
+  virtual bool finish(double threshold, Statistics& out) = 0;
+  /// A collector for a part in the next pass. Called on any thread, after `finish`.
   virtual std::unique_ptr<Collector> next() const { return nullptr; }
 };
 
-constexpr int64_t kFew = 1024;
+constexpr int64_t kSmallTensor = 1024;  // elements
 
-/// For a part of a tensor of `numel` elements; the type is one that tmeter::decode knows.
-std::unique_ptr<Collector> collector(tmeter::DType type, int64_t numel);
-
-std::unique_ptr<Collector> code_collector(tmeter::DType type);
-std::unique_ptr<Collector> few_collector(tmeter::DType type);
-std::unique_ptr<Collector> wide_collector(tmeter::DType type);
+/// For a part of a tensor of `numel` elements; tmeter::decode knows the type.
+std::unique_ptr<Collector> make_collector(tmeter::DType type, int64_t numel);
 
 }  // namespace param_stats

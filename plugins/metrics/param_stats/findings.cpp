@@ -1,29 +1,29 @@
 #include <tmeter/cpp/units.hpp>
 
-#include "stats.hpp"
+#include "tensor_statistics.hpp"
 
 namespace param_stats {
 namespace {
 
 using tmeter::Tensor;
 
-constexpr size_t kNamed = 5;            // tensors in a text; targets have all
-constexpr double kExtreme = 50;         // |x| / std of what counts as extreme in a matrix
-constexpr double kLargestHalf = 65504;  // of float16
-constexpr int64_t kWorthIt = int64_t{1}
-                             << 10;  // bytes of a tensor below which its dtype is no loss
+constexpr size_t kMaxNamedTensors = 5;     // in the text; targets have all
+constexpr double kExtremeDeviations = 50;  // |x| / std of an extreme element
+constexpr double kLargestFloat16 = 65504;
+/// The dtype of smaller tensors does not matter.
+constexpr int64_t kMinWideBytes = 1024;
 
 struct Seen {
   Tensor tensor;
-  const Figures* figures;
+  const Statistics* statistics;
 };
 
 struct Rule {
   std::string_view name;
   int32_t severity;
-  bool (*holds)(const Tensor&, const Figures&);
+  bool (*holds)(const Tensor&, const Statistics&);
   std::string_view what;  // after "3 tensors "
-  std::string (*evidence)(const Tensor&, const Figures&);
+  std::string (*evidence)(const Tensor&, const Statistics&);
   std::string_view action;
 };
 
@@ -36,74 +36,72 @@ std::string bytes(const Tensor& t) {
   return tmeter::scaled(static_cast<double>(t.bytes().value()), TMETER_UNIT_BYTE, "B").text();
 }
 bool is_float(const Tensor& t) { return t.dtype().kind() == tmeter::DTypeClass::kFloat; }
-bool is_matrix(const Tensor& t) {
-  return is_float(t) && t.shape().rank() >= 2 && t.numel() > tmeter::Count(1);
-}
-double magnitude_in_deviations(const Figures& f) {
+bool is_weight_matrix(const Tensor& t) { return is_matrix(t) && t.numel() > tmeter::Count(1); }
+double magnitude_in_deviations(const Statistics& f) {
   const double deviation = f.moments.n ? f.moments.deviation() : 0;
   return deviation > 0 ? f.largest_magnitude() / deviation : 0;
 }
 
 constexpr std::array<Rule, 7> kRules{{
     {"not-finite", TMETER_SEVERITY_ERROR,
-     [](const Tensor&, const Figures& f) { return f.nan + f.inf > 0; }, "NaN or infinite values",
-     [](const Tensor&, const Figures& f) {
+     [](const Tensor&, const Statistics& f) { return f.nan + f.inf > 0; }, "NaN or infinite values",
+     [](const Tensor&, const Statistics& f) {
        return std::to_string(f.nan) + " NaN, " + std::to_string(f.inf) + " infinite of " +
               std::to_string(f.elements());
      },
      "results will be NaN: go back to a checkpoint before training diverged; masks of -inf are "
      "better left out of the file"},
     {"constant-weights", TMETER_SEVERITY_WARNING,
-     [](const Tensor& t, const Figures& f) { return is_matrix(t) && f.constant(); },
+     [](const Tensor& t, const Statistics& f) { return is_weight_matrix(t) && f.constant(); },
      "one and the same value throughout",
-     [](const Tensor&, const Figures& f) { return "all " + number(f.min); },
+     [](const Tensor&, const Statistics& f) { return "all " + number(f.min); },
      "check that these weights were trained and saved: such a layer cannot tell its inputs apart"},
     {"beyond-float16", TMETER_SEVERITY_WARNING,
-     [](const Tensor& t, const Figures& f) {
-       return is_float(t) && f.moments.n > 0 && f.largest_magnitude() > kLargestHalf;
+     [](const Tensor& t, const Statistics& f) {
+       return is_float(t) && f.moments.n > 0 && f.largest_magnitude() > kLargestFloat16;
      },
      "values beyond what float16 holds (65,504)",
-     [](const Tensor&, const Figures& f) { return "up to " + number(f.largest_magnitude()); },
+     [](const Tensor&, const Statistics& f) { return "up to " + number(f.largest_magnitude()); },
      "do not convert these to float16, they would become infinite; bfloat16 has the range"},
     {"extreme-values", TMETER_SEVERITY_ADVICE,
-     [](const Tensor& t, const Figures& f) {
-       return is_matrix(t) && magnitude_in_deviations(f) > kExtreme;
+     [](const Tensor& t, const Statistics& f) {
+       return is_weight_matrix(t) && magnitude_in_deviations(f) > kExtremeDeviations;
      },
      "values more than 50 standard deviations large",
-     [](const Tensor&, const Figures& f) {
+     [](const Tensor&, const Statistics& f) {
        return number(f.largest_magnitude()) + " at a deviation of " + number(f.moments.deviation());
      },
      "quantize these per channel or per group: one scale for all would round the rest away"},
     {"wide-dtype", TMETER_SEVERITY_ADVICE,
-     [](const Tensor& t, const Figures& f) {
+     [](const Tensor& t, const Statistics& f) {
        return (f.fits_bfloat16 || f.fits_half || f.fits_single) && !f.constant() &&
-              t.bytes() >= tmeter::Count(kWorthIt);
+              t.bytes() >= tmeter::Count(kMinWideBytes);
      },
      "only values that a type of half the size holds exactly",
-     [](const Tensor& t, const Figures& f) {
+     [](const Tensor& t, const Statistics& f) {
        const auto* to = f.fits_single ? "float32" : f.fits_bfloat16 ? "bfloat16" : "float16";
        return bytes(t) + " of " + std::string(t.dtype().name()) + " are " + to;
      },
      "save these in the narrower type: the file shrinks and nothing is lost"},
     {"misaligned", TMETER_SEVERITY_ADVICE,
-     [](const Tensor& t, const Figures&) {
+     [](const Tensor& t, const Statistics&) {
        const int64_t at = t.file_offset(), size = t.dtype().bytes();
        return at >= 0 && size > 0 && at % size != 0;
      },
      "their first byte at a place that is no multiple of their element size",
-     [](const Tensor& t, const Figures&) {
+     [](const Tensor& t, const Statistics&) {
        return "byte " + std::to_string(t.file_offset()) + ", " + std::to_string(t.dtype().bytes()) +
               " bytes an element";
      },
      "save the file again with padding (safetensors: a header padded with spaces): such tensors "
      "cannot be used as mapped, they must be copied"},
     {"zero-vectors", TMETER_SEVERITY_INFO,
-     [](const Tensor& t, const Figures& f) {
+     [](const Tensor& t, const Statistics& f) {
        return is_float(t) && t.is_parameter() && t.shape().rank() == 1 && f.constant() &&
               f.max == 0 && t.numel() > tmeter::Count(1);
      },
      "zeros only",
-     [](const Tensor& t, const Figures&) { return std::to_string(t.numel().value()); },
+     [](const Tensor& t, const Statistics&) { return std::to_string(t.numel().value()); },
      "leave such biases out (bias=False) if they are not to be trained"},
 }};
 
@@ -115,29 +113,30 @@ void add_finding(const Rule& rule, const std::vector<Seen>& found, tmeter::Call&
                  (found.size() == 1 ? " tensor has " : " tensors have ") + std::string(rule.what);
   finding.action = rule.action;
   for (size_t i = 0; i < found.size(); ++i) {
-    const auto& [tensor, figures] = found[i];
+    const auto& [tensor, statistics] = found[i];
     finding.about(tensor);
-    if (i < kNamed)
+    if (i < kMaxNamedTensors)
       finding.evidence +=
-          (i ? "; " : "") + std::string(tensor.name()) + ": " + rule.evidence(tensor, *figures);
+          (i ? "; " : "") + std::string(tensor.name()) + ": " + rule.evidence(tensor, *statistics);
   }
-  if (found.size() > kNamed)
-    finding.evidence += "; and " + std::to_string(found.size() - kNamed) + " more";
+  if (found.size() > kMaxNamedTensors)
+    finding.evidence += "; and " + std::to_string(found.size() - kMaxNamedTensors) + " more";
   call.add(finding);
 }
 
 }  // namespace
 
 void add_findings(const tmeter::Graph& graph, tmeter::Call& call) {
+  const auto& statistics = run_results().statistics;
   std::vector<Seen> seen;
   for (const auto& t : graph.tensors()) {
-    const auto found = kept().find(t.index());
-    if (found != kept().end()) seen.push_back({t, &found->second});
+    const auto found = statistics.find(t.index());
+    if (found != statistics.end()) seen.push_back({t, &found->second});
   }
   for (const auto& rule : kRules) {
     std::vector<Seen> found;
     for (const auto& s : seen)
-      if (rule.holds(s.tensor, *s.figures)) found.push_back(s);
+      if (rule.holds(s.tensor, *s.statistics)) found.push_back(s);
     if (!found.empty()) add_finding(rule, found, call);
   }
 }

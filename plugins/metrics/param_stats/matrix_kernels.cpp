@@ -5,7 +5,7 @@
 #include <hwy/foreach_target.h>  // compiles this file once for each instruction set
 #include <hwy/highway.h>
 
-#include <algorithm>
+#include <array>
 
 HWY_BEFORE_NAMESPACE();
 namespace param_stats::HWY_NAMESPACE {
@@ -15,8 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Doubles = hn::CappedTag<double, kGramStep / 2>;
 using Vector = hn::Vec<Doubles>;
 
-/// Rows of the Gram matrix that are summed up together, as registers allow: the more, the less is
-/// read from the second cache.
+/// Rows of the Gram matrix that are summed together, as registers allow: more read less from L2.
 #if HWY_TARGET <= HWY_AVX3
 constexpr size_t kTileRows = 8;
 #else
@@ -35,8 +34,8 @@ HWY_INLINE void gram_tile(const double* HWY_RESTRICT p, size_t rows, size_t stri
     const Vector u = hn::LoadU(d, p + j), v = hn::LoadU(d, p + j + n);
     for (size_t r = 0; r < kTileRows; ++r) {
       const Vector x = hn::Set(d, p[i + r]);
-      left[r] = hn::MulAdd(x, u, left[r]);
-      right[r] = hn::MulAdd(x, v, right[r]);
+      left[r] = hn::Add(left[r], hn::Mul(x, u));
+      right[r] = hn::Add(right[r], hn::Mul(x, v));
     }
   }
   for (size_t r = 0; r < kTileRows; ++r) {
@@ -58,24 +57,37 @@ inline Vector load(const float* x) {
   return hn::PromoteTo(Doubles(), hn::LoadU(hn::Rebind<float, Doubles>(), x));
 }
 
-/// The row is read once from memory: for its product with v, then, in the cache, to be added.
+/// Partial sums of a product: so many whatever the width of a vector.
+constexpr size_t kPartialSums = 16;
+using PartialSums = std::array<double, kPartialSums>;
+
+double total(PartialSums sums) {
+  for (size_t half = kPartialSums / 2; half > 0; half /= 2)
+    for (size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+  return sums[0];
+}
+
+/// The row is read from memory once, for its product with v, and from the cache to be added.
 template <class T>
 void normal_row(const T* HWY_RESTRICT a, size_t columns, const double* HWY_RESTRICT v,
                 double* HWY_RESTRICT out) {
   const Doubles d;
-  const size_t n = hn::Lanes(d), whole = columns / (4 * n) * (4 * n);
-  Vector s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-  for (size_t j = 0; j < whole; j += 4 * n) {
-    s0 = hn::MulAdd(load(a + j), hn::LoadU(d, v + j), s0);
-    s1 = hn::MulAdd(load(a + j + n), hn::LoadU(d, v + j + n), s1);
-    s2 = hn::MulAdd(load(a + j + 2 * n), hn::LoadU(d, v + j + 2 * n), s2);
-    s3 = hn::MulAdd(load(a + j + 3 * n), hn::LoadU(d, v + j + 3 * n), s3);
-  }
-  double product = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
-  for (size_t j = whole; j < columns; ++j) product += static_cast<double>(a[j]) * v[j];
+  constexpr size_t kLanes = hn::MaxLanes(Doubles()), kVectors = kPartialSums / kLanes;
+  const size_t whole = columns / kPartialSums * kPartialSums;
+  Vector sums[kVectors];
+  for (auto& sum : sums) sum = hn::Zero(d);
+  for (size_t j = 0; j < whole; j += kPartialSums)
+    for (size_t k = 0; k < kVectors; ++k) {
+      const size_t at = j + k * kLanes;
+      sums[k] = hn::Add(sums[k], hn::Mul(load(a + at), hn::LoadU(d, v + at)));
+    }
+  PartialSums partial;
+  for (size_t k = 0; k < kVectors; ++k) hn::StoreU(sums[k], d, partial.data() + k * kLanes);
+  for (size_t j = whole; j < columns; ++j) partial[j - whole] += static_cast<double>(a[j]) * v[j];
+  const double product = total(partial);
   const Vector factor = hn::Set(d, product);
-  for (size_t j = 0; j < whole; j += n)
-    hn::StoreU(hn::MulAdd(load(a + j), factor, hn::LoadU(d, out + j)), d, out + j);
+  for (size_t j = 0; j < whole; j += kLanes)
+    hn::StoreU(hn::Add(hn::LoadU(d, out + j), hn::Mul(load(a + j), factor)), d, out + j);
   for (size_t j = whole; j < columns; ++j) out[j] += static_cast<double>(a[j]) * product;
 }
 

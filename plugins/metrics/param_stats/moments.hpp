@@ -1,7 +1,7 @@
-// Mean and central moments that can be merged without losing digits.
+// Mean and central moments that merge without losing digits.
 //
-// Everything is kept relative to `shift`, a number near the data: with a mean of 1e6 and a
-// deviation of 1e-3, what matters would otherwise drown in the rounding of the mean itself.
+// All are relative to `shift`, a value near the data: with a mean of 1e6 and a deviation of 1e-3
+// the rounding of the mean itself would otherwise hide the deviation.
 // Merging: Pébay, "Formulas for Robust, One-Pass Parallel Computation of Covariances and
 // Arbitrary-Order Statistical Moments", SAND2008-6212, eq. 2.1 and 3.1, which for the variance is
 // Chan, Golub, LeVeque 1979.
@@ -11,13 +11,13 @@
 
 namespace param_stats {
 
-/// Sums of powers of d = x - center over n numbers.
+/// Sums of powers of d = x - center.
 struct PowerSums {
   double d1 = 0, d2 = 0, d3 = 0, d4 = 0;
 };
 
 struct Moments {
-  static constexpr double kLeastSquare = 1e-290;
+  static constexpr double kSmallestExactSquare = 1e-290;
 
   uint64_t n = 0;
   double shift = 0;
@@ -49,11 +49,11 @@ struct Moments {
           6 * share * share * (a * a * o.m2 + b * b * m2) + 4 * share * (a * o.m3 - b * m3);
     m3 += o.m3 + d * share * share * a * b * (a - b) + 3 * share * (a * o.m2 - b * m2);
     m2 += o.m2 + d * share * a * b;
-    mean += d * (b / all);  // not share * b: of subnormal numbers little is left of a share
+    mean += d * (b / all);  // share * b would underflow for subnormals
     n += o.n;
   }
 
-  // Figures of n > 0 numbers.
+  // The following require n > 0.
   double average() const { return shift + mean; }
   double variance() const { return m2 / static_cast<double>(n); }  // population: ddof = 0
   double deviation() const { return std::sqrt(variance()); }
@@ -62,17 +62,19 @@ struct Moments {
     return m2 + static_cast<double>(n) * average_ * average_;
   }
   double root_mean_square() const { return std::sqrt(sum_of_squares() / static_cast<double>(n)); }
-  /// Whether squares stay within what a double holds exactly enough. Only float64 has numbers for
-  /// which they do not.
+  /// False if squares overflow or lose digits, which only float64 tensors can cause.
   bool has_squares() const {
     const double mean_square = sum_of_squares() / static_cast<double>(n);
-    return mean_square == 0 ? m2 == 0 && average() == 0
-                            : mean_square >= kLeastSquare && std::isfinite(m2 + mean_square);
+    return mean_square == 0
+               ? m2 == 0 && average() == 0
+               : mean_square >= kSmallestExactSquare && std::isfinite(m2 + mean_square);
   }
-  bool has_variance() const { return has_squares() && (m2 == 0 || variance() >= kLeastSquare); }
-  /// As scipy.stats.skew and kurtosis (Fisher: 0 for a normal distribution), bias included. They
-  /// mean nothing where all numbers are the same.
+  bool has_variance() const {
+    return has_squares() && (m2 == 0 || variance() >= kSmallestExactSquare);
+  }
+  /// False if skewness and kurtosis, which divide by powers of the variance, mean nothing.
   bool has_shape() const { return variance() >= 1e-140 && std::isfinite(m4); }
+  /// As scipy.stats.skew and kurtosis (Fisher: 0 for a normal distribution), bias included.
   double skewness() const { return m3 / static_cast<double>(n) / std::pow(variance(), 1.5); }
   double kurtosis() const { return m4 / static_cast<double>(n) / (variance() * variance()) - 3; }
 };

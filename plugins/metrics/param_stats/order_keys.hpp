@@ -1,7 +1,8 @@
-// Numbers as integers of the same order, and the 65,536 buckets that quantiles are looked for in.
+// Floating-point values as integers of the same order (keys), and the 65,536 buckets they fall
+// into.
 //
-// A bucket is named by what the upper half of a float32 would be: sign, 8 bits of exponent, 7 of
-// mantissa. float64 beyond the range of float32 shares the first or the last bucket of its sign.
+// A bucket is the upper half of a float32: sign, 8 bits of exponent, 7 of mantissa. A float64
+// beyond the range of float32 falls into the first or the last bucket of its sign.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -9,10 +10,10 @@
 namespace param_stats {
 
 constexpr uint16_t kNegative = 0x8000;
-constexpr uint16_t kLastBucket = 0x7f7f;  // of the finite numbers of a sign; then inf and NaN
+constexpr uint16_t kLastBucket = 0x7f7f;  // of finite values; above are inf and NaN
 
 struct KeyRange {
-  int64_t lo, hi;  // both belong to it
+  int64_t lo, hi;  // inclusive
 };
 
 template <class T>
@@ -57,7 +58,7 @@ struct OrderKeys<double> {
   }
 };
 
-/// The keys of a bucket of finite numbers.
+/// The keys of a bucket of finite values.
 template <class T>
 KeyRange keys_of(uint16_t bucket) {
   using Keys = OrderKeys<T>;

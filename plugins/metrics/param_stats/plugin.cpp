@@ -1,49 +1,52 @@
-// param-stats: what the numbers inside parameters, buffers and constants are like.
+// param-stats: statistics of the elements of parameters, buffers and constants.
 #include <tmeter/cpp/numbers.hpp>
 
-#include "stats.hpp"
+#include "tensor_statistics.hpp"
 
 namespace {
 
 using namespace param_stats;
 
-/// Empty tensors have no figures; those of other types have none that can be known.
-bool wants(const tmeter::Tensor& tensor, tmeter::Call&) {
+/// Empty tensors have no statistics.
+bool has_statistics(const tmeter::Tensor& tensor, tmeter::Call&) {
   return tmeter::decodable(tensor.dtype()) && tensor.numel() > tmeter::Count(0);
 }
 
-/// Once for each reason.
-void name_undecodable(const tmeter::Graph& graph, tmeter::Call& call) {
-  std::vector<std::string_view> said;
+bool wants_spectrum(const tmeter::Tensor& tensor, tmeter::Call& call) {
+  return has_statistics(tensor, call) && is_matrix(tensor) && call.option_bool("spectral");
+}
+
+/// Warns once for each reason.
+void warn_of_undecodable(const tmeter::Graph& graph, tmeter::Call& call) {
+  std::vector<std::string_view> reported;
   for (const auto& t : graph.tensors()) {
     const auto why = tmeter::undecodable(t.dtype());
     if (why.empty() || t.is_tied() || t.numel() == tmeter::Count(0)) continue;
-    for (const auto& m : pooled_metrics())
-      call.emit(m.spec.id, TMETER_AXIS_TENSOR, t.index(), tmeter::Cell::unavailable());
-    if (std::find(said.begin(), said.end(), why) != said.end()) continue;
-    said.push_back(why);
+    for (const auto& c : columns())
+      if (c.pooled)
+        call.emit(c.spec.id, TMETER_AXIS_TENSOR, t.index(), tmeter::Cell::unavailable());
+    if (std::find(reported.begin(), reported.end(), why) != reported.end()) continue;
+    reported.push_back(why);
     call.warn("no statistics of '" + std::string(t.name()) + "' (" + std::string(t.dtype().name()) +
               "): " + std::string(why));
   }
 }
 
-void start(tmeter::Call& call) {
-  kept().clear();
+void configure(tmeter::Call& call) {
+  run_results() = {};
   call.set_convention("effective_rank", std::to_string(call.option_int("effective-rank")) +
                                             ": the longest shorter side of a matrix that has one "
                                             "(param-stats.effective-rank=N for others)");
 }
 
 void summarise_run(const tmeter::Graph& graph, tmeter::Call& call) {
-  name_undecodable(graph, call);
-  if (kept().empty()) return;
+  warn_of_undecodable(graph, call);
+  if (run_results().statistics.empty()) return;
   roll_up(graph, call);
   add_findings(graph, call);
 }
 
-void register_all(tmeter::Registrar& r) {
-  for (const auto& m : pooled_metrics()) r.metric(m.spec);
-  for (const auto& m : tensor_metrics()) r.metric(m.spec);
+void register_options(tmeter::Registrar& r) {
   r.option({.key = "threshold",
             .type = TMETER_OPTION_FLOAT,
             .default_value = "0.01",
@@ -53,12 +56,11 @@ void register_all(tmeter::Registrar& r) {
   r.option({.key = "spectral",
             .type = TMETER_OPTION_BOOL,
             .default_value = "true",
-            .text = "work out spectral norms and ranks, which takes about as long as the rest"});
+            .text = "false: no spectral norms and ranks, even where a column asks for them"});
   r.option({.key = "spectral-tolerance",
             .type = TMETER_OPTION_FLOAT,
-            .default_value = "1e-3",
-            .text = "what spectral norms may be off by, relative, of matrices too large for an "
-                    "effective rank; 1e-6 takes several times as long",
+            .default_value = "1e-6",
+            .text = "relative error of spectral norms of matrices too large for an effective rank",
             .min = 1e-8,
             .max = 0.1});
   r.option({.key = "effective-rank",
@@ -68,12 +70,26 @@ void register_all(tmeter::Registrar& r) {
                     "the time rises with this number, memory with its square (8 B a thread)",
             .min = 0,
             .max = 8192});
-  r.configure(start);
-  r.tensor_analysis("param-stats", all_ids(), wants,
+}
+
+void register_all(tmeter::Registrar& r) {
+  // The host reads them as long as the plugin is open.
+  static const auto streamed = ids_where([](const Column& c) { return !c.spectral; });
+  static const auto pooled = ids_where([](const Column& c) { return c.pooled != nullptr; });
+  static const auto spectral = ids_where([](const Column& c) { return c.spectral != nullptr; });
+  for (const auto& c : columns()) r.metric(c.spec);
+  register_options(r);
+  r.configure(configure);
+  r.tensor_analysis("param-stats", streamed, has_statistics,
                     [](const tmeter::TensorPart& part, tmeter::Call& call) {
-                      return std::make_unique<Stats>(part, call);
+                      return std::make_unique<TensorStatistics>(part, call);
                     });
-  r.analysis("param-stats-summary", "", pooled_ids(), summarise_run);
+  r.analysis("param-stats-summary", "", pooled, summarise_run);
+  // All of their metrics are worked out on request: the host leaves the analyses out otherwise.
+  r.tensor_analysis(
+      "param-stats-spectrum", spectral, wants_spectrum,
+      [](const tmeter::TensorPart&, tmeter::Call&) { return std::make_unique<TensorSpectrum>(); });
+  r.analysis("param-stats-spectrum-summary", "", "spectral_norm", roll_up_norms);
 }
 
 }  // namespace

@@ -3,33 +3,45 @@
 namespace param_stats {
 namespace {
 
-constexpr uint64_t kMostKept = uint64_t{1} << 18;  // keys: 2 MiB a tensor
+constexpr uint64_t kMaxKeptKeys = uint64_t{1} << 18;  // 2 MiB
 
 }  // namespace
 
-void Inside::count() {
-  if (!table_) table_ = std::make_unique<CodeTable>();
-  table_->add(cells_);
+void IntervalKeys::count() {
+  if (!histogram_) histogram_ = std::make_unique<Histogram16>();
+  count_words({reinterpret_cast<const uint8_t*>(cells_.data()), 2 * cells_.size()}, *histogram_);
   cells_.clear();
 }
 
-void Inside::merge(Inside& other) {
+void IntervalKeys::merge(IntervalKeys& other) {
   kept_.insert(kept_.end(), other.kept_.begin(), other.kept_.end());
-  if (other.table_) {
-    if (!table_) table_ = std::make_unique<CodeTable>();
-    table_->merge(*other.table_);
+  if (other.histogram_) {
+    if (!histogram_) histogram_ = std::make_unique<Histogram16>();
+    histogram_->merge(*other.histogram_);
   }
   cells_.insert(cells_.end(), other.cells_.begin(), other.cells_.end());
-  if (cells_.size() >= kListed) count();
+  if (cells_.size() >= kListedCells) count();
 }
 
-int64_t Inside::key(uint64_t rank) {
+int64_t IntervalKeys::key(uint64_t rank) {
   const auto at = kept_.begin() + static_cast<std::ptrdiff_t>(rank);
   std::nth_element(kept_.begin(), at, kept_.end());
   return *at;
 }
 
-void Selection::open_or_found(const Interval& interval, const std::vector<uint64_t>& ranks) {
+RankSelection::RankSelection(const std::vector<uint64_t>& ranks,
+                             const std::vector<BucketCount>& buckets) {
+  uint64_t before = 0;
+  auto rank = ranks.begin();
+  for (const auto& [bucket, keys, count] : buckets) {
+    const auto first = rank;
+    while (rank != ranks.end() && *rank < before + count) ++rank;
+    if (rank != first) open_or_found({bucket, keys, before, count}, {first, rank});
+    before += count;
+  }
+}
+
+void RankSelection::open_or_found(const Interval& interval, const std::vector<uint64_t>& ranks) {
   if (interval.keys.lo == interval.keys.hi) {
     for (const auto rank : ranks) found_[rank] = interval.keys.lo;
     return;
@@ -38,13 +50,13 @@ void Selection::open_or_found(const Interval& interval, const std::vector<uint64
   ranks_.push_back(ranks);
 }
 
-bool Selection::keep() const {
+bool RankSelection::keep() const {
   uint64_t inside = 0;
   for (const auto& interval : open_) inside += interval.inside;
-  return inside <= kMostKept;
+  return inside <= kMaxKeptKeys;
 }
 
-void Selection::narrow(std::vector<Inside>& found) {
+void RankSelection::narrow(std::vector<IntervalKeys>& found) {
   const bool kept = keep();
   const auto intervals = std::move(open_);
   const auto ranks = std::move(ranks_);

@@ -1,41 +1,28 @@
-// Exact order statistics of more numbers than can be kept: radix selection.
-//
-// The first pass counts buckets (order_keys.hpp). From then on only the intervals of keys that hold
-// a wanted rank are open, at most one per rank; every pass cuts each into 65,536 cells and keeps
-// the one with the rank, or sorts what is left once that is little.
+// Values by rank without sorting. An interval of keys (order_keys.hpp) holds some of the wanted
+// ranks; each pass over the tensor divides it into 65,536 cells and continues with the cell of each
+// rank, or sorts what lies inside once that is little. A bucket of float32 has 65,536 keys: one
+// pass. float64 takes at most three.
 #pragma once
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <vector>
 
-#include "code_table.hpp"
+#include "histogram.hpp"
 #include "order_keys.hpp"
 
 namespace param_stats {
 
-/// f(bucket, count) for all buckets of finite numbers that have any, in rising order.
-template <class F>
-void each_bucket(const CodeTable& buckets, F f) {
-  const auto give = [&](int32_t code) {
-    const auto bucket = static_cast<uint16_t>(code);
-    if (const uint64_t count = buckets[bucket]) f(bucket, count);
-  };
-  constexpr int32_t kTogether = CodeTable::kBlock;
-  for (int32_t block = kLastBucket / kTogether * kTogether; block >= 0; block -= kTogether) {
-    if (!buckets.any(static_cast<size_t>(block | kNegative))) continue;
-    for (int32_t i = std::min(block + kTogether - 1, int32_t{kLastBucket}); i >= block; --i)
-      give(i | kNegative);
-  }
-  for (int32_t block = 0; block <= kLastBucket; block += kTogether) {
-    if (!buckets.any(static_cast<size_t>(block))) continue;
-    for (int32_t i = block; i < block + kTogether && i <= kLastBucket; ++i) give(i);
-  }
-}
+struct BucketCount {
+  uint16_t bucket;
+  KeyRange keys;  // of the values in it
+  uint64_t count;
+};
 
 struct Interval {
   uint16_t bucket;
   KeyRange keys;
-  uint64_t before;  // numbers below the interval
+  uint64_t before;  // values below the interval
   uint64_t inside;
   /// 2^shift keys share a cell.
   int shift() const {
@@ -45,10 +32,11 @@ struct Interval {
   }
 };
 
-/// What one pass over a part finds in one interval.
-class Inside {
+/// The keys that one pass over a part finds in one interval.
+class IntervalKeys {
  public:
-  Inside(const Interval& interval, bool keep)
+  /// `keep`: all keys, otherwise only how many lie in each cell.
+  IntervalKeys(const Interval& interval, bool keep)
       : lo_(interval.keys.lo), shift_(interval.shift()), keep_(keep) {}
   void add(int64_t key) {
     if (keep_) {
@@ -56,18 +44,18 @@ class Inside {
       return;
     }
     cells_.push_back(static_cast<uint16_t>((key - lo_) >> shift_));
-    if (cells_.size() == kListed) count();
+    if (cells_.size() == kListedCells) count();
   }
-  void merge(Inside& other);
-  /// The key of a rank among them; only when they are kept.
+  void merge(IntervalKeys& other);
+  /// The key of a rank among them; requires `keep`.
   int64_t key(uint64_t rank);
-  const CodeTable& cells() {
+  const Histogram16& cells() {
     count();
-    return *table_;
+    return *histogram_;
   }
 
  private:
-  static constexpr size_t kListed = 65536;  // cells are listed until a table takes as little room
+  static constexpr size_t kListedCells = 65536;  // a histogram takes more room than fewer
   void count();
 
   int64_t lo_;
@@ -75,29 +63,22 @@ class Inside {
   bool keep_;
   std::vector<int64_t> kept_;
   std::vector<uint16_t> cells_;
-  std::unique_ptr<CodeTable> table_;
+  std::unique_ptr<Histogram16> histogram_;
 };
 
-class Selection {
+class RankSelection {
  public:
-  /// The ranks are 0-based and rise. `keys_in(bucket)`: between which its numbers lie.
-  template <class KeysIn>
-  void start(const std::vector<uint64_t>& ranks, const CodeTable& buckets, KeysIn keys_in) {
-    uint64_t before = 0;
-    auto rank = ranks.begin();
-    each_bucket(buckets, [&](uint16_t bucket, uint64_t count) {
-      const auto first = rank;
-      while (rank != ranks.end() && *rank < before + count) ++rank;
-      if (rank != first) open_or_found({bucket, keys_in(bucket), before, count}, {first, rank});
-      before += count;
-    });
-  }
+  RankSelection() = default;
+  /// Ranks are 0-based and rise, as do the buckets' keys.
+  RankSelection(const std::vector<uint64_t>& ranks, const std::vector<BucketCount>& buckets);
+
   bool done() const { return open_.empty(); }
   const std::vector<Interval>& open() const { return open_; }
-  /// Whether what the open intervals hold is little enough to be kept.
+  /// Whether the open intervals hold so few values that all keys are kept.
   bool keep() const;
   /// Takes in what a pass found, one for each open interval.
-  void narrow(std::vector<Inside>& found);
+  void narrow(std::vector<IntervalKeys>& found);
+  /// Requires done().
   int64_t key(uint64_t rank) const { return found_.at(rank); }
 
  private:

@@ -1,64 +1,58 @@
-// Singular values of a tensor taken as a matrix [dim 0, all others].
+// Singular values of a tensor as a matrix [dim 0, all others], in double throughout.
 //
-// Where the shorter side is at most what is asked for: all of them, from the eigenvalues of the
-// Gram matrix. Squaring costs half of the digits of small ones; below sqrt(m * 2^-52) of the
-// largest they count as 0. Longer: the largest only, by Lanczos' method on A^T A, to a tolerance;
-// memory is a few vectors.
+// All of them follow from the eigenvalues of the Gram matrix of the shorter side. Squaring costs
+// half of the digits of small ones: below sqrt(m * 2^-52) of the largest they count as 0. Of longer
+// sides only the largest is worked out, by Lanczos' method on A^T A, whose memory is a few vectors.
+//
+// Sums are added in an order that does not depend on the processor, and without fused operations:
+// every processor gives the same digits.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
 #include <tmeter/cpp/dtype.hpp>
 
-#include "sketch.hpp"
-
 namespace param_stats {
 
-constexpr int64_t kRankSide = 64;    // up to here all singular values take no longer than the rest
-constexpr int64_t kGramSide = 1024;  // the norm by the Gram matrix, where blocks of vectors cannot
-constexpr double kBlockTolerance = 5e-4;  // from here on float is exact enough
-constexpr double kSingleTolerance =
-    1e-6;  // one vector may take a coarser one for reached too early
-constexpr int64_t kBlockColumns = int64_t{1} << 18;  // beyond, blocks of vectors take too much room
-constexpr int kMostSteps = 300;                      // of Lanczos' method with one vector
-
-struct Spectrum {
-  double norm = 0;  // the largest singular value
-  std::optional<double> effective_rank;
-};
+/// Up to this shorter side the effective rank is worked out unless the user says otherwise.
+constexpr int64_t kDefaultRankSide = 64;
+/// Up to this shorter side the Gram matrix is used where Lanczos' method does not converge.
+constexpr int64_t kMaxGramSide = 1024;
+constexpr double kDefaultTolerance = 1e-6;
 
 struct Matrix {
   int64_t rows, columns;
   tmeter::DType dtype;
   /// Elements [first, first + count) in row-major order, valid until the next call.
   std::function<std::span<const uint8_t>(int64_t first, int64_t count)> read;
-  double largest = 1;  // magnitude, roughly: only that its square is no problem matters
+
+  int64_t shorter_side() const { return std::min(rows, columns); }
 };
 
-/// What is asked for.
-struct Wanted {
-  double tolerance = 1e-3;        // relative, of the norm where it is not by the Gram matrix
-  int64_t rank_side = kRankSide;  // up to this shorter side there is an effective rank
+struct Spectrum {
+  double norm = 0;         // the largest singular value
+  double stable_rank = 0;  // (Frobenius norm / norm)^2; 0 if all elements are 0
+  std::optional<double> effective_rank;
 };
 
-/// Whether the largest singular value is looked for by blocks of vectors, and a sketch of a matrix
-/// of that shape is worth its memory.
-bool wants_sketch(tmeter::DType type, int64_t rows, int64_t columns, const Wanted& wanted);
+struct SpectrumOptions {
+  double tolerance = kDefaultTolerance;  // relative, of a norm by Lanczos' method
+  int64_t rank_side = kDefaultRankSide;  // up to this shorter side there is an effective rank
+};
 
-/// All numbers are finite and not all are 0. None when Lanczos' method does not get there. `stop`
-/// is asked now and then. `sketch`: of the whole matrix, if there is one.
-std::optional<Spectrum> spectrum_of(const Matrix& matrix, const Wanted& wanted,
-                                    const std::function<bool()>& stop,
-                                    const RowSketch* sketch = nullptr);
+struct SpectrumResult {
+  std::optional<Spectrum> spectrum;  // nothing: not finite, or Lanczos' method did not converge
+  bool finite = true;                // all elements are
+};
+/// Throws Error(TMETER_CANCELLED) once `stop` returns true.
+SpectrumResult spectrum_of(const Matrix& matrix, const SpectrumOptions& options,
+                           const std::function<bool()>& stop);
 
-/// The parts, for tests.
-Spectrum spectrum_by_gram(const Matrix& matrix, const std::function<bool()>& stop);
-std::optional<double> norm_by_lanczos(const Matrix& matrix, double tolerance,
+/// The parts, for tests. Elements are divided by `scale`, so that their squares fit a double.
+Spectrum spectrum_by_gram(const Matrix& matrix, double scale, const std::function<bool()>& stop);
+std::optional<double> norm_by_lanczos(const Matrix& matrix, double scale, double tolerance,
                                       const std::function<bool()>& stop);
-/// By several vectors at a time, in float; not for float64. At most kBlockColumns columns.
-std::optional<double> norm_by_blocks(const Matrix& matrix, double tolerance,
-                                     const std::function<bool()>& stop,
-                                     const RowSketch* sketch = nullptr);
 
 /// exp of the entropy of the singular values divided by their sum: Roy & Vetterli, "The effective
 /// rank", EUSIPCO 2007.

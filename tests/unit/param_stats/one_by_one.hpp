@@ -1,4 +1,4 @@
-// What param-stats says of a tensor, worked out by taking its numbers one by one.
+// The statistics of a tensor by straightforward loops over its elements.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "plugins/metrics/param_stats/figures.hpp"
-#include "plugins/metrics/param_stats/narrow.hpp"
+#include "plugins/metrics/param_stats/statistics.hpp"
+#include "plugins/metrics/param_stats/narrower_types.hpp"
 
 namespace one_by_one {
 
@@ -37,7 +37,7 @@ double bits_of(const std::vector<Stored>& x) {
 
 /// numpy.histogram's bins of 64, by its edges.
 template <class T>
-std::vector<uint64_t> bins_of_all(const param_stats::Figures& f, const std::vector<T>& x) {
+std::vector<uint64_t> bins_of_all(const param_stats::Statistics& f, const std::vector<T>& x) {
   std::vector<uint64_t> out(f.counts.size());
   if (out.empty()) return out;  // where there can be no edges
   for (const T v : x) {
@@ -49,7 +49,7 @@ std::vector<uint64_t> bins_of_all(const param_stats::Figures& f, const std::vect
 }
 
 template <class T>
-void expect_exact_quantiles(const param_stats::Figures& f, std::vector<T> x) {
+void expect_exact_quantiles(const param_stats::Statistics& f, std::vector<T> x) {
   std::sort(x.begin(), x.end());
   for (size_t q = 0; q < param_stats::kQuantiles.size(); ++q) {
     const double at = param_stats::kQuantiles[q] * static_cast<double>(x.size() - 1);
@@ -62,7 +62,7 @@ void expect_exact_quantiles(const param_stats::Figures& f, std::vector<T> x) {
 
 /// But for the bytes as stored.
 template <class T>
-void expect_all(const param_stats::Figures& f, const std::vector<T>& all) {
+void expect_all(const param_stats::Statistics& f, const std::vector<T>& all) {
   const auto x = finite(all);
   EXPECT_EQ(f.elements(), all.size());
   ASSERT_EQ(f.moments.n, x.size());
@@ -101,7 +101,7 @@ std::vector<uint8_t> raw(const std::vector<Stored>& x) {
 }
 
 template <class Stored>
-void expect_bits(const param_stats::Figures& f, const std::vector<Stored>& x) {
+void expect_bits(const param_stats::Statistics& f, const std::vector<Stored>& x) {
   EXPECT_NEAR(f.coded_bits, bits_of(x), 1e-9 * bits_of(x));
 }
 

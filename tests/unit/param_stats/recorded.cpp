@@ -48,15 +48,15 @@ std::vector<RecordedTensor> tensors() {
   return out;
 }
 
-param_stats::Figures analyse(tmeter::DType type, const std::vector<uint8_t>& bytes, int64_t parts,
+param_stats::Statistics analyse(tmeter::DType type, const std::vector<uint8_t>& bytes, int64_t parts,
                              int64_t chunk, double threshold, int* passes) {
   const auto size = static_cast<size_t>(type.bytes());
   const auto numel = static_cast<int64_t>(bytes.size() / size);
-  param_stats::Figures figures;
+  param_stats::Statistics statistics;
   std::unique_ptr<param_stats::Collector> earlier;
   for (int pass = 1;; ++pass) {
     const auto make = [&] {
-      return earlier ? earlier->next() : param_stats::collector(type, numel);
+      return earlier ? earlier->next() : param_stats::make_collector(type, numel);
     };
     std::unique_ptr<param_stats::Collector> merged;
     for (int64_t p = 0; p < parts; ++p) {
@@ -69,7 +69,7 @@ param_stats::Figures analyse(tmeter::DType type, const std::vector<uint8_t>& byt
       merged ? merged->merge(*part) : static_cast<void>(merged = std::move(part));
     }
     if (passes) *passes = pass;
-    if (!merged->finish(threshold, figures)) return figures;
+    if (!merged->finish(threshold, statistics)) return statistics;
     earlier = std::move(merged);
   }
 }

@@ -23,7 +23,7 @@ struct RecordedTensor {
 std::vector<RecordedTensor> tensors();
 
 /// Analyses `bytes` in `parts` parts, each fed in chunks of `chunk` elements, as the host does.
-param_stats::Figures analyse(tmeter::DType type, const std::vector<uint8_t>& bytes, int64_t parts,
+param_stats::Statistics analyse(tmeter::DType type, const std::vector<uint8_t>& bytes, int64_t parts,
                              int64_t chunk, double threshold = 0.01, int* passes = nullptr);
 
 /// Equal within 1e-6, the tolerance issue 5 asks for; also where one sums up rounding errors only:

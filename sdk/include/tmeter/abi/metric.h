@@ -59,7 +59,12 @@ enum {
 enum {
   TMETER_METRIC_DETAIL = 1u,  /* in JSON and on request; not a default column */
   TMETER_METRIC_COVERAGE = 2u, /* its counted / zero / unknown nodes are the report's coverage */
-  TMETER_METRIC_TENSORS = 4u   /* a column of the table of tensors, not of the module tree */
+  TMETER_METRIC_TENSORS = 4u,  /* a column of the table of tensors, not of the module tree */
+  /* Worked out on request, since it takes long: where --columns, --sort, --assert or an option names it,
+   * or another plugin's analysis requires it. Otherwise reports are without the column, reading it
+   * gives TMETER_UNSUPPORTED, what is emitted for it is dropped, and an analysis that produces nothing
+   * else is not run. Hosts that do not know the flag always work it out. */
+  TMETER_METRIC_ON_REQUEST = 8u
 };
 
 /* A column. Texts are one line each, without control characters, and live until `deinit`. */

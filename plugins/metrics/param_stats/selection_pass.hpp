@@ -1,0 +1,99 @@
+// The second pass over a tensor of elements of more than 16 bits: only values of buckets that hold
+// a wanted rank, an edge between bins or the bound of near zero are looked at one by one.
+#pragma once
+#include <memory>
+
+#include "blocks.hpp"
+#include "collector.hpp"
+#include "selection.hpp"
+
+namespace param_stats {
+
+/// Why the values of a bucket are looked at.
+enum BucketTask : uint8_t {
+  kRanked = 1,   // an open interval of the selection
+  kBinned = 2,   // an edge between bins
+  kNearZero = 4  // the bound of near zero
+};
+
+/// Which values a pass looks at, and what is known already. Shared by the parts of a tensor.
+struct SelectionPlan {
+  struct Bucket {
+    uint8_t tasks = 0;      // BucketTask
+    uint8_t first_bin = 0;  // with kBinned: of its smallest value
+  };
+  std::unique_ptr<std::array<Bucket, Histogram16::kPatterns>> buckets =
+      std::make_unique<std::array<Bucket, Histogram16::kPatterns>>();
+  bool look_again = false;  // some bucket has tasks
+  RankSelection selection;
+  EqualBins bins;
+  double near = 0;  // values up to this magnitude are near zero
+  uint64_t n = 0;
+  // Of buckets without such tasks.
+  std::array<uint64_t, kBins> bin_counts{};
+  uint64_t near_zeros = 0;
+
+  void add_task(uint16_t bucket, BucketTask task) {
+    (*buckets)[bucket].tasks |= task;
+    look_again = true;
+  }
+  void add_ranked_tasks() {
+    for (const auto& interval : selection.open()) add_task(interval.bucket, kRanked);
+  }
+  /// Once nothing is left to look at: quantiles, histogram and near zeros.
+  template <class T>
+  void report(Statistics& out) const;
+};
+
+/// From the buckets of n finite values, in the order of their codes.
+template <class T>
+SelectionPlan make_selection_plan(std::vector<BucketCount> buckets, const EqualBins& bins,
+                                  double near, uint64_t n);
+
+/// Copies the values of the plan's buckets to `out`, which has room for all. Returns how many.
+class BucketFilter {
+ public:
+  explicit BucketFilter(const SelectionPlan& plan) : buckets_(*plan.buckets) {}
+  template <class T>
+  size_t filter(std::span<const T> block, T* out) const {
+    size_t n = 0;
+    for (const T x : block) {  // without branches: they could not be predicted
+      out[n] = x;
+      n += buckets_[OrderKeys<T>::bucket(x)].tasks != 0;
+    }
+    return n;
+  }
+
+ private:
+  const std::array<SelectionPlan::Bucket, Histogram16::kPatterns>& buckets_;
+};
+
+template <class T>
+class SelectionPass final : public Collector {
+ public:
+  SelectionPass(tmeter::DType type, std::shared_ptr<const SelectionPlan> plan);
+
+  void add(std::span<const uint8_t> elements) override;
+  void merge(Collector& other) override;
+  bool finish(double threshold, Statistics& out) override;
+  std::unique_ptr<Collector> next() const override {
+    return std::make_unique<SelectionPass>(type_, plan_);
+  }
+
+ private:
+  void look_at(T x);
+  void select(T x, uint16_t bucket);
+
+  tmeter::DType type_;
+  std::shared_ptr<const SelectionPlan> plan_;
+  Blocks<T> blocks_;
+  std::vector<T> filtered_;
+  std::vector<IntervalKeys> found_;  // for each open interval
+  std::array<uint64_t, kBins> bin_counts_{};
+  uint64_t near_zeros_ = 0;
+};
+
+extern template class SelectionPass<float>;
+extern template class SelectionPass<double>;
+
+}  // namespace param_stats

@@ -1,0 +1,55 @@
+// The two streamed analyses of a tensor, and what modules and findings need of their results.
+#pragma once
+#include <memory>
+#include <unordered_map>
+
+#include "collector.hpp"
+#include "columns.hpp"
+
+namespace param_stats {
+
+/// Everything that is worked out while the elements are streamed.
+class TensorStatistics final : public tmeter::TensorAnalysis {
+ public:
+  TensorStatistics(const tmeter::TensorPart& part, const tmeter::Call& call);
+  void chunk(const tmeter::Chunk& chunk, tmeter::Call&) override;
+  void merge(tmeter::TensorAnalysis& other) override;
+  bool end(const tmeter::TensorPart& whole, tmeter::Call& call) override;
+  void emit(const tmeter::Tensor& tensor, tmeter::Call& call) override;
+
+ private:
+  double threshold_;
+  std::unique_ptr<Collector> collector_;
+  Statistics statistics_;
+};
+
+/// Singular values. Elements are needed more than once and out of order: they are read in `end`.
+class TensorSpectrum final : public tmeter::TensorAnalysis {
+ public:
+  void chunk(const tmeter::Chunk&, tmeter::Call&) override {}
+  void merge(tmeter::TensorAnalysis&) override {}
+  bool end(const tmeter::TensorPart& whole, tmeter::Call& call) override;
+  void emit(const tmeter::Tensor& tensor, tmeter::Call& call) override;
+
+ private:
+  std::optional<Spectrum> spectrum_;
+  std::string left_out_;  // why there is none, where a user would expect one
+};
+
+/// Whether a tensor has singular values: floating point, of two dims or more.
+bool is_matrix(const tmeter::Tensor& tensor);
+
+/// Results of the tensors of this run by index. Used on the main thread only.
+struct RunResults {
+  std::unordered_map<size_t, Statistics> statistics;
+  std::unordered_map<size_t, double> norms;  // spectral
+};
+RunResults& run_results();
+
+/// Emits the columns of modules and the model: of their parameters taken together.
+void roll_up(const tmeter::Graph& graph, tmeter::Call& call);
+void roll_up_norms(const tmeter::Graph& graph, tmeter::Call& call);
+
+void add_findings(const tmeter::Graph& graph, tmeter::Call& call);
+
+}  // namespace param_stats
