@@ -7,11 +7,24 @@ torch_minimum=2.6
 # Sets torch_dir: a folder with include/ and lib/libtorch_cpu.so.
 need_libtorch() {
   torch_dir=$(user_libtorch)
-  if [[ -z $torch_dir ]]; then
-    torch_dir=$cache/libtorch-$torch_version/torch
-    is_libtorch "$torch_dir" || download_libtorch "$cache/libtorch-$torch_version"
-  fi
+  [[ -n $torch_dir ]] || need_pypi_libtorch "$torch_version"
   say "LibTorch: $torch_dir"
+}
+
+# need_pypi_libtorch VERSION: sets torch_dir.
+need_pypi_libtorch() {
+  [[ $1 =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || die "'$1' is no version of torch: three numbers are, for example 2.15.0"
+  is_new_enough "$1" || die "torch $1 is too old: tmeter needs LibTorch $torch_minimum or newer"
+  torch_dir=$cache/libtorch-$1/torch
+  is_libtorch "$torch_dir" || download_libtorch "$1"
+}
+
+is_new_enough() { printf '%s\n' "$torch_minimum" "$1" | sort --check=quiet --version-sort; }
+
+# Their place moved in 2.9.
+version_in_headers() {
+  cat "$1"/include/torch/{headeronly,csrc/api/include/torch}/version.h 2>/dev/null |
+    sed -En 's/^#define TORCH_VERSION_(MAJOR|MINOR|PATCH) ([0-9]+).*/\2/p' | head -n 3 | paste -sd.
 }
 
 is_libtorch() { [[ -e $1/lib/libtorch_cpu.so && -d $1/include/ATen ]]; }
@@ -21,6 +34,10 @@ user_libtorch() {
   if [[ -n ${TMETER_TORCH_DIR:-} ]]; then
     is_libtorch "$TMETER_TORCH_DIR" ||
       die "TMETER_TORCH_DIR=$TMETER_TORCH_DIR has no lib/libtorch_cpu.so and include/ATen"
+    local version
+    version=$(version_in_headers "$TMETER_TORCH_DIR")
+    is_new_enough "$version" ||
+      die "TMETER_TORCH_DIR=$TMETER_TORCH_DIR is LibTorch $version: tmeter needs $torch_minimum or newer"
     realpath "$TMETER_TORCH_DIR"
     return
   fi
@@ -46,9 +63,7 @@ python_libtorch() {
 print(s.submodule_search_locations[0] if s else "")' 2>/dev/null) || return 0
   is_libtorch "$folder" || return 0
   version=$(sed -n "s/^__version__ = '\([0-9.]*\).*/\1/p" "$folder/version.py")
-  if printf '%s\n' "$torch_minimum" "$version" | sort --check=quiet --version-sort; then
-    echo "$folder"
-  fi
+  if is_new_enough "$version"; then echo "$folder"; fi
 }
 
 # pip_download FOLDER REQUIREMENT… without dependencies, whatever Python runs pip: the C++ part of
@@ -78,9 +93,9 @@ pip_python() {
   echo /usr/bin/python3
 }
 
-# download_libtorch FOLDER: all or nothing, and once when two ask for it at the same time.
+# download_libtorch VERSION: all or nothing, and once when two ask for it at the same time.
 download_libtorch() {
-  local target=$1
+  local version=$1 target=$cache/libtorch-$1
   mkdir -p "$cache"
   (
     flock 9
@@ -90,8 +105,8 @@ download_libtorch() {
     trap 'rm -rf "$work"' EXIT
     mkdir "$work/wheels" "$work/tree"
 
-    say "downloading the torch $torch_version wheel from PyPI (0.5 to 0.9 GB)"
-    pip_download "$work/wheels" "torch==$torch_version"
+    say "downloading the torch $version wheel from PyPI (0.5 to 0.9 GB)"
+    pip_download "$work/wheels" "torch==$version" || die "PyPI has no wheel of torch $version for this machine"
     say "unpacking libtorch_cpu and the headers"
     unzip -q "$work"/wheels/torch-*.whl 'torch/version.py' 'torch/include/*' 'torch/lib/*.so*' \
       'torch-*.dist-info/*' -x "torch/lib/lib*cuda*" "torch/lib/lib*nv*" \

@@ -17,5 +17,18 @@
 #include <torch/csrc/jit/serialization/storage_context.h>
 #include <torch/csrc/jit/serialization/unpickler.h>
 #include <torch/library.h>
+#include <torch/version.h>
 
 #include <tmeter/cpp/plugin.hpp>
+
+#include "tried_versions.hpp"
+
+namespace tmeter::torch_backend {
+
+/// Says in the report that nobody tried this version of LibTorch, if that is so.
+inline void note_untried_version(const Call& call) {
+  const auto note = untried_version(TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR);
+  if (!note.empty()) call.warn(note);
+}
+
+}  // namespace tmeter::torch_backend

@@ -116,6 +116,7 @@ struct Loading {
 
 void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);  // there is no bulk work: starting threads would cost more than they give
+  note_untried_version(call);
   kept() = {};
   Stopwatch watch(call);
   open_operator_libraries(call.option_text("op-library"));

@@ -16,6 +16,9 @@ FIXTURES = pathlib.Path(os.environ.get("FIXTURES", "tests/fixtures"))
 BUILD = pathlib.Path(os.environ.get("BUILD", "build/release"))
 HAVE_TORCH = os.environ.get("HAVE_TORCH", "1") == "1"
 MODELS = FIXTURES / "models"
+_libtorch = BUILD / "plugins" / "torch_backend" / "libtorch-version"
+# What the backend is built with: (2, 15, 0); nothing without one.
+LIBTORCH = tuple(map(int, _libtorch.read_text().strip().split("."))) if HAVE_TORCH and _libtorch.exists() else ()
 SANITIZED = any(word in str(BUILD) for word in ("asan", "tsan"))
 # For a process that ends in the sandbox or under a tracer, where LeakSanitizer cannot look for leaks.
 NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}

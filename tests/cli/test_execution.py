@@ -8,7 +8,7 @@ import struct
 import unittest
 import zipfile
 
-from support import BUILD, FIXTURES, HAVE_TORCH, MODELS, CliTest, main, tmeter
+from support import BUILD, FIXTURES, HAVE_TORCH, LIBTORCH, MODELS, CliTest, main, tmeter
 
 TIED = MODELS / "tied.pt2"  # tokens: i64[5], an embedding of 12 rows; the one fixture with weights
 IN_HOUSE = FIXTURES / "in_house"
@@ -117,6 +117,8 @@ class Execution(CliTest):
                      "lstm_bidirectional", "no_grad_wrap", "qwen2_moe"):
             for threads in ("1", "2"):
                 with self.subTest(model=name, threads=threads):
+                    if name == "lstm_bidirectional" and LIBTORCH < (2, 12):
+                        self.skipTest("LibTorch 2.6 and 2.8 take 11 % more memory in it, which the report says")
                     # Only one run is wanted: it is made however slow the machine is.
                     done = self.run_it(MODELS / f"{name}.pt2", "--threads", threads, "--plugins=memory,allocations,torch-backend,pt2,-latency",
                                        "--report", "json")

@@ -5,12 +5,13 @@ those marked "by hand" are written out here.
 import functools
 import json
 import pathlib
+import re
 import sys
 import unittest
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from support import CliTest, FIXTURES, HAVE_TORCH, MODELS, main, report, tmeter  # noqa: E402
+from support import CliTest, FIXTURES, HAVE_TORCH, LIBTORCH, MODELS, SOURCE, main, report, tmeter  # noqa: E402
 
 FOLDER = FIXTURES / "torchscript"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())["models"]
@@ -163,6 +164,11 @@ class Inputs(CliTest):
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
 class Versions(CliTest):
+    def test_a_version_that_nobody_tried_is_said(self):
+        row = re.search(rf"^\| {LIBTORCH[0]}\.{LIBTORCH[1]}\.\d+ \|", (SOURCE / "docs" / "torch-versions.md").read_text(), re.M)
+        said = any("tests were not run" in w for w in analysed("sized")["warnings"])
+        self.assertEqual(said, row is None)
+
     def test_newer_format(self):
         def change(name, data):
             return b"999\n" if name.endswith("/version") else data

@@ -40,6 +40,7 @@ std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request&
                                    ExecutorCall& call) {
   if (graph.nodes().size() == 0)
     throw Error(TMETER_CANNOT_RUN, "the file holds weights alone: there is nothing to run");
+  note_untried_version(call);
   const auto device = open_device(to_view(request.device));
   interop_once();
   at::set_num_threads(1);

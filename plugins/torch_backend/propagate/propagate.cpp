@@ -170,6 +170,7 @@ void tell(const Graph& graph, const Known& known, const Paddings& paddings, Grap
 
 void propagate(const Graph& graph, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);
+  note_untried_version(call);
   register_meta_kernels();
   const Quiet quiet;
   Limits limits(call, call.option_float("timeout"), call.option_int("max-operators"));

@@ -1,0 +1,26 @@
+// Versions of LibTorch that the tests of this plugin were run with (docs/torch-versions.md).
+#pragma once
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+namespace tmeter::torch_backend {
+
+/// By `./dev torch`; patch releases count as the minor they are of.
+constexpr std::array<std::pair<int, int>, 4> kTriedVersions{{{2, 6}, {2, 8}, {2, 12}, {2, 15}}};
+
+/// A warning for reports; empty for a version that was tried.
+inline std::string untried_version(int major, int minor) {
+  if (std::find(kTriedVersions.begin(), kTriedVersions.end(), std::pair(major, minor)) !=
+      kTriedVersions.end())
+    return {};
+  std::string tried;
+  for (const auto& [a, b] : kTriedVersions)
+    tried += (tried.empty() ? "" : ", ") + std::to_string(a) + "." + std::to_string(b);
+  return "tmeter is built with LibTorch " + std::to_string(major) + "." + std::to_string(minor) +
+         ", with which its tests were not run (those it was tried with: " + tried +
+         "; docs/torch-versions.md); ./dev torch runs them";
+}
+
+}  // namespace tmeter::torch_backend
