@@ -11,6 +11,7 @@ import unittest
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from archives import Archive  # noqa: E402
 from support import CliTest, FIXTURES, HAVE_TORCH, LIBTORCH, MODELS, SOURCE, main, report, tmeter  # noqa: E402
 
 FOLDER = FIXTURES / "torchscript"
@@ -160,6 +161,53 @@ class Inputs(CliTest):
         self.assert_refused(4, ["stem (aten::conv3d)"], FOLDER / "video.pt", "--input", "3x16")
         self.assert_refused(4, ["words (aten::embedding)", "--input ids=1x8:f32"], FOLDER / "masked.pt",
                             "--input", "ids=1x8:f32", "--input", "mask=1x8:i64")
+
+
+@unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
+class Operators(CliTest):
+    """Operators for which LibTorch has no rule of shapes, in programs written by hand; sizes and figures by hand."""
+
+    def result(self, forward, *inputs, **kwargs):
+        path = Archive(forward, **kwargs).write(self.folder / "program.pt")
+        document = report(path, *[option for i in inputs for option in ("--input", i)])
+        return document["outputs"][0]["shape"], document
+
+    @unittest.skipIf(LIBTORCH < (2, 8), "LibTorch has had _grouped_mm since 2.8")
+    def test_grouped_matrix_products(self):
+        for offsets, a, b, shape, macs in (
+                ("offs", "10x8", "4x8x16", [10, 16], 10 * 8 * 16),  # rows belong to four groups
+                ("None", "4x10x8", "4x8x16", [4, 10, 16], 4 * 10 * 8 * 16),
+                ("offs", "10x8", "8x16", [4, 10, 16], 10 * 8 * 16),  # columns and rows in between belong to groups
+                ("offs", "4x10x8", "8x16", [10, 16], 10 * 8 * 16)):
+            with self.subTest(a=a, b=b):
+                found, document = self.result(f"return torch._grouped_mm(a, b, {offsets})", f"a={a}:bf16", f"b={b}:bf16", "offs=4:i32",
+                                              arguments="a: Tensor, b: Tensor, offs: Tensor")
+                self.assertEqual((found, document["totals"]["macs"]), (shape, macs))
+                self.assertEqual(document["coverage"]["unknown_ops"], [])
+
+    def test_triangular_systems(self):
+        for a, b, left, shape in (("3x3", "3x5", "True", [3, 5]), ("7x1x3x3", "2x3x5", "True", [7, 2, 3, 5]), ("5x5", "3x5", "False", [3, 5])):
+            with self.subTest(a=a, b=b):
+                found, _ = self.result(f"return torch.linalg_solve_triangular(a, b, upper=True, left={left})", f"a={a}", f"b={b}",
+                                       arguments="a: Tensor, b: Tensor")
+                self.assertEqual(found, shape)
+        path = self.folder / "program.pt"
+        Archive("return torch.linalg_solve_triangular(x, x, upper=True)").write(path)
+        self.assert_refused(4, ["takes square matrices"], path, "--input", "3x4")
+
+    def test_factorisations(self):
+        for call, shape in (("torch.linalg_matrix_exp(x)", [2, 3, 3]), ("torch.linalg_eigvals(x)", [2, 3]),
+                            ("torch.geqrf(x)[1]", [2, 3]), ("torch.cholesky_inverse(x)", [2, 3, 3]),
+                            ("torch.resolve_conj(x)", [2, 3, 3]), ("torch.resolve_neg(x)", [2, 3, 3])):
+            with self.subTest(call=call):
+                self.assertEqual(self.result(f"return {call}", "2x3x3")[0], shape)
+
+    def test_conjugates_and_systems_meet_values(self):
+        """Which way the program goes depends on data, so all of it runs on values."""
+        forward = ("y = torch.linalg_solve_triangular(torch.ones([3, 3]), torch.resolve_conj(torch.conj(x)), upper=False)\n"
+                   "if bool(torch.gt(torch.sum(y), 1e30)):\n  z = x\nelse:\n  z = torch.linear(x, torch.ones([5, 3]))\nreturn z")
+        shape, document = self.result(forward, "3x3")
+        self.assertEqual((shape, document["totals"]["macs"]), ([3, 5], 3 * 3 * 5))
 
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")

@@ -100,7 +100,7 @@ struct Registrations {
       if (!known) declarations.def(schema);
     }
     for (const auto table : {attention_kernels(), convolution_kernels(), elementwise_kernels(),
-                             indexing_kernels(), reduction_kernels()}) {
+                             indexing_kernels(), linear_algebra_kernels(), reduction_kernels()}) {
       for (const auto& entry : table) {
         register_entry(library_of(entry.op), entry);
       }

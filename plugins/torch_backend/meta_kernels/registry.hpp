@@ -49,7 +49,7 @@ using Kernel = void (*)(KernelCall& call);
 struct KernelEntry {
   const char* op;  // functional form: "aten::where.self"
   Kernel kernel;
-  bool replaces_stub = false;  // LibTorch has a kernel, which only says that there is none
+  bool replaces_stub = false;  // LibTorch has a kernel, which fails without values
 };
 
 /// Registers every kernel of this folder, once per process.
@@ -70,6 +70,7 @@ std::span<const KernelEntry> attention_kernels();
 std::span<const KernelEntry> convolution_kernels();
 std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> indexing_kernels();
+std::span<const KernelEntry> linear_algebra_kernels();
 std::span<const KernelEntry> reduction_kernels();
 
 // Helpers of the kernels.

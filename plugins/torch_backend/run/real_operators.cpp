@@ -189,7 +189,9 @@ constexpr std::string_view kPlain[] = {
     // Copies and types
     "aten::clone", "aten::contiguous", "aten::copy", "aten::cpu", "aten::cuda", "aten::detach",
     "aten::fill", "aten::alias", "aten::lift_fresh", "aten::lift_fresh_copy", "aten::requires_grad",
-    "aten::to", "aten::_to_copy", "aten::type_as", "aten::zero",
+    "aten::to", "aten::_to_copy", "aten::type_as", "aten::zero", "aten::conj",
+    "aten::conj_physical", "aten::resolve_conj", "aten::resolve_neg", "aten::is_conj",
+    "aten::is_neg",
     // Facts about a tensor
     "aten::dim", "aten::is_complex", "aten::is_contiguous", "aten::is_floating_point",
     "aten::is_inference", "aten::is_nonzero", "aten::is_same_size", "aten::is_signed", "aten::item",
@@ -278,6 +280,8 @@ constexpr RealOperator kSpecial[] = {
     {"aten::convolution", filters},
     {"aten::dot", matrices},
     {"aten::einsum", all_pairs},
+    {"aten::_grouped_mm", matrices},
+    {"aten::linalg_solve_triangular", matrices},
     {"aten::linear", matrices},
     {"aten::matmul", matrices},
     {"aten::mm", matrices},
