@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -40,9 +41,20 @@ struct SharedRule {
   std::map<std::string_view, std::set<Target>> by_plugin;
   std::vector<std::string_view> plugins;  // in the order in which they came
 
-  /// The plugin that is about most, of several the first.
-  std::string_view fullest() const {
-    return *std::ranges::max_element(plugins, {}, [&](auto p) { return by_plugin.at(p).size(); });
+  /// The plugin that is about most comes first.
+  void rank() {
+    std::ranges::stable_sort(plugins, std::greater(),
+                             [&](auto plugin) { return by_plugin.at(plugin).size(); });
+  }
+  /// Another plugin, which ranks before the finding's, is about all of its targets.
+  bool is_told_elsewhere(const Finding& f) const {
+    if (f.targets.empty()) return false;
+    const auto own = std::ranges::find(plugins, std::string_view(f.plugin));
+    return std::any_of(plugins.begin(), own, [&](auto plugin) {
+      const auto& told = by_plugin.at(plugin);
+      return std::ranges::all_of(
+          f.targets, [&](const tmeter_target& t) { return told.contains({t.axis, t.index}); });
+    });
   }
 };
 
@@ -80,15 +92,11 @@ void drop_repeated(std::vector<Finding>& findings) {
   }
   std::erase_if(rules, [](const auto& r) { return r.second.plugins.size() < 2; });
   if (rules.empty()) return;
+  for (auto& [key, rule] : rules) rule.rank();
   std::vector<bool> repeated;
   for (const auto& f : findings) {
     const auto rule = rules.find({family_of(f.plugin), f.rule});
-    const auto fullest = rule == rules.end() ? std::string_view(f.plugin) : rule->second.fullest();
-    const auto is_told = [&](const tmeter_target& t) {
-      return rule->second.by_plugin.at(fullest).contains({t.axis, t.index});
-    };
-    repeated.push_back(fullest != f.plugin && !f.targets.empty() &&
-                       std::ranges::all_of(f.targets, is_told));
+    repeated.push_back(rule != rules.end() && rule->second.is_told_elsewhere(f));
   }
   size_t i = 0;
   std::erase_if(findings, [&](const Finding&) { return repeated[i++]; });

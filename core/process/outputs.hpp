@@ -81,7 +81,7 @@ class Outputs {
     std::unique_ptr<StreamOutput> stream;
     uint64_t written = 0;
     bool whole = false;
-    bool appears() const { return whole && written > 0; }  // what nobody wrote does not
+    bool appears() const { return whole; }  // an empty report is a report, too
   };
   std::vector<Target> targets_;
 };

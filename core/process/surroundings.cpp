@@ -191,9 +191,9 @@ Surroundings Surroundings::now() {
   return s;
 }
 
-/// One that has been joined may still be on its way out.
+/// A joined thread may take a while to leave the kernel on a busy machine.
 bool Surroundings::left_a_thread(const std::set<pid_t>& before) {
-  constexpr int kLooks = 50;
+  constexpr int kLooks = 500;
   for (int look = 0; look < kLooks; ++look) {
     const auto now = threads_now();
     if (std::includes(before.begin(), before.end(), now.begin(), now.end())) return false;

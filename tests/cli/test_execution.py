@@ -89,7 +89,7 @@ class Execution(CliTest):
 
     def test_everything_at_once_has_every_row_of_the_catalogue(self):
         done = tmeter(TIED, "--inference", "--profile", "--plugins=all", "--run-for", "1s", "--threads", "2", "--report", "json",
-                      "--set", "profile.scaling=true", "--set", "system.interval=10ms", "--hardware", "nvidia-a100")
+                      "--set", "profile.scaling=true", "--set", "system.interval=10ms", "--hardware", "nvidia-a100", "--columns", "all")
         self.assertEqual(done.returncode, 0, done.stderr)
         document = json.loads(done.stdout)
         metrics = {m["id"]: m for m in document["metrics"]}

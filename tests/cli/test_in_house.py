@@ -394,7 +394,7 @@ class WrongRules(WithBuilt):
 
     def test_values_that_cannot_be_are_the_plugins_failure(self):
         who = "plugin com.acme.shapes failed while giving the shape of acme::gated_mlp"
-        for rule, word in {"negative": "impossible shape", "absurd": "impossible shape", "rank": "rank 100", "nothing": "0 of 1 results",
+        for rule, word in {"negative": "impossible shape", "absurd": "impossible shape", "rank": "100 dims of a tensor; at most 64", "nothing": "0 of 1 results",
                            "twice": "more results than", "argument": "the schema has no argument 'nosuch'",
                            "throw": "no such table", "itself": "asks for itself"}.items():
             for model in (NET, SCRIPTED):

@@ -117,6 +117,7 @@ class MeasuredEnergy(CliTest):
 
     def test_on_a_gpu_the_processors_are_not_passed_off_as_its_energy(self):
         self.sensors()
+        counter = self.write("gpu_energy_mj", "1000\n")
         document = self.run_it("--device=cuda:0", options=("energy.nvml=libnot-there.so",))
         self.assert_unavailable(document, "libnot-there.so")
 
@@ -131,9 +132,10 @@ class MeasuredEnergy(CliTest):
     def test_a_gpu_is_added_to_the_processors(self):
         """9 J of the processors and 2 + 4 + 6 J of the GPU, whose counter steps each 100 ms as far as is known."""
         self.sensors()
+        counter = self.write("gpu_energy_mj", "1000\n")
         document = self.run_it("--device=cuda:0", "--run-for=60s", wrong="gpu",
                                options=(f"energy.nvml={BUILD / 'tests' / 'stub_nvml.so'}",),
-                               STUB_NVML_COUNT="1", STUB_NVML_ENERGY="1000", STUB_NVML_TEMPERATURE="70", STUB_NVML_REASONS="64")
+                               STUB_NVML_COUNT="1", STUB_NVML_ENERGY=str(counter), STUB_NVML_TEMPERATURE="70", STUB_NVML_REASONS="64")
         self.assertAlmostEqual(document["totals"]["measured_energy"], 21, delta=1e-4)
         self.assertAlmostEqual(document["nodes"][2]["values"]["measured_energy"], 10.5, delta=1e-4)
         self.assertEqual(document["totals"]["temperature"], 70)

@@ -152,17 +152,18 @@ class Headers(CliTest):
 
     @unittest.skipUnless(shutil.which("abidiff"), "abidiff (abigail-tools) is not installed")
     def test_the_abi_is_that_of_the_release(self):
+        grown = self.file("grown.suppr", "[suppress_type]\ntype_kind = struct\nhas_data_member_inserted_at = end\n")  # docs/abi.md, rule 2
         for since in PLUGINS:
             frozen = self.library(since / "include", "frozen", since)
-            done = subprocess.run(["abidiff", frozen, self.library(TODAY, "today", since)], capture_output=True, text=True, check=False)
-            self.assertEqual((done.returncode, done.stdout), (0, ""))
+            done = subprocess.run(["abidiff", "--suppressions", grown, frozen, self.library(TODAY, "today", since)], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout)
         changed = self.folder / "changed"
         shutil.copytree(since / "include", changed)
         base = changed / "tmeter/abi/base.h"
         text = re.sub(r"  int64_t i;(.*)\n  double f;", r"  double f;\1\n  int64_t i;", base.read_text())
         self.assertNotEqual(text, base.read_text())
         base.write_text(text)
-        done = subprocess.run(["abidiff", frozen, self.library(changed, "changed", since)], capture_output=True, text=True, check=False)
+        done = subprocess.run(["abidiff", "--suppressions", grown, frozen, self.library(changed, "changed", since)], capture_output=True, text=True, check=False)
         self.assertNotEqual(done.returncode, 0, "abidiff does not see a member that has moved")
         self.assertIn("tmeter_number", done.stdout)
 

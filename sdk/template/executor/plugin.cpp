@@ -1,5 +1,4 @@
 // Runs a model (`--inference`) by an engine of one's own: linear, relu and acme::gated_mlp on float32.
-#define TMETER_ABI_TARGET_MINOR 1  // runs came with ABI 1.1
 #include <tmeter/cpp/executor.hpp>
 
 #include <algorithm>
@@ -135,4 +134,5 @@ std::unique_ptr<tmeter::Execution> prepare(const tmeter::Graph& graph, const tme
 
 }  // namespace
 
-TMETER_PLUGIN("com.example.@name@", "1.0.0", [](tmeter::Registrar& r) { tmeter::executor<prepare>(r, "@name@"); });
+// Runs came with ABI 1.1: an older host would never ask for them.
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.example.@name@", .version = "1.0.0", .abi_minor = 1}), [](tmeter::Registrar& r) { tmeter::executor<prepare>(r, "@name@"); });

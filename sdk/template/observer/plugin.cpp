@@ -1,5 +1,4 @@
 // Looks on while the model runs (`--inference`): how long the fastest run of each operator takes.
-#define TMETER_ABI_TARGET_MINOR 1  // runs came with ABI 1.1
 #include <tmeter/cpp/observer.hpp>
 
 #include <algorithm>
@@ -36,7 +35,8 @@ class Fastest final : public tmeter::Observer {
 
 }  // namespace
 
-TMETER_PLUGIN("com.example.@name@", "1.0.0", [](tmeter::Registrar& r) {
+// Runs came with ABI 1.1: an older host would never ask for them.
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.example.@name@", .version = "1.0.0", .abi_minor = 1}), [](tmeter::Registrar& r) {
   r.metric({.id = "@name@",
             .title = "fastest",
             .unit = "s",

@@ -1,5 +1,5 @@
-/* Stands for libnvidia-ml.so.1 in tests. STUB_NVML_… in the environment says what it tells; a variable that is not set
- * means "not supported" (3). */
+/* Stands for libnvidia-ml.so.1 in tests. STUB_NVML_… in the environment says what it tells, as a number or as the path of a
+ * file with one; a variable that is not set means "not supported" (3). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,15 @@
 static int number(const char* name, unsigned long long* out) {
   const char* text = getenv(name);
   if (!text) return 3;
-  *out = strtoull(text, NULL, 10);
-  return 0;
+  if (*text != '/') {
+    *out = strtoull(text, NULL, 10);
+    return 0;
+  }
+  FILE* file = fopen(text, "r");
+  if (!file) return 999;
+  const int read = fscanf(file, "%llu", out);
+  fclose(file);
+  return read == 1 ? 0 : 999;
 }
 
 static int small(const char* name, unsigned* out) {

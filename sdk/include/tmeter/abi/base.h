@@ -36,9 +36,6 @@
 /* The newest minor these headers describe. What a plugin needs at least it says itself, in
  * `abi_minor_required` (entry.h). */
 #define TMETER_ABI_MINOR 1
-#ifdef TMETER_ABI_TARGET_MINOR
-#error "TMETER_ABI_TARGET_MINOR is gone: say what the plugin needs in `abi_minor_required` (C) or `PluginInfo::abi_minor` (C++)"
-#endif
 
 #if defined(_WIN32)
 #define TMETER_ABI __cdecl
