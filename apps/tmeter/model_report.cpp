@@ -5,6 +5,7 @@
 
 #include "apps/tmeter/by_size.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
+#include "core/analysis/assumed.hpp"
 #include "core/analysis/engine.hpp"
 #include "core/analysis/requests.hpp"
 #include "core/analysis/worked_out.hpp"
@@ -64,6 +65,8 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   if (const auto sizes = worked_out_note(*model.graph); !sizes.empty())
     report.properties["sizes"] = sizes;
   report.view = line.view;
+  if (auto note = assumed_sizes_note(*model.graph); !note.empty())
+    report.warnings.push_back(std::move(note));
   if (!report.formulas.problem.empty()) report.warnings.push_back(report.formulas.problem);
   report.plugins.emplace_back(model.loader->manifest.id, model.loader->manifest.version);
   if (const auto* p = model.propagator)

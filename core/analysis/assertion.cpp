@@ -153,9 +153,15 @@ bool compare_at_least(const tmeter_number& value, const std::string& op,
 }
 
 bool holds(const tmeter_number& value, const Column* column, const Assertion& a) {
-  if (!is_known(value)) return false;
+  if (!is_known(value) || is_assumed(value)) return false;
   if (!is_partial(value)) return compare(value, a.op, a.limit);
   return column && is_lower_bound(*column) && compare_at_least(value, a.op, a.limit);
+}
+
+/// What keeps a figure from being proof.
+std::string reservation(const tmeter_number& n) {
+  if (is_assumed(n)) return " under an assumption that a warning names, which is no proof";
+  return is_partial(n) ? " without what is not known" : "";
 }
 
 /// "4089184256", "0.0188", "not known", "812 without what is not known". A fraction has as many digits
@@ -164,7 +170,7 @@ std::string plain(const tmeter_number& n, const tmeter_number& limit) {
   if (n.kind == TMETER_NUMBER_UNAVAILABLE) return "not available";
   if (n.kind == TMETER_NUMBER_IN_MODULE) return "in the figure of a module around it";
   if (!is_known(n)) return "not known";
-  const std::string rest = is_partial(n) ? " without what is not known" : "";
+  const auto rest = reservation(n);
   if (n.kind != TMETER_NUMBER_FLOAT)
     return std::to_string(n.kind == TMETER_NUMBER_INT ? n.i : 0) + rest;
   return short_number(n.f, real(limit)) + rest;
@@ -176,8 +182,7 @@ std::string shown_value(const AssertionResult& r) {
   if (!r.assertion.change || !is_known(v)) return plain(v, limit);
   const std::string sign = real(v) > 0 ? "+" : "";
   if (!r.assertion.relative) return sign + plain(v, limit);
-  const std::string rest = is_partial(v) ? " without what is not known" : "";
-  return sign + short_number(100 * real(v), 100 * real(limit)) + " %" + rest;
+  return sign + short_number(100 * real(v), 100 * real(limit)) + " %" + reservation(v);
 }
 
 size_t find_module(const Assertion& a, const Graph& graph) {
@@ -274,7 +279,8 @@ AssertionResult evaluate(const Assertion& a, const Graph& graph, const Results& 
 }
 
 bool holds(const tmeter_number& value, const Assertion& a) {
-  return is_known(value) && !is_partial(value) && compare(value, a.op, a.limit);
+  return is_known(value) && !is_partial(value) && !is_assumed(value) &&
+         compare(value, a.op, a.limit);
 }
 
 void require_all(const std::vector<AssertionResult>& results) {

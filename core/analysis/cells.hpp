@@ -80,7 +80,7 @@ class Cells {
  private:
   static constexpr uint8_t kKind = 0xF, kFlags = 0xF, kFlagsAt = 4;
   static_assert(TMETER_NUMBER_IN_MODULE <= kKind);
-  static_assert((TMETER_NUMBER_PARTIAL | TMETER_NUMBER_BY_MODULE) <= kFlags);
+  static_assert((TMETER_NUMBER_PARTIAL | TMETER_NUMBER_BY_MODULE | TMETER_NUMBER_ASSUMED) <= kFlags);
 
   std::vector<uint8_t, ZeroedMemory<uint8_t>> tags_;      // kind and flags
   std::vector<int64_t, ZeroedMemory<int64_t>> payloads_;  // of those that are numbers

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "core/analysis/assumed.hpp"
 #include "core/analysis/axes.hpp"
 #include "core/analysis/columns.hpp"
 #include "core/analysis/coverage.hpp"
@@ -565,9 +566,12 @@ Results Engine::run() {
     mark_without_graph(results_.columns);
   } else {
     results_.coverage = coverage_of(results_.columns, graph_);
+    for (auto& text : omissions(results_.columns, graph_, results_.coverage))
+      context_.log->add(TMETER_LOG_WARNING, "tmeter", text);
   }
   tell_overrides();
   mark_worked_out(graph_, results_);
+  mark_assumed(graph_, results_);
   drop_absent();
   drop_repeated(results_.findings);
   most_severe_first(results_.findings);

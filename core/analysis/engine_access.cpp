@@ -24,7 +24,7 @@ void require_room(size_t count, size_t most, const char* what) {
 tmeter_number cleared(tmeter_number n) {
   if (n.kind != TMETER_NUMBER_INT) n.i = 0;
   if (n.kind != TMETER_NUMBER_FLOAT) n.f = 0;
-  n.flags &= ~uint32_t{TMETER_NUMBER_BY_MODULE};
+  n.flags &= ~(uint32_t{TMETER_NUMBER_BY_MODULE} | TMETER_NUMBER_ASSUMED);
   return n;
 }
 

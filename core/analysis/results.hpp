@@ -103,6 +103,10 @@ inline bool is_known(const tmeter_number& n) {
 inline bool is_partial(const tmeter_number& n) {
   return is_known(n) && (n.flags & TMETER_NUMBER_PARTIAL) != 0;
 }
+/// It rests on an assumption about data (assumed.hpp): it bounds nothing.
+inline bool is_assumed(const tmeter_number& n) {
+  return is_known(n) && (n.flags & TMETER_NUMBER_ASSUMED) != 0;
+}
 /// Of a module call: a module handler gave it. Of a module: so it is of each of its calls.
 inline bool is_by_module(const tmeter_number& n) {
   return (n.flags & TMETER_NUMBER_BY_MODULE) != 0;

@@ -15,7 +15,8 @@ namespace {
 
 bool same(const tmeter_number& a, const tmeter_number& b) {
   const bool nan = a.kind == TMETER_NUMBER_FLOAT && std::isnan(a.f) && std::isnan(b.f);
-  return a.kind == b.kind && is_partial(a) == is_partial(b) && a.i == b.i && (nan || a.f == b.f);
+  return a.kind == b.kind && is_partial(a) == is_partial(b) && is_assumed(a) == is_assumed(b) &&
+         a.i == b.i && (nan || a.f == b.f);
 }
 
 tmeter_number figure(const Column& c, size_t module) {
@@ -163,7 +164,8 @@ tmeter_number difference(const tmeter_number& a, const tmeter_number& b, bool re
     out = number(change == 0 ? 0.0 : change / std::fabs(real(a)));
   else
     out = ints ? number(exact) : number(change);
-  out.flags = (is_partial(a) || is_partial(b)) ? uint32_t{TMETER_NUMBER_PARTIAL} : 0;
+  if (is_partial(a) || is_partial(b)) out.flags = TMETER_NUMBER_PARTIAL;
+  if (is_assumed(a) || is_assumed(b)) out.flags = TMETER_NUMBER_ASSUMED;
   return out;
 }
 

@@ -37,6 +37,7 @@ class GraphBuilder {
   explicit GraphBuilder(const Graph& frame);
 
   void property(std::string_view key, std::string_view value);
+  std::string_view property_of(std::string_view key) const { return graph_->property(key); }
   Id symbol(std::string_view name, int64_t min, int64_t max, int64_t value);
   Id expr_int(int64_t value) { return graph_->expressions_.add_int(value); }
   Id expr_symbol(Id symbol);

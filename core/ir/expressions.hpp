@@ -16,6 +16,7 @@ struct Symbol {
   int64_t min = 0, max = 0;
   int64_t value = 0;
   std::string_view place = {};  // a dim of an input that is just this symbol: "input_ids.0"
+  bool given = false;           // the value is the user's
 };
 
 /// 0 is "no expression"; ids count from 1.

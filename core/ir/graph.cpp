@@ -155,6 +155,7 @@ void Graph::bind(const std::vector<std::pair<std::string, int64_t>>& bindings) {
     values[symbol] = value;
   }
   if (!bindings.empty()) assign(values);
+  for (const auto& [name, value] : bindings) mark_given(find_symbol(name), true);
 }
 
 namespace {

@@ -147,6 +147,8 @@ class Graph {
   /// Gives symbols other values, all at once, and re-evaluates every size. Throws as the two above,
   /// and Error(kModel) when sizes overflow.
   void bind(const std::vector<std::pair<std::string, int64_t>>& bindings);
+  /// Says whether a symbol's value is the user's, as `bind` does of those it binds.
+  void mark_given(size_t symbol, bool given) { symbols_[symbol].given = given; }
   /// One value per symbol, unchecked against the ranges. Throws Error(kModel) for values under
   /// which a size is none; then everything is as before.
   void assign(std::span<const int64_t> values);

@@ -32,6 +32,7 @@ class Total {
       return;
     }
     partial_ = partial_ || is_partial(n);
+    assumed_ = assumed_ || is_assumed(n);
     const auto figure = is_number(n) ? n : number(int64_t{0});
     if (!any_)
       value_ = figure;
@@ -46,7 +47,8 @@ class Total {
       return {};
     if (!any_) return gap_ ? number_of_kind(TMETER_NUMBER_UNAVAILABLE) : tmeter_number{};
     auto out = value_;
-    out.flags = partial_ || missing_ ? uint32_t{TMETER_NUMBER_PARTIAL} : 0;
+    if (partial_ || missing_) out.flags = TMETER_NUMBER_PARTIAL;
+    if (assumed_) out.flags = TMETER_NUMBER_ASSUMED;
     return out;
   }
 
@@ -60,7 +62,7 @@ class Total {
   }
   const Column& column_;
   tmeter_number value_{};
-  bool any_ = false, gap_ = false, missing_ = false, partial_ = false;
+  bool any_ = false, gap_ = false, missing_ = false, partial_ = false, assumed_ = false;
 };
 
 }  // namespace
@@ -130,7 +132,7 @@ SavedReport ModelIndex::finish() {
     for (size_t r = 0; r < rows_.size(); ++r) {
       const auto& totals = rows_[r].totals;
       auto figure = i < totals.size() ? totals[i] : tmeter_number{};
-      figure.flags &= TMETER_NUMBER_PARTIAL;
+      figure.flags &= TMETER_NUMBER_PARTIAL | TMETER_NUMBER_ASSUMED;
       cells.set(r + 1, figure);
       total.add(figure);
     }

@@ -9,6 +9,7 @@
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
+#include "core/plugin_host/export_note.hpp"
 #include "core/plugin_host/propagation.hpp"
 
 namespace tmeter::core {
@@ -221,6 +222,7 @@ LoadedModel load_model(Registry& registry, const tmeter_request& request, const 
       const auto& loader = loaders[c.loader];
       tmeter_builder builder;
       if (run_loader(loader, *c.plugin, request, builder) != TMETER_OK) continue;
+      if (source.archive && run.log) read_export_note(*source.archive, builder.builder, *run.log);
       LoadedModel model{finished(builder, *c.plugin, source.file.path()), c.plugin};
       tell_of_anything(c, loader, run);
       if (model.graph->wants_other_inputs()) propagate(registry, model, run);

@@ -18,9 +18,9 @@ constexpr size_t kMostCells = 100'000'000;
 constexpr size_t kMostColumns = 4'096;
 constexpr size_t kMostFormulaSymbols = 64;
 
-constexpr std::array<std::string_view, 8> kStatuses{"zero_by_rule", "unknown",    "unavailable",
+constexpr std::array<std::string_view, 9> kStatuses{"zero_by_rule", "unknown",    "unavailable",
                                                     "in_module",    "not_finite", "lower_bound",
-                                                    "partial",      "by_module"};
+                                                    "partial",      "assumed",    "by_module"};
 
 Column column_from(const Members& m) {
   Column c;
@@ -66,6 +66,7 @@ void mark(tmeter_number& figure, std::string_view status) {
   if (status == "not_finite") figure = number(std::numeric_limits<double>::quiet_NaN());
   if (status == "zero_by_rule") figure = number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
   if (status == "lower_bound" || status == "partial") figure.flags |= TMETER_NUMBER_PARTIAL;
+  if (status == "assumed") figure.flags |= TMETER_NUMBER_ASSUMED;
   if (status == "by_module") figure.flags |= TMETER_NUMBER_BY_MODULE;
 }
 

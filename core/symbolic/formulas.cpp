@@ -120,8 +120,12 @@ Formulas find_formulas(Graph& graph, const FormulaRequest& request) {
   const FittedSeries series(graph, request);
   if (symbols.empty() || series.list().empty()) return out;
   if (symbols.size() > kMaxSizes) {
-    out.problem = std::to_string(symbols.size()) + " sizes are dynamic; formulas have at most " +
-                  std::to_string(kMaxSizes) + ": bind some with --bind";
+    const auto of_inputs = std::ranges::count_if(
+        symbols, [&](size_t i) { return !graph.symbols()[i].place.empty(); });
+    out.problem = std::to_string(symbols.size()) +
+                  (of_inputs > 0 ? " sizes are dynamic" : " sizes depend on data") +
+                  "; formulas have at most " + std::to_string(kMaxSizes) +
+                  ": give values to some with --bind";
     return out;
   }
   std::vector<std::string_view> names;

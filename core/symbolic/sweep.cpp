@@ -89,6 +89,10 @@ Sweep plan_sweep(const Graph& graph, const std::vector<SweepAxis>& axes,
 void run_sweep(Graph& graph, Sweep& sweep, const std::vector<Plugin*>& plugins,
                const HardwareSource* hardware) {
   OtherSizes sizes(graph);
+  const auto mark_given = [&](bool given) {
+    for (const auto s : sweep.symbols) graph.mark_given(static_cast<size_t>(s), given);
+  };
+  mark_given(true);
   for (size_t p = 0; p < sweep.points.size(); ++p) {
     for (size_t i = 0; i < sweep.symbols.size(); ++i)
       sizes.set(static_cast<size_t>(sweep.symbols[i]), sweep.points[p][i]);
@@ -103,6 +107,7 @@ void run_sweep(Graph& graph, Sweep& sweep, const std::vector<Plugin*>& plugins,
       throw Error(kind, "--sweep " + point_text(graph, sweep, p) + ": " + e.what());
     }
   }
+  mark_given(false);
 }
 
 }  // namespace tmeter::core

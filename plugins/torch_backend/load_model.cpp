@@ -105,6 +105,7 @@ struct Loading {
     memory.forget_peak();
     keep_inputs(chosen.inputs, values);
     record(chosen.inputs, foreign, &values);
+    builder.property("assumed", why);
     call.warn("the model was run once with its real weights and made-up inputs (random numbers, " +
               std::string("integers 0), because ") + why +
               "; other inputs may take another way. Memory at most " +

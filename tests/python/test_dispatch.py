@@ -2,6 +2,7 @@
 left to torch.export."""
 
 import contextlib
+from collections import Counter
 import threading
 
 import pytest
@@ -55,7 +56,23 @@ def test_it_says_what_torch_export_says(name):
     if name == "graph attention":  # sizes that data decides: torch.export gives them names
         assert quick.export.way == FULL and "DynamicOutputShape" in quick.export.failed[0][1]
         return
+    if name in MASKED:
+        return assert_only_masks_are_missing(quick, full)
     assert_same(quick, full)
+
+
+#: transformers makes masks of ones when it is exported, and none when it runs.
+MASKED = {"t5", "wav2vec2", "roberta"}
+
+
+def assert_only_masks_are_missing(quick, full):
+    assert quick.export.way == QUICK, quick.export
+    for metric in ("params", "macs", "flops"):
+        assert quick.total(metric) == full.total(metric)
+    ops = [Counter(node["op"] for node in r.to_dict()["nodes"]) for r in (quick, full)]
+    assert set(ops[0] - ops[1]) <= {"aten::view"}
+    masks = {"arange", "expand", "unsqueeze", "ge", "le", "add", "where", "_assert_tensor_metadata"}
+    assert {op.removeprefix("aten::") for op in ops[1] - ops[0]} <= masks, ops[1] - ops[0]
 
 
 class Odd(nn.Module):

@@ -269,7 +269,7 @@ def test_saving_without_torch_s_self_test_writes_the_same(tmp_path):
         torch.export.save(program, path)
 
     canonicalize = serialize.canonicalize
-    assert saved(lambda p, f: save_program(p, f, None), "a.pt2") == saved(as_torch_does, "b.pt2")
+    assert saved(lambda p, f: save_program(p, f, None, ""), "a.pt2") == saved(as_torch_does, "b.pt2")
     assert serialize.canonicalize is canonicalize
 
 

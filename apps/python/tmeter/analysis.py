@@ -6,6 +6,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,7 +31,7 @@ def analyze(
     bind: Mapping[str, int] | None = None,
     weights: bool | Literal["auto"] = "auto",
     dynamic_batch: bool | Literal["auto"] = "auto",
-    via: Literal["auto", "torch.export"] = "auto",
+    via: Literal["auto", "torch.export", "all"] = "auto",
     threads: int | None = None,
     timeout: float | None = None,
     max_memory: int | str | None = None,
@@ -59,6 +60,8 @@ def analyze(
         via: ``"auto"`` records the operators of one call on fake tensors when no size is left open and
             no weights are asked for, which gives what torch.export would in a fraction of its time, and
             asks torch.export where that cannot be told for sure; ``"torch.export"`` always asks it.
+            ``"all"`` exports in every way that works, takes the figures of the first and compares
+            parameters, MACs and FLOPs: `Result.export` and a warning say where two ways disagree.
         threads: that read weights; default one for each core.
         timeout: seconds for the native program; it does not bound exporting.
         max_memory: bytes, or text such as ``"4GiB"``, for the native program.
@@ -70,8 +73,8 @@ def analyze(
         TorchError: a live module, but torch is missing or too old.
         ModelError, CannotRunError, PluginError, UsageError, CrashError: as the program says.
     """
-    if via not in ("auto", "torch.export"):
-        raise UsageError(f"via={via!r}: 'auto' or 'torch.export' is expected")
+    if via not in ("auto", "torch.export", "all"):
+        raise UsageError(f"via={via!r}: 'auto', 'torch.export' or 'all' is expected")
     names = _names(plugins)
     arguments = _arguments(names, options, hardware, bind, threads, timeout, max_memory, trust)
     if request:
@@ -80,13 +83,24 @@ def analyze(
         return _result(analyse(Path(model), [*arguments, *command_line_inputs(inputs)]))
     if isinstance(model, type):
         raise InputError(f"an instance is expected, got the class {model.__name__}; call it first")
-    from .export import Exported, export_and_use
+    from .export import Exported, export_and_use, export_every_way
 
     def analysed(exported: Exported) -> _Analysed:
         return analyse(exported.path, [*exported.arguments, *arguments])
 
     with_weights = bool(_READ_WEIGHTS & set(names)) if weights == "auto" else weights
     with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
+        if via == "all":
+            return _compared(
+                *export_every_way(
+                    model,
+                    inputs,
+                    Path(folder),
+                    analysed,
+                    weights=with_weights,
+                    dynamic_batch=dynamic_batch,
+                )
+            )
         found, export = export_and_use(
             model,
             inputs,
@@ -97,6 +111,37 @@ def analyze(
             via=via,
         )
     return _result(found, export)
+
+
+def _compared(found: list[tuple[str, _Analysed]], export: ExportInfo) -> Result:
+    """The first one's figures, and how those of the others compare."""
+    (way, first), *others = found
+    compared = []
+    for other, (report, _) in others:
+        differs = _differences(first[0], report)
+        agrees = "the same " + ", ".join(_COMPARED)
+        compared.append((other, f"differs: {differs}" if differs else agrees))
+        if differs:
+            text = f"exported by {other} the model has other figures than by {way}: {differs}"
+            first[0]["warnings"].append(text)
+    if not others:
+        compared.append(("nothing to compare", "no other way works"))
+    return _result(first, replace(export, compared=tuple(compared)))
+
+
+#: Totals that do not depend on how a model is written down.
+_COMPARED = ("params", "macs", "flops")
+
+
+def _differences(one: dict[str, Any], other: dict[str, Any]) -> str:
+    """ "macs 12 instead of 10" """
+
+    def shown(report: dict[str, Any], metric: str) -> str:
+        value, status = report["totals"].get(metric), report["totals_status"].get(metric)
+        return f"{value}" + (f" ({status})" if status else "")
+
+    pairs = [(m, shown(other, m), shown(one, m)) for m in _COMPARED]
+    return ", ".join(f"{m} {a} instead of {b}" for m, a, b in pairs if a != b)
 
 
 def command_line_of(

@@ -1,7 +1,7 @@
 """Totals of a result for experiment trackers. Thin: the trackers are imported when they are used.
 
 Only numbers are logged. A lower bound (something inside has no figure) is logged under
-``NAME_lower_bound``, so that no chart takes it for the figure; unknown and unavailable totals are left
+``NAME_lower_bound``, a figure that rests on an assumption under ``NAME_assumed``, so that no chart takes it for the figure; unknown and unavailable totals are left
 out. Units are those of ``result.totals["unit"]``.
 """
 
@@ -24,7 +24,7 @@ def scalars(result: Result, prefix: str = "tmeter/") -> dict[str, float]:
         value, status = result.total(metric), result.status(metric)
         if value is None:
             continue
-        suffix = f"_{status}" if status in ("lower_bound", "partial") else ""
+        suffix = f"_{status}" if status in ("lower_bound", "partial", "assumed") else ""
         found[f"{prefix}{metric}{suffix}"] = float(value)
     return found
 

@@ -2,7 +2,8 @@
 
 A figure is a number, or it is not and a status says why: ``unknown`` (no rule), ``unavailable``
 (nobody can tell here), ``not_finite``. A number may carry ``lower_bound`` or ``partial`` (something
-inside has no figure) or ``zero_by_rule``. Statuses are columns of their own, never numbers.
+inside has no figure), ``assumed`` (it rests on an assumption about data, which a warning names) or
+``zero_by_rule``. Statuses are columns of their own, never numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from typing import Any
 Row = Mapping[str, Any]
 Columns = dict[str, list[Any]]
 
-STATUSES = ("zero_by_rule", "unknown", "unavailable", "not_finite", "lower_bound", "partial")
+STATUSES = (
+    "zero_by_rule",
+    "unknown",
+    "unavailable",
+    "not_finite",
+    "lower_bound",
+    "partial",
+    "assumed",
+)
 
 
 def status_of(row: Row, metric: str) -> str | None:

@@ -31,17 +31,23 @@ class ExportInfo:
         failed: the ways tried before, each with why it failed.
         notes: what was different from the module as it is (a cache switched off, hooks left out).
         seconds: how long exporting took, failed ways included.
+        blind: what this way cannot see.
+        compared: with ``via="all"`` the other ways that worked, each with how its totals compare.
     """
 
     way: str
     failed: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     seconds: float
+    blind: str = ""
+    compared: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        lines = [f"exported by {self.way} in {self.seconds:.1f} s"]
+        seen = f", which {self.blind}" if self.blind else ""
+        lines = [f"exported by {self.way} in {self.seconds:.1f} s{seen}"]
         lines += [f"  not by {way}: {why}" for way, why in self.failed]
         lines += [f"  {note}" for note in self.notes]
+        lines += [f"  {way}: {how}" for way, how in self.compared]
         return "\n".join(lines)
 
 
@@ -94,7 +100,8 @@ class Result:
     def status(self, metric: str) -> str | None:
         """What a total is besides a plain number; None: nothing.
 
-        ``"lower_bound"`` (something inside has no figure), ``"partial"``, ``"unknown"`` (no rule),
+        ``"lower_bound"`` (something inside has no figure), ``"partial"``, ``"assumed"`` (it rests on an
+        assumption about data, which a warning names), ``"unknown"`` (no rule),
         ``"unavailable"``, ``"not_finite"``, ``"zero_by_rule"``.
 
         Raises:

@@ -53,10 +53,11 @@ bool apply_one(const Given& given, const InputSpec& input, const Scope& scope, S
   bool another = false;
   for (const json::element size : sizes) {
     const int64_t wanted = given.dims[i];
+    const auto place = "size " + std::to_string(i) + " of " + shown;
     if (symbols.is_fixed(size)) {
       another = another || symbols.value(size) != wanted;
-    } else if (const auto problem = symbols.fix(size, wanted); !problem.empty()) {
-      refuse(given, "size " + std::to_string(i) + " of " + shown + " " + problem);
+    } else if (const auto problem = symbols.fix(size, wanted, place); !problem.empty()) {
+      refuse(given, place + " " + problem);
     }
     ++i;
   }

@@ -191,8 +191,10 @@ int64_t Symbols::value_of(size_t index) {
     auto found = from_hints(index);
     auto& s = symbols_[index];
     if (!found) {
-      // Sizes 0 and 1 are special to torch (broadcasting, empty tensors), hence 2 at least.
-      found = std::min(std::max<int64_t>(s.min, 2), s.max);
+      // The largest, as the TorchScript backend has it. Sizes 0 and 1 are special to torch
+      // (broadcasting, empty tensors), hence 2 at least of what has no bound.
+      constexpr int64_t kNoBound = int64_t{1} << 40;
+      found = s.max < kNoBound ? s.max : std::max<int64_t>(s.min, 2);
       s.guessed = true;
     }
     s.value = found;
@@ -249,7 +251,7 @@ std::optional<int64_t> Symbols::solve(const Entry& entry, size_t symbol, int64_t
   return std::nullopt;
 }
 
-std::string Symbols::fix(json::element size, int64_t wanted) {
+std::string Symbols::fix(json::element size, int64_t wanted, const std::string& place) {
   Entry* entry = entry_of(size);
   if (!entry || !entry->expr || entry->symbols.size() != 1)
     return "cannot be set directly; use --bind with the symbols it is computed from";
@@ -264,8 +266,9 @@ std::string Symbols::fix(json::element size, int64_t wanted) {
   }
   if (s.fixed && s.value != solution)
     return "needs " + shown(s.name) + "=" + std::to_string(*solution) +
-           ", but another input needs " + std::to_string(*s.value);
+           ", but " + s.fixed_by + " needs " + std::to_string(*s.value);
   s.value = solution;
+  s.fixed_by = place;
   s.fixed = true;
   return "";
 }
@@ -292,16 +295,9 @@ void Symbols::report() {
                         " are computed with exact fractions; torch uses floating point, so for "
                         "other sizes than the recorded ones they may differ by one");
   std::string names;
-  size_t count = 0;
-  for (const auto& s : symbols_) {
-    if (!s.guessed || ++count > 5) continue;
-    names += (names.empty() ? "" : ", ") + shown(s.name) + "=" + std::to_string(*s.value);
-  }
-  if (count == 0) return;
-  if (count > 5) names += " and " + std::to_string(count - 5) + " more";
-  notes_.warn("", "sizes that depend on data have no recorded value; assumed " + names +
-                      " (the smallest the file allows, but 2 at least where it can be); set others "
-                      "with --bind NAME=VALUE");
+  for (const auto& s : symbols_)
+    if (s.guessed && s.expr) names.append(names.empty() ? "" : " ").append(s.name);
+  if (!names.empty()) builder_.property("assumed.symbols", names);
 }
 
 }  // namespace pt2

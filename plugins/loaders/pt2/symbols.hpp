@@ -37,8 +37,9 @@ class Symbols {
 
   /// A plain number, which no symbol can change.
   static bool is_fixed(json::element size) { return as_tagged(size).kind != "as_expr"; }
-  /// --input says this symbolic size is `wanted`. Returns what is wrong with that, or "".
-  std::string fix(json::element size, int64_t wanted);
+  /// --input says this symbolic size, "size 2 of input 'x'", is `wanted`. Returns what is wrong with
+  /// that, or "".
+  std::string fix(json::element size, int64_t wanted, const std::string& place);
 
   /// Once everything is built: tells about symbols that had to be guessed.
   void report();
@@ -49,6 +50,7 @@ class Symbols {
     int64_t min = 0, max = INT64_MAX;
     bool fixed = false, guessed = false;
     std::optional<int64_t> value;
+    std::string fixed_by;  // the size of an input that needs the value
     tmeter_id expr = 0;  // once pushed
   };
   struct Entry {

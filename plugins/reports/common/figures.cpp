@@ -27,6 +27,7 @@ std::string_view sign_of(const Cell& cell) {
 }
 
 std::string marked(const Cell& cell, const Metric& metric, std::string number) {
+  if (cell.assumed()) return "~" + number;
   if (!cell.partial()) return number;
   return (bounds_from_below(metric) ? "≥" : "≈") + number;
 }
@@ -87,13 +88,14 @@ std::optional<std::string_view> status_of(const Cell& cell, const Metric& metric
   if (cell.is_unavailable()) return "unavailable";
   if (cell.in_module()) return "in_module";
   if (cell.is_number() && !std::isfinite(cell.real())) return "not_finite";
+  if (cell.assumed()) return "assumed";
   if (cell.partial()) return bounds_from_below(metric) ? "lower_bound" : "partial";
   if (cell.is_zero_by_rule()) return "zero_by_rule";
   return std::nullopt;
 }
 
 std::string shown(const Cell& cell, const Metric& metric) {
-  if (!cell.partial())
+  if (!cell.partial() && !cell.assumed())
     if (const auto sign = sign_of(cell); !sign.empty()) return std::string(sign);
   if (cell.real() == 0) return marked(cell, metric, "0");
   return marked(cell, metric,

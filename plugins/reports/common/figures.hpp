@@ -1,8 +1,8 @@
 // A figure: a cell of the report, what it may lack, and how it is written.
 //
-// Eight things are never mixed up: a number, zero by rule (the operator costs nothing under this
+// Nine things are never mixed up: a number, zero by rule (the operator costs nothing under this
 // metric), a lower bound or a mean that leaves something out (the host says so: Cell::partial),
-// unknown (no rule), unavailable (this machine or file cannot tell), part of the figure of a module
+// one that rests on an assumption about data (Cell::assumed), unknown (no rule), unavailable (this machine or file cannot tell), part of the figure of a module
 // around it (a plugin gives that as a whole: Cell::in_module), and not applicable.
 #pragma once
 #include <optional>
@@ -42,11 +42,11 @@ std::string plain_number(const Cell& cell);
 bool bounds_from_below(const tmeter::Metric& metric);
 
 /// What a figure is besides a plain number: "zero_by_rule", "unknown", "unavailable",
-/// "in_module", "not_finite", "lower_bound", "partial"; nothing for plain numbers and where none
+/// "in_module", "not_finite", "lower_bound", "partial", "assumed"; nothing for plain numbers and where none
 /// applies.
 std::optional<std::string_view> status_of(const Cell& cell, const tmeter::Metric& metric);
 
-/// As people read it: "25.56 M", "≥4.09 G", "≈0.5" of a mean, "0", "0ʳ" by rule, "?", "n/a", "↑" in
+/// As people read it: "25.56 M", "≥4.09 G", "~4.09 G", "≈0.5" of a mean, "0", "0ʳ" by rule, "?", "n/a", "↑" in
 /// a module's figure, "–".
 std::string shown(const Cell& cell, const tmeter::Metric& metric);
 
@@ -55,7 +55,8 @@ std::string shown_in_full(const Cell& cell, const tmeter::Metric& metric);
 
 /// Says what the signs in `shown` mean.
 inline constexpr std::string_view kLegend =
-    "0ʳ: zero by rule · ≥: a lower bound, as something inside has no figure · ?: unknown, no rule "
+    "0ʳ: zero by rule · ≥: a lower bound, as something inside has no figure · ~: rests on an "
+    "assumption about data, which a warning names · ?: unknown, no rule "
     "for it · n/a: not available from this file or machine · ↑: in the figure of a module around "
     "it, which a "
     "plugin gives as a whole · –: does not apply";

@@ -60,6 +60,9 @@ tmeter::ComparisonView view_of(const Report& report) {
   return view;
 }
 
+/// A difference from it bounds nothing.
+bool is_uncertain(const Cell& cell) { return cell.partial() || cell.assumed(); }
+
 }  // namespace
 
 bool Change::differs() const {
@@ -76,7 +79,7 @@ std::optional<Cell> Change::difference() const {
   int64_t exact = 0;
   const bool exactly = counts && !__builtin_sub_overflow(whole(after), whole(before), &exact);
   const Cell out = exactly ? Cell(tmeter::Count(exact)) : Cell(after.real() - before.real());
-  return before.partial() || after.partial() ? out.as_partial() : out;
+  return is_uncertain(before) || is_uncertain(after) ? out.as_partial() : out;
 }
 
 std::optional<double> Change::relative() const {
@@ -92,7 +95,7 @@ std::string shown_difference(const Change& change, const Metric& metric) {
   if (!d) return "–";
   const double v = d->real();
   const auto text = tmeter::scaled(std::fabs(v), metric.unit_kind(), metric.unit()).text();
-  return (d->partial() ? "≈" : "") + (v == 0 ? "0" : with_sign(text, v < 0, false));
+  return (is_uncertain(*d) ? "≈" : "") + (v == 0 ? "0" : with_sign(text, v < 0, false));
 }
 
 std::string shown_relative(const Change& change) {
@@ -220,12 +223,12 @@ std::string assertion_value(const Changes& changes, const tmeter::AssertionView&
         value.is_int() && metric.unit_kind() == TMETER_UNIT_COUNT
             ? tmeter::grouped(std::abs(value.count().value()))
             : tmeter::scaled(std::fabs(value.real()), metric.unit_kind(), metric.unit()).text();
-    return (value.partial() ? "≈" : "") + with_sign(text, negative, zero);
+    return (is_uncertain(value) ? "≈" : "") + with_sign(text, negative, zero);
   }
   const auto text = value.is_int()
                         ? tmeter::grouped(std::abs(value.count().value()))
                         : tmeter::scaled(std::fabs(value.real()), TMETER_UNIT_RATIO, "").text();
-  return (value.partial() ? "≈" : "") + with_sign(text, negative, zero);
+  return (is_uncertain(value) ? "≈" : "") + with_sign(text, negative, zero);
 }
 
 }  // namespace diff_report

@@ -179,6 +179,8 @@ void write_summary(Json& json, const Report& report) {
   write_sweep(json, report);
   json.key("lower_bounds");
   write_lower_bounds(json, report);
+  json.key("assumed");
+  write_assumed(json, report);
   json.close('}').finish();
 }
 

@@ -176,18 +176,32 @@ void write_figures(Json& json, const Report& report, int32_t axis) {
   json.close(']').finish();
 }
 
-void write_lower_bounds(Json& json, const Report& report) {
+namespace {
+
+/// [metric, module, …] of totals that are `doubtful`; module 0 stands for the model.
+template <class Doubtful>
+void write_doubts(Json& json, const Report& report, Doubtful doubtful) {
   json.open('[');
   const auto modules = report.graph().modules();
   for (const auto& metric : report.metrics()) {
-    if (!report.total(metric).partial()) continue;
+    if (!doubtful(report.total(metric))) continue;
     json.open('[').index(metric.index());
     json.index(0);  // stands for the model
     for (size_t i = 1; i < modules.size(); ++i)
-      if (report.cell(metric, modules[i]).partial()) json.index(i);
+      if (doubtful(report.cell(metric, modules[i]))) json.index(i);
     json.close(']');
   }
   json.close(']');
+}
+
+}  // namespace
+
+void write_lower_bounds(Json& json, const Report& report) {
+  write_doubts(json, report, [](const tmeter::Cell& c) { return c.partial(); });
+}
+
+void write_assumed(Json& json, const Report& report) {
+  write_doubts(json, report, [](const tmeter::Cell& c) { return c.assumed(); });
 }
 
 }  // namespace html_report

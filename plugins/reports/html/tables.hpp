@@ -17,5 +17,6 @@ void write_figures(Json& json, const tmeter::Report& report, int32_t axis);
 
 /// [[metric, module…]…]: modules whose figure is a lower bound, because something inside has none.
 void write_lower_bounds(Json& json, const tmeter::Report& report);
+void write_assumed(Json& json, const tmeter::Report& report);
 
 }  // namespace html_report

@@ -56,6 +56,7 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view, G
   }
   tree.root = total_branch(report, columns);
   if (any_partial(tree.root.cells)) tree.legend = {kLowerBound};
+  if (any_assumed(tree.root.cells)) tree.legend.emplace_back(kAssumed);
   const auto& all = groups.all();
   if (std::any_of(all.begin(), all.end(),
                   [](const auto& g) { return any_in_module(cells_of(g.sums)); }))

@@ -35,6 +35,7 @@ class ModuleFacts {
   bool called(const Module& m) const { return called_[m.index()]; }
   bool tied(const Module& m) const { return tied_[m.index()]; }
   bool any_partial() const { return partial_; }
+  bool any_assumed() const { return assumed_; }
   bool any_in_module() const { return in_module_; }
   size_t reused() const { return reused_; }
   size_t unused() const {
@@ -74,9 +75,10 @@ class ModuleFacts {
         if (owner) tied_[owner.index()] = true;
   }
   void find_marks(const Report& report, const tmeter::Metric& metric) {
-    for (size_t i = 0; i < parents_.size() && !(partial_ && in_module_); ++i) {
+    for (size_t i = 0; i < parents_.size() && !(partial_ && in_module_ && assumed_); ++i) {
       const auto cell = i == 0 ? report.total(metric) : report.cell(metric, TMETER_AXIS_MODULE, i);
       partial_ = partial_ || cell.partial();
+      assumed_ = assumed_ || cell.assumed();
       in_module_ = in_module_ || cell.in_module();
     }
   }
@@ -85,7 +87,7 @@ class ModuleFacts {
   std::vector<bool> calls_, called_, tied_;
   std::vector<tmeter::Tensor> ties_;
   size_t reused_ = 0;
-  bool partial_ = false, in_module_ = false;
+  bool partial_ = false, assumed_ = false, in_module_ = false;
 };
 
 /// Whether a level could fit a screen once repeats are folded; it spares building huge levels.
@@ -106,6 +108,7 @@ std::vector<std::string> legend(const ModuleFacts& facts) {
   const size_t reused = facts.reused(), unused = facts.unused();
   std::vector<std::string> lines;
   if (facts.any_partial()) lines.emplace_back(kLowerBound);
+  if (facts.any_assumed()) lines.emplace_back(kAssumed);
   if (facts.any_in_module()) lines.emplace_back(kInModule);
   const auto modules = [](size_t n) {
     return std::to_string(n) + (n == 1 ? " module is" : " modules are");

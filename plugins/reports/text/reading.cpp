@@ -27,10 +27,9 @@ Figure figure_of(const Cell& cell, const tmeter::Metric& metric, bool raw) {
     figure = {std::move(scaled.number), std::move(scaled.unit), Style::kPlain};
   }
   if (cell.real() == 0) figure.style = Style::kQuiet;
-  if (cell.partial()) {
-    figure.number.insert(0, reports::bounds_from_below(metric) ? "≥" : "≈");
-    figure.style = Style::kWarning;
-  }
+  if (cell.assumed()) figure.number.insert(0, "~");
+  if (cell.partial()) figure.number.insert(0, reports::bounds_from_below(metric) ? "≥" : "≈");
+  if (cell.assumed() || cell.partial()) figure.style = Style::kWarning;
   return figure;
 }
 

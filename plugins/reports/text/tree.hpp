@@ -17,12 +17,19 @@ namespace text_report {
 inline constexpr const char* kLowerBound =
     "≥: a lower bound; some operators or tensors inside have no figure";
 
+/// For the legend of a tree with cells that rest on an assumption.
+inline constexpr const char* kAssumed =
+    "~: rests on an assumption about data, which a warning names";
+
 /// For the legend of a tree with cells that are part of a module's figure.
 inline constexpr const char* kInModule =
     "↑: in the figure of a module around it, which a plugin gives as a whole";
 
 inline bool any_in_module(const std::vector<Cell>& cells) {
   return std::any_of(cells.begin(), cells.end(), [](const Cell& c) { return c.in_module(); });
+}
+inline bool any_assumed(const std::vector<Cell>& cells) {
+  return std::any_of(cells.begin(), cells.end(), [](const Cell& c) { return c.assumed(); });
 }
 inline bool any_partial(const std::vector<Cell>& cells) {
   return std::any_of(cells.begin(), cells.end(), [](const Cell& c) { return c.partial(); });

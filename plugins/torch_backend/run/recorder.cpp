@@ -78,6 +78,7 @@ void Recorder::output(const c10::IValue& value) {
 void Recorder::assumed(Assumption assumption, const OperatorInfo& op, const std::string& path) {
   if (assumption == Assumption::kNone || !warned_.insert(op.full_name()).second) return;
   const auto place = op.full_name() + (path.empty() ? "" : " in " + path);
+  builder_.property("assumed", place);
   switch (assumption) {
     case Assumption::kLargest:
       return call_.warn("the size of the result of " + place +

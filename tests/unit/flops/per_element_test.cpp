@@ -54,6 +54,7 @@ const Row kRows[] = {
     {0, 2, "aminmax count_nonzero nansum"},
     {1, 2, "nanmean"},
     {1, 2, "norm linalg_norm linalg_vector_norm frobenius_norm native_norm norm_except_dim"},
+    {0, 3, "histc"},                                  // bin: subtract, multiply; count
     {0, 3, "l1_loss mse_loss dist trapz trapezoid"},  // subtract, square or abs, add
     {0, 4, "kl_div"},                                 // y * (log y - x), add
     {1, 4, "pairwise_distance"},                      // subtract, eps, square, add; root

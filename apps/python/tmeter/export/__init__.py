@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from ..errors import InputError, TorchError
 from ..result import ExportInfo
+from .note import blind_spot
 
 _MINIMUM = (2, 6)
 
@@ -21,6 +22,26 @@ class Exported:
 
     path: Path
     arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Attempt(Generic[T]):
+    """A way of exporting and what came of it.
+
+    Attributes:
+        outcome: what was made of the file, or why there is none.
+        notes: what was different from the module as it is.
+        assumed: what the figures rest on.
+    """
+
+    way: str
+    outcome: T | Exception
+    notes: tuple[str, ...]
+    assumed: tuple[str, ...]
+
+    def info(self, failed: tuple[tuple[str, str], ...], seconds: float) -> ExportInfo:
+        notes = (*self.notes, *self.assumed)
+        return ExportInfo(self.way, failed, notes, seconds, blind_spot(self.way))
 
 
 #: What is done with an export: when the program cannot use it, the next way is tried.
@@ -43,6 +64,24 @@ def export_and_use(
 
     return first_that_works(
         model, inputs, folder, use, weights=weights, dynamic_batch=dynamic_batch, via=via
+    )
+
+
+def export_every_way(
+    model: Any,
+    inputs: Any,
+    folder: Path,
+    use: Use[T],
+    *,
+    weights: bool = False,
+    dynamic_batch: bool | Literal["auto"] = "auto",
+) -> tuple[list[tuple[str, T]], ExportInfo]:
+    """What `use` returns of the file of each way that works; the first is that of `export_and_use`."""
+    require_torch()
+    from .ways import every_way
+
+    return every_way(
+        model, inputs, folder, use, weights=weights, dynamic_batch=dynamic_batch
     )
 
 

@@ -49,12 +49,25 @@ def example_of(model: nn.Module, inputs: Any) -> Example:
 
 def _example(model: nn.Module, inputs: Any) -> Example:
     if isinstance(inputs, Mapping):
-        return Example((), {str(k): _value(model, v, str(k)) for k, v in inputs.items()})
+        texts = _texts(model)
+        return Example(
+            (),
+            {str(k): v if k in texts else _value(model, v, str(k)) for k, v in inputs.items()},
+        )
     if is_sizes(inputs):
         inputs = Shape(_with_batch(model, tuple(inputs)))
     if isinstance(inputs, (tuple, list)):
         return Example(tuple(_value(model, v, "") for v in inputs))
     return Example((_value(model, inputs, ""),))
+
+
+def _texts(model: nn.Module) -> set[str]:
+    """Parameters of forward that are texts, which are no shapes then."""
+    try:
+        parameters = inspect.signature(model.forward).parameters.values()
+    except (TypeError, ValueError):
+        return set()
+    return {p.name for p in parameters if isinstance(p.default, str) or p.annotation in (str, "str")}
 
 
 def _value(model: nn.Module, value: Any, name: str) -> Any:

@@ -3,7 +3,8 @@ what else it does (proxies, verification, serialization), which is most of its t
 
 The program that comes out is the one torch.export's non-strict mode makes when no size is open: the
 same dispatch key, the same state. Whatever cannot be told apart with certainty raises `Unfit`, and
-torch.export is asked.
+torch.export is asked. Unlike it, what is recorded is what the model does when it is *not* exported,
+unless `exporting` is set, and what forward asks of small buffers is answered.
 """
 
 from __future__ import annotations
@@ -17,12 +18,18 @@ from typing import Any
 import torch
 from torch import nn
 from torch._dispatch.python import enable_python_dispatcher
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+)
 from torch.fx.experimental.proxy_tensor import ProxyTorchDispatchMode, PythonKeyTracer
 from torch.fx.graph import _Namespace
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .arguments import Example
+from .exporting import exporting_flag
 from .program_text import Program, Row, Unfit
+from .values import Values
 
 
 #: As torch.export does for numbers that a model makes tensors of.
@@ -33,9 +40,10 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
     """Sees each operator before it is taken apart, as the tracer of torch.export does; only such modes
     may stand there, which is all that this has of its base."""
 
-    def __init__(self, program: Program, calls: _Calls) -> None:
+    def __init__(self, program: Program, calls: _Calls, mode: Any, values: Values) -> None:
         super().__init__(PythonKeyTracer(), "fake", pre_dispatch=True)
         self._program, self._calls = program, calls
+        self._mode, self._values = mode, values
 
     def __enter__(self) -> Any:
         return TorchDispatchMode.__enter__(self)  # type: ignore[no-untyped-call]
@@ -48,10 +56,35 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
             raise Unfit(f"{func} takes a function")
         kwargs = kwargs or {}
         given = self._program.arguments(func, args, kwargs)
-        result = func(*args, **kwargs)
+        try:
+            result = func(*args, **kwargs)
+        except (DataDependentOutputException, DynamicOutputShapeException):
+            result = self._values.answer(func, args, kwargs)
+            chosen = self._values.shape(func, args) if result is None else None
+            if chosen is not None:
+                result = self._like(chosen)
+            if result is None:
+                raise
+            if not isinstance(result, (torch.Tensor, tuple, list)):
+                return result  # reading a number is no operator of the model
+            if chosen is None:
+                result = self._fake(result)
+        self._values.note(func, args, kwargs, result)
         written = _WRITTEN_AS.get(func, func)
         self._program.add(Row(written, given, self._calls.stack(), _place()), result)
         return result
+
+
+    def _fake(self, real: Any) -> Any:
+        if not isinstance(real, torch.Tensor):
+            return type(real)(self._fake(x) for x in real)
+        fake = self._like(real)
+        self._values.give(fake, real)
+        return fake
+
+    def _like(self, real: torch.Tensor) -> torch.Tensor:
+        with self._mode:
+            return torch.empty_strided(real.shape, real.stride(), dtype=real.dtype)
 
 
 class _Calls:
@@ -123,18 +156,20 @@ def _no_autocast() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _as_when_exporting() -> Iterator[None]:
-    """What models and torch ask for when they are exported, and torch.export sets."""
-    from torch._export.utils import _compiling_state_context
+def _as_when_exporting(exporting: bool) -> Iterator[None]:
+    """What torch.export sets, but for what models ask it by unless `exporting`."""
     from torch.export._trace import _ignore_backend_decomps
 
     grad = torch.is_grad_enabled()
-    # What is compiled inside runs as it was written.
+    fused = torch.backends.mha.get_fastpath_enabled()
+    # What is compiled inside runs as it was written, and layers operator by operator.
     eager = torch.compiler.set_stance("force_eager")
-    with _ignore_backend_decomps(), _compiling_state_context(), eager:
+    with _ignore_backend_decomps(), exporting_flag(exporting), eager:
         try:
+            torch.backends.mha.set_fastpath_enabled(False)
             yield
         finally:
+            torch.backends.mha.set_fastpath_enabled(fused)
             torch._C._set_grad_enabled(grad)
 
 
@@ -160,8 +195,10 @@ def _place() -> str:
     return torchs
 
 
-def capture(model: nn.Module, example: Example, mode: Any) -> Program:
-    """What a shadow of fake tensors of `mode` does with the example.
+def capture(
+    model: nn.Module, example: Example, mode: Any, values: Values, *, exporting: bool
+) -> Program:
+    """What a shadow of fake tensors of `mode` does with the example, as far as `values` are known.
 
     Raises:
         Unfit: this cannot be written down as torch.export would, or anything the model raises.
@@ -172,12 +209,12 @@ def capture(model: nn.Module, example: Example, mode: Any) -> Program:
     calls = _Calls(model)
     program = Program(model, example, _Namespace(), calls.path)
     with (
-        _as_when_exporting(),
+        _as_when_exporting(exporting),
         _no_autocast(),
         mode,
         enable_python_dispatcher(),
         _called(calls),
-        _Recorder(program, calls),
+        _Recorder(program, calls, mode, values),
         torch._C._EnablePreDispatch(),
     ):
         outputs = model(*example.args, **example.kwargs)

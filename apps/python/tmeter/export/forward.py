@@ -10,19 +10,32 @@ from typing import Any
 import torch
 from torch import nn
 
+from .arguments import Example
+from .exporting import watched
+from .plain import fix_plain_inputs
 
-def prepare(model: nn.Module) -> list[str]:
-    """Changes the shadow, never the user's module; returns notes."""
+
+def prepare(model: nn.Module, example: Example, asked: list[str]) -> tuple[Example, list[str]]:
+    """Changes the shadow, never the user's module.
+
+    Args:
+        asked: gets the places where forward asks torch whether it is being exported.
+
+    Returns:
+        What forward takes then, and notes.
+    """
     notes = _switch_cache_off(model) + _switch_experts(model)
     _skip_idle_conversions(model)
+    example, fixed = fix_plain_inputs(model, example)
     original = model.forward
 
     @functools.wraps(original)
     def forward(*args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
-        return tuple(tensors_in(original(*args, **kwargs)))
+        with watched(asked):
+            return tuple(tensors_in(original(*args, **kwargs)))
 
     model.forward = forward
-    return notes
+    return example, notes + fixed
 
 
 def _skip_idle_conversions(model: nn.Module) -> None:

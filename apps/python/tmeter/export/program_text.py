@@ -6,6 +6,7 @@ import inspect
 import json
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,8 @@ import torch
 from torch import nn
 
 from .arguments import Example
+from .exporting import Products
+from .note import NOTE
 
 
 class Unfit(Exception):
@@ -45,6 +48,34 @@ _MEMORY_FORMATS = {
     torch.preserve_format: 4,
 }
 _SCHEMA = {"major": 8, "minor": 0}
+
+#: Operators that multiply and accumulate, by how their names begin.
+_PRODUCTS = (
+    "conv",
+    "_conv",
+    "linear",
+    "matmul",
+    "mm",
+    "bmm",
+    "addmm",
+    "baddbmm",
+    "addbmm",
+    "mv",
+    "addmv",
+    "dot",
+    "einsum",
+    "bilinear",
+    "tensordot",
+    "scaled_dot_product",
+    "_scaled_dot_product",
+    "_grouped_mm",
+    "grouped_mm",
+    "lstm",
+    "gru",
+    "rnn_",
+    "_native_multi_head",
+    "_transformer_encoder",
+)
 _DETACH = torch.ops.aten.detach.default
 
 
@@ -275,7 +306,18 @@ class Program:
             kept.append(row)
         self._rows = kept[::-1]
 
-    def save(self, path: Path) -> None:
+    def products(self) -> Products:
+        """What is multiplied: comparable between programs of one model."""
+        return Counter(
+            (row.operator._schema.name, tuple(map(self._sizes, sorted(_names_in(row.arguments)))))
+            for row in self._rows
+            if row.operator._schema.name.partition("::")[2].startswith(_PRODUCTS)
+        )
+
+    def _sizes(self, name: str) -> tuple[int, ...]:
+        return tuple(n["as_int"] for n in self._values[name]["sizes"])
+
+    def save(self, path: Path, note: str) -> None:
         """Without weights each is one stored element, as in tmeter.export.saving; ties still show."""
         users = [{"user_input": {"arg": {"as_tensor": {"name": n}}}} for n in self._user_names()]
         tensors = [{"as_tensor": {"name": name}} for name in self._in_order()]
@@ -321,6 +363,7 @@ class Program:
             write("archive_format", "pt2")
             write("archive_version", "0")
             write("byteorder", sys.byteorder)
+            write(NOTE, note)
             write("models/model.json", document)
             for folder, table, prefix in (
                 ("weights", self._stored, "weight"),

@@ -12,11 +12,12 @@ from torch import nn
 
 from ..errors import ExportError
 from .arguments import Example
+from .note import NAME
 from .shadow import one_element
 
 
 def save_program(
-    program: torch.export.ExportedProgram, path: Path, weights_of: nn.Module | None
+    program: torch.export.ExportedProgram, path: Path, weights_of: nn.Module | None, note: str
 ) -> None:
     """Without weights each is one stored element: a few bytes, and ties still show."""
     given = _weights(weights_of) if weights_of is not None else {}
@@ -31,7 +32,7 @@ def save_program(
                 table[name] = _stand_in(tensor, replaced)
     program._example_inputs = None
     with _without_self_test():
-        torch.export.save(program, path)
+        torch.export.save(program, path, extra_files={NAME: note})
 
 
 @contextlib.contextmanager
@@ -78,10 +79,10 @@ def _stand_in(tensor: torch.Tensor, replaced: dict[int, torch.Tensor]) -> torch.
     return made
 
 
-def save_traced(
-    model: nn.Module, example: Example, path: Path, weights_of: nn.Module | None
-) -> None:
-    traced: Any = torch.jit.trace(  # type: ignore[no-untyped-call]
+def traced(
+    model: nn.Module, example: Example, weights_of: nn.Module | None
+) -> Any:
+    made: Any = torch.jit.trace(  # type: ignore[no-untyped-call]
         model,
         example_inputs=example.args or None,
         example_kwarg_inputs=example.kwargs or None,
@@ -90,7 +91,11 @@ def save_traced(
     )
     if weights_of is not None:
         given = _weights(weights_of)
-        for name, tensor in (*traced.named_parameters(), *traced.named_buffers()):
+        for name, tensor in (*made.named_parameters(), *made.named_buffers()):
             if name in given:
                 tensor.data = given[name].detach().cpu()
-    traced.save(str(path))
+    return made
+
+
+def save_script(script: Any, path: Path, note: str) -> None:
+    script.save(str(path), _extra_files={NAME: note})

@@ -2,7 +2,7 @@
 
 Parameters and buffers are replaced while the module's structure is copied, so no weight is ever
 copied: by fake tensors (shape, dtype, stride, device, no data) for exporting, by tensors of one stored
-element for tracing, which runs for real.
+element for tracing, which runs for real. Small ones keep their values: forward may ask them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from ..errors import ExportError, InputError
+from .values import worth_keeping
 
 Replace = Callable[[torch.Tensor], torch.Tensor]
 
@@ -143,6 +144,11 @@ def _undo_offloading(model: nn.Module) -> list[str]:
             del module._old_forward
         del module._hf_hook
     return ["accelerate's offloading was left out"] if found else []
+
+
+def small_or_one_element(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor's values, on the CPU, where it is small."""
+    return tensor.detach().cpu().clone() if worth_keeping(tensor) else one_element(tensor)
 
 
 def one_element(tensor: torch.Tensor) -> torch.Tensor:

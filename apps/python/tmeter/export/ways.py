@@ -10,9 +10,9 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar, cast
 
 import torch
 from torch import nn
@@ -22,11 +22,18 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from ..errors import CannotRunError, Error, ExportError, InputError, ModelError
 from ..result import ExportInfo
 from ..specs import command_line_inputs
-from . import Exported, Use, require_module, torch_version
+from . import Attempt, Exported, Use, require_module, torch_version
 from .arguments import Example, example_of
+from .exporting import difference
 from .forward import prepare
-from .saving import save_program, save_traced
-from .shadow import one_element, require_whole, shadow_of, unwrapped
+from .note import note_of
+from .reads import watched
+from .saving import save_program, save_script, traced
+from .shadow import one_element, require_whole, shadow_of, small_or_one_element, unwrapped
+from .values import Values, worth_keeping
+
+if TYPE_CHECKING:
+    from .program_text import Program
 
 T = TypeVar("T")
 
@@ -36,16 +43,21 @@ _ONE_AT_A_TIME = threading.RLock()
 
 @dataclass
 class Task:
-    """A module to export."""
+    """A module to export in one way."""
 
     model: nn.Module
     example: Example
     folder: Path
     weights: bool
-    notes: list[str]
+    way: str = ""
+    notes: list[str] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)
 
     def path(self, suffix: str) -> Path:
         return self.folder / f"{type(self.model).__name__}{suffix}"
+
+    def note(self) -> str:
+        return note_of(self.way, self.assumed)
 
 
 def first_that_works(
@@ -60,20 +72,58 @@ def first_that_works(
 ) -> tuple[T, ExportInfo]:
     """Raises ExportError with all attempts, or InputError when the module itself refuses."""
     start = time.monotonic()
-    notes: list[str] = []
     with _ONE_AT_A_TIME, quiet():
         ready = _ready_made(model, folder, inputs)
         if ready is not None:
             exported, way = ready
             return use(exported), ExportInfo(way, (), (), time.monotonic() - start)
-        require_module(model)
-        model, notes = unwrapped(model)
-        require_whole(model)
-        task = Task(model, example_of(model, inputs), folder, weights, notes)
-        ways = _ways(task.example, dynamic_batch, via == "auto" and not weights)
-        used, way, failed = _try_all(task, ways, use)
-    notes = list(dict.fromkeys(task.notes))
-    return used, ExportInfo(way, tuple(failed), tuple(notes), time.monotonic() - start)
+        task, ways = _prepared(model, inputs, folder, weights, dynamic_batch, via)
+        failed: list[tuple[str, str]] = []
+        for attempt in _attempts(task, ways, use):
+            if isinstance(attempt.outcome, Exception):
+                failed.append((attempt.way, why(attempt.outcome)))
+            else:
+                return attempt.outcome, attempt.info(tuple(failed), time.monotonic() - start)
+    raise _no_way(task, failed)
+
+
+def every_way(
+    model: Any,
+    inputs: Any,
+    folder: Path,
+    use: Use[T],
+    *,
+    weights: bool,
+    dynamic_batch: bool | Literal["auto"],
+) -> tuple[list[tuple[str, T]], ExportInfo]:
+    """What `use` made of the file of each way that works, in the order in which they are tried."""
+    start = time.monotonic()
+    with _ONE_AT_A_TIME, quiet():
+        if isinstance(model, (torch.export.ExportedProgram, torch.jit.ScriptModule)):
+            raise InputError("via='all': a module is expected, as this is exported already")
+        task, ways = _prepared(model, inputs, folder, weights, dynamic_batch, "auto")
+        attempts = list(_attempts(task, ways, use))
+    failed = [(a.way, why(a.outcome)) for a in attempts if isinstance(a.outcome, Exception)]
+    worked = [a for a in attempts if not isinstance(a.outcome, Exception)]
+    if not worked:
+        raise _no_way(task, failed)
+    used = [(a.way, cast(T, a.outcome)) for a in worked]
+    return used, worked[0].info(tuple(failed), time.monotonic() - start)
+
+
+def _prepared(
+    model: Any,
+    inputs: Any,
+    folder: Path,
+    weights: bool,
+    dynamic_batch: bool | Literal["auto"],
+    via: Via,
+) -> tuple[Task, list[tuple[str, Way]]]:
+    require_module(model)
+    model, notes = unwrapped(model)
+    require_whole(model)
+    task = Task(model, example_of(model, inputs), folder, weights, notes=notes)
+    return task, _ways(task.example, dynamic_batch, via == "auto" and not weights)
 
 
 def _ready_made(model: Any, folder: Path, inputs: Any) -> tuple[Exported, str] | None:
@@ -137,30 +187,40 @@ def _batch_of(example: Example) -> int | None:
     return sizes.pop() if len(sizes) == 1 and min(sizes) >= 2 else None
 
 
-def _try_all(
-    task: Task, ways: list[tuple[str, Way]], use: Use[T]
-) -> tuple[T, str, list[tuple[str, str]]]:
-    failed: list[tuple[str, str]] = []
-    depends_on_data = False
+def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[Attempt[T]]:
+    """Each way with what `use` made of its file, or with why it failed."""
+    depends_on_data = any_worked = False
     for name, way in ways:
         if depends_on_data and name.startswith("torch.export"):
             continue  # it will not find another answer
-        if way is _script:
+        if way is _script and not any_worked:
             _require_it_runs(task)
+        own = replace(task, way=name, notes=list(task.notes), assumed=[])
+        outcome: T | Exception
         try:
             with _random_state_kept(task.model):
-                exported = way(task)
-            return use(exported), name, failed
+                exported = way(own)
+            outcome = use(exported)
+            any_worked = True
         except (ModelError, CannotRunError) as error:
-            failed.append((name, f"tmeter cannot use it: {one_line(error)}"))
+            outcome = error
         except Error:
             raise
         except Exception as error:
-            failed.append((name, one_line(error)))
+            outcome = error
             # The quick way has no sizes that are open, with which torch.export gets further.
             depends_on_data = way is not _capture and _depends_on_data(error)
+        yield Attempt(name, outcome, tuple(dict.fromkeys(own.notes)), tuple(own.assumed))
+
+
+def why(error: Exception) -> str:
+    ours = isinstance(error, (ModelError, CannotRunError))
+    return f"tmeter cannot use it: {one_line(error)}" if ours else one_line(error)
+
+
+def _no_way(task: Task, failed: list[tuple[str, str]]) -> ExportError:
     tried = "\n".join(f"  {way}: {why}" for way, why in failed)
-    raise ExportError(
+    return ExportError(
         f"{type(task.model).__name__} cannot be exported:\n{tried}\n"
         "What helps: torch.export's documentation on data-dependent control flow (torch.cond, "
         "torch._check), analysing the part of the model that matters, or writing a TorchScript or "
@@ -174,12 +234,26 @@ def _open_sizes() -> FakeTensorMode:
     return FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv())
 
 
-def _fake(task: Task, mode: FakeTensorMode, *, quick: bool = False) -> tuple[nn.Module, Example]:
+@dataclass
+class _Shadow:
+    """A copy of fake tensors, and what it is called with."""
+
+    model: nn.Module
+    example: Example
+    values: Values
+    asked: list[str]  # where forward asks whether it is being exported
+
+
+def _fake(
+    task: Task, mode: FakeTensorMode, *, quick: bool = False, known_inputs: bool = False
+) -> _Shadow:
     """The shadow and its arguments as fake tensors of one mode, where the module's weights are.
 
     Args:
         quick: weights are made at once, not by the mode, which also remembers whose views they are.
+        known_inputs: the inputs' values are known, too: those given, zeros, ones of masks.
     """
+    values = Values()
     home = _device_of(task.model)
 
     def like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
@@ -196,16 +270,32 @@ def _fake(task: Task, mode: FakeTensorMode, *, quick: bool = False) -> tuple[nn.
     def fake_input(tensor: torch.Tensor) -> torch.Tensor:
         """Of an input only size and dtype matter, not where it is."""
         elsewhere = tensor.device != home and tensor.layout == torch.strided
-        return like(tensor, home) if elsewhere else fake(tensor)
+        made = like(tensor, home) if elsewhere else fake(tensor)
+        if known_inputs:
+            values.give(made, _value_of_input(tensor))
+        return made
 
     def weight(tensor: torch.Tensor) -> torch.Tensor:
         if not quick or _is_special(tensor) or tensor.layout != torch.strided:
-            return fake(tensor)
-        return _fake_weight(tensor, mode, home if tensor.is_meta else tensor.device)
+            made = fake(tensor)
+        else:
+            made = _fake_weight(tensor, mode, home if tensor.is_meta else tensor.device)
+        if worth_keeping(tensor):
+            values.give(made, tensor)
+        return made
 
     model, notes = shadow_of(task.model, weight)
-    task.notes += notes + prepare(model)
-    return model, task.example.made_by(fake_input)
+    asked: list[str] = []
+    example, more = prepare(model, task.example, asked)
+    task.notes += notes + more
+    return _Shadow(model, example.made_by(fake_input), values, asked)
+
+
+def _value_of_input(tensor: torch.Tensor) -> torch.Tensor:
+    """A mask that lets everything pass is what most models are called with."""
+    if not tensor.is_meta and not isinstance(tensor, FakeTensor):
+        return tensor
+    return torch.ones(tensor.shape, dtype=tensor.dtype)
 
 
 def _fake_weight(tensor: torch.Tensor, mode: FakeTensorMode, device: torch.device) -> torch.Tensor:
@@ -235,17 +325,47 @@ def _device_of(model: nn.Module) -> torch.device:
 
 
 def _capture(task: Task) -> Exported:
-    from .capture import capture  # where torch has other insides it fails alone
-
-    mode = FakeTensorMode(allow_non_fake_inputs=True)
-    model, example = _fake(task, mode, quick=True)
+    """As the model is when nobody exports it; else, when that asks for data, as it is when exported."""
+    try:
+        program = _captured(task, exporting=False)
+    except Exception:
+        program = _captured(task, exporting=True)
+        _compare_branches(task)
     path = task.path(".pt2")
-    capture(model, example, mode).save(path)
+    program.save(path, task.note())
     return Exported(path)
 
 
+def _captured(task: Task, *, exporting: bool, known_inputs: bool = False) -> Program:
+    from .capture import capture  # where torch has other insides it fails alone
+
+    own = replace(task, notes=[])
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    shadow = _fake(own, mode, quick=True, known_inputs=known_inputs)
+    program = capture(shadow.model, shadow.example, mode, shadow.values, exporting=exporting)
+    task.notes += own.notes
+    return program
+
+
+def _compare_branches(task: Task) -> None:
+    """Whether the model multiplies the same when it is exported, as far as that can be told."""
+    own = replace(task, notes=[])
+    try:
+        exported = _captured(own, exporting=True).products()
+        eager = _captured(own, exporting=False, known_inputs=True).products()
+    except Exception:
+        return  # what it does otherwise depends on data that nobody has
+    found = difference(eager, exported)
+    if found is not None:
+        task.assumed.append(
+            f"{type(task.model).__name__} does otherwise when it is exported than when it runs: "
+            f"{found}; the figures are of what it does when it is exported"
+        )
+
+
 def _export(task: Task, *, strict: bool, open_batch: bool = False) -> Exported:
-    model, example = _fake(task, _open_sizes())
+    shadow = _fake(task, _open_sizes())
+    model, example = shadow.model, shadow.example
     options: dict[str, Any] = {"strict": strict}
     if open_batch:
         auto = torch.export.Dim.AUTO
@@ -254,8 +374,10 @@ def _export(task: Task, *, strict: bool, open_batch: bool = False) -> Exported:
         options["dynamic_shapes"] = _by_argument(model, example, *tree)
     with torch.no_grad() if _is_quantized(task.model) else contextlib.nullcontext():
         program = torch.export.export(model, example.args, example.kwargs or None, **options)
+    if shadow.asked or strict:
+        _compare_branches(task)
     path = task.path(".pt2")
-    save_program(program, path, task.model if task.weights else None)
+    save_program(program, path, task.model if task.weights else None, task.note())
     return Exported(path)
 
 
@@ -278,14 +400,50 @@ def _is_quantized(model: nn.Module) -> bool:
 
 
 def _trace(task: Task) -> Exported:
-    """Runs for real, on weights and inputs of one stored element."""
-    model, notes = shadow_of(task.model, one_element)
-    task.notes += notes + prepare(model)
-    example = task.example.made_by(lambda t: one_element(t) if t.is_meta else t.detach().cpu())
-    path = task.path(".pt")
+    """Runs for real, on weights and inputs of one stored element; small weights keep their values."""
+    model, example = _runnable(task)
     with torch.no_grad():
-        save_traced(model, example, path, task.model if task.weights else None)
+        script = traced(model, example, task.model if task.weights else None)
+    places = _places_that_read_data(replace(task, notes=[]))
+    if places:
+        task.assumed.append(_decided_by_data(places))
+    path = task.path(".pt")
+    save_script(script, path, task.note())
     return Exported(path)
+
+
+def _runnable(task: Task) -> tuple[nn.Module, Example]:
+    model, notes = shadow_of(task.model, small_or_one_element)
+    example, more = prepare(model, task.example, [])
+    task.notes += notes + more
+    return model, example.made_by(lambda t: one_element(t) if t.is_meta else t.detach().cpu())
+
+
+def _places_that_read_data(task: Task) -> list[str]:
+    """In a run of its own: the tracer loses track of tensors while somebody looks on."""
+    model, example = _runnable(task)
+    data = [*example.tensors(), *_without_values(task.model, model)]
+    with torch.no_grad(), watched(data) as reads:
+        model(*example.args, **example.kwargs)
+    return reads.places
+
+
+def _without_values(model: nn.Module, shadow: nn.Module) -> list[torch.Tensor]:
+    """Tensors of the shadow that stand for others of the model."""
+    pairs = zip(_state(model), _state(shadow))
+    return [made for tensor, made in pairs if not worth_keeping(tensor)]
+
+
+def _state(model: nn.Module) -> list[torch.Tensor]:
+    return [*model.parameters(), *model.buffers()]
+
+
+def _decided_by_data(places: list[str]) -> str:
+    named = ", ".join(places[:3]) + (f" and {len(places) - 3} more lines" if len(places) > 3 else "")
+    return (
+        f"data decides at {named}: the model was traced once, on the inputs given and weights of "
+        "zeros, and other data may take other branches or sizes"
+    )
 
 
 def _script(task: Task) -> Exported:
@@ -294,7 +452,7 @@ def _script(task: Task) -> Exported:
     task.notes += notes
     path = task.path(".pt")
     scripted: Any = torch.jit.script(model)
-    scripted.save(str(path))
+    save_script(scripted, path, task.note())
     named = [f"--input={name}={said}" for name, said in _said_by_name(task).items()]
     return Exported(path, tuple(named))
 
@@ -316,9 +474,9 @@ def _require_it_runs(task: Task) -> None:
 def _refusal(task: Task) -> Exception | None:
     """Why the module itself does not run on the inputs, export or not; None: it does."""
     try:
-        model, example = _fake(task, _open_sizes())
+        shadow = _fake(replace(task, notes=[]), _open_sizes())
         with torch.no_grad(), _random_state_kept(task.model):
-            model(*example.args, **example.kwargs)
+            shadow.model(*shadow.example.args, **shadow.example.kwargs)
     except Exception as error:
         # What has no meta kernel (packed quantized weights) says nothing about the inputs.
         if _depends_on_data(error) or isinstance(error, NotImplementedError):

@@ -79,7 +79,7 @@ def page(rows: Sequence[dict[str, Any]], metrics: Sequence[dict[str, Any]], vers
 <tbody>
 {body}
 </tbody></table>
-<p class="weak">tmeter {text(version)}. ≥: a lower bound, something in it has no figure. –: no figure.
+<p class="weak">tmeter {text(version)}. ≥: a lower bound, something in it has no figure. ~: rests on an assumption. –: no figure.
 The whole of it is in models.parquet and in each model's report.</p>
 <script>{_SCRIPT}</script></body></html>
 """
@@ -106,5 +106,5 @@ def _cell(value: Any, status: str | None) -> str:
     if value is None:
         return f"<td{note}>–</td>"
     number = f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
-    bound = "≥ " if status == "lower_bound" else ""
+    bound = {"lower_bound": "≥ ", "assumed": "~ "}.get(status or "", "")
     return f'<td data-v="{value!r}"{note}>{bound}{number}</td>'

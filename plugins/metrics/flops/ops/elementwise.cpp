@@ -74,6 +74,7 @@ constexpr std::array kCosts{
     PerElement{"hardsigmoid", 4, 0},                // clamp(x + 3, 0, 6) / 6
     PerElement{"hardswish", 5, 0},                  // x * hardsigmoid(x)
     PerElement{"hardtanh", 2, 0},
+    PerElement{"histc", 0, 3},                      // bin: subtract, multiply; count
     PerElement{"huber_loss", 0, 7},                 // subtract, abs, compare, three of either side, sum
     PerElement{"hypot", 4, 0},
     PerElement{"isclose", 6, 0},                    // |a - b| <= atol + rtol * |b|

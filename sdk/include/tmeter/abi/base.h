@@ -131,7 +131,11 @@ enum {
   TMETER_NUMBER_PARTIAL = 1u,
   /* Of a module call: a module handler gave it, and it stands for everything inside; of a module:
    * that of each of its calls is such a figure. The host alone sets it. */
-  TMETER_NUMBER_BY_MODULE = 2u
+  TMETER_NUMBER_BY_MODULE = 2u,
+  /* Of a module or the model, instead of PARTIAL: the figure rests on an assumption about data, such as a
+   * size that depends on it or a branch that was chosen; a warning names it. It bounds nothing. The host
+   * alone sets it, when all is worked out: only report writers see it. */
+  TMETER_NUMBER_ASSUMED = 4u
 };
 
 /* Tables of results; a row is the index that the graph tells of a thing (`node_index`, …), which is

@@ -267,6 +267,8 @@ inline constexpr std::array kOpClassRows{
                "_assert_tensor_metadata sym_constrain_range sym_constrain_range_for_size "
                "_functional_sym_constrain_range _functional_sym_constrain_range_for_size sym_ite "
                "sym_max sym_min sym_not sym_float sym_int sym_sqrt sym_sum _make_dep_token "
+               "_sym_sqrt _sym_cos _sym_cosh _sym_sin _sym_sinh _sym_tan _sym_tanh _sym_asin "
+               "_sym_acos _sym_atan _sym_log2 sym_and sym_or sym_fresh_size "
                "broadcast_shapes _infer_size q_scale q_zero_point q_per_channel_scales "
                "q_per_channel_zero_points q_per_channel_axis qscheme sparse_dim dense_dim _dimI "
                "_dimV _nnz set_grad_enabled get_autocast_dtype manual_seed seed initial_seed "

@@ -72,6 +72,7 @@ export interface Summary {
   formulas: { metric: number; module: number; text: string; partial: boolean }[];
   sweep: { symbols: number[]; points: RawCount[][]; totals: RawCell[][] } | null;
   lower_bounds: number[][];
+  assumed: number[][];
 }
 
 /** Each row's text by its number. */

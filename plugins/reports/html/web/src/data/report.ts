@@ -5,12 +5,20 @@ import { ModuleTree } from "./modules";
 import { Axis } from "./codes";
 import type * as Raw from "./raw";
 
+/** A figure that something inside has no part in, or one that rests on an assumption about data. */
+export type Doubt = "none" | "bound" | "assumed";
+
+const byMetric = (rows: number[][]): Map<number, Set<number>> =>
+  new Map(rows.map(([metric, ...modules]) => [metric!, new Set(modules)]));
+
 export class Report {
   private readonly parts = new Map<string, Promise<unknown>>();
   private readonly bounds: Map<number, Set<number>>;
+  private readonly assumed: Map<number, Set<number>>;
 
   private constructor(private readonly blocks: Blocks, readonly summary: Raw.Summary) {
-    this.bounds = new Map(summary.lower_bounds.map(([metric, ...modules]) => [metric!, new Set(modules)]));
+    this.bounds = byMetric(summary.lower_bounds);
+    this.assumed = byMetric(summary.assumed);
   }
 
   static async open(page: Document): Promise<Report> {
@@ -22,9 +30,10 @@ export class Report {
     return this.summary.metrics;
   }
 
-  /** Whether a module's figure is a lower bound; module 0 stands for the model. */
-  isLowerBound(metric: number, module: number): boolean {
-    return this.bounds.get(metric)?.has(module) ?? false;
+  /** What a module's figure is besides a number; module 0 stands for the model. */
+  doubtOf(metric: number, module: number): Doubt {
+    if (this.assumed.get(metric)?.has(module)) return "assumed";
+    return this.bounds.get(metric)?.has(module) ? "bound" : "none";
   }
 
   modules(): Promise<ModuleTree> {

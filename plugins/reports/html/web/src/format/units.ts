@@ -1,6 +1,7 @@
 // Numbers as people read them, by the rules of sdk/include/tmeter/cpp/units.hpp: counts by 1000,
 // bytes by 1024, seconds ns … h. A figure other than 0 never reads as 0.
 import { UnitKind } from "../data/codes";
+import type { Doubt } from "../data/report";
 import { integerOf, kindOf, valueOf, type RawCell } from "../data/cell";
 import type { Metric } from "../data/raw";
 
@@ -70,10 +71,11 @@ export function scaled(v: number, kind: number, unit: string): Scaled {
 }
 
 /** Before a figure that leaves something out: sums and largest are lower bounds, means are not. */
-const partialSign = (metric: Metric): string => (metric.aggregation <= 1 ? "≥" : "≈");
+const sign = (metric: Metric, doubt: Doubt): string =>
+  doubt === "none" ? "" : doubt === "assumed" ? "~" : metric.aggregation <= 1 ? "≥" : "≈";
 
 /** "4.09 G", "?", "n/a", "–", "≥1.20 M" */
-export function figure(cell: RawCell | undefined, metric: Metric, lowerBound = false): Scaled {
+export function figure(cell: RawCell | undefined, metric: Metric, doubt: Doubt = "none"): Scaled {
   switch (kindOf(cell)) {
     case "none":
       return { number: "–", unit: "" };
@@ -84,11 +86,11 @@ export function figure(cell: RawCell | undefined, metric: Metric, lowerBound = f
     case "in module":
       return { number: "↑", unit: "" };
     case "zero by rule":
-      return { number: lowerBound ? `${partialSign(metric)}0` : "0", unit: "" };
+      return { number: `${sign(metric, doubt)}0`, unit: "" };
   }
   const v = valueOf(cell);
   const text = v === 0 ? { number: "0", unit: "" } : scaled(v, metric.unit_kind, metric.unit);
-  return lowerBound ? { number: `${partialSign(metric)}${text.number}`, unit: text.unit } : text;
+  return { number: `${sign(metric, doubt)}${text.number}`, unit: text.unit };
 }
 
 export const joined = ({ number, unit }: Scaled): string => (unit ? `${number} ${unit}` : number);
@@ -97,7 +99,7 @@ export const joined = ({ number, unit }: Scaled): string => (unit ? `${number} $
 export const grouped = (n: bigint | number): string => n.toString().replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** "4,089,184,256 MAC": every digit; reals as the shortest text that reads back the same. */
-export function exact(cell: RawCell | undefined, metric: Metric, lowerBound = false): string {
+export function exact(cell: RawCell | undefined, metric: Metric, doubt: Doubt = "none"): string {
   const kind = kindOf(cell);
   if (kind === "none") return "does not apply";
   if (kind === "unknown") return "unknown: an operator without a rule";
@@ -107,7 +109,8 @@ export function exact(cell: RawCell | undefined, metric: Metric, lowerBound = fa
   const number = digits !== undefined ? grouped(digits) : String(valueOf(cell));
   const text = metric.unit ? `${number} ${metric.unit}` : number;
   const note = kind === "zero by rule" ? " (zero by rule)" : "";
-  return (lowerBound ? `${metric.aggregation <= 1 ? "at least" : "about"} ${text}` : text) + note;
+  const word = { none: "", bound: metric.aggregation <= 1 ? "at least " : "about ", assumed: "under an assumption " };
+  return `${word[doubt]}${text}${note}`;
 }
 
 /** Without separators and unit, for spreadsheets; empty when there is no figure. */

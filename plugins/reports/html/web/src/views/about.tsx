@@ -23,7 +23,7 @@ export function About() {
             {report.metrics.map((metric, i) => (
               <tr key={metric.id}>
                 <th scope="row">{metric.title}<small>{metric.id}{metric.unit ? ` [${metric.unit}]` : ""}</small></th>
-                <td class="numeric">{joined(figure(metric.total, metric, report.isLowerBound(i, 0)))}</td>
+                <td class="numeric">{joined(figure(metric.total, metric, report.doubtOf(i, 0)))}</td>
                 <td>{visible(metric.convention)}{metric.description ? <small>{visible(metric.description)}</small> : null}</td>
                 <td>{visible(provenance(metric))}</td>
                 <td>{metric.axis === Axis.model ? "model" : axisName(metric.axis)}</td>
@@ -33,7 +33,7 @@ export function About() {
           </tbody>
         </table>
         <p class="quiet">– does not apply · ? unknown: an operator without a rule · n/a unavailable: see its provenance ·
-          ≥ a lower bound: something inside is unknown · 0 zero, by measure or by rule (hover says which)</p>
+          ≥ a lower bound: something inside is unknown · ~ rests on an assumption, which a warning names · 0 zero, by measure or by rule (hover says which)</p>
       </section>
       {formulas.length > 0
         ? <section><h2>As functions of the sizes</h2>

@@ -40,8 +40,8 @@ const hasTotal = (metric: Metric) =>
 type CardProps = { report: Report; metric: Metric; index: number; app: App | undefined };
 
 function MetricCard({ report, metric, index, app }: CardProps) {
-  const lowerBound = report.isLowerBound(index, 0);
-  const { number, unit } = figure(metric.total, metric, lowerBound);
+  const doubt = report.doubtOf(index, 0);
+  const { number, unit } = figure(metric.total, metric, doubt);
   const usable = app !== undefined && shareable(report).includes(index);
   const current = app?.metric === index;
   const note = metric.provenance === Provenance.computed ? "" : provenanceName(metric.provenance);
@@ -49,10 +49,10 @@ function MetricCard({ report, metric, index, app }: CardProps) {
     <>
       <span class="label">{metric.title}</span>
       <span class={isKnown(metric.total) ? "value" : "value quiet"}>{number} <small>{unit}</small></span>
-      <span class="note">{note || (lowerBound ? "lower bound" : exactNote(metric))}</span>
+      <span class="note">{note || ({ none: exactNote(metric), bound: "lower bound", assumed: "rests on an assumption" }[doubt])}</span>
     </>
   );
-  const tip = aboutFigure(metric.total, metric, lowerBound);
+  const tip = aboutFigure(metric.total, metric, doubt);
   return usable
     ? <button type="button" class={current ? "card current" : "card"} data-tip={tip} aria-pressed={current}
               onClick={() => app.update({ metric: index })}>{content}</button>

@@ -3,7 +3,7 @@ import { Provenance } from "../data/codes";
 import type { RawCell } from "../data/cell";
 import type { Figures } from "../data/figures";
 import type { Metric } from "../data/raw";
-import type { Report } from "../data/report";
+import type { Doubt, Report } from "../data/report";
 import type { Column } from "../grid/grid";
 import { plain } from "../format/units";
 import { FigureCell } from "./figure";
@@ -20,14 +20,14 @@ export function usualMetrics(report: Report, figures: Figures, ofTensors: boolea
 }
 
 export function figureColumn(metric: Metric, cellOf: (row: number) => RawCell,
-                             isBound: (row: number) => boolean = () => false): Column {
+                             doubtOf: (row: number) => Doubt = () => "none"): Column {
   return {
     key: metric.id,
     title: metric.title,
     tip: aboutMetric(metric),
     width: "7.4rem",
     numeric: true,
-    cell: (row) => <FigureCell cell={cellOf(row)} metric={metric} lowerBound={isBound(row)} bar />,
+    cell: (row) => <FigureCell cell={cellOf(row)} metric={metric} doubt={doubtOf(row)} bar />,
     text: (row) => plain(cellOf(row)),
   };
 }

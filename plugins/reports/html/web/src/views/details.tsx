@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { Axis, Provenance, tensorKindName } from "../data/codes";
 import { integerOf, type RawCell } from "../data/cell";
 import { textOf, type Curves, type Metric, type Target } from "../data/raw";
+import type { Doubt } from "../data/report";
 import { Histogram } from "../charts/histogram";
 import { bounded, shortened, visible } from "../format/text";
 import { grouped, percent } from "../format/units";
@@ -134,7 +135,7 @@ function CellList({ app, selection: { kind, index } }: { app: App; selection: Se
   return (
     <table class="cells">
       <tbody>{rows.map(({ i, metric, cell }) => (
-        <CellRow key={i} metric={metric} cell={cell} bound={kind === "module" && report.isLowerBound(i, index)} />))}</tbody>
+        <CellRow key={i} metric={metric} cell={cell} doubt={kind === "module" ? report.doubtOf(i, index) : "none"} />))}</tbody>
     </table>
   );
 }
@@ -144,12 +145,12 @@ function Families({ app, index }: Content) {
   return figures ? <FamiliesOfRow app={app} figures={figures} row={index} /> : null;
 }
 
-function CellRow({ metric, cell, bound }: { metric: Metric; cell: RawCell; bound: boolean }) {
+function CellRow({ metric, cell, doubt }: { metric: Metric; cell: RawCell; doubt: Doubt }) {
   const share = shareOf(cell, metric);
   return (
-    <tr tabIndex={0} data-tip={aboutFigure(cell, metric, bound)}>
+    <tr tabIndex={0} data-tip={aboutFigure(cell, metric, doubt)}>
       <th scope="row">{metric.title}</th>
-      <td class="numeric"><FigureCell cell={cell} metric={metric} lowerBound={bound} /></td>
+      <td class="numeric"><FigureCell cell={cell} metric={metric} doubt={doubt} /></td>
       <td class="quiet numeric">{Number.isNaN(share) ? "" : percent(share)}</td>
     </tr>
   );

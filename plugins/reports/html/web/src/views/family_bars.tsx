@@ -14,7 +14,7 @@ export function FamiliesOfRow({ app: { report }, figures, row }: { app: App; fig
   const barsOf = ({ metrics }: Family): Bar[] => metrics.flatMap((i) => {
     const metric = report.metrics[i]!, cell = figures.cell(i, row), value = valueOf(cell);
     if (!Number.isFinite(value)) return [];
-    return [{ label: labelOf(metric), text: joined(figure(cell, metric)), tip: aboutFigure(cell, metric, false),
+    return [{ label: labelOf(metric), text: joined(figure(cell, metric)), tip: aboutFigure(cell, metric, "none"),
               low: Math.min(0, value), high: Math.max(0, value) }];
   });
   const shown = families(report.metrics, figures.metrics).map((family) => ({ family, bars: barsOf(family) }))

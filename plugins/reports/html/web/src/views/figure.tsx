@@ -2,24 +2,25 @@
 import { integerOf, kindOf, valueOf, type RawCell } from "../data/cell";
 import { Aggregation } from "../data/codes";
 import type { Metric } from "../data/raw";
+import type { Doubt } from "../data/report";
 import { exact, figure } from "../format/units";
 
 interface Props {
   cell: RawCell;
   metric: Metric;
-  lowerBound?: boolean;
+  doubt?: Doubt;
   /** Draws the share of the whole behind the number. */
   bar?: boolean;
 }
 
-export function FigureCell({ cell, metric, lowerBound = false, bar = false }: Props) {
-  const { number, unit } = figure(cell, metric, lowerBound);
+export function FigureCell({ cell, metric, doubt = "none", bar = false }: Props) {
+  const { number, unit } = figure(cell, metric, doubt);
   const kind = kindOf(cell);
   const share = bar ? shareOf(cell, metric) : NaN;
   const quiet = kind !== "number" || valueOf(cell) === 0;
   return (
-    <span class={`figure${quiet ? " quiet" : ""}${lowerBound || kind === "unknown" ? " uncertain" : ""}`}
-          title={exact(cell, metric, lowerBound)}>
+    <span class={`figure${quiet ? " quiet" : ""}${doubt !== "none" || kind === "unknown" ? " uncertain" : ""}`}
+          title={exact(cell, metric, doubt)}>
       {share > 0.005 ? <span class="share" style={{ width: `${Math.min(100, 100 * share)}%` }} /> : null}
       <span class="number">{number}</span>
       <span class="unit">{unit}</span>

@@ -2,6 +2,7 @@
 import { aggregationName, betterName, Provenance, provenanceName } from "../data/codes";
 import type { RawCell } from "../data/cell";
 import type { Metric } from "../data/raw";
+import type { Doubt } from "../data/report";
 import { exact } from "../format/units";
 import { visible } from "../format/text";
 
@@ -25,8 +26,12 @@ export function aboutMetric(metric: Metric): string {
 }
 
 /** Of one figure. */
-export function aboutFigure(cell: RawCell, metric: Metric, lowerBound: boolean): string {
-  const bound = lowerBound ? "\nA lower bound: operators without a rule are not in it" : "";
+export function aboutFigure(cell: RawCell, metric: Metric, doubt: Doubt): string {
+  const bound = {
+    none: "",
+    bound: "\nA lower bound: operators without a rule are not in it",
+    assumed: "\nIt rests on an assumption about data, which a warning names",
+  }[doubt];
   const missing = metric.provenance === Provenance.unavailable ? `\n${metric.provenance_text}` : "";
-  return `${exact(cell, metric, lowerBound)}${bound}${missing}\n${aboutMetric(metric)}`;
+  return `${exact(cell, metric, doubt)}${bound}${missing}\n${aboutMetric(metric)}`;
 }

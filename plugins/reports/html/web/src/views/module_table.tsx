@@ -55,7 +55,7 @@ export function ModuleTable() {
   const columns = useMemo(() => [
     ...nameColumns(tree, state.flat),
     ...state.columns.map((i) => figureColumn(report.metrics[i]!, cellOf(i),
-                                             (row) => report.isLowerBound(i, moduleOf(row)))),
+                                             (row) => report.doubtOf(i, moduleOf(row)))),
   ], [state.columns, state.flat]);
   const { rows, levels } = useMemo(
     () => treeRows(tree, { ...state, matches, compare: comparison(app, state.sort) }),

@@ -68,7 +68,7 @@ function PrintTable() {
               {isRun(row) ? `repeat ${tree.runs.get(moduleOf(row))!.times} ×` : shortened(tree.name(row) || tree.type(row), 60)}</th>
             <td>{isRun(row) ? "" : shortened(tree.type(row), 30)}</td>
             {metrics.map((i) => <td key={i} class="numeric">
-              <FigureCell cell={cell(row, i)} metric={report.metrics[i]!} lowerBound={report.isLowerBound(i, moduleOf(row))} /></td>)}
+              <FigureCell cell={cell(row, i)} metric={report.metrics[i]!} doubt={report.doubtOf(i, moduleOf(row))} /></td>)}
           </tr>))}
       </tbody>
       {rows.length > rowsAtMost ? <tfoot><tr><td colSpan={2 + metrics.length}>and {rows.length - rowsAtMost} more rows</td></tr></tfoot> : null}

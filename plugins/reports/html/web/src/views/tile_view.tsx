@@ -53,7 +53,7 @@ function TileButton({ app, tile, selected, focusable }: {
 export function tileFigure({ report, figures, metric }: App, m: number): string {
   const cell = figures.cell(metric, m), about = report.metrics[metric]!;
   const share = shareOf(cell, about);
-  const text = `${about.title} ${joined(figure(cell, about, report.isLowerBound(metric, m)))}`;
+  const text = `${about.title} ${joined(figure(cell, about, report.doubtOf(metric, m)))}`;
   return Number.isNaN(share) ? text : `${text}, ${percent(share)}`;
 }
 

@@ -1,0 +1,33 @@
+"""What the file says of how it was exported: lines that the native program reads from the archive and
+shows in every report (core/plugin_host/export_note.hpp)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+#: Inside the archive's folder, where torch.export.save and torch.jit.save put what they are given.
+NAME = "tmeter-export"
+NOTE = f"extra/{NAME}"
+
+#: What each way of exporting cannot see, by how its name begins.
+_BLIND = {
+    "dispatch on fake tensors": "sees one call at these sizes",
+    "torch.export": "sees one call, as the model is when it is exported",
+    "torch.jit.trace": "sees the branches and loops of one run",
+    "torch.jit.script": "sees the program, but no data",
+}
+
+
+def blind_spot(way: str) -> str:
+    return next((text for name, text in _BLIND.items() if way.startswith(name)), "")
+
+
+def note_of(way: str, assumed: Sequence[str] = ()) -> str:
+    spot = blind_spot(way)
+    lines = [f"way {way}" + (f", which {spot}" if spot else "")]
+    lines += [f"assumed {_line(text)}" for text in assumed]
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,21 @@
+"""Lines of source that are neither torch's nor ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+_OURS = (f"{Path(torch.__file__).parent}/", f"{Path(__file__).parent.parent}/", "<")
+
+
+def is_of_others(frame: Any) -> bool:
+    return not frame.f_code.co_filename.startswith(_OURS)
+
+
+def innermost(frame: Any) -> str:
+    """ "model.py:12"; empty: there is none."""
+    while frame is not None and not is_of_others(frame):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""

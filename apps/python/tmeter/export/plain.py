@@ -1,0 +1,159 @@
+"""Inputs that are no tensors: fixed, so that tensors alone are left to follow.
+
+`use_cache=False`, None, numbers, texts, enums and configurations go to forward as they are. Containers that
+mix both (dicts, dataclasses, named tuples) are taken apart, and put together again inside.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..errors import InputError
+from .arguments import Example
+
+#: Makes the value again of tensors by name.
+_Make = Callable[[dict[str, torch.Tensor]], Any]
+
+
+def fix_plain_inputs(model: nn.Module, example: Example) -> tuple[Example, list[str]]:
+    """Changes the shadow's forward so that it takes tensors alone, each by its name.
+
+    Returns:
+        The arguments that are left, and notes.
+    """
+    signature = inspect.signature(model.forward)
+    bound = signature.bind(*example.args, **example.kwargs)
+    given = dict(_by_name(signature, bound))
+    if all(_only_tensors(value) for value in given.values()):
+        return example, []
+    tensors: dict[str, torch.Tensor] = {}
+    makers = {name: _taken_apart(value, name, tensors) for name, value in given.items()}
+    fixed = [name for name, value in given.items() if not _has_tensors(value)]
+    original = model.forward
+
+    @functools.wraps(original)
+    def forward(*args: torch.Tensor, **named: torch.Tensor) -> Any:
+        named = dict(zip(tensors, args)) | named
+        again = {name: make(named) for name, make in makers.items()}
+        return _call(original, signature, again)
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD  # the tracer knows no other
+    forward.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, kind) for name in tensors]
+    )
+    model.forward = forward
+    shown = ", ".join(f"{name}={_shown(given[name])}" for name in fixed)
+    return Example((), tensors), [f"fixed at {shown}"] if fixed else []
+
+
+def _by_name(signature: inspect.Signature, bound: inspect.BoundArguments) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for name, value in bound.arguments.items():
+        kind = signature.parameters[name].kind
+        if kind == inspect.Parameter.VAR_KEYWORD:
+            found += value.items()
+        elif kind == inspect.Parameter.VAR_POSITIONAL:
+            found += [(f"{name}_{i}", item) for i, item in enumerate(value)]
+        else:
+            found.append((name, value))
+    return found
+
+
+def _call(forward: Any, signature: inspect.Signature, values: dict[str, Any]) -> Any:
+    """Positional where the name is positional: some forwards take nothing else by name."""
+    args: list[Any] = []
+    rest = dict(values)
+    for name, parameter in signature.parameters.items():
+        if parameter.kind == inspect.Parameter.VAR_POSITIONAL:
+            args += [rest.pop(n) for n in list(rest) if n.startswith(f"{name}_")]
+        elif parameter.kind == inspect.Parameter.POSITIONAL_ONLY and name in rest:
+            args.append(rest.pop(name))
+        elif parameter.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD:
+            if name not in rest or len(args) < _position(signature, name):
+                continue
+            args.append(rest.pop(name))
+    return forward(*args, **rest)
+
+
+def _position(signature: inspect.Signature, name: str) -> int:
+    return list(signature.parameters).index(name)
+
+
+def _only_tensors(value: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return True
+    return isinstance(value, (list, tuple)) and bool(value) and all(map(_only_tensors, value))
+
+
+def _parts(value: Any) -> list[tuple[str, Any]] | None:
+    """What a container holds, by name; None: it is none."""
+    if isinstance(value, Mapping):
+        return [(str(key), item) for key, item in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [(str(i), item) for i, item in enumerate(value)]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [(f.name, getattr(value, f.name, None)) for f in dataclasses.fields(value)]
+    return None
+
+
+def _has_tensors(value: Any, depth: int = 0) -> bool:
+    if isinstance(value, torch.Tensor):
+        return True
+    parts = _parts(value) if depth < 16 else None
+    return any(_has_tensors(item, depth + 1) for _, item in parts or ())
+
+
+def _taken_apart(value: Any, name: str, tensors: dict[str, torch.Tensor]) -> _Make:
+    if isinstance(value, torch.Tensor):
+        while name in tensors:
+            name += "_"
+        tensors[name] = value
+        return lambda named: named[name]
+    if not _has_tensors(value):
+        _require_no_hidden_tensors(value, name)
+        return lambda _: value
+    makers = [
+        (key, _taken_apart(item, f"{name}_{key}".replace(".", "_"), tensors))
+        for key, item in _parts(value) or ()
+    ]
+    return lambda named: _again(value, [(key, make(named)) for key, make in makers])
+
+
+def _again(value: Any, items: list[tuple[str, Any]]) -> Any:
+    if isinstance(value, Mapping):
+        made = dict(zip(value, (item for _, item in items)))
+        if type(value) is dict:
+            return made
+        other: Any = copy.copy(value)
+        other.update(made)
+        return other
+    if isinstance(value, (list, tuple)):
+        plain = [item for _, item in items]
+        return type(value)(*plain) if hasattr(value, "_fields") else type(value)(plain)
+    other = copy.copy(value)
+    for key, item in items:
+        object.__setattr__(other, key, item)
+    return other
+
+
+def _require_no_hidden_tensors(value: Any, name: str) -> None:
+    inside = getattr(value, "__dict__", None)
+    hidden = isinstance(inside, dict) and any(map(_has_tensors, inside.values()))
+    if hidden and not isinstance(value, nn.Module):
+        raise InputError(
+            f"input {name} is a {type(value).__name__}, whose tensors cannot be followed; give a "
+            "module whose forward takes them as tensors, in lists, dicts or dataclasses"
+        )
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 40 else f"{text[:37]}…"

@@ -1,0 +1,139 @@
+"""Values of small tensors, so that a model's own state can answer what its forward asks of it.
+
+A fake tensor has no numbers, but `if self.mask[i] > 0` on a small buffer has an answer all the same. What
+is done with small tensors is noted, and worked out for real in that order when somebody asks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+#: Elements of a tensor that keeps its values: of buffers and what is made of them, and of parameters.
+KEPT, KEPT_PARAMETER = 65_536, 1_024
+
+_VALUE = "_tmeter_value"
+
+#: Of whose first argument the values do not decide how much is chosen.
+_CHOOSING = ("aten::index", "aten::masked_select")
+
+_UNDEFINED = ("empty", "new_empty", "_empty")
+
+
+def worth_keeping(tensor: torch.Tensor) -> bool:
+    """Whether a parameter or buffer of a model keeps its values where the others do not."""
+    if tensor.is_meta or tensor.layout != torch.strided or tensor.is_quantized:
+        return False
+    if isinstance(tensor, torch._subclasses.FakeTensor) or type(tensor).__name__ == "DTensor":
+        return False
+    return tensor.numel() <= (KEPT_PARAMETER if isinstance(tensor, torch.nn.Parameter) else KEPT)
+
+
+class Values:
+    """What is known of the fake tensors of one call."""
+
+    def __init__(self) -> None:
+        self._pending: list[tuple[Any, Any, Any, list[weakref.ref[torch.Tensor]]]] = []
+        self._overwritten: set[int] = set()  # storages
+        self._plain: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def give(self, fake: torch.Tensor, real: torch.Tensor) -> None:
+        setattr(fake, _VALUE, real.detach().cpu().clone())
+
+    def note(self, operator: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Weakly: with a second reference to it torch would hand a copy of the result to the model."""
+        made = [weakref.ref(t) for t in _tensors(result)]
+        self._pending.append((operator, args, kwargs, made))
+
+    def answer(self, operator: Any, args: Any, kwargs: Any) -> Any:
+        """What the operator gives of the values there are; None: they are not known."""
+        with _for_real():
+            for row in self._pending:
+                self._work_out(*row)
+            self._pending.clear()
+            if self._are_known(args, kwargs):
+                return operator(*self._real(args), **self._real(kwargs))
+            return None
+
+    def shape(self, operator: Any, args: Any) -> torch.Tensor | None:
+        """Of what is chosen by values that are known out of others; None: it is not known."""
+        if operator._schema.name not in _CHOOSING or not self._are_known(args[1:], {}):
+            return None
+        with _for_real():
+            stand_in = torch.zeros((), dtype=args[0].dtype).expand(args[0].shape)
+            made: torch.Tensor = operator(stand_in, *self._real(args[1:]))
+            return made
+
+    def _of(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        value: torch.Tensor | None = getattr(tensor, _VALUE, None)
+        if value is None and type(tensor) is torch.Tensor and not tensor.is_meta:
+            if tensor.numel() <= KEPT:  # a number that the model made a tensor of
+                kept = (tensor, tensor.detach().cpu().clone())
+                value = self._plain.setdefault(id(tensor), kept)[1]
+        if value is None or value.untyped_storage()._cdata in self._overwritten:
+            return None
+        return value
+
+    def _are_known(self, args: Any, kwargs: Any) -> bool:
+        return all(self._of(t) is not None for t in _tensors((args, kwargs)))
+
+    def _real(self, arguments: Any) -> Any:
+        def leaf(x: Any) -> Any:
+            if isinstance(x, torch.Tensor):
+                return self._of(x)
+            return torch.device("cpu") if isinstance(x, torch.device) else x
+
+        return pytree.tree_map(leaf, arguments)
+
+    def _work_out(
+        self, operator: Any, args: Any, kwargs: Any, result: list[weakref.ref[torch.Tensor]]
+    ) -> None:
+        made = [reference() for reference in result]
+        usable = not _is_undefined(operator) and all(t is None or t.numel() <= KEPT for t in made)
+        if usable and self._are_known(args, kwargs):
+            try:
+                real = operator(*self._real(args), **self._real(kwargs))
+            except Exception:
+                usable = False
+            else:
+                for fake, value in zip(made, _tensors(real)):
+                    if fake is not None:
+                        setattr(fake, _VALUE, value)
+                return
+        for wanted, given in _with_schema(operator, args, kwargs):
+            if wanted.alias_info is not None and wanted.alias_info.is_write:
+                for tensor in _tensors(given):
+                    old = getattr(tensor, _VALUE, None)
+                    if old is not None:
+                        self._overwritten.add(old.untyped_storage()._cdata)
+                        self._plain[id(old)] = (old, old)  # keeps the storage's address
+
+
+def _tensors(tree: Any) -> list[torch.Tensor]:
+    return [x for x in pytree.tree_leaves(tree) if isinstance(x, torch.Tensor)]
+
+
+def _with_schema(operator: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, Any]]:
+    for i, wanted in enumerate(operator._schema.arguments):
+        if i < len(args) and not wanted.kwarg_only:
+            yield wanted, args[i]
+        elif wanted.name in kwargs:
+            yield wanted, kwargs[wanted.name]
+
+
+def _is_undefined(operator: Any) -> bool:
+    name = operator._schema.name.partition("::")[2]
+    return name.startswith(_UNDEFINED) or torch.Tag.nondeterministic_seeded in operator.tags
+
+
+@contextlib.contextmanager
+def _for_real() -> Iterator[None]:
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes(), torch.no_grad(), torch._C._DisablePythonDispatcher():
+        yield

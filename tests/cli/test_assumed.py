@@ -1,0 +1,93 @@
+"""Figures that rest on an assumption about data say so in every format, and prove nothing.
+
+tests/fixtures/make_assumed.py has the models. By hand: `rows` has 6 rows of 4, of which data chooses some for the
+second layer, 6·4·2 + 6·4·3 when it chooses all; `count` makes rows of 4 for a layer of 3; so has `rows.scripted` one.
+"""
+import csv
+import io
+import json
+import unittest
+
+from support import FIXTURES, HAVE_TORCH, CliTest, main, report, tmeter
+
+ROWS, COUNT, HELPERS, SCRIPTED = (
+    FIXTURES / "assumed" / name for name in ("rows.pt2", "count.pt2", "helpers.pt2", "rows.scripted.pt"))
+KINDS = {ROWS: 120, COUNT: 24} | ({SCRIPTED: 12} if HAVE_TORCH else {})
+
+
+def written(kind, file, *arguments):
+    return tmeter("--report", kind, *arguments, str(file)).stdout
+
+
+class Status(CliTest):
+    def test_totals_of_every_kind_of_file(self):
+        for file, macs in KINDS.items():
+            with self.subTest(file=file.name):
+                document = report(file)
+                self.assertEqual((document["totals"]["macs"], document["totals_status"]["macs"]), (macs, "assumed"))
+                self.assertNotIn("params", document["totals_status"])
+                self.assertTrue(any("data" in w for w in document["warnings"]), document["warnings"])
+                self.assertIn("macs", document["modules"][0]["assumed"])
+
+    def test_the_largest_that_the_file_allows_else_two(self):
+        self.assertIn("assumed u0=6 ", report(ROWS)["warnings"][0])
+        self.assertIn("assumed u0=2 ", report(COUNT)["warnings"][0])
+
+    def test_a_size_that_the_user_gives_is_no_assumption(self):
+        document = report(COUNT, "--bind", "u0=5")
+        self.assertEqual((document["totals"]["macs"], document["totals_status"], document["warnings"]), (60, {}, []))
+        swept = report(COUNT, "--sweep", "u0=2,3")["sweep"]
+        self.assertEqual((swept["totals"]["macs"], swept["totals_status"]), ([24, 36], {}))
+
+    def test_no_assertion_takes_it_for_proof(self):
+        for bound in ("macs<=1G", "macs>=1", "macs==120", 'module("chosen").macs<=1G'):
+            with self.subTest(bound=bound):
+                done = tmeter("--assert", bound, str(ROWS))
+                self.assertEqual(done.returncode, 3)
+                self.assertIn("under an assumption that a warning names", done.stderr)
+        self.assertEqual(tmeter("--assert", "params==25", str(ROWS)).returncode, 0)
+
+    def test_arithmetic_on_sizes_is_counted(self):
+        document = report(HELPERS)
+        self.assertEqual((document["coverage"]["unknown_ops"], document["totals_status"]), ([], {}))
+        self.assertEqual(document["totals"]["macs"], 6 * 4 * 3)
+
+
+class Formats(CliTest):
+    def test_text(self):
+        text = written("text", ROWS)
+        self.assertIn("MACs ~120", text)
+        self.assertIn("~: rests on an assumption about data", text)
+
+    def test_markdown(self):
+        self.assertIn("| ~120 |", written("markdown", ROWS))
+
+    def test_csv(self):
+        rows = list(csv.DictReader(io.StringIO(written("csv", ROWS))))
+        self.assertIn("macs: assumed", rows[0]["notes"])
+
+    def test_xml(self):
+        self.assertRegex(written("xml", ROWS), r'metric="macs" value="120" status="assumed"')
+
+    def test_junit(self):
+        self.assertIn("assumed", written("junit", ROWS))
+
+    def test_html(self):
+        self.assertIn("data", written("html", ROWS))  # tests/html has the page
+
+    def test_a_saved_report_shows_the_same(self):
+        file = self.folder / "rows.json"
+        tmeter("--report", f"json={file}", str(ROWS))
+        shown = json.loads(tmeter("show", "--report", "json", str(file)).stdout)
+        self.assertEqual(shown["totals_status"], report(ROWS)["totals_status"])
+        self.assertEqual(tmeter("show", "--assert", "macs<=1G", str(file)).returncode, 3)
+
+    def test_a_difference(self):
+        done = tmeter("diff", str(ROWS), str(HELPERS), "--assert", "diff.macs<=1G")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        both = json.loads(tmeter("diff", "--report", "json", str(ROWS), str(HELPERS)).stdout)
+        self.assertIn("assumed", json.dumps(both))
+
+
+if __name__ == "__main__":
+    main()
