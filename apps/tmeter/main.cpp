@@ -19,7 +19,7 @@ int run(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "", second = argc == 3 ? argv[2] : "";
   // Of commands that have no options of a model.
   const bool asks = second == "--help" || second == "-h";
-  if (asks && (first == "plugin" || first == "hardware" || first == "config"))
+  if (asks && (first == "hardware" || first == "config"))
     return analyse_command({"--help"});
   if (first == "plugin") return plugin_command({argv + 2, argv + argc});
   if (first == "show") return show_command({argv + 2, argv + argc});

@@ -284,7 +284,7 @@ TEST_F(TextReport, ColumnsCanBeChosenDetailsIncluded) {
   r.views["columns"] = "none";
   EXPECT_EQ(write().find("MACs"), std::string::npos);
   r.views["columns"] = "macs,nope";
-  EXPECT_NE(error().find("no metric 'nope' (it has params, macs, energy, other)"),
+  EXPECT_NE(error().find("no metric 'nope'; it has params, macs, energy, other;"),
             std::string::npos);
 }
 
