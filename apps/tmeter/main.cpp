@@ -41,8 +41,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using tmeter::core::ErrorKind;
   tmeter::core::occupy_standard_descriptors();
-  tmeter::core::end_at_signals();
   tmeter::core::end_with_parent();
+  tmeter::core::end_at_signals();
   tmeter::core::Terminal terminal(false);
   try {
     return run(argc, argv);

@@ -25,7 +25,7 @@ class Help(CliTest):
 
     def test_help_is_found_wherever_people_look_for_it(self):
         text = tmeter("--help").stdout
-        for typed in ("-h", "help", "show --help", "diff --help", "merge -h", "plugin --help", "plugin -h", "hardware --help",
+        for typed in ("-h", "help", "show --help", "diff --help", "merge -h", "hardware --help",
                       "config --help"):
             with self.subTest(typed=typed):
                 done = tmeter(*typed.split())
