@@ -28,9 +28,9 @@ bool may_have_figures(int32_t of_metric, int32_t axis) {
 }
 
 /// As `reports::status_of` names them, in the order in which they are written.
-constexpr std::array<std::string_view, 8> kStatuses{"zero_by_rule", "unknown",    "unavailable",
-                                                    "in_module",    "not_finite", "lower_bound",
-                                                    "partial",      "assumed"};
+constexpr std::array<std::string_view, kStatusCount> kStatuses{
+    "zero_by_rule", "unknown",     "unavailable", "in_module",
+    "not_finite",   "lower_bound", "partial",     "assumed"};
 
 void write_number(Stream& stream, const Cell& cell) {
   if (cell.is_int())

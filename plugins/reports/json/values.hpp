@@ -10,6 +10,9 @@
 
 namespace json_report {
 
+/// Of `reports::status_of`.
+inline constexpr size_t kStatusCount = 8;
+
 /// 25557032, 0.0188, 0 for zero by rule; null for everything that is not a finite number.
 Json number(const tmeter::Cell& cell);
 
@@ -54,7 +57,7 @@ class Values {
   std::vector<tmeter_number> cells_;                // of the row being written
   Stream scratch_;
   /// Of the row being written: by status, the last by module, which metrics are marked.
-  std::array<std::vector<size_t>, 8> marked_;
+  std::array<std::vector<size_t>, kStatusCount + 1> marked_;  // and what modules give as a whole
   bool any_marked_ = false;
   /// Layers repeat, and with them the figures of their operators and tensors: the last ones, each
   /// at a place that follows from them.

@@ -25,11 +25,13 @@ test("nothing, unknown, unavailable, zero and lower bounds look different", () =
   assert.deepEqual(texts, ["–", "?", "n/a", "↑", "0", "0", "1.50 K"]);
   assert.match(exact("^", metric()), /figure of a module around it/);
   assert.equal(plain("^"), "");
-  assert.equal(joined(figure(1500, metric(), true)), "≥1.50 K");
+  assert.equal(joined(figure(1500, metric(), "bound")), "≥1.50 K");
+  assert.equal(joined(figure(1500, metric(), "assumed")), "~1.50 K");
   assert.equal(exact("0", metric()), "0 MAC (zero by rule)");
   assert.equal(exact(0, metric()), "0 MAC");
   assert.match(exact("?", metric()), /unknown/);
-  assert.equal(exact(1500, metric(), true), "at least 1,500 MAC");
+  assert.equal(exact(1500, metric(), "bound"), "at least 1,500 MAC");
+  assert.equal(exact(1500, metric(), "assumed"), "under an assumption 1,500 MAC");
 });
 
 test("counts beyond 2^53 keep their digits", () => {
