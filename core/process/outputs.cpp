@@ -80,6 +80,7 @@ void Outputs::begin() {
     if (t.file && t.written > 0) t.file->begin_again();
     if (t.stream) t.stream->spool().clear();
     t.written = 0;
+    t.touched = false;
     t.whole = false;
   }
 }
@@ -92,6 +93,7 @@ void Outputs::write(size_t target, std::string_view bytes) {
     t.stream->spool().write(bytes);
   }
   t.written += bytes.size();
+  t.touched = true;
 }
 
 void Outputs::push() {

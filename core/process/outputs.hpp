@@ -81,7 +81,9 @@ class Outputs {
     std::unique_ptr<StreamOutput> stream;
     uint64_t written = 0;
     bool whole = false;
-    bool appears() const { return whole; }  // an empty report is a report, too
+    bool touched = false;  // somebody has written to it, be it nothing
+    /// An empty report is a report, too; a target that nobody writes to is none.
+    bool appears() const { return whole && touched; }
   };
   std::vector<Target> targets_;
 };

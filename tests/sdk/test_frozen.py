@@ -152,7 +152,7 @@ class Headers(CliTest):
 
     @unittest.skipUnless(shutil.which("abidiff"), "abidiff (abigail-tools) is not installed")
     def test_the_abi_is_that_of_the_release(self):
-        grown = self.file("grown.suppr", "[suppress_type]\ntype_kind = struct\nhas_data_member_inserted_at = end\n")  # docs/abi.md, rule 2
+        grown = self.file("grown.suppr", "[suppress_type]\nname = tmeter_results_api\nhas_data_member_inserted_at = end\n")  # docs/abi.md, rule 2
         for since in PLUGINS:
             frozen = self.library(since / "include", "frozen", since)
             done = subprocess.run(["abidiff", "--suppressions", grown, frozen, self.library(TODAY, "today", since)], capture_output=True, text=True, check=False)
