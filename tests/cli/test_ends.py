@@ -173,7 +173,8 @@ class Ends(ForgerTest):
             if took > ENOUGH:
                 yield how, moment, f"took {took:.2f} s"
             status = INTERRUPTED if number else situation.at_timeout
-            if process.returncode != status:
+            # A file that is only read costs 4, code of it that runs costs 6 (docs/reliability.md): either may be at work.
+            if process.returncode != status and not (status == RUN and not number and process.returncode == NOT_READ):
                 yield how, moment, f"status {process.returncode} instead of {status}"
             files = {p.name for p in folder.iterdir()} - {"fifo"}
             whole = {"r.csv"} if status == PLUGIN else set()  # the report of the rest
