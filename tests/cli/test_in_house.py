@@ -273,6 +273,10 @@ BYTES = ("read_bytes", "written_bytes", "output_bytes")
 class Sharing(WithBuilt):
     """Schemas that tell what operators write into, what they give views of, and which numbers are sizes."""
 
+    # The plugin has no rule for FLOPs, so the total names the operators it lacks.
+    LOWER_BOUND = ("other_flops leaves out acme::pool ×1, acme::resize ×1, acme::scale_ ×1, acme::window ×1, for which it "
+                   "has no figure")
+
     @classmethod
     def build(cls):
         cls.plugin = cls.built / "sharing.tmeter"
@@ -335,7 +339,7 @@ class Sharing(WithBuilt):
         self.assert_moved(document, 16)
         self.assertEqual(figures(document), figures(self.report_of(SHARING_LARGER)))
         self.assertEqual(self.warnings(document), ["the file fixes sizes inside the model for its recorded input; they were replaced to "
-                                                   "follow --input in 1 × acme::pool, 1 × acme::resize"])
+                                                   "follow --input in 1 × acme::pool, 1 × acme::resize", self.LOWER_BOUND])
 
     @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
     def test_functionalized_with_another_input(self):
@@ -346,7 +350,7 @@ class Sharing(WithBuilt):
         for tokens in (8, 16):
             document = self.report_of(SHARING_SCRIPTED, "--input", f"2x{tokens}x24")
             self.assert_moved(document, tokens)
-            self.assertEqual(self.warnings(document), [])
+            self.assertEqual(self.warnings(document), [self.LOWER_BOUND])
 
     @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
     def test_every_call_of_a_rule_is_checked(self):
