@@ -117,7 +117,7 @@ class TheExample(WithBuilt):
     def test_torchscript(self):
         guessed = report(SCRIPTED, ALL, "--input", "4x16x24")
         self.assertEqual(guessed["coverage"]["unknown_ops"], [{"op": OP, "count": 3}])
-        self.assertIn(OP + " is of a library that is not here, and no plugin has a shape rule for it", guessed["warnings"][0])
+        self.assertIn(OP + " is of a library that is not loaded, and no plugin has a shape rule for it", guessed["warnings"][0])
         document = self.with_plugin(SCRIPTED, "--input", "4x16x24")
         self.assertEqual(document["coverage"]["unknown_ops"], [])
         self.assertEqual(document["warnings"], [])
@@ -494,7 +494,7 @@ class WrongRules(WithBuilt):
                 shapes = [r["shape"] for n in document["nodes"] if n["op"] == "acme::" + op for r in self.tensors(n["results"])]
                 self.assertEqual(shapes, [[4, 16, 32], [8]])
                 # 8 was the number of tokens, and may have been meant as such.
-                self.assertIn("numbers that may follow from sizes that have changed were left as the file has them: 1 × acme::" + op,
+                self.assertIn("numbers that may follow from changed sizes were left as they are in the file: 1 × acme::" + op,
                               document["warnings"])
 
     def tensors(self, results):

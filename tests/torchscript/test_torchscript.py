@@ -88,7 +88,7 @@ class ForeignOperators(CliTest):
         unknown = {o["op"]: o["count"] for o in document["coverage"]["unknown_ops"]}
         self.assertEqual(unknown, {"acme::norm": 2, "acme::gated_mlp": 1, "acme::split": 1, "acme::parts": 1})
         warnings = " ".join(document["warnings"])
-        self.assertIn("acme::norm is of a library that is not here", warnings)
+        self.assertIn("acme::norm is of a library that is not loaded", warnings)
 
     def test_a_guess_that_fits_is_found(self):
         """gate halves the last dim, which is not the likeliest guess."""
