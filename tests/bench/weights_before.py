@@ -1,13 +1,12 @@
-"""What statistics of weights and advice on them take, before and after a change, in one run.
+"""The cost of weight statistics and of advice on weights, before and after a change, in one run.
 
     /usr/bin/python3 tests/bench/weights_before.py --before OLD/bin/tmeter \\
         --tmeter build/release/bin/tmeter --work FOLDER
 
-Alternating runs of both, beside ``cat`` and ``dd`` of the same file. The files lie in the page cache as reading from a
-disk leaves them there, in large pieces that are mapped at once; those that say so, as a program has written them, page
-by page: mapping them costs the kernel several times as much. Prints a table for an
-entry of docs/dev/weights.md. Processor seconds are told as well: on a busy machine
-they say more than the wall's.
+Alternating runs of both, beside ``cat`` and ``dd`` of the same file. The files are read from the disk first, so that they
+lie in the page cache in large folios that map at once. Files marked "just written" lie there in single pages, whose mapping
+costs the kernel several times as much. Prints a table for an entry of docs/dev/weights.md, with processor seconds beside
+wall time: on a busy machine they are the more reliable measure.
 """
 
 import argparse
