@@ -81,6 +81,17 @@ class WhatTheReportSays(CliTest):
         self.assertIn("org.tmeter.resize", plugins)
         self.assertNotIn("org.tmeter.torch-backend", plugins)
 
+    def test_beside_the_loader_of_torchscript_in_one_process(self):
+        """Both plugins register meta kernels with LibTorch, and each must meet its own."""
+        script, exported = MODELS / "resnet50.traced.pt", VIT
+        alone = [report(model, "--input", "8x3x224x224")["totals"] for model in (script, exported)]
+        for before, after, totals in ((script, exported, alone), (exported, script, alone[::-1])):
+            done = tmeter("diff", before, after, "--input", "8x3x224x224", "--report", "diff-json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            compared = json.loads(done.stdout)["totals"]
+            for total in ("params", "macs"):
+                self.assertEqual([compared[total]["before"], compared[total]["after"]], [t[total] for t in totals])
+
     def test_and_back_again(self):
         self.assertEqual(report(RESNET, "--input", "1x3x224x224")["totals"], report(RESNET)["totals"])
 
