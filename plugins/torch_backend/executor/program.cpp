@@ -73,7 +73,7 @@ class ProgramBuilder {
       program_.outputs.push_back(operand(value, c10::AnyType::get(), 0));
     }
     program_.slots = slots_;
-    find_last_uses();
+    set_last_uses(program_, loops_);
     return std::move(program_);
   }
 
@@ -372,48 +372,12 @@ class ProgramBuilder {
     return out;
   }
 
-  /// An unused result is freed at once; outputs and inputs live until the end.
-  void find_last_uses() {
-    std::vector<size_t> first(slots_, SIZE_MAX), last(slots_, SIZE_MAX);
-    std::vector<bool> kept(slots_, false);
-    const auto make = [&](uint32_t slot, size_t at) {
-      if (slot == Result::kNoSlot) return;
-      first[slot] = std::min(first[slot], at);
-      last[slot] = at;
-    };
-    const std::function<void(const Operand&, size_t)> use = [&](const Operand& o, size_t at) {
-      if (o.kind == Operand::Kind::kSlot || o.kind == Operand::Kind::kTensorOfNumber)
-        at == SIZE_MAX ? void(kept[o.slot] = true) : void(last[o.slot] = at);
-      for (const auto& item : o.items) use(item, at);
-    };
-    for (size_t i = 0; i < program_.steps.size(); ++i) {
-      for (const auto& r : program_.steps[i].results) {
-        make(r.slot, i);
-        for (const auto slot : r.items) make(slot, i);
-      }
-      for (const auto& o : program_.steps[i].operands) use(o, i);
-    }
-    for (const auto& o : program_.outputs) use(o, SIZE_MAX);
-    for (const auto slot : program_.inputs) kept[slot] = true;
-    // A value from before a loop must live until its last iteration has ended. Inner loops come
-    // first.
-    for (const auto& [begin, end] : loops_) {
-      for (uint32_t s = 0; s < slots_; ++s) {
-        if (first[s] < begin && last[s] != SIZE_MAX && last[s] >= begin && last[s] <= end)
-          last[s] = end + 1;
-      }
-    }
-    for (uint32_t s = 0; s < slots_; ++s) {
-      if (!kept[s] && last[s] != SIZE_MAX) program_.steps[last[s]].last_uses.push_back(s);
-    }
-  }
-
   const ProgramSource& source_;
   std::vector<Region> regions_;
   bool dynamic_;  // some sizes are known only in a run
   size_t next_region_ = 0;
   std::vector<OpenLoop> open_;
-  std::vector<std::pair<size_t, size_t>> loops_;  // their first and last step
+  std::vector<StepRange> loops_;  // inner ones first
   Program program_;
   Environment environment_;                                    // parameters, buffers and constants
   std::vector<std::optional<c10::OperatorHandle>> operators_;  // by node

@@ -76,6 +76,15 @@ struct ProgramSource {
 /// Throws TMETER_CANNOT_RUN, naming the module, if a part of the graph cannot be run.
 Program make_program(const ProgramSource& source);
 
+/// The steps of a loop.
+struct StepRange {
+  size_t first, last;
+};
+
+/// Sets `last_uses` of every step. An unused result is free at once; inputs and outputs live until
+/// the end. `loops` has inner loops first (slot_lifetimes.cpp).
+void set_last_uses(Program& program, const std::vector<StepRange>& loops);
+
 /// The tensors of the graph's inputs in the order of Program::inputs, items of lists included.
 std::vector<Value> input_tensors(const Graph& graph);
 
