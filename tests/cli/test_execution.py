@@ -143,8 +143,8 @@ class Execution(CliTest):
         cases = [
             (npy("<i8", [4], good[:32]), ["int64[4] for 'tokens', which is to be int64[5]", "--input or --bind"]),
             (npy("<f4", [5], good[:20]), ["float32[5] for 'tokens', which is to be int64[5]"]),
-            (npy("<i8", [5], good[:30]), ["is damaged: it ends before its last number"]),
-            (npy("<i8", [2**40, 2**40], good), ["is damaged: it ends before its last number"]),
+            (npy("<i8", [5], good[:30]), ["is damaged: it ends before its last element"]),
+            (npy("<i8", [2**40, 2**40], good), ["is damaged: it ends before its last element"]),
             (npy("<i8", [5], good, order="True"), ["is in Fortran order"]),
             (npy(">i8", [5], good), ["the type '>i8'"]),
             (npy("|O", [5], good), ["the type '|O'"]),
@@ -163,7 +163,7 @@ class Execution(CliTest):
         cases = [
             (safetensors({"tokens": {**entry, "data_offsets": [0, 48]}}, data), ["is damaged: the place of 'tokens'"]),
             (safetensors({"tokens": {**entry, "shape": [-5]}}, data), ["is damaged: the shape of 'tokens'"]),
-            (safetensors({"tokens": {**entry, "dtype": "I3"}}, data), ["of the type I3, which is not known"]),
+            (safetensors({"tokens": {**entry, "dtype": "I3"}}, data), ["of the type I3, which is unknown"]),
             (safetensors({"tokens": 7}, data), ["is damaged: the description of 'tokens'"]),
             (safetensors({"a": entry, "b": entry}, data), ["the model has no input 'a'; it has tokens"]),
             (safetensors(b"{", data), ["its header is not JSON"]),

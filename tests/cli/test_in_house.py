@@ -391,10 +391,10 @@ class WrongRules(WithBuilt):
         self.assertEqual(self.run_with("like").returncode, 0)
 
     def test_none_is_refused_with_the_way_out(self):
-        self.refused("", 6, "mlp (acme::gated_mlp): LibTorch does not have this operator and no plugin a shape rule for it", "docs/in-house-layers.md", "tmeter plugin new")
+        self.refused("", 6, "mlp (acme::gated_mlp): LibTorch does not have this operator and no plugin has a shape rule for it", "docs/in-house-layers.md", "tmeter plugin new")
 
     def test_one_for_another_overload_is_none(self):
-        self.refused("overload", 6, "no plugin a shape rule for it")
+        self.refused("overload", 6, "no plugin has a shape rule for it")
 
     def test_values_that_cannot_be_are_the_plugins_failure(self):
         who = "plugin com.acme.shapes failed while giving the shape of acme::gated_mlp"

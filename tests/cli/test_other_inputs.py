@@ -144,14 +144,14 @@ class PaddingThatFollowsTheSize(CliTest):
     def test_what_is_surely_same_padding_is_only_counted(self):
         warnings = self.warnings("tf_efficientnet_like", 1, 3, 65, 65)
         self.assertIn("× aten::pad", warnings)
-        self.assertNotIn("taken as", warnings)
+        self.assertNotIn("assumed to be", warnings)
 
     def test_a_reading_that_could_be_another_is_told(self):
-        self.assertIn("taken as 'same': 2 × aten::pad in ConvLayer", self.warnings("beside", 1, 3, 65, 65))
-        self.assertIn("taken as fixed: 1 × aten::pad in Downsample", self.warnings("autoencoder", 1, 3, 66, 66))
+        self.assertIn("assumed to be 'same': 2 × aten::pad in ConvLayer", self.warnings("beside", 1, 3, 65, 65))
+        self.assertIn("assumed to be fixed: 1 × aten::pad in Downsample", self.warnings("autoencoder", 1, 3, 66, 66))
 
     def test_nothing_is_told_where_both_readings_give_the_same(self):
-        self.assertNotIn("taken as", self.warnings("autoencoder", 2, 3, 96, 128))
+        self.assertNotIn("assumed to be", self.warnings("autoencoder", 2, 3, 96, 128))
 
     def test_a_pad_that_the_file_has_no_operator_for_is_added(self):
         recorded = [n["op"] for n in report(SAME / "optional_pads.pt2")["nodes"]]
