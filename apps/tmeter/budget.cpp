@@ -25,15 +25,14 @@ namespace fs = std::filesystem;
 
 constexpr size_t kModulesTold = 5;
 constexpr char kDefaultFile[] = "tmeter.toml";
-// Targets of the run; the saved reports of --update follow.
-constexpr size_t kScreen = 0, kFile = 1, kFirstReport = 2;
+// Formats of what came of it, by the names that reports on models have.
+constexpr std::string_view kText = "text", kGithub = "github", kMarkdown = "markdown";
 
 /// A budget with its paths from here, and what came of it.
 struct BudgetCheck {
   Budget budget;
   std::string model, report;
   std::vector<std::string> assertions;  // those that --update writes
-  bool fails = false;
 };
 
 std::string from_here(const std::string& file, const std::string& path) {
@@ -123,16 +122,96 @@ std::string modules_that_matter(const Report& after, const Report* before, size_
   return (before ? "moved most: " : "largest: ") + out;
 }
 
-std::string lines_of(BudgetCheck& c, const Report& after, const Report* before, bool why) {
-  std::string lines;
-  for (const auto& r : after.assertions) {
-    c.fails |= !r.holds;
-    lines += (r.holds ? "ok    " : "FAIL  ") + printable(c.budget.model) + "  " +
-             printable(r.assertion.text) + "  (" + printable(r.subject) + " is " + shown_value(r) + ")\n";
-    if (why && !r.holds && r.metric != SIZE_MAX)
-      lines += "        " + modules_that_matter(after, before, r.metric) + "\n";
+/// A bound and what came of it; one that could not be checked has no bound.
+struct BudgetRow {
+  enum State { kHolds, kBroken, kUnchecked } state = kHolds;
+  std::string model, bound, words, why;
+  size_t line = 0;  // of the budget's table
+};
+
+std::string as_text(const std::vector<BudgetRow>& rows) {
+  constexpr std::string_view kMarks[] = {"ok    ", "FAIL  ", "ERROR "};
+  std::string out;
+  for (const auto& r : rows) {
+    out += std::string(kMarks[r.state]) + r.model + "  " +
+           (r.bound.empty() ? r.words : r.bound + "  (" + r.words + ")") + "\n";
+    if (!r.why.empty()) out += "        " + r.why + "\n";
   }
-  return lines;
+  return out;
+}
+
+/// Annotations of a GitHub workflow, at the budget's line. Only what does not hold has one.
+std::string as_github(const std::vector<BudgetRow>& rows, const std::string& file) {
+  std::string out;
+  const auto escaped = [](std::string_view text, bool property) {
+    std::string safe;
+    for (const char c : text) {
+      if (c == '%') safe += "%25";
+      else if (c == '\n') safe += "%0A";
+      else if (c == '\r') safe += "%0D";
+      else if (property && c == ':') safe += "%3A";
+      else if (property && c == ',') safe += "%2C";
+      else safe += c;
+    }
+    return safe;
+  };
+  for (const auto& r : rows) {
+    if (r.state == BudgetRow::kHolds) continue;
+    out += "::error file=" + escaped(file, true) + ",line=" + std::to_string(r.line) +
+           ",title=" + escaped(r.model, true) + "::" +
+           escaped((r.bound.empty() ? "" : r.bound + ": ") + r.words +
+                       (r.why.empty() ? "" : "; " + r.why),
+                   false) +
+           "\n";
+  }
+  return out;
+}
+
+/// A table for a step's summary or a comment.
+std::string as_markdown(const std::vector<BudgetRow>& rows) {
+  constexpr std::string_view kMarks[] = {"✅", "❌", "⚠️"};
+  const auto cell = [](std::string_view text) {
+    std::string safe;
+    for (const char c : text) {
+      if (c == '|' || c == '`' || c == '<' || c == '>' || c == '[' || c == ']' || c == '*' ||
+          c == '_' || c == '@' || c == '#' || c == '&')
+        safe += "&#" + std::to_string(static_cast<int>(c)) + ";";
+      else
+        safe += c;
+    }
+    return safe;
+  };
+  std::string out = "| | model | bound | |\n|---|---|---|---|\n";
+  for (const auto& r : rows)
+    out += "| " + std::string(kMarks[r.state]) + " | " + cell(r.model) + " | " + cell(r.bound) +
+           " | " + cell(r.words + (r.why.empty() ? "" : "; " + r.why)) + " |\n";
+  return out;
+}
+
+std::string in_format(const std::string& format, const std::vector<BudgetRow>& rows,
+                      const std::string& file) {
+  if (format == kGithub) return as_github(rows, file);
+  return format == kMarkdown ? as_markdown(rows) : as_text(rows);
+}
+
+/// "tmeter.toml:4:1" → 4.
+size_t line_of(const Budget& b) {
+  const auto column = b.place.rfind(':');
+  return std::stoul(b.place.substr(b.place.rfind(':', column - 1) + 1));
+}
+
+std::vector<BudgetRow> rows_of(const BudgetCheck& c, const Report& after, const Report* before,
+                               bool why) {
+  std::vector<BudgetRow> rows;
+  for (const auto& r : after.assertions) {
+    BudgetRow row{r.holds ? BudgetRow::kHolds : BudgetRow::kBroken, printable(c.budget.model),
+                  printable(r.assertion.text), printable(r.subject) + " is " + shown_value(r), "",
+                  line_of(c.budget)};
+    if (why && !r.holds && r.metric != SIZE_MAX)
+      row.why = modules_that_matter(after, before, r.metric);
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 /// The analysis of one model under its budget's inputs; `line` is the session's.
@@ -149,10 +228,13 @@ SavedReport analysed(Session& session, CommandLine& line, const BudgetCheck& c,
 }
 
 struct BudgetOutcome {
-  std::string screen;
-  size_t bounds = 0, broken = 0;
-  size_t unchecked = 0;  // budgets whose model or bounds cannot be read
-  int status = 0;        // of the first of those
+  std::vector<BudgetRow> rows;
+  std::string updated;  // what --update says
+  int status = 0;       // of the first budget whose model or bounds cannot be read
+
+  size_t count(BudgetRow::State state) const {
+    return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [&](const auto& r) { return r.state == state; }));
+  }
 };
 
 void check_budget(Session& session, CommandLine& line, BudgetCheck& c, size_t target,
@@ -171,33 +253,55 @@ void check_budget(Session& session, CommandLine& line, BudgetCheck& c, size_t ta
                       "' compares with a report: `report = \"FILE\"`, written by `tmeter budget --update`");
     after.report.assertions.push_back(evaluate_change(a, after.report));
   }
-  outcome.bounds += after.report.assertions.size();
-  for (const auto& r : after.report.assertions) outcome.broken += !r.holds;
   if (!line.update) {
-    outcome.screen += lines_of(c, after.report, before ? &before->report : nullptr, line.why);
+    auto rows = rows_of(c, after.report, before ? &before->report : nullptr, line.why);
+    std::move(rows.begin(), rows.end(), std::back_inserter(outcome.rows));
     return;
   }
   for (size_t i = 0; i < c.assertions.size(); ++i) {
     const auto& r = after.report.assertions[i];
     c.assertions[i] = moved_bound(r, c.budget.slack);
-    outcome.screen += printable(c.budget.model) + "  " + printable(r.assertion.text) + " → " +
-                      printable(c.assertions[i]) + "\n";
+    outcome.updated += printable(c.budget.model) + "  " + printable(r.assertion.text) + " → " +
+                       printable(c.assertions[i]) + "\n";
   }
   after.report.assertions.clear();
   if (!c.report.empty()) session.write(after.report, {"json", c.report}, target);
 }
 
-Ending check_budgets(Session& session, CommandLine& line, const BudgetFile& file, std::vector<BudgetCheck> checks,
-           const std::vector<ReportTarget>& targets) {
+Ending ending_of(const BudgetOutcome& outcome, Ending ending, bool why) {
+  const auto broken = outcome.count(BudgetRow::kBroken), unchecked = outcome.count(BudgetRow::kUnchecked);
+  if (unchecked > 0)
+    return {outcome.status,
+            std::to_string(unchecked) + (unchecked == 1 ? " budget" : " budgets") +
+                " cannot be checked, " + std::to_string(broken) + " bounds do not hold",
+            true, {}};
+  if (broken > 0 && ending.status == 0)
+    return {static_cast<int>(ErrorKind::kAssertion),
+            std::to_string(broken) + " of " + std::to_string(outcome.rows.size()) +
+                " bounds do not hold" + (why ? "" : "; `tmeter budget --why` names modules"),
+            true, {}};
+  return ending;
+}
+
+/// Targets of a run: the reports on the budgets or, of --update, what it says and the file; then the
+/// saved reports of --update.
+struct BudgetTargets {
+  std::vector<ReportTarget> all;
+  size_t reports = 0;  // on the budgets
+};
+
+Ending check_budgets(Session& session, CommandLine& line, const BudgetFile& file,
+                     std::vector<BudgetCheck> checks, const BudgetTargets& targets) {
   const auto plugins = chosen_plugins(session.registry(), line.settings.plugins, line.running);
   std::vector<std::string> files;
   for (const auto& c : checks) {
     files.push_back(c.model);
     if (!c.report.empty()) files.push_back(c.report);
   }
-  session.begin({targets.begin() + (line.update ? kFirstReport : 1), targets.end()}, files, plugins);
+  const auto first_saved = static_cast<ptrdiff_t>(line.update ? 2 : targets.reports);
+  session.begin({targets.all.begin() + first_saved, targets.all.end()}, files, plugins);
   BudgetOutcome outcome;
-  size_t target = kFirstReport;
+  auto target = static_cast<size_t>(first_saved);
   for (auto& c : checks) {
     if (!is_wanted(c, line)) continue;
     try {
@@ -207,36 +311,49 @@ Ending check_budgets(Session& session, CommandLine& line, const BudgetFile& file
     } catch (const Error& e) {
       const bool of_this_one = e.kind() == ErrorKind::kUsage || e.kind() == ErrorKind::kModel;
       if (!of_this_one || line.update) throw;
-      ++outcome.unchecked;
       if (outcome.status == 0) outcome.status = e.exit_status();
-      outcome.screen += "ERROR " + printable(c.budget.model) + "  (" + c.budget.place + ") " + e.what() + "\n";
+      outcome.rows.push_back({BudgetRow::kUnchecked, printable(c.budget.model), "",
+                              "(" + c.budget.place + ") " + e.what(), "", line_of(c.budget)});
     }
     target += !c.report.empty();
   }
   session.note_failures({});
-  if (line.verbosity >= 0 || outcome.broken > 0 || line.update)
-    session.write_text(kScreen, outcome.screen);
-  else
-    session.write_text(kScreen, "");
   if (line.update) {
     std::vector<std::vector<std::string>> lists;
     for (const auto& c : checks) lists.push_back(c.assertions);
-    session.write_text(kFile, with_assertions(file, lists));
+    session.write_text(0, outcome.updated);
+    session.write_text(1, with_assertions(file, lists));
     return session.ending();
   }
-  auto ending = session.ending();
-  if (outcome.unchecked > 0)
-    return {outcome.status,
-            std::to_string(outcome.unchecked) + " of " + std::to_string(checks.size()) +
-                " budgets cannot be checked, " + std::to_string(outcome.broken) +
-                " bounds do not hold",
-            true, {}};
-  if (outcome.broken > 0 && ending.status == 0)
-    return {static_cast<int>(ErrorKind::kAssertion),
-            std::to_string(outcome.broken) + " of " + std::to_string(outcome.bounds) +
-                " bounds do not hold" + (line.why ? "" : "; `tmeter budget --why` names modules"),
-            true, {}};
-  return ending;
+  const bool silent = line.verbosity < 0 && outcome.count(BudgetRow::kHolds) == outcome.rows.size();
+  for (size_t i = 0; i < targets.reports; ++i) {
+    const auto& t = targets.all[i];
+    session.write_text(i, silent && t.file.empty() ? "" : in_format(t.format, outcome.rows, line.config));
+  }
+  return ending_of(outcome, session.ending(), line.why);
+}
+
+BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>& checks) {
+  BudgetTargets out;
+  if (line.update) {
+    if (!line.settings.reports.empty())
+      throw Error(ErrorKind::kUsage, "--update writes " + line.config + "; --report goes without it");
+    out.all = {{"text", ""}, {"", line.config}};
+    for (const auto& c : checks)
+      if (is_wanted(c, line) && !c.report.empty()) out.all.push_back({"json", c.report});
+    return out;
+  }
+  std::vector<std::string> files{line.config};
+  for (const auto& c : checks) files.insert(files.end(), {c.model, c.report});
+  std::erase(files, "");
+  out.all = report_targets(line, files);
+  for (auto& t : out.all) {
+    if (t.format.empty()) t.format = t.file.ends_with(".md") ? kMarkdown : kText;
+    if (t.format != kText && t.format != kGithub && t.format != kMarkdown)
+      throw Error(ErrorKind::kUsage, "no format '" + printable(t.format) + "' for budgets; known: text, github, markdown");
+  }
+  out.reports = out.all.size();
+  return out;
 }
 
 }  // namespace
@@ -255,14 +372,9 @@ int budget_command(const Arguments& arguments) {
   line.model = line.config;
   const auto file = read_budgets(line.config);
   const auto checks = checks_of(file, line);
-  std::vector<ReportTarget> targets{{"", ""}};
-  if (line.update) {
-    targets.push_back({"", line.config});
-    for (const auto& c : checks)
-      if (is_wanted(c, line) && !c.report.empty()) targets.push_back({"json", c.report});
-  }
+  const auto targets = targets_of(line, checks);
   measure_if_auto(line.settings, line.verbosity < 0);
-  return run_supervised(line, targets, [&](Session& session) {
+  return run_supervised(line, targets.all, [&](Session& session) {
     return check_budgets(session, line, file, checks, targets);
   });
 }

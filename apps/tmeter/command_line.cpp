@@ -403,6 +403,8 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   if (map.count("config")) out.config = map["config"].as<std::string>();
   take_files(texts(map, "model"), command, out);
   fill_settings(map, out.settings);
+  // A configuration's reports are of models.
+  if (command == Command::kBudget && !map.count("report")) out.settings.reports.clear();
   fill_view(map, out);
   out.threads =
       map.count("threads") ? parse_threads(map["threads"].as<std::string>()) : core_count();

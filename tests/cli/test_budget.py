@@ -97,7 +97,7 @@ class BudgetTest(CliTest):
         done = self.budget(status=4)
         self.assertIn("ok    resnet50.pt2  macs <= 5 G", done.stdout)
         self.assertRegex(done.stdout, r"ERROR gpt2_like.pt2  \(tmeter.toml:10:1\) .*gpt2_like.pt2: ")
-        self.assertEqual(done.stderr, "tmeter: 1 of 2 budgets cannot be checked, 0 bounds do not hold\n")
+        self.assertEqual(done.stderr, "tmeter: 1 budget cannot be checked, 0 bounds do not hold\n")
 
     def test_a_failed_update_changes_nothing(self):
         (self.folder / "gpt2_like.pt2").unlink()
