@@ -1,8 +1,9 @@
 // A value of the numbers inside every tensor. tmeter streams them; several threads may each have a
 // part of a tensor.
+#include <tmeter/cpp/plugin.hpp>
+
 #include <algorithm>
 #include <cmath>
-#include <tmeter/cpp/plugin.hpp>
 
 namespace {
 
@@ -19,9 +20,7 @@ struct Largest final : tmeter::TensorAnalysis {
   float largest = 0;
 };
 
-bool wants(const tmeter::Tensor& t, tmeter::Call&) {
-  return t.dtype().id() == TMETER_DTYPE_FLOAT32;
-}
+bool wants(const tmeter::Tensor& t, tmeter::Call&) { return t.dtype().id() == TMETER_DTYPE_FLOAT32; }
 
 }  // namespace
 
