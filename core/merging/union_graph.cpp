@@ -6,7 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/ir/builder.hpp"
-#include "core/merging/natural_order.hpp"
+#include "core/base/natural_order.hpp"
 
 namespace tmeter::core {
 namespace {

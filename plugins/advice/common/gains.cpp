@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tmeter/cpp/units.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 namespace advice {
 namespace {
@@ -60,7 +60,7 @@ std::optional<double> seconds_of_all(std::span<const Gain> gains) {
 }
 
 std::string share_text(double part, double whole) {
-  return whole > 0 ? tmeter::percent(part / whole) : "nothing";
+  return whole > 0 ? plugins::percent(part / whole) : "nothing";
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ std::string kinds_text(std::span<const Gain> gains) {
   auto kinds = kinds_of(gains);
   std::stable_sort(kinds.begin(), kinds.end(),
                    [](const Kind& a, const Kind& b) { return a.bytes > b.bytes; });
-  return tmeter::listed(kinds.size(), kNamed, [&](size_t i) {
+  return plugins::listed(kinds.size(), kNamed, [&](size_t i) {
     return std::to_string(kinds[i].count) + " × " + kinds[i].text + " " +
            bytes_text(kinds[i].bytes);
   });
@@ -106,7 +106,7 @@ std::string counts_text(std::span<const Gain> gains) {
   auto kinds = kinds_of(gains);
   std::stable_sort(kinds.begin(), kinds.end(),
                    [](const Kind& a, const Kind& b) { return a.count > b.count; });
-  return tmeter::listed(kinds.size(), kNamed, [&](size_t i) {
+  return plugins::listed(kinds.size(), kNamed, [&](size_t i) {
     return std::to_string(kinds[i].count) + " × " + kinds[i].text;
   });
 }

@@ -6,7 +6,7 @@
 //   OpClass::kConvolution); … ledger.report(finding, gains);   // "…: 21.0 % less to read and
 //   write, 9.0 % less time on …"
 #pragma once
-#include <machine.hpp>
+#include "plugins/common/machine/machine.hpp"
 #include <optional>
 #include <span>
 #include <string>

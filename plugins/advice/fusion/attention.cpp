@@ -12,8 +12,8 @@ namespace fusion {
 namespace {
 
 using advice::Gain;
-using advice::Through;
-using advice::Use;
+using plugins::Through;
+using plugins::Use;
 using tmeter::Node;
 using tmeter::Value;
 
@@ -61,7 +61,7 @@ bool is_scale(const Node& node, const Value& scores) {
 
 bool is_mask(const Node& node, const Value& scores) {
   return is(node, kMasks) &&
-         advice::numbers_of(node.result(0).shape()) == advice::numbers_of(scores.shape());
+         plugins::numbers_of(node.result(0).shape()) == plugins::numbers_of(scores.shape());
 }
 
 bool is_softmax(const Node& node) {
@@ -73,7 +73,7 @@ bool is_softmax(const Node& node) {
 /// Follows the scores from one product to the other.
 class Path {
  public:
-  Path(const Node& first, const advice::Uses& uses) : uses_(uses), nodes_{first} {}
+  Path(const Node& first, const plugins::Uses& uses) : uses_(uses), nodes_{first} {}
 
   bool reaches_the_values() {
     for (;;) {
@@ -108,17 +108,17 @@ class Path {
     return true;
   }
 
-  const advice::Uses& uses_;
+  const plugins::Uses& uses_;
   std::vector<Node> nodes_;
   bool masked_ = false, softmax_ = false;
 };
 
 /// What multiplies queries or keys by a number before `product`, as nn.MultiheadAttention does.
-Node scaling_of(const Value& operand, const Node& product, const advice::Uses& uses) {
-  const auto maker = advice::origin(operand, Through::kView).producer();
+Node scaling_of(const Value& operand, const Node& product, const plugins::Uses& uses) {
+  const auto maker = plugins::origin(operand, Through::kView).producer();
   if (!maker || !is(maker, kScales) || !maker.arg("self").is_tensor()) return Node();
   const auto factor = maker.arg("other");
-  const bool number = !factor.is_tensor() || advice::numbers_of(factor.shape()) == 1;
+  const bool number = !factor.is_tensor() || plugins::numbers_of(factor.shape()) == 1;
   const auto use = uses.sole(maker.result(0), Through::kView);
   return number && use && use.node.handle() == product.handle() ? maker : Node();
 }
@@ -145,7 +145,7 @@ std::vector<Gain> attentions(std::span<const Gain> taken, Model& model) {
     std::sort(nodes.begin(), nodes.end(),
               [](const Node& a, const Node& b) { return a.index() < b.index(); });
     double between = 0;
-    for (size_t i = 0; i + 1 < nodes.size(); ++i) between += advice::bytes_of(nodes[i].result(0));
+    for (size_t i = 0; i + 1 < nodes.size(); ++i) between += plugins::bytes_of(nodes[i].result(0));
     auto gain =
         model.ledger.merged(std::move(nodes), {between, between}, tmeter::OpClass::kAttention);
     if (gain) out.push_back(std::move(*gain));

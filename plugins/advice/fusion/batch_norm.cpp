@@ -63,7 +63,7 @@ bool channels_agree(const Foldable& f) {
 }
 
 /// Another user of the weight would get the folded one, too.
-bool has_weight_of_its_own(const Foldable& f, const advice::Uses& uses) {
+bool has_weight_of_its_own(const Foldable& f, const plugins::Uses& uses) {
   return f.weight && f.weight.is_parameter() && uses.of(f.weight) == 1 &&
          (!f.bias || uses.of(f.bias) == 1);
 }
@@ -71,7 +71,7 @@ bool has_weight_of_its_own(const Foldable& f, const advice::Uses& uses) {
 std::optional<Foldable> fold_after(const Node& product, const Model& model) {
   const bool linear = is_linear(product);
   if (!linear && !is_convolution(product)) return std::nullopt;
-  const auto through = linear ? advice::Through::kReshape : advice::Through::kIdle;
+  const auto through = linear ? plugins::Through::kReshape : plugins::Through::kIdle;
   const auto use = model.uses.sole(product.result(0), through);
   if (!use || !is_fixed_batch_norm(use.node) ||
       use.node.arg("input").handle() != use.value.handle())

@@ -13,7 +13,7 @@ namespace {
 
 using advice::Gain;
 using advice::Moved;
-using advice::Through;
+using plugins::Through;
 using tmeter::Node;
 using tmeter::OpClass;
 using tmeter::Value;
@@ -32,7 +32,7 @@ bool is_elementwise(const Node& node) {
 
 /// What makes two values the same memory.
 const void* memory_of(const Value& v) {
-  const auto from = advice::origin(v, Through::kIdle);
+  const auto from = plugins::origin(v, Through::kIdle);
   return from.tensor() ? static_cast<const void*>(from.tensor().canonical().handle())
                        : static_cast<const void*>(from.handle());
 }
@@ -60,12 +60,12 @@ class Groups {
  private:
   static constexpr size_t kNone = static_cast<size_t>(-1);
 
-  size_t group_of_users(const Node& node, const advice::Uses& uses) const {
+  size_t group_of_users(const Node& node, const plugins::Uses& uses) const {
     size_t group = kNone;
     for (const auto& user : uses.all(node.result(0))) {
       const auto its = root_[user.index()];
-      const bool as_large = its != kNone && advice::numbers_of(user.result(0).shape()) ==
-                                                advice::numbers_of(node.result(0).shape());
+      const bool as_large = its != kNone && plugins::numbers_of(user.result(0).shape()) ==
+                                                plugins::numbers_of(node.result(0).shape());
       if (!as_large || (group != kNone && group != its)) return kNone;
       group = its;
     }
@@ -82,8 +82,8 @@ Moved moved_by_one(const std::vector<Node>& nodes, const Moved& last) {
   for (const auto& node : nodes) known.insert(memory_of(node.result(0)));
   Moved out{0, last.written};
   for (const auto& node : nodes)
-    advice::for_each_input(node, [&](const Value& v) {
-      if (known.insert(memory_of(v)).second) out.read += advice::bytes_of(v);
+    plugins::for_each_input(node, [&](const Value& v) {
+      if (known.insert(memory_of(v)).second) out.read += plugins::bytes_of(v);
     });
   return out;
 }

@@ -34,9 +34,9 @@ std::vector<Gain> epilogues(const std::vector<Foldable>& norms, Model& model) {
     if (const auto norm = norm_of.find(node.index()); norm != norm_of.end())
       nodes.push_back(norm->second);
     const auto between = nodes.back().result(0);
-    const auto use = model.uses.sole(between, advice::Through::kIdle);
+    const auto use = model.uses.sole(between, plugins::Through::kIdle);
     if (!use || !is_pointwise_activation(use.node)) continue;
-    const auto bytes = advice::bytes_of(between);
+    const auto bytes = plugins::bytes_of(between);
     auto gain = model.ledger.merged({nodes.back(), use.node}, {bytes, bytes},
                                     tmeter::op_class(nodes.back().op()));
     if (!gain) continue;

@@ -10,7 +10,7 @@ namespace {
 using advice::Gain;
 using tmeter::Node;
 
-bool takes_weight_alone(const Node& node, const advice::Uses& uses) {
+bool takes_weight_alone(const Node& node, const plugins::Uses& uses) {
   const auto weight = node.arg("weight").tensor();
   const auto bias = node.arg("bias");
   return weight && weight.is_parameter() && uses.of(weight) == 1 &&
@@ -62,7 +62,7 @@ std::vector<Gain> parallel_linears(Model& model) {
   for (const auto& key : order) {
     auto& nodes = by_input[key];
     if (nodes.size() < 2) continue;
-    const auto input = advice::bytes_of(nodes.front().arg("input"));
+    const auto input = plugins::bytes_of(nodes.front().arg("input"));
     const auto times = static_cast<double>(nodes.size() - 1);
     auto gain = model.ledger.merged(nodes, {times * input, 0}, tmeter::OpClass::kMatmul);
     if (!gain) continue;

@@ -1,7 +1,7 @@
 // fusion-advice: operators that could be one. Definitions: docs/conventions.md, "Fusion".
 #include <algorithm>
-#include <tmeter/cpp/place.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
+#include "plugins/common/wording.hpp"
 
 #include "fold.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace fusion;
 using advice::Gain;
-using tmeter::count_of;
+using plugins::count_of;
 using tmeter::Finding;
 
 constexpr const char* kCompiled =
@@ -93,7 +93,7 @@ std::string check_numbers(std::vector<Foldable>& norms, const tmeter::Call& call
     if (!error) return false;
     if (error->overflows) return ++overflowing > 0;
     if (++seen == 1 || error->relative() > worst.relative())
-      worst = *error, at = tmeter::place(f.product);
+      worst = *error, at = plugins::place(f.product);
     return false;
   });
   std::string text;
@@ -117,7 +117,7 @@ void emit_bytes(const std::vector<Gain>& gains, Model& model) {
 
 void run(const tmeter::Graph& graph, tmeter::Call& call) {
   if (graph.nodes().size() == 0) return;
-  const advice::Uses uses(graph);
+  const plugins::Uses uses(graph);
   advice::Ledger ledger(graph, call);
   Model model{graph, call, uses, ledger};
   std::vector<Gain> all;

@@ -1,8 +1,8 @@
 // The rules: each looks for one pattern all over the graph and gives what every place would gain.
 // docs/conventions.md, "Fusion", has them as a table, with the bytes each saves.
 #pragma once
-#include <gains.hpp>
-#include <uses.hpp>
+#include "plugins/advice/common/gains.hpp"
+#include "plugins/common/uses.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace fusion {
@@ -10,7 +10,7 @@ namespace fusion {
 struct Model {
   const tmeter::Graph& graph;
   const tmeter::Call& call;
-  const advice::Uses& uses;
+  const plugins::Uses& uses;
   advice::Ledger& ledger;
 };
 

@@ -33,7 +33,7 @@ bool is_by_channel(const tmeter::Shape& numbers, const tmeter::Shape& result, in
 
 class Folding {
  public:
-  Folding(const Node& product, const Model& model, const advice::SeesInputs& sees)
+  Folding(const Node& product, const Model& model, const plugins::SeesInputs& sees)
       : model_(model),
         sees_(sees),
         result_(product.result(0)),
@@ -44,7 +44,7 @@ class Folding {
   /// result.
   template <size_t N>
   bool take(const std::array<std::string_view, N>& names) {
-    const auto use = model_.uses.sole(nodes_.back().result(0), advice::Through::kIdle);
+    const auto use = model_.uses.sole(nodes_.back().result(0), plugins::Through::kIdle);
     if (!use || !is_one_of(use.node, names) || !use.node.arg("alpha").is_none()) return false;
     const auto self = use.node.arg("self"), other = use.node.arg("other");
     const bool first = self.handle() == use.value.handle();
@@ -65,7 +65,7 @@ class Folding {
 
  private:
   const Model& model_;
-  const advice::SeesInputs& sees_;
+  const plugins::SeesInputs& sees_;
   Value result_;
   int64_t channel_;
   std::vector<Node> nodes_;
@@ -84,7 +84,7 @@ bool is_foldable(const Node& product, const Model& model) {
 
 std::vector<Gain> scales(Model& model) {
   std::vector<Gain> out;
-  const advice::SeesInputs sees(model.graph);
+  const plugins::SeesInputs sees(model.graph);
   for (const auto& node : model.graph.nodes()) {
     if (!is_foldable(node, model)) continue;
     Folding folding(node, model, sees);

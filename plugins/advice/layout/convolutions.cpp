@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/op_class.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "rules.hpp"
-#include "strides.hpp"
+#include "plugins/common/strides.hpp"
 
 namespace layout {
 namespace {
@@ -46,7 +46,7 @@ bool works_on_images(const Node& node) {
 /// The model looks after it itself, or its weights do.
 bool is_already(const tmeter::Graph& graph) {
   for (const auto& node : graph.nodes()) {
-    if (is_channels_last(node.arg("memory_format"))) return true;
+    if (plugins::is_channels_last(node.arg("memory_format"))) return true;
     if (works_on_images(node) && node.arg("weight").tensor() &&
         lies_channels_last(node.arg("weight").tensor()))
       return true;
@@ -67,7 +67,7 @@ Sum add_up(const Model& model) {
     if (!works_on_images(node)) continue;
     sum.nodes.push_back(node);
     sum.macs += macs;
-    sum.reordered += 2 * (advice::bytes_of(node.arg("input")) + advice::bytes_of(node.result(0)));
+    sum.reordered += 2 * (plugins::bytes_of(node.arg("input")) + plugins::bytes_of(node.result(0)));
     const auto seconds = model.call.read("predicted_time", node);
     if (seconds.known()) sum.seconds += seconds.real();
   }
@@ -86,9 +86,9 @@ void say_channels_last(Model& model) {
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "channels-last";
-  f.text = tmeter::count_of(sum.nodes.size(), "convolution") +
+  f.text = plugins::count_of(sum.nodes.size(), "convolution") +
            (sum.nodes.size() == 1 ? " takes its" : " take their") +
-           " tensors as NCHW: " + tmeter::percent(share) +
+           " tensors as NCHW: " + plugins::percent(share) +
            (total && *total > 0 ? " of the predicted time" : " of the MACs");
   f.evidence =
       "kernels that compute in NHWC (tensor cores, oneDNN) reorder inputs and results of each, up "

@@ -1,10 +1,10 @@
 // Copies into another order: contiguous() of a tensor that is not, and reshape() that cannot be a
 // view.
 #include <algorithm>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "rules.hpp"
-#include "strides.hpp"
+#include "plugins/common/strides.hpp"
 
 namespace layout {
 namespace {
@@ -12,10 +12,10 @@ namespace {
 using advice::Gain;
 using tmeter::Node;
 
-bool is_copying_contiguous(const Node& node, const Layouts& layouts) {
+bool is_copying_contiguous(const Node& node, const plugins::Layouts& layouts) {
   if (tmeter::base_name(node.op()) != "contiguous") return false;
   const auto* from = layouts.of(node.arg("self"));
-  return from && !is_contiguous(*from) && !is_channels_last(node.arg("memory_format"));
+  return from && !plugins::is_contiguous(*from) && !plugins::is_channels_last(node.arg("memory_format"));
 }
 
 /// What moves the dims about before: "permute", "transpose".
@@ -48,7 +48,7 @@ void emit_bytes(const std::vector<Gain>& copies, Model& model) {
 }  // namespace
 
 void say_copies(Model& model) {
-  const Layouts layouts(model.graph);
+  const plugins::Layouts layouts(model.graph);
   std::vector<Gain> counted, all;
   for (const auto& node : model.graph.nodes()) {
     if (!is_copying_contiguous(node, layouts)) continue;
@@ -60,7 +60,7 @@ void say_copies(Model& model) {
   all = counted;
   double hidden = 0;
   for (const auto& node : layouts.copying_reshapes()) {
-    const auto bytes = advice::bytes_of(node.result(0));
+    const auto bytes = plugins::bytes_of(node.result(0));
     hidden += 2 * bytes;
     all.push_back({{node}, {bytes, bytes}, std::nullopt, kind_of_copy(node)});
   }
@@ -72,9 +72,9 @@ void say_copies(Model& model) {
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "layout-copies";
-  f.text = tmeter::count_of(all.size(), "tensor") + (all.size() == 1 ? " is" : " are") +
+  f.text = plugins::count_of(all.size(), "tensor") + (all.size() == 1 ? " is" : " are") +
            " copied into another order: " + advice::bytes_text(bytes) + " read and written, " +
-           tmeter::percent(bytes / traffic) + " of the model's traffic";
+           plugins::percent(bytes / traffic) + " of the model's traffic";
   f.evidence = advice::kinds_text(all);
   if (hidden > 0)
     f.evidence += "; " + advice::bytes_text(hidden) +

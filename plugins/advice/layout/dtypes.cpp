@@ -3,7 +3,7 @@
 #include <array>
 #include <tmeter/cpp/op_class.hpp>
 #include <tmeter/cpp/units.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "rules.hpp"
 
@@ -27,7 +27,7 @@ class Share {
  public:
   explicit Share(DType type) : type_(type) {}
   void add(const Value& v) {
-    const auto bytes = advice::bytes_of(v);
+    const auto bytes = plugins::bytes_of(v);
     all_ += bytes;
     if (v.dtype() == type_) of_type_ += bytes;
   }
@@ -42,9 +42,9 @@ class Share {
 advice::Moved less_moved(const Node& node, DType from, DType to) {
   const double smaller = 1 - static_cast<double>(to.bytes()) / static_cast<double>(from.bytes());
   Share read(from), written(from);
-  advice::for_each_input(node, [&](const Value& v) { read.add(v); });
+  plugins::for_each_input(node, [&](const Value& v) { read.add(v); });
   for (size_t i = 0; i < node.result_count(); ++i)
-    advice::for_each_tensor(node.result(i), [&](const Value& v) { written.add(v); });
+    plugins::for_each_tensor(node.result(i), [&](const Value& v) { written.add(v); });
   return {read.value() * smaller, written.value() * smaller};
 }
 
@@ -63,14 +63,14 @@ std::vector<Gain> gains_in(DType from, DType to, Model& model) {
 double stored_in(const tmeter::Graph& graph, DType type) {
   double bytes = 0;
   for (const auto& t : graph.tensors())
-    if (t.is_parameter() && !t.is_tied() && t.dtype() == type) bytes += advice::bytes_of(t);
+    if (t.is_parameter() && !t.is_tied() && t.dtype() == type) bytes += plugins::bytes_of(t);
   return bytes;
 }
 
 double stored(const tmeter::Graph& graph) {
   double bytes = 0;
   for (const auto& t : graph.tensors())
-    if (t.is_parameter() && !t.is_tied() && t.dtype().bytes() > 0) bytes += advice::bytes_of(t);
+    if (t.is_parameter() && !t.is_tied() && t.dtype().bytes() > 0) bytes += plugins::bytes_of(t);
   return bytes;
 }
 
@@ -87,7 +87,7 @@ void say_float64(Model& model) {
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "float64";
-  f.text = tmeter::count_of(gains.size(), "operator") +
+  f.text = plugins::count_of(gains.size(), "operator") +
            (gains.size() == 1 ? " computes" : " compute") + " in float64; in float32";
   f.evidence =
       advice::bytes_text(weights) + " of " + advice::bytes_text(all) + " of parameters are float64";
@@ -130,7 +130,7 @@ void say_faster_type(Model& model) {
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "lower-precision";
   f.text = "in " + name + " instead of float32";
-  f.evidence = tmeter::count_of(gains.size(), "operator") +
+  f.evidence = plugins::count_of(gains.size(), "operator") +
                " of float32; no conversions counted, and the accuracy is not told";
   f.action = "model.to(torch." + name + "), or torch.autocast(device, dtype=torch." + name +
              "), which keeps what is sensitive in float32; measure the accuracy";
@@ -156,7 +156,7 @@ void say_tf32(Model& model) {
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "allow-tf32";
-  f.text = tmeter::count_of(gains.size(), "float32 product") +
+  f.text = plugins::count_of(gains.size(), "float32 product") +
            " in TF32, as convolutions are by default";
   const auto rate = [](double v) { return tmeter::scaled(v, TMETER_UNIT_COUNT, "").text(); };
   f.evidence = rate(*convolutions) + " MAC/s at peak instead of " + rate(*products) +
@@ -189,7 +189,7 @@ void say_conversions(Model& model) {
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "mixed-dtypes";
-  f.text = tmeter::count_of(gains.size(), "conversion") + " between float types";
+  f.text = plugins::count_of(gains.size(), "conversion") + " between float types";
   f.action =
       "give inputs and constants the type of the weights; where a norm computes in float32 on "
       "purpose, "

@@ -4,8 +4,8 @@
 // 4 (TF32) and 2 (float64) numbers, all 16 bytes; on an A100 with 128 bytes.
 #include <algorithm>
 #include <tmeter/cpp/op_class.hpp>
-#include <tmeter/cpp/place.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
+#include "plugins/common/wording.hpp"
 
 #include "rules.hpp"
 
@@ -60,13 +60,13 @@ std::string sizes_text(const std::vector<Layer>& layers) {
                        std::to_string(l.inputs) + " → " + std::to_string(l.outputs);
     auto at = std::find_if(groups.begin(), groups.end(),
                            [&](const Group& g) { return g.sizes == sizes; });
-    if (at == groups.end()) at = groups.insert(at, {sizes, tmeter::place(l.node)});
+    if (at == groups.end()) at = groups.insert(at, {sizes, plugins::place(l.node)});
     ++at->count;
     at->macs += l.macs;
   }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.macs > b.macs; });
-  return tmeter::listed(groups.size(), kNamed, [&](size_t i) {
+  return plugins::listed(groups.size(), kNamed, [&](size_t i) {
     const auto& g = groups[i];
     return std::to_string(g.count) + " × " + g.sizes + " (" + (g.count > 1 ? "as " : "") + g.place +
            ")";
@@ -99,7 +99,7 @@ void say_features(Model& model) {
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "align-features";
-  f.text = tmeter::count_of(uneven.size(), "layer") + " with " + tmeter::percent(macs / all) +
+  f.text = plugins::count_of(uneven.size(), "layer") + " with " + plugins::percent(macs / all) +
            " of the MACs " + (uneven.size() == 1 ? "has" : "have") +
            " features that are no multiple of 16 bytes";
   f.evidence = sizes_text(uneven);

@@ -1,7 +1,7 @@
 // The rules. docs/conventions.md, "Layout and element types", has them as a table.
 #pragma once
-#include <gains.hpp>
-#include <uses.hpp>
+#include "plugins/advice/common/gains.hpp"
+#include "plugins/common/uses.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace layout {

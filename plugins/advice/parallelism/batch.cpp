@@ -4,8 +4,8 @@
 #include <optional>
 #include <set>
 #include <tmeter/cpp/op_class.hpp>
-#include <tmeter/cpp/words.hpp>
-#include <uses.hpp>
+#include "plugins/common/wording.hpp"
+#include "plugins/common/uses.hpp"
 
 #include "rules.hpp"
 #include "scaling.hpp"
@@ -33,33 +33,33 @@ std::optional<int64_t> batch_of(const tmeter::Graph& graph) {
     else
       scalars = true;
   };
-  for (const auto& input : graph.inputs()) advice::for_each_tensor(input, look);
+  for (const auto& input : graph.inputs()) plugins::for_each_tensor(input, look);
   if (seen.empty()) return std::nullopt;
-  for (const auto& output : graph.outputs()) advice::for_each_tensor(output, look);
+  for (const auto& output : graph.outputs()) plugins::for_each_tensor(output, look);
   return seen.size() == 1 && !scalars && *seen.begin() > 0 ? std::optional(*seen.begin())
                                                            : std::nullopt;
 }
 
 /// Bytes of the tensors it reads that no input is in: weights, and what is made of them. Look-ups
 /// read the rows they are asked for, which grow with the batch.
-double fixed_bytes(const Node& node, const advice::SeesInputs& sees) {
+double fixed_bytes(const Node& node, const plugins::SeesInputs& sees) {
   const auto kind = tmeter::op_class(node.op());
   if (kind == OpClass::kEmbedding || kind == OpClass::kGather) return 0;
   std::set<const void*> known;
   double bytes = 0;
-  advice::for_each_input(node, [&](const Value& v) {
+  plugins::for_each_input(node, [&](const Value& v) {
     if (sees(v)) return;
     const auto t = v.tensor();
     const void* id =
         t ? static_cast<const void*>(t.canonical().handle()) : static_cast<const void*>(v.handle());
-    if (known.insert(id).second) bytes += advice::bytes_of(v);
+    if (known.insert(id).second) bytes += plugins::bytes_of(v);
   });
   return bytes;
 }
 
 std::optional<Scaling> scaling_of(Model& model) {
   Scaling out;
-  const advice::SeesInputs sees(model.graph);
+  const plugins::SeesInputs sees(model.graph);
   out.overhead = model.ledger.overhead();
   for (const auto& node : model.graph.nodes()) {
     const auto times = model.ledger.times_of(node);
@@ -81,7 +81,7 @@ std::optional<Scaling> scaling_of(Model& model) {
 Memory memory_of(const Model& model) {
   Memory out;
   for (const auto& t : model.graph.tensors())
-    if (!t.is_tied() && t.dtype().bytes() > 0) out.fixed += advice::bytes_of(t);
+    if (!t.is_tied() && t.dtype().bytes() > 0) out.fixed += plugins::bytes_of(t);
   out.per_batch = model.call.read("peak_activation_bytes", TMETER_AXIS_MODEL, 0).real();
   if (!model.call.hardware_number("capacity.dram", out.capacity)) out.capacity = 0;
   return out;
@@ -129,7 +129,7 @@ void say_batch(Model& model) {
            " times the throughput on " + std::string(model.call.hardware_name());
   f.evidence = rate_text(samples * n, then) + " instead of " + rate_text(samples, now) + ", " +
                advice::seconds_text(then) + " instead of " + advice::seconds_text(now) +
-               " a run, " + tmeter::percent(scaling->efficiency(n)) +
+               " a run, " + plugins::percent(scaling->efficiency(n)) +
                " of what any batch reaches; " + memory_text(memory, n) +
                " of memory for weights and activations";
   if (scaling->overhead <= 0)

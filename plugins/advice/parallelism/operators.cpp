@@ -1,8 +1,8 @@
 // Operators that are too small: for their own call, or for threads.
 #include <algorithm>
 #include <tmeter/cpp/op_class.hpp>
-#include <tmeter/cpp/words.hpp>
-#include <uses.hpp>
+#include "plugins/common/wording.hpp"
+#include "plugins/common/uses.hpp"
 
 #include "rules.hpp"
 
@@ -58,8 +58,8 @@ void say_overhead(Model& model) {
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "small-operators";
-  f.text = tmeter::count_of(gains.size(), "operator") + (gains.size() == 1 ? " takes" : " take") +
-           " longer to call than to run: " + tmeter::percent(waiting / *total) +
+  f.text = plugins::count_of(gains.size(), "operator") + (gains.size() == 1 ? " takes" : " take") +
+           " longer to call than to run: " + plugins::percent(waiting / *total) +
            " of the predicted time on " + std::string(model.call.hardware_name());
   f.evidence = advice::seconds_text(overhead) + " for each call; " + advice::counts_text(gains);
   f.action =
@@ -75,7 +75,7 @@ void say_serial(Model& model) {
   std::vector<Gain> small;
   double bytes = 0, seconds = 0;
   for (const auto& node : model.graph.nodes()) {
-    if (!is_by_element(node) || advice::numbers_of(node.result(0).shape()) >= kGrain) continue;
+    if (!is_by_element(node) || plugins::numbers_of(node.result(0).shape()) >= kGrain) continue;
     const auto moved = model.ledger.moved_by(node);
     if (!moved || moved->all() == 0) continue;
     const Node nodes[]{node};
@@ -89,7 +89,7 @@ void say_serial(Model& model) {
   if (small.empty() || !single || !total || bytes / single.bytes < kShare * *total) return;
   tmeter::Finding f;
   f.rule = "serial-operators";
-  f.text = tmeter::count_of(small.size(), "elementwise operator") +
+  f.text = plugins::count_of(small.size(), "elementwise operator") +
            (small.size() == 1 ? " is" : " are") +
            " too small for threads: " + advice::seconds_text(bytes / single.bytes) +
            " on one instead of " + advice::seconds_text(seconds) + " on all, of " +

@@ -1,6 +1,6 @@
 // The rules. docs/conventions.md, "Parallelism", has them as a table.
 #pragma once
-#include <gains.hpp>
+#include "plugins/advice/common/gains.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace parallelism {

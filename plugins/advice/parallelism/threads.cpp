@@ -1,7 +1,7 @@
 // The best number of threads, as the plugin profile measured it.
 #include <cstdlib>
 #include <tmeter/cpp/observer.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "rules.hpp"
 

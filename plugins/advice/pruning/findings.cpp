@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tmeter/cpp/weight_macs.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/weight_macs.hpp"
+#include "plugins/common/wording.hpp"
 
 #include "head_findings.hpp"
 
@@ -11,10 +11,10 @@ namespace pruning {
 namespace {
 
 using tmeter::Call;
-using tmeter::count_of;
+using plugins::count_of;
 using tmeter::Finding;
-using tmeter::listed;
-using tmeter::percent;
+using plugins::listed;
+using plugins::percent;
 using Picked = std::vector<const Weight*>;
 
 constexpr size_t kNamed = 5;
@@ -51,7 +51,7 @@ Totals totals_of(const tmeter::Graph& graph, const Call& call) {
   for (const auto& tensor : graph.tensors())
     if (tensor.is_parameter() && !tensor.is_tied())
       t.bytes += static_cast<double>(tensor.bytes().value());
-  t.by_tensor = tmeter::weight_macs(graph, call);
+  t.by_tensor = plugins::weight_macs(graph, call);
   if (!t.by_tensor.empty()) t.macs = call.read("macs", TMETER_AXIS_MODEL, 0).real();
   return t;
 }

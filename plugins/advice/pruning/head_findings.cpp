@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <map>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "heads.hpp"
 
 namespace pruning {
 namespace {
 
-using tmeter::count_of;
-using tmeter::listed;
-using tmeter::percent;
+using plugins::count_of;
+using plugins::listed;
+using plugins::percent;
 
 constexpr double kWeak = 0.5;  // of the layer's median head
 

@@ -1,6 +1,6 @@
 #include "savings.hpp"
 
-#include <tmeter/cpp/weight_macs.hpp>
+#include "plugins/common/weight_macs.hpp"
 
 #include "text.hpp"
 
@@ -37,7 +37,7 @@ struct Cost {
 /// or figures for both element types.
 std::string in_int8(const Collection& reports, const Plan& plan, const tmeter::Graph& graph,
                     const tmeter::Call& call) {
-  const auto macs = tmeter::weight_macs(graph, call);
+  const auto macs = plugins::weight_macs(graph, call);
   if (macs.empty()) return {};
   Cost now, then;
   double moved = 0;

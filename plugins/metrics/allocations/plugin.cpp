@@ -4,7 +4,7 @@
 #include <array>
 #include <tmeter/cpp/observer.hpp>
 #include <tmeter/cpp/units.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 namespace {
 
@@ -166,7 +166,7 @@ void compare(const Graph& graph, Call& call) {
   if (error > -kWorthTelling && error < kWorthTelling) return;
   tmeter::Finding f;
   f.rule = "peak-differs";
-  f.text = "memory at its peak is " + tmeter::percent(error < 0 ? -error : error) +
+  f.text = "memory at its peak is " + plugins::percent(error < 0 ? -error : error) +
            (error < 0 ? " less" : " more") + " than the graph alone tells";
   f.evidence = "measured " + bytes_text(measured.real()) + ", predicted " +
                bytes_text(told.real()) + "; " + largest_workspace(graph, call);

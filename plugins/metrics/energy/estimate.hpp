@@ -3,9 +3,9 @@
 #include <span>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "machine.hpp"
+#include "plugins/common/machine/machine.hpp"
 #include "model.hpp"
-#include "per_node.hpp"
+#include "plugins/common/machine/per_node.hpp"
 #include "tables.hpp"
 
 namespace energy {

@@ -14,7 +14,7 @@
 #pragma once
 #include <optional>
 
-#include "figures.hpp"
+#include "plugins/common/machine/figures.hpp"
 
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace energy {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "figures.hpp"
+#include "plugins/common/machine/figures.hpp"
 
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace energy {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/observer.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "samples.hpp"
 
@@ -149,7 +149,7 @@ class Latency final : public tmeter::Observer {
     const auto n = runs().count();
     std::string text = n == 1 ? "one run" : "median of " + std::to_string(n) + " runs";
     text += " after " + std::string(call.fact("warm-up")) + " of warm-up";
-    if (n > 5) text += ", 95 % interval ±" + tmeter::percent(runs().uncertainty());
+    if (n > 5) text += ", 95 % interval ±" + plugins::percent(runs().uncertainty());
     return {TMETER_PROVENANCE_MEASURED, text + ", " + where(call) + why};
   }
 

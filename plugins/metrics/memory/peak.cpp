@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <tmeter/cpp/node_class.hpp>
-#include <tmeter/cpp/place.hpp>
+#include "plugins/common/wording.hpp"
 #include <tmeter/cpp/units.hpp>
 
 #include "lifetimes.hpp"
@@ -22,7 +22,7 @@ std::string bytes_text(Count bytes) {
 }
 
 std::string name_of(const Storage& s, const tmeter::Graph& graph) {
-  return s.maker ? "result of " + tmeter::place(s.maker)
+  return s.maker ? "result of " + plugins::place(s.maker)
                  : "input " + std::string(graph.input_name(s.input));
 }
 
@@ -67,7 +67,7 @@ void find_peak(const tmeter::Graph& graph, tmeter::Call& call) {
   tmeter::Finding finding;
   finding.rule = "memory-peak";
   finding.text = "activations take at most " + bytes_text(l.alive[at]) + ", while " +
-                 tmeter::place(node) + " runs";
+                 plugins::place(node) + " runs";
   finding.evidence = alive_text(l, at, graph);
   call.add(finding.about(node));
 }

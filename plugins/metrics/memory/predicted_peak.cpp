@@ -10,7 +10,7 @@
 namespace memory {
 namespace {
 
-using layout::Layouts;
+using plugins::Layouts;
 using tmeter::Cell;
 using tmeter::Count;
 using tmeter::Graph;
@@ -34,10 +34,10 @@ class MadeInARun {
  private:
   bool is_idle_contiguous(const Node& node) const {
     if (tmeter::base_name(node.op()) != "contiguous" ||
-        layout::is_channels_last(node.arg("memory_format")))
+        plugins::is_channels_last(node.arg("memory_format")))
       return false;
     const auto* s = node.arg_count() ? layouts_.of(node.arg(0)) : nullptr;
-    return s && layout::is_contiguous(*s);
+    return s && plugins::is_contiguous(*s);
   }
 
   const Layouts& layouts_;

@@ -3,7 +3,7 @@
 // has the formulas and where they are from. Float32 only; what has no rule takes nothing here, so
 // that sums are lower bounds.
 #pragma once
-#include <strides.hpp>
+#include "plugins/common/strides.hpp"
 #include <tmeter/cpp/plugin.hpp>
 
 namespace memory {
@@ -12,7 +12,7 @@ namespace memory {
 struct Kernels {
   int64_t threads = 1;
   int64_t block = 16;  // channels that oneDNN keeps together: 16 with AVX-512, 8 with AVX2
-  const layout::Layouts* layouts = nullptr;  // strides, where they are known
+  const plugins::Layouts* layouts = nullptr;  // strides, where they are known
 };
 
 /// Beyond what is there before and its results, at most while it runs.
@@ -26,7 +26,7 @@ tmeter::Count gru_workspace(const tmeter::Node& node, const Kernels& kernels);
 tmeter::Count rnn_workspace(const tmeter::Node& node, const Kernels& kernels);
 
 /// How a tensor lies in memory; none where that is not known.
-const layout::Strided* layout_of(const tmeter::Value& value, const Kernels& kernels);
+const plugins::Strided* layout_of(const tmeter::Value& value, const Kernels& kernels);
 
 /// A float32 tensor all of whose sizes are known.
 bool is_plain_float(const tmeter::Value& value);

@@ -2,7 +2,7 @@
 // the kernel permits them, arithmetic and bytes per second, and how the model scales with threads.
 #include <algorithm>
 #include <tmeter/cpp/observer.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "counters.hpp"
 #include "scaling.hpp"
@@ -216,7 +216,7 @@ class Profile final : public tmeter::Observer {
 
   void tell(const ObserverCall& call) const {
     const auto stopped = std::string(call.stopped());
-    const auto runs = tmeter::count_of(static_cast<size_t>(runs_), "run") + " on " +
+    const auto runs = plugins::count_of(static_cast<size_t>(runs_), "run") + " on " +
                       std::string(call.fact("threads")) + " threads" +
                       (stopped.empty() ? "" : "; the runs ended early: " + stopped);
     const auto measured = [&](std::string_view id, std::string_view missing) {

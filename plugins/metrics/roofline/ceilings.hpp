@@ -7,7 +7,7 @@
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "machine.hpp"
+#include "plugins/common/machine/machine.hpp"
 
 namespace roofline {
 

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "ceilings.hpp"
-#include "machine.hpp"
-#include "per_node.hpp"
+#include "plugins/common/machine/machine.hpp"
+#include "plugins/common/machine/per_node.hpp"
 
 namespace {
 

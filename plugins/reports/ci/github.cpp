@@ -3,7 +3,7 @@
 
 #include "../common/buffer.hpp"
 #include "../common/describe.hpp"
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 #include "writers.hpp"
 
 namespace ci_report {
@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 4> kCommands{"", "notice", "warning", "er
 // actions/toolkit, command.ts: what may not stand in a value; in a property ':' and ',', too.
 std::string escaped(std::string_view text, bool property) {
   std::string out;
-  for (const char c : reports::printable(text)) {
+  for (const char c : plugins::printable(text)) {
     if (c == '%')
       out += "%25";
     else if (property && c == ':')
@@ -31,8 +31,8 @@ std::string escaped(std::string_view text, bool property) {
 void put(reports::Buffer& out, std::string_view command, std::string_view title,
          std::string_view text) {
   constexpr size_t kLongest = 4000;  // GitHub cuts at about 4 KB, in the middle of a character
-  out << "::" << command << " title=" << escaped(reports::readable(title), true)
-      << "::" << escaped(reports::shortened(text, kLongest), false) << "\n";
+  out << "::" << command << " title=" << escaped(plugins::readable(title), true)
+      << "::" << escaped(plugins::shortened(text, kLongest), false) << "\n";
 }
 
 }  // namespace

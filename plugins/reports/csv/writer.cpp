@@ -7,7 +7,7 @@
 #include "../common/buffer.hpp"
 #include "../common/columns.hpp"
 #include "../common/rows.hpp"
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace csv_report {
 namespace {
@@ -114,7 +114,7 @@ class Lines {
 }  // namespace
 
 std::string field(std::string_view text, const Options& options) {
-  auto valid = reports::repaired(text);
+  auto valid = plugins::repaired(text);
   if (options.guard_formulas && is_formula(valid)) valid.insert(0, 1, '\'');
   return options.format == Format::kCsv ? quoted(valid) : escaped(valid);
 }

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 #include <tmeter/cpp/units.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
@@ -201,8 +201,8 @@ std::string title_of(const Report& report) {
 }
 
 std::string counts_text(const Counts& c) {
-  if (c.same == c.all) return "no difference in " + tmeter::count_of(c.all, "module");
-  std::string text = std::to_string(c.all - c.same) + " of " + tmeter::count_of(c.all, "module") +
+  if (c.same == c.all) return "no difference in " + plugins::count_of(c.all, "module");
+  std::string text = std::to_string(c.all - c.same) + " of " + plugins::count_of(c.all, "module") +
                      (c.all - c.same == 1 ? " differs" : " differ");
   std::string more;
   const std::pair<size_t, const char*> kinds[] = {

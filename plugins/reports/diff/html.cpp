@@ -1,9 +1,9 @@
 // A comparison side by side in a browser: one file without a script, and a policy that lets none
 // run. What can be folded and hidden is HTML and CSS alone.
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "../common/describe.hpp"
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 #include "page.hpp"
 #include "writers.hpp"
 
@@ -17,7 +17,7 @@ constexpr size_t kFlushBytes = 1 << 16;
 /// Text that stands for itself, wherever it is put.
 std::string plain(std::string_view text) {
   std::string out;
-  for (const char c : reports::readable(text)) {
+  for (const char c : plugins::readable(text)) {
     switch (c) {
       case '<':
         out += "&lt;";

@@ -1,5 +1,5 @@
 // A comparison for a comment on a pull request.
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "../common/describe.hpp"
 #include "../markdown/escape.hpp"

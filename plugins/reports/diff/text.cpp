@@ -1,6 +1,6 @@
 // A comparison for the terminal: totals, then the modules that differ.
 #include <algorithm>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "../common/describe.hpp"
 #include "../text/style.hpp"
@@ -138,9 +138,9 @@ class Writer {
     const auto sign = row.sign();
     const auto style = sign == '+' ? Style::kGood : sign == '-' ? Style::kWarning : Style::kStrong;
     Text path(std::string(2 * std::min<size_t>(row.pair.depth, 10), ' '));
-    path.add(reports::readable(row.path()), sign == ' ' ? Style::kPlain : style);
+    path.add(plugins::readable(row.path()), sign == ' ' ? Style::kPlain : style);
     std::vector<Text> cells{Text(std::string(1, sign), style), path.cut(room),
-                            Text(reports::readable(row.type()), Style::kType).cut(room)};
+                            Text(plugins::readable(row.type()), Style::kType).cut(room)};
     for (size_t c = 0; c < row.changes.size(); ++c) {
       const auto& change = row.changes[c];
       const auto& metric = changes_.columns()[c].after;

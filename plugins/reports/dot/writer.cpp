@@ -1,7 +1,7 @@
 #include "writer.hpp"
 
 #include "../common/describe.hpp"
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 #include "graphs.hpp"
 
 namespace dot_report {

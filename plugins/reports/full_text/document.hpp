@@ -6,7 +6,7 @@
 
 #include "../common/buffer.hpp"
 #include "../common/figures.hpp"
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace full_text_report {
 

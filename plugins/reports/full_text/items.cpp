@@ -1,7 +1,7 @@
 // The sections that are long: modules, parameters, operators, curves – one by one.
 #include <tmeter/cpp/module_ids.hpp>
 #include <tmeter/cpp/units.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "../common/describe.hpp"
 #include "../common/findings.hpp"
@@ -110,7 +110,7 @@ void curves(Document& d) {
     uint64_t all = 0;
     for (size_t i = 0; i < h.bin_count; ++i) all += h.counts[i];
     d.line(1, std::string(to_view(h.title)) + " of " + of(d, h.of) + ": " + std::to_string(all) +
-                  " in " + tmeter::count_of(h.bin_count, "bin"));
+                  " in " + plugins::count_of(h.bin_count, "bin"));
     for (size_t i = 0; i < h.bin_count; ++i)
       if (h.counts[i] > 0)
         d.line(2, reports::plain_number(h.edges[i]) + " … " +

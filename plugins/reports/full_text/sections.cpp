@@ -3,7 +3,7 @@
 #include <array>
 #include <map>
 #include <tmeter/cpp/units.hpp>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "../common/describe.hpp"
 #include "../common/findings.hpp"
@@ -29,7 +29,7 @@ void model_facts(Document& d) {
   for (size_t i = 0; i < d.graph.inputs().size(); ++i)
     put("input", reports::describe_input(d.graph, i));
   for (const auto& output : d.graph.outputs()) put("output", reports::describe(output));
-  const auto count = [](size_t n, const char* thing) { return tmeter::count_of(n, thing); };
+  const auto count = [](size_t n, const char* thing) { return plugins::count_of(n, thing); };
   put("holds", count(d.graph.modules().size(), "module") + ", " +
                    count(d.graph.tensors().size(), "tensor") + ", " +
                    count(d.graph.nodes().size(), "operator call"));
@@ -70,7 +70,7 @@ void summary(Document& d) {
   std::map<int32_t, size_t, std::greater<>> by_severity;
   for (const auto& f : d.report.findings()) ++by_severity[f.severity()];
   for (const auto& [severity, count] : by_severity)
-    d.line(1, tmeter::count_of(count, "finding") + " of severity " +
+    d.line(1, plugins::count_of(count, "finding") + " of severity " +
                   std::string(reports::severity_name(severity)));
   for (const auto& text : d.report.warnings()) d.line(1, "warning: " + std::string(text));
 }

@@ -1,6 +1,6 @@
 #include "words.hpp"
 
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 namespace html_report {
 namespace {
@@ -10,7 +10,7 @@ using tmeter::Value;
 constexpr size_t kMostItems = 64;  // of a list
 
 std::string in_brackets(size_t n, const std::function<std::string(size_t)>& item) {
-  return "[" + tmeter::listed(n, kMostItems, item) + "]";
+  return "[" + plugins::listed(n, kMostItems, item) + "]";
 }
 
 // The dims as the file writes them, with their values: "[batch=2, 3]".
@@ -67,7 +67,7 @@ std::string arguments(const tmeter::Node& node) {
 }
 
 std::string results(const tmeter::Node& node) {
-  return tmeter::listed(node.result_count(), kMostItems,
+  return plugins::listed(node.result_count(), kMostItems,
                         [&](size_t i) { return words(node.result(i)); });
 }
 

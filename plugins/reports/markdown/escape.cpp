@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace markdown_report {
 namespace {
@@ -25,7 +25,7 @@ bool ends_with_www(std::string_view text) {
 
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : reports::readable(text)) {
+  for (const char c : plugins::readable(text)) {
     if (c == '<')
       out += "&lt;";
     else if (c == '>')
@@ -43,7 +43,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string code(std::string_view text) {
-  const auto name = reports::readable(text);
+  const auto name = plugins::readable(text);
   if (name.empty()) return {};
   // GitHub splits a row at every '|', even inside code; and a name of backticks needs a longer
   // fence. Neither occurs in a real model: such names are text.

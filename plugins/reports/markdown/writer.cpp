@@ -1,7 +1,7 @@
 #include "writer.hpp"
 
 #include <algorithm>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
@@ -106,7 +106,7 @@ class Writer {
   void findings() {
     const auto all = report_.findings();
     if (all.size() == 0) return;
-    begin_details(tmeter::count_of(all.size(), "finding"), out_);
+    begin_details(plugins::count_of(all.size(), "finding"), out_);
     for (size_t i = 0; i < all.size() && i < options_.rows; ++i) finding(all[i]);
     if (all.size() > options_.rows)
       out_ << "- … " << std::to_string(all.size() - options_.rows) << " more\n";
@@ -124,7 +124,7 @@ class Writer {
     if (!f.action().empty()) out_ << " → " << escaped(f.action());
     const auto targets = f.targets();
     if (!targets.empty())
-      out_ << " (" << tmeter::listed(targets.size(), kTargetsShown, [&](size_t i) {
+      out_ << " (" << plugins::listed(targets.size(), kTargetsShown, [&](size_t i) {
         return code(reports::describe_target(graph_, targets[i]));
       }) << ")";
     out_ << "\n";
@@ -144,7 +144,7 @@ class Writer {
 
   std::string share(const tmeter::Cell& cell) const {
     const double whole = report_.total(metrics_[*main_]).real();
-    return cell.known() && whole > 0 ? tmeter::percent(cell.real() / whole) : "–";
+    return cell.known() && whole > 0 ? plugins::percent(cell.real() / whole) : "–";
   }
 
   /// A row before its text is made, as most rows never are.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
@@ -82,7 +82,7 @@ class Writer {
     const double whole = report_.total(metrics_[metric]).real();
     const bool share = metrics_[metric].aggregation() == TMETER_AGGREGATE_SUM && kind != "model" &&
                        whole > 0 && cell.known() && cell.real() > 0;
-    if (share) text += " (" + tmeter::percent(cell.real() / whole) + " of the model)";
+    if (share) text += " (" + plugins::percent(cell.real() / whole) + " of the model)";
     entry(kind, target, names_[metric], text);
   }
 

@@ -37,7 +37,7 @@ char ascii_of(std::string_view character) {
 }  // namespace
 
 void add_ascii(std::string_view text, std::string& out) {
-  reports::for_each_character(text, [&out](char32_t code, std::string_view bytes) {
+  plugins::for_each_character(text, [&out](char32_t code, std::string_view bytes) {
     if (code < 0x80)
       out += bytes;
     else

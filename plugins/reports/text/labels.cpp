@@ -144,7 +144,7 @@ void Labels::resolve(Written& written) const {
       for (const auto& p : kPlaceholders) names.push_back(p.name);
       for (const auto& m : report_.metrics()) names.push_back(m.id());
       look_.fail(written.given, part.at,
-                 "there is no placeholder <" + reports::readable(part.text) + ">" +
+                 "there is no placeholder <" + plugins::readable(part.text) + ">" +
                      meant(part.text, names));
     }
   }

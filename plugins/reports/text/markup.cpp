@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace text_report {
 namespace {
@@ -87,7 +87,7 @@ class Parser {
     if (!tag.empty())
       it = std::find_if(it, open_.rend(), [&](const Open& o) { return o.tag == tag; });
     if (it == open_.rend())
-      throw Mistake{at_, "[/" + reports::readable(tag) + "] ends nothing that was begun"};
+      throw Mistake{at_, "[/" + plugins::readable(tag) + "] ends nothing that was begun"};
     style_ = it->before;
     open_.erase(std::prev(it.base()), open_.end());
   }
@@ -96,7 +96,7 @@ class Parser {
     const auto end = end_of('>', "placeholder");
     const auto name = text_.substr(at_ + 1, end - at_ - 1);
     if (!std::all_of(name.begin(), name.end(), in_name))
-      throw Mistake{at_, "'" + reports::readable(name) + "' is no name of a placeholder"};
+      throw Mistake{at_, "'" + plugins::readable(name) + "' is no name of a placeholder"};
     put();
     out_.parts.push_back({std::string(name), true, style_, at_});
     at_ = end + 1;

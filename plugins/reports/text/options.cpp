@@ -60,7 +60,7 @@ const Box* box(std::string_view text) {
   if (const auto* found = find_box(text)) return found;
   std::string names;
   for (const auto name : box_names()) names.append(names.empty() ? "" : ", ").append(name);
-  throw Mistake{0, "there is no box '" + reports::readable(text) + "'" + meant(text, box_names()) +
+  throw Mistake{0, "there is no box '" + plugins::readable(text) + "'" + meant(text, box_names()) +
                        "; there are " + names};
 }
 

@@ -100,7 +100,7 @@ std::optional<Color> parse_color(std::string_view word) {
     if (a.name.size() > 1) words.push_back(a.name);
   for (const auto& r : kRoleNames) words.push_back(r.name);
   throw Mistake{
-      at, "there is no style or colour '" + reports::readable(word) + "'" + meant(word, words)};
+      at, "there is no style or colour '" + plugins::readable(word) + "'" + meant(word, words)};
 }
 
 // The word that begins at `at`, spaces before it skipped: "rgb(1, 2, 3)" is one.

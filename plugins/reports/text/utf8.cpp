@@ -8,11 +8,11 @@ namespace text_report {
 namespace {
 
 constexpr std::string_view kEllipsis = "…";
-using reports::decode;
+
 
 // The tables are utf8proc's.
 size_t width_of(char32_t code) {
-  if (code == reports::kInvalid) return 1;
+  if (code == plugins::kInvalidUtf8) return 1;
   return static_cast<size_t>(utf8proc_charwidth(static_cast<utf8proc_int32_t>(code)));
 }
 
@@ -24,7 +24,7 @@ size_t display_width(std::string_view text) {
   if (std::all_of(text.begin(), text.end(), is_plain)) return text.size();
   size_t width = 0;
   while (!text.empty()) {
-    const auto [code, bytes] = decode(text);
+    const auto [code, bytes] = plugins::decode_utf8(text);
     width += width_of(code);
     text.remove_prefix(bytes);
   }
@@ -34,7 +34,7 @@ size_t display_width(std::string_view text) {
 std::string_view first_columns(std::string_view text, size_t width) {
   size_t taken = 0, at = 0;
   while (at < text.size()) {
-    const auto [code, bytes] = decode(text.substr(at));
+    const auto [code, bytes] = plugins::decode_utf8(text.substr(at));
     if (taken + width_of(code) > width) break;
     taken += width_of(code);
     at += bytes;
@@ -53,7 +53,7 @@ std::string cut_start(std::string_view text, size_t width) {
   if (left <= width) return std::string(text);
   if (width == 0) return {};
   while (left > width - 1) {
-    const auto [code, bytes] = decode(text);
+    const auto [code, bytes] = plugins::decode_utf8(text);
     left -= width_of(code);
     text.remove_prefix(bytes);
   }

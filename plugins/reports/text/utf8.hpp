@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace text_report {
 
-using reports::printable;
+using plugins::printable;
 
 /// Columns of a terminal that `text` (printable) takes: 2 for wide East Asian characters and emoji,
 /// 0 for combining marks.

@@ -35,7 +35,7 @@ class Wrapper {
     while (!word.empty()) {
       const auto room = width_ - std::min(width_, lines_.back().width());
       auto part = first_columns(word, room);
-      if (part.empty() && lines_.back().empty()) part = word.substr(0, reports::decode(word).bytes);
+      if (part.empty() && lines_.back().empty()) part = word.substr(0, plugins::decode_utf8(word).bytes);
       lines_.back().add(part, style);
       word.remove_prefix(part.size());
       if (!word.empty()) lines_.emplace_back();

@@ -4,7 +4,7 @@
 
 #include "execute/inputs.hpp"
 #include "execute/runner.hpp"
-#include "execute/sha256.hpp"
+#include "core/base/sha256.hpp"
 #include "execute/weights.hpp"
 #include "load/operator_libraries.hpp"
 
@@ -23,7 +23,7 @@ std::string digest_of(const at::Tensor& tensor) {
   const auto t = tensor.cpu().contiguous();
   std::string out = std::string(DType(static_cast<int32_t>(t.scalar_type())).name()) + "[";
   for (int64_t i = 0; i < t.dim(); ++i) out += (i ? ", " : "") + std::to_string(t.size(i));
-  return out + "] sha256 " + sha256({static_cast<const char*>(t.const_data_ptr()), t.nbytes()});
+  return out + "] sha256 " + core::sha256_hex({static_cast<const char*>(t.const_data_ptr()), t.nbytes()});
 }
 
 /// One run now, whose outputs are told by their digests: to be held against another program's.

@@ -8,7 +8,7 @@
 #include "plugins/reports/common/figures.hpp"
 #include "plugins/reports/common/names.hpp"
 #include "plugins/reports/common/rows.hpp"
-#include "plugins/reports/common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 #include "tests/unit/reports/fake_report.hpp"
 
 namespace {
@@ -77,13 +77,13 @@ TEST(Figures, GroupsSayWhatTheyLeaveOut) {
 }
 
 TEST(Utf8, PrintableRepairedShortened) {
-  EXPECT_EQ(reports::printable("a\x1b[31m\tb\xff"), "a\uFFFD[31m b\uFFFD");
-  EXPECT_EQ(reports::printable("\u202Ex"), "\uFFFDx");
-  EXPECT_EQ(reports::repaired("a\x01\xff\tb"), "a\x01\uFFFD\tb");
-  EXPECT_EQ(reports::shortened("abcdef", 6), "abcdef");
-  EXPECT_EQ(reports::shortened("abcdefg", 6), "abcde…");
-  EXPECT_EQ(reports::shortened("äöüß", 4), "äöüß");
-  EXPECT_EQ(reports::shortened("äöüßé", 4), "äöü…");
+  EXPECT_EQ(plugins::printable("a\x1b[31m\tb\xff"), "a\uFFFD[31m b\uFFFD");
+  EXPECT_EQ(plugins::printable("\u202Ex"), "\uFFFDx");
+  EXPECT_EQ(plugins::repaired("a\x01\xff\tb"), "a\x01\uFFFD\tb");
+  EXPECT_EQ(plugins::shortened("abcdef", 6), "abcdef");
+  EXPECT_EQ(plugins::shortened("abcdefg", 6), "abcde…");
+  EXPECT_EQ(plugins::shortened("äöüß", 4), "äöüß");
+  EXPECT_EQ(plugins::shortened("äöüßé", 4), "äöü…");
 }
 
 TEST(Names, NumbersOfALaterAbiReadOther) {

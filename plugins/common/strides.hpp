@@ -9,7 +9,7 @@
 #include <vector>
 
 #pragma GCC visibility push(hidden)
-namespace layout {
+namespace plugins {
 
 /// An argument `memory_format`; none is not.
 bool is_channels_last(const tmeter::Value& memory_format);
@@ -56,5 +56,5 @@ class Layouts {
   std::vector<tmeter::Node> copying_;
 };
 
-}  // namespace layout
+}  // namespace plugins
 #pragma GCC visibility pop

@@ -10,7 +10,7 @@
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
-#include "figures.hpp"
+#include "plugins/common/machine/figures.hpp"
 
 namespace machine {
 

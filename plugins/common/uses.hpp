@@ -1,7 +1,7 @@
 // Who uses what an operator makes: whether two operators may become one hangs on it.
 //
-//   const advice::Uses uses(graph);
-//   if (const auto next = uses.sole(conv.result(0), advice::Through::kIdle))  // nobody else looks
+//   const plugins::Uses uses(graph);
+//   if (const auto next = uses.sole(conv.result(0), plugins::Through::kIdle))  // nobody else looks
 //   at it
 //     … next.node, which takes it as next.value …
 #pragma once
@@ -11,7 +11,7 @@
 #include <vector>
 
 #pragma GCC visibility push(hidden)  // as the SDK types inside
-namespace advice {
+namespace plugins {
 
 /// What is looked through on the way from a value to who uses its numbers.
 enum class Through {
@@ -89,5 +89,5 @@ class Uses {
   std::unordered_map<const tmeter_tensor*, std::vector<size_t>> of_tensor_;  // node indices
 };
 
-}  // namespace advice
+}  // namespace plugins
 #pragma GCC visibility pop

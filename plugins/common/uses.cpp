@@ -1,10 +1,10 @@
-#include "uses.hpp"
+#include "plugins/common/uses.hpp"
 
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/op_class.hpp>
 
-namespace advice {
+namespace plugins {
 namespace {
 
 using tmeter::Node;
@@ -165,4 +165,4 @@ size_t Uses::of(const tmeter::Tensor& tensor) const {
   return at == of_tensor_.end() ? 0 : at->second.size();
 }
 
-}  // namespace advice
+}  // namespace plugins

@@ -1,4 +1,4 @@
-#include "machine.hpp"
+#include "plugins/common/machine/machine.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,15 +1,17 @@
-// The order in which a person would list names: "layers.2" before "layers.10".
+// The order in which a person lists names: "layers.2" before "layers.10". Loaders of weights list
+// tensors in it, and merged reports do, too. A leaf: standard library only, header only; the host
+// and plugins compile it.
 #pragma once
 #include <algorithm>
 #include <string_view>
 
-namespace loading {
+namespace tmeter::core {
 
-namespace detail {
+namespace natural_order {
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The digits at the start of `text` without leading zeros; `text` moves behind them.
+/// Removes the digits at the start of `text` and returns them without leading zeros.
 inline std::string_view take_number(std::string_view& text) {
   const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
   auto digits = text.substr(0, static_cast<size_t>(end - text.begin()));
@@ -18,13 +20,13 @@ inline std::string_view take_number(std::string_view& text) {
   return digits;
 }
 
-}  // namespace detail
+}  // namespace natural_order
 
 inline bool natural_less(std::string_view a, std::string_view b) {
   const auto whole_a = a, whole_b = b;
   while (!a.empty() && !b.empty()) {
-    if (detail::is_digit(a.front()) && detail::is_digit(b.front())) {
-      const auto x = detail::take_number(a), y = detail::take_number(b);
+    if (natural_order::is_digit(a.front()) && natural_order::is_digit(b.front())) {
+      const auto x = natural_order::take_number(a), y = natural_order::take_number(b);
       if (x.size() != y.size()) return x.size() < y.size();
       if (x != y) return x < y;
     } else {
@@ -33,7 +35,7 @@ inline bool natural_less(std::string_view a, std::string_view b) {
     }
   }
   if (a.empty() != b.empty()) return a.empty();
-  return whole_a < whole_b;  // differ in leading zeros alone
+  return whole_a < whole_b;  // they differ in leading zeros alone
 }
 
-}  // namespace loading
+}  // namespace tmeter::core

@@ -1,12 +1,12 @@
-#include "strides.hpp"
+#include "plugins/common/strides.hpp"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <tmeter/cpp/op_class.hpp>
-#include <uses.hpp>
+#include "plugins/common/uses.hpp"
 
-namespace layout {
+namespace plugins {
 namespace {
 
 using tmeter::Node;
@@ -227,7 +227,7 @@ std::optional<Sizes> view_strides(const Strided& s, const Sizes& sizes) {
 
 Layouts::Layouts(const tmeter::Graph& graph) {
   for (const auto& input : graph.inputs())
-    advice::for_each_tensor(input, [&](const Value& v) {
+    for_each_tensor(input, [&](const Value& v) {
       if (sane(sizes_of(v.shape()))) set(v, contiguous(sizes_of(v.shape())));
     });
   for (const auto& node : graph.nodes()) step(node);
@@ -243,14 +243,14 @@ void Layouts::set(const Value& value, Known known) {
 }
 
 void Layouts::step(const Node& node) {
-  advice::for_each_input(node, [&](const Value& v) {
+  for_each_input(node, [&](const Value& v) {
     const auto t = v.tensor();
     if (!t || of(v)) return;
     Strided s{sizes_of(t.shape()), sizes_of(t.strides())};
     if (s.sizes.size() == s.strides.size() && sane(s.sizes)) set(v, std::move(s));
   });
   for (size_t i = 0; i < node.result_count(); ++i)
-    advice::for_each_tensor(node.result(i), [&](const Value& v) {
+    for_each_tensor(node.result(i), [&](const Value& v) {
       if (sane(sizes_of(v.shape()))) set(v, result_of(node, v));
     });
 }
@@ -258,7 +258,7 @@ void Layouts::step(const Node& node) {
 Layouts::Known Layouts::result_of(const Node& node, const Value& result) {
   const auto name = tmeter::base_name(node.op());
   const auto kind = tmeter::op_class(node.op());
-  if (kind == OpClass::kView || advice::is_idle(node)) {
+  if (kind == OpClass::kView || plugins::is_idle(node)) {
     const auto* from = of(first_input(node));
     return from ? view_of(node, *from, result) : std::nullopt;
   }
@@ -295,7 +295,7 @@ Layouts::Known Layouts::view_of(const Node& node, const Strided& from, const Val
     strides = squeezed(from, sizes);
   else if (name == "expand" || name == "expand_as" || name == "broadcast_to")
     strides = expanded(from, sizes);
-  else if (among(name, kParts) || advice::is_idle(node))
+  else if (among(name, kParts) || plugins::is_idle(node))
     strides = from.strides;
   if (!strides || strides->size() != sizes.size()) return std::nullopt;
   return Strided{std::move(sizes), std::move(*strides)};
@@ -322,7 +322,7 @@ Layouts::Known Layouts::elementwise(const Node& node, const Value& result) const
     if (auto same = dense(*s)) return same;
   const Strided* common = nullptr;
   bool agree = true;
-  advice::for_each_input(node, [&](const Value& v) {
+  for_each_input(node, [&](const Value& v) {
     if (sizes_of(v.shape()) != sizes) return;
     const auto* s = of(v);
     agree = agree && s && (!common || common->strides == s->strides);
@@ -333,11 +333,11 @@ Layouts::Known Layouts::elementwise(const Node& node, const Value& result) const
 
 bool Layouts::all_inputs_are_contiguous(const Node& node) const {
   bool all = true;
-  advice::for_each_input(node, [&](const Value& v) {
+  for_each_input(node, [&](const Value& v) {
     const auto* s = of(v);
     all = all && s && is_contiguous(*s);
   });
   return all;
 }
 
-}  // namespace layout
+}  // namespace plugins
