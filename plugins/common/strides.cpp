@@ -18,7 +18,7 @@ bool among(std::string_view name, const std::array<std::string_view, N>& names) 
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// They make a new, contiguous tensor whatever they are given (ATen: empty_like(…,
+/// Operators with a new, contiguous result for any input (ATen: empty_like(…,
 /// LEGACY_CONTIGUOUS_MEMORY_FORMAT), or a product).
 constexpr std::array<std::string_view, 12> kMakeContiguous{
     "linear",  "matmul",   "mm",         "bmm",       "addmm", "baddbmm",
@@ -31,17 +31,17 @@ constexpr std::array<std::string_view, 8> kParts{
 
 Sizes sizes_of(const tmeter::Shape& shape) { return {shape.begin(), shape.end()}; }
 
-bool sane(const Sizes& sizes) {
-  constexpr int64_t kMost = int64_t{1} << 60;
+bool is_sane(const Sizes& sizes) {
+  constexpr int64_t kMaxElements = int64_t{1} << 60;
   int64_t n = 1;
   for (const auto s : sizes) {
-    if (s < 0 || (s > 0 && n > kMost / s)) return false;
+    if (s < 0 || (s > 0 && n > kMaxElements / s)) return false;
     n *= std::max<int64_t>(s, 1);
   }
   return true;
 }
 
-/// The place of a dim that may count from the end; empty where it is none.
+/// The index of a dim, which may count from the end; empty if out of range.
 std::optional<size_t> dim_of(const Value& v, size_t rank, int64_t otherwise) {
   const int64_t d = v.as_int(otherwise), r = static_cast<int64_t>(rank);
   const int64_t at = d < 0 ? d + r : d;
@@ -228,7 +228,7 @@ std::optional<Sizes> view_strides(const Strided& s, const Sizes& sizes) {
 Layouts::Layouts(const tmeter::Graph& graph) {
   for (const auto& input : graph.inputs())
     for_each_tensor(input, [&](const Value& v) {
-      if (sane(sizes_of(v.shape()))) set(v, contiguous(sizes_of(v.shape())));
+      if (is_sane(sizes_of(v.shape()))) set(v, contiguous(sizes_of(v.shape())));
     });
   for (const auto& node : graph.nodes()) step(node);
 }
@@ -247,18 +247,18 @@ void Layouts::step(const Node& node) {
     const auto t = v.tensor();
     if (!t || of(v)) return;
     Strided s{sizes_of(t.shape()), sizes_of(t.strides())};
-    if (s.sizes.size() == s.strides.size() && sane(s.sizes)) set(v, std::move(s));
+    if (s.sizes.size() == s.strides.size() && is_sane(s.sizes)) set(v, std::move(s));
   });
   for (size_t i = 0; i < node.result_count(); ++i)
     for_each_tensor(node.result(i), [&](const Value& v) {
-      if (sane(sizes_of(v.shape()))) set(v, result_of(node, v));
+      if (is_sane(sizes_of(v.shape()))) set(v, result_of(node, v));
     });
 }
 
 Layouts::Known Layouts::result_of(const Node& node, const Value& result) {
   const auto name = tmeter::base_name(node.op());
   const auto kind = tmeter::op_class(node.op());
-  if (kind == OpClass::kView || plugins::is_idle(node)) {
+  if (kind == OpClass::kView || plugins::is_identity(node)) {
     const auto* from = of(first_input(node));
     return from ? view_of(node, *from, result) : std::nullopt;
   }
@@ -295,7 +295,7 @@ Layouts::Known Layouts::view_of(const Node& node, const Strided& from, const Val
     strides = squeezed(from, sizes);
   else if (name == "expand" || name == "expand_as" || name == "broadcast_to")
     strides = expanded(from, sizes);
-  else if (among(name, kParts) || plugins::is_idle(node))
+  else if (among(name, kParts) || plugins::is_identity(node))
     strides = from.strides;
   if (!strides || strides->size() != sizes.size()) return std::nullopt;
   return Strided{std::move(sizes), std::move(*strides)};

@@ -1,6 +1,6 @@
-// How the tensors of a model lie in memory, as far as it can be told: a file records sizes, strides
-// of parameters alone. Views are followed exactly; what other operators make is contiguous where
-// PyTorch makes it so, else unknown. Who guesses wrong here would tell of copies that are none.
+// Strides of the tensors of a graph. A file records the strides of parameters only. Views are
+// followed exactly; results of other operators are contiguous where PyTorch guarantees it, else
+// unknown: a wrong guess would report copies that do not happen.
 #pragma once
 #include <optional>
 #include <span>
@@ -11,12 +11,12 @@
 #pragma GCC visibility push(hidden)
 namespace plugins {
 
-/// An argument `memory_format`; none is not.
+/// Whether an argument `memory_format` is channels_last; none is not.
 bool is_channels_last(const tmeter::Value& memory_format);
 
 using Sizes = std::vector<int64_t>;
 
-/// How many elements; empty: more than a number holds.
+/// The number of elements; empty if it exceeds 63 bits.
 std::optional<int64_t> product_of(std::span<const int64_t> sizes);
 
 struct Strided {
@@ -24,22 +24,22 @@ struct Strided {
 };
 
 Strided contiguous(Sizes sizes);
-/// NHWC, NDHWC: of tensors of four dims or more, and not contiguous as well.
+/// NHWC, NDHWC: at least four dims, and not contiguous at the same time.
 Strided channels_last(Sizes sizes);
 bool is_channels_last(const Strided& s);
 /// As torch.Tensor.is_contiguous: dims of size 1 may have any stride.
 bool is_contiguous(const Strided& s);
-/// The strides under which `sizes` are a view of it; empty when only a copy has them. As
-/// at::detail::computeStride.
+/// The strides of a view of `s` with these sizes, as at::detail::computeStride; empty if a copy is
+/// needed.
 std::optional<Sizes> view_strides(const Strided& s, const Sizes& sizes);
 
 class Layouts {
  public:
   explicit Layouts(const tmeter::Graph& graph);
 
-  /// Empty: not known.
+  /// Null if unknown.
   const Strided* of(const tmeter::Value& value) const;
-  /// Reshapes that must copy, in order.
+  /// Reshapes that copy, in graph order.
   const std::vector<tmeter::Node>& copying_reshapes() const { return copying_; }
 
  private:

@@ -16,7 +16,7 @@ bool among(std::string_view name, const std::array<std::string_view, N>& names) 
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-constexpr std::array<std::string_view, 8> kHandOn{
+constexpr std::array<std::string_view, 8> kIdentities{
     "alias",      "detach",        "dropout",         "alpha_dropout",
     "lift_fresh", "requires_grad", "feature_dropout", "feature_alpha_dropout"};
 constexpr std::array<std::string_view, 5> kConversions{"to", "type_as", "cpu", "cuda", "_to_copy"};
@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 11> kReshapes{
     "view",  "reshape",   "_unsafe_view", "flatten",    "unflatten",     "squeeze",
     "ravel", "unsqueeze", "view_as",      "reshape_as", "_reshape_alias"};
 
-/// More views in a row than any model has: only a file made to take long has more.
-constexpr int kMostSteps = 64;
+/// More views in a row than any model has; bounds the work for hostile files.
+constexpr int kMaxViews = 64;
 
 Value first_tensor(const Node& node) {
   for (size_t i = 0; i < node.arg_count(); ++i)
@@ -37,14 +37,14 @@ bool has_one_tensor(const Node& node) {
   return node.result_count() == 1 && node.result(0).is_tensor() && first_tensor(node).is_tensor();
 }
 
-/// Sizes, checks: they look at a tensor, but not at its numbers.
-bool looks_at_sizes_alone(const Node& node) {
+/// Operators such as sizes and checks, which do not read the elements.
+bool reads_sizes_only(const Node& node) {
   if (tmeter::op_class(node.op()) != OpClass::kControl) return false;
   const auto name = tmeter::base_name(node.op());
   return node.result_count() == 0 || name.starts_with("sym_") || name == "size" || name == "dim";
 }
 
-/// `x.reshape_as(other)`: of such an argument only the sizes are used.
+/// `x.reshape_as(other)` uses the sizes of `other` only.
 bool is_pattern(const Node& node, size_t arg) {
   constexpr std::array<std::string_view, 4> kAs{"reshape_as", "view_as", "expand_as", "type_as"};
   return node.arg_name(arg) == "other" && among(tmeter::base_name(node.op()), kAs);
@@ -52,30 +52,30 @@ bool is_pattern(const Node& node, size_t arg) {
 
 }  // namespace
 
-double numbers_of(const tmeter::Shape& shape) {
+double element_count(const tmeter::Shape& shape) {
   double n = 1;
   for (const auto size : shape) n *= static_cast<double>(std::max<int64_t>(size, 0));
   return n;
 }
 double bytes_of(const Value& value) {
-  return value.is_tensor() ? numbers_of(value.shape()) * static_cast<double>(value.dtype().bytes())
+  return value.is_tensor() ? element_count(value.shape()) * static_cast<double>(value.dtype().bytes())
                            : 0;
 }
 double bytes_of(const tmeter::Tensor& tensor) {
-  return numbers_of(tensor.shape()) * static_cast<double>(tensor.dtype().bytes());
+  return element_count(tensor.shape()) * static_cast<double>(tensor.dtype().bytes());
 }
 
-bool is_idle(const Node& node) {
+bool is_identity(const Node& node) {
   if (!has_one_tensor(node)) return false;
   const auto name = tmeter::base_name(node.op());
-  if (among(name, kHandOn)) return !node.arg("train").as_bool();
+  if (among(name, kIdentities)) return !node.arg("train").as_bool();
   return among(name, kConversions) && first_tensor(node).dtype() == node.result(0).dtype() &&
          !node.arg("copy").as_bool() && node.arg("memory_format").is_none();
 }
 
 bool is_seen_through(const Node& node, Through through) {
-  if (is_idle(node)) return true;
-  if (through == Through::kIdle || !has_one_tensor(node)) return false;
+  if (is_identity(node)) return true;
+  if (through == Through::kIdentity || !has_one_tensor(node)) return false;
   if (tmeter::op_class(node.op()) != OpClass::kView) return false;
   const auto name = tmeter::base_name(node.op());
   if (name.ends_with("dropout")) return false;  // one that trains
@@ -83,7 +83,7 @@ bool is_seen_through(const Node& node, Through through) {
 }
 
 Value origin(Value value, Through through) {
-  for (int steps = 0; steps < kMostSteps; ++steps) {
+  for (int steps = 0; steps < kMaxViews; ++steps) {
     const auto maker = value.producer();
     if (!maker || !is_seen_through(maker, through)) break;
     value = first_tensor(maker);
@@ -91,7 +91,7 @@ Value origin(Value value, Through through) {
   return value;
 }
 
-SeesInputs::SeesInputs(const tmeter::Graph& graph) : seen_(graph.nodes().size()) {
+DependsOnInputs::DependsOnInputs(const tmeter::Graph& graph) : seen_(graph.nodes().size()) {
   for (const auto& input : graph.inputs())
     for_each_tensor(input, [&](const Value& v) { inputs_.insert(v.handle()); });
   for (const auto& node : graph.nodes()) {
@@ -101,14 +101,14 @@ SeesInputs::SeesInputs(const tmeter::Graph& graph) : seen_(graph.nodes().size())
   }
 }
 
-bool SeesInputs::operator()(const Value& value) const {
+bool DependsOnInputs::operator()(const Value& value) const {
   const auto maker = value.producer();
   return inputs_.count(value.handle()) > 0 || (maker && seen_[maker.index()]);
 }
 
 Uses::Uses(const tmeter::Graph& graph) {
   for (const auto& node : graph.nodes()) {
-    if (looks_at_sizes_alone(node)) continue;
+    if (reads_sizes_only(node)) continue;
     for (size_t i = 0; i < node.arg_count(); ++i)
       if (!is_pattern(node, i)) for_each_tensor(node.arg(i), [&](const Value& v) { add(v, node); });
   }
@@ -130,7 +130,7 @@ const Uses::Users* Uses::users(const Value& value) const {
 }
 
 Use Uses::sole(Value value, Through through) const {
-  for (int steps = 0; steps < kMostSteps; ++steps) {
+  for (int steps = 0; steps < kMaxViews; ++steps) {
     const auto* found = users(value);
     if (!found || found->returned || found->nodes.size() != 1) break;
     const auto node = found->nodes.front();
@@ -144,9 +144,9 @@ Use Uses::sole(Value value, Through through) const {
 bool Uses::collect(const Value& value, int steps, std::vector<Node>& into) const {
   const auto* found = users(value);
   if (!found) return true;
-  if (found->returned || steps == kMostSteps) return false;
+  if (found->returned || steps == kMaxViews) return false;
   for (const auto& node : found->nodes) {
-    if (!is_idle(node))
+    if (!is_identity(node))
       into.push_back(node);
     else if (!collect(node.result(0), steps + 1, into))
       return false;

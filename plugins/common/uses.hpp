@@ -1,9 +1,9 @@
-// Who uses what an operator makes: whether two operators may become one hangs on it.
+// Which operators use a value: two operators may be fused only if nothing else uses the value
+// between them.
 //
 //   const plugins::Uses uses(graph);
-//   if (const auto next = uses.sole(conv.result(0), plugins::Through::kIdle))  // nobody else looks
-//   at it
-//     … next.node, which takes it as next.value …
+//   if (const auto next = uses.sole(conv.result(0), plugins::Through::kIdentity))
+//     … next.node takes it as next.value, and no other operator does …
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 #include <unordered_map>
@@ -13,24 +13,24 @@
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace plugins {
 
-/// What is looked through on the way from a value to who uses its numbers.
+/// The operators that are skipped between a value and the operator that uses its elements.
 enum class Through {
-  kIdle,     // dropout in eval mode, alias, conversions that change nothing
-  kReshape,  // also views that keep the order of the numbers
+  kIdentity,     // dropout in eval mode, alias, conversions to the same type
+  kReshape,  // also views that keep the order of the elements
   kView      // also views that change it
 };
 
-/// An operator that hands its first tensor on as it is.
-bool is_idle(const tmeter::Node& node);
-/// An operator of `through`: idle, or such a view with one result.
+/// An operator whose result is its first tensor, unchanged.
+bool is_identity(const tmeter::Node& node);
+/// An operator of `through`: an identity, or such a view with one result.
 bool is_seen_through(const tmeter::Node& node, Through through);
 
-/// What was made before operators of `through` handed it on.
+/// The value that operators of `through` passed on.
 tmeter::Value origin(tmeter::Value value, Through through);
 
-/// How many numbers, and bytes, a tensor has. In a file made to mislead they may be beyond any
-/// memory, where Value::bytes throws; a size below 0 counts as 0.
-double numbers_of(const tmeter::Shape& shape);
+/// Elements and bytes of a tensor. Hostile files have sizes beyond any memory, for which Value::bytes
+/// throws: therefore real numbers. A size below 0 counts as 0.
+double element_count(const tmeter::Shape& shape);
 double bytes_of(const tmeter::Value& value);
 double bytes_of(const tmeter::Tensor& tensor);
 
@@ -45,10 +45,10 @@ void for_each_input(const tmeter::Node& node, const F& f) {
   for (size_t i = 0; i < node.arg_count(); ++i) for_each_tensor(node.arg(i), f);
 }
 
-/// What depends on an input of the model; the rest is the same in every run.
-class SeesInputs {
+/// Which operators and values depend on an input of the model. All others are the same in every run.
+class DependsOnInputs {
  public:
-  explicit SeesInputs(const tmeter::Graph& graph);
+  explicit DependsOnInputs(const tmeter::Graph& graph);
   bool operator()(const tmeter::Node& node) const { return seen_[node.index()]; }
   bool operator()(const tmeter::Value& value) const;
 
@@ -58,8 +58,8 @@ class SeesInputs {
 };
 
 struct Use {
-  tmeter::Node node;    // who uses it; none when it is not used once
-  tmeter::Value value;  // as what: the value itself, or what a view made of it
+  tmeter::Node node;    // the only user; none if there are several or none
+  tmeter::Value value;  // the value that it takes: the one asked for, or a view of it
   explicit operator bool() const { return static_cast<bool>(node); }
 };
 
@@ -67,13 +67,12 @@ class Uses {
  public:
   explicit Uses(const tmeter::Graph& graph);
 
-  /// The one node that uses the value, however often it names it. None when there are several or
-  /// none, and when the model returns it.
+  /// The only node that uses the value, in one or several arguments. None if several nodes use it,
+  /// none does, or the model returns it.
   Use sole(tmeter::Value value, Through through) const;
-  /// The nodes that use it, seen through idle ones, in their order; empty too when the model
-  /// returns it.
+  /// The nodes that use it, identities skipped, in graph order. Empty if the model returns it.
   std::vector<tmeter::Node> all(const tmeter::Value& value) const;
-  /// By how many nodes a parameter or buffer is used, whatever it is called.
+  /// How many nodes use a parameter or buffer, under any of its names.
   size_t of(const tmeter::Tensor& tensor) const;
 
  private:

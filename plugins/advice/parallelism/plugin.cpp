@@ -1,4 +1,4 @@
-// parallelism-advice: work that is too small for the machine, and how much larger it could be.
+// parallelism-advice: work that is too small for the machine, and the batch that would fill it.
 // Definitions: docs/conventions.md, "Parallelism".
 #include "rules.hpp"
 
@@ -6,12 +6,12 @@ namespace {
 
 void run(const tmeter::Graph& graph, tmeter::Call& call) {
   if (graph.nodes().size() == 0) return;
-  advice::Ledger ledger(graph, call);
-  parallelism::Model model{graph, call, ledger};
-  parallelism::say_batch(model);
-  parallelism::say_overhead(model);
-  parallelism::say_serial(model);
-  parallelism::say_threads(model);
+  advice::SavingsEstimator estimator(graph, call);
+  parallelism::Model model{graph, call, estimator};
+  parallelism::report_batch(model);
+  parallelism::report_overhead(model);
+  parallelism::report_serial(model);
+  parallelism::report_threads(model);
 }
 
 }  // namespace
@@ -19,7 +19,7 @@ void run(const tmeter::Graph& graph, tmeter::Call& call) {
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.parallelism-advice",
                        .version = "1.0.0",
-                       .description = "Work too small for the machine, and how large a batch pays",
+                       .description = "Work too small for the machine, and the batch size that pays",
                        .needs = "roofline",
                    }),
                    [](tmeter::Registrar& r) {
@@ -31,9 +31,9 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                .better = TMETER_BETTER_HIGHER,
                                .flags = TMETER_METRIC_DETAIL,
                                .convention =
-                                   "throughput of the present batch over that of an endless one, "
-                                   "which reads weights for nothing; dim 0 of the inputs is taken "
-                                   "for the batch"});
+                                   "throughput of the present batch divided by that of an "
+                                   "infinite one, for which reading weights costs nothing; dim 0 of "
+                                   "the inputs is the batch"});
                      r.analysis("parallelism-advice",
                                 "macs other_flops read_bytes written_bytes predicted_time "
                                 "peak_activation_bytes",

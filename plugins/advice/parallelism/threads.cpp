@@ -7,7 +7,7 @@
 
 namespace parallelism {
 
-void say_threads(const Model& model) {
+void report_threads(const Model& model) {
   const auto best = model.call.read("best_threads", TMETER_AXIS_MODEL, 0);
   if (!best.is_int()) return;
   const tmeter::ObserverCall runs(model.call.handle());
@@ -17,14 +17,14 @@ void say_threads(const Model& model) {
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "thread-count";
-  f.text = "as measured here, the model is fastest on " + few + " of " + all + " threads";
+  f.text = "measured here, the model is fastest on " + few + " of " + all + " threads";
   const auto efficiency = model.call.read("parallel_efficiency", TMETER_AXIS_MODEL, 0);
   if (efficiency.known())
     f.evidence = "all " + all + " are " +
                  tmeter::fixed(efficiency.real() * static_cast<double>(used), 2) +
-                 " times as fast as one; more are taken for better where they gain 2 %";
+                 " times as fast as one; more threads must be 2 % faster to count as better";
   f.action = "torch.set_num_threads(" + few + ") or OMP_NUM_THREADS=" + few +
-             ", and other requests on the threads that are left";
+             "; run other requests on the remaining threads";
   model.call.add(f);
 }
 

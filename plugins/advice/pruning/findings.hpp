@@ -10,7 +10,7 @@ struct Settings {
   int64_t head_size = 0;  // 0: as the file tells
 };
 
-void say(const Collection& seen, const Settings& settings, const tmeter::Graph& graph,
+void report_findings(const Collection& seen, const Settings& settings, const tmeter::Graph& graph,
          tmeter::Call& call);
 
 }  // namespace pruning

@@ -13,7 +13,7 @@ using plugins::count_of;
 using plugins::listed;
 using plugins::percent;
 
-constexpr double kWeak = 0.5;  // of the layer's median head
+constexpr double kWeakShare = 0.5;  // of the norm of the layer's median head
 
 struct Attention {
   const Weight *query = nullptr, *output = nullptr;
@@ -26,7 +26,7 @@ std::optional<int64_t> attribute(const tmeter::Module& m, std::string_view name)
   return std::nullopt;
 }
 
-/// As the module around the projection has it, or a norm of queries beside it.
+/// From an attribute of the module around the projection, or from the norm of its queries.
 int64_t head_size_of(const Weight& query) {
   const auto projection = query.tensor.owner();
   const auto around = projection ? projection.parent() : tmeter::Module();
@@ -44,7 +44,7 @@ int64_t head_size_of(const Weight& query) {
 
 }  // namespace
 
-void say_heads(const Collection& seen, int64_t given, tmeter::Call& call) {
+void report_heads(const Collection& seen, int64_t given, tmeter::Call& call) {
   std::map<std::string, Attention> layers;
   for (const auto& w : seen.weights) {
     char part = 0;
@@ -65,7 +65,7 @@ void say_heads(const Collection& seen, int64_t given, tmeter::Call& call) {
     std::sort(sorted.begin(), sorted.end());
     const double median = sorted[sorted.size() / 2];
     for (size_t h = 0; h < norms.size(); ++h) {
-      if (!(norms[h] < kWeak * median)) continue;
+      if (!(norms[h] < kWeakShare * median)) continue;
       weak.push_back(name + " head " + std::to_string(h) + " (" + percent(norms[h] / median) + ")");
       f.about(layer.output->tensor);
     }
@@ -74,7 +74,7 @@ void say_heads(const Collection& seen, int64_t given, tmeter::Call& call) {
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "weak-heads";
   f.text = std::to_string(weak.size()) + " of " + count_of(heads, "attention head") +
-           " carry less than half of what their layer's median head does";
+           " have less than half the norm of their layer's median head";
   f.evidence = listed(weak.size(), 8, [&](size_t i) { return weak[i]; }) +
                ": L2 norm of query rows and output columns";
   f.action =

@@ -7,7 +7,7 @@ namespace pruning {
 
 /// `head_size`: features of a head; 0: as the file tells (attributes `head_dim` and `num_heads` of
 /// the module, or the size of a norm of queries), else nothing is said.
-void say_heads(const Collection& seen, int64_t head_size, tmeter::Call& call);
+void report_heads(const Collection& seen, int64_t head_size, tmeter::Call& call);
 
 }  // namespace pruning
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@ namespace quantization {
 namespace {
 
 bool fits(const Scheme& s, const Weight& w, double sqnr, const Rules& rules) {
-  if (!(sqnr >= rules.least_sqnr)) return false;  // NaN: not to be told
+  if (!(sqnr >= rules.least_sqnr)) return false;  // NaN: unknown
   if (s.scope == Scope::kGroup && !w.matrix()) return false;
   return w.sensitive.empty() || s.bits >= 8;
 }

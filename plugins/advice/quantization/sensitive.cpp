@@ -38,8 +38,8 @@ bool ends_a_path(std::string_view path, std::string_view ending) {
          (path.size() == ending.size() || path[path.size() - ending.size() - 1] == '.');
 }
 
-/// One that sees three colour channels, or a sound's one: it is the first.
-bool sees_a_picture(const tmeter::Tensor& t) {
+/// The first convolution of an image model: it has three input channels.
+bool is_first_convolution(const tmeter::Tensor& t) {
   return t.shape().rank() == 4 && t.shape()[1] == 3 && t.shape()[2] > 1;
 }
 
@@ -51,7 +51,7 @@ std::string_view sensitive_by_rule(const tmeter::Tensor& t) {
   if (path.ends_with(".weight")) path.remove_suffix(7);
   for (const auto& r : kRules)
     if (ends_a_path(path, r.ending)) return r.why;
-  return sees_a_picture(t) ? "first convolution" : std::string_view();
+  return is_first_convolution(t) ? "first convolution" : std::string_view();
 }
 
 }  // namespace quantization
