@@ -83,15 +83,22 @@ bool bounds_from_below(const Metric& metric) {
          metric.aggregation() == TMETER_AGGREGATE_MAX;
 }
 
-std::optional<std::string_view> status_of(const Cell& cell, const Metric& metric) {
-  if (cell.is_unknown()) return "unknown";
-  if (cell.is_unavailable()) return "unavailable";
-  if (cell.in_module()) return "in_module";
-  if (cell.is_number() && !std::isfinite(cell.real())) return "not_finite";
-  if (cell.assumed()) return "assumed";
-  if (cell.partial()) return bounds_from_below(metric) ? "lower_bound" : "partial";
-  if (cell.is_zero_by_rule()) return "zero_by_rule";
+std::optional<CellStatus> cell_status(const Cell& cell, const Metric& metric) {
+  if (cell.is_unknown()) return CellStatus::kUnknown;
+  if (cell.is_unavailable()) return CellStatus::kUnavailable;
+  if (cell.in_module()) return CellStatus::kInModule;
+  if (cell.is_number() && !std::isfinite(cell.real())) return CellStatus::kNotFinite;
+  if (cell.assumed()) return CellStatus::kAssumed;
+  if (cell.partial())
+    return bounds_from_below(metric) ? CellStatus::kLowerBound : CellStatus::kPartial;
+  if (cell.is_zero_by_rule()) return CellStatus::kZeroByRule;
   return std::nullopt;
+}
+
+std::optional<std::string_view> status_of(const Cell& cell, const Metric& metric) {
+  const auto status = cell_status(cell, metric);
+  if (!status) return std::nullopt;
+  return tmeter::vocabulary::kCellStatuses.word(static_cast<int32_t>(*status));
 }
 
 std::string shown(const Cell& cell, const Metric& metric) {

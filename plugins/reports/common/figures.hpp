@@ -8,10 +8,12 @@
 #include <optional>
 #include <string>
 #include <tmeter/cpp/report.hpp>
+#include <tmeter/cpp/vocabulary.hpp>
 
 namespace reports {
 
 using tmeter::Cell;
+using tmeter::vocabulary::CellStatus;
 
 /// The figure of a module; of the root, that of the model.
 Cell module_figure(const tmeter::Report& report, const tmeter::Metric& metric,
@@ -41,9 +43,11 @@ std::string plain_number(const Cell& cell);
 /// A partial figure of the metric is a lower bound: so it is of sums and of what is largest.
 bool bounds_from_below(const tmeter::Metric& metric);
 
-/// What a figure is besides a plain number: "zero_by_rule", "unknown", "unavailable",
-/// "in_module", "not_finite", "lower_bound", "partial", "assumed"; nothing for plain numbers and where none
-/// applies.
+/// What a cell is besides a plain number; nothing for plain numbers and where the metric does not
+/// apply. Of what several things hold, the first in this order: unknown, unavailable, in_module,
+/// not_finite, assumed, lower_bound or partial, zero_by_rule.
+std::optional<CellStatus> cell_status(const Cell& cell, const tmeter::Metric& metric);
+/// Its word: "zero_by_rule".
 std::optional<std::string_view> status_of(const Cell& cell, const tmeter::Metric& metric);
 
 /// As people read it: "25.56 M", "≥4.09 G", "~4.09 G", "≈0.5" of a mean, "0", "0ʳ" by rule, "?", "n/a", "↑" in

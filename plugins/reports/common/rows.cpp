@@ -7,7 +7,7 @@
 #include "columns.hpp"
 #include "describe.hpp"
 #include "groups.hpp"
-#include "names.hpp"
+#include <tmeter/cpp/vocabulary.hpp>
 
 namespace reports {
 namespace {
@@ -132,7 +132,7 @@ class Writer {
 
   void tensors() {
     for (const auto& t : graph_.tensors()) {
-      Row row{{std::string(t.name()), std::string(tensor_kind_name(t.kind())),
+      Row row{{std::string(t.name()), std::string(tmeter::vocabulary::kTensorKinds.word(t.kind())),
                std::string(t.dtype().name()), shape_text(t.shape()),
                std::to_string(t.numel().value()), t.trainable() ? "true" : "false",
                t.is_tied() ? std::string(t.canonical().name()) : std::string()},

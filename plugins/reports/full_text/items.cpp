@@ -5,7 +5,7 @@
 
 #include "../common/describe.hpp"
 #include "../common/findings.hpp"
-#include "../common/names.hpp"
+#include <tmeter/cpp/vocabulary.hpp>
 #include "document.hpp"
 
 namespace full_text_report {
@@ -77,7 +77,7 @@ void parameters(Document& d) {
     std::string text(t.name());
     text += "  " + reports::describe(t) + "  " + tmeter::grouped(t.numel().value()) +
             " elements, " + size_text(t.bytes().value()) + ", " +
-            std::string(reports::tensor_kind_name(t.kind()));
+            std::string(tmeter::vocabulary::kTensorKinds.word(t.kind()));
     if (t.is_parameter() && !t.trainable()) text += ", frozen";
     if (t.is_tied()) text += ", tied to " + std::string(t.canonical().name());
     d.line(1, text);

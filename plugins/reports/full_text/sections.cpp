@@ -7,7 +7,7 @@
 
 #include "../common/describe.hpp"
 #include "../common/findings.hpp"
-#include "../common/names.hpp"
+#include <tmeter/cpp/vocabulary.hpp>
 #include "../common/rows.hpp"
 #include "document.hpp"
 
@@ -43,7 +43,7 @@ bool is_timing(const Metric& m) {
 
 std::string source_of(const Metric& m) {
   const std::string text(m.provenance_text());
-  return std::string(reports::provenance_name(m.provenance())) + (text.empty() ? "" : ", " + text);
+  return std::string(tmeter::vocabulary::kProvenances.word(m.provenance())) + (text.empty() ? "" : ", " + text);
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ void summary(Document& d) {
   for (const auto& f : d.report.findings()) ++by_severity[f.severity()];
   for (const auto& [severity, count] : by_severity)
     d.line(1, plugins::count_of(count, "finding") + " of severity " +
-                  std::string(reports::severity_name(severity)));
+                  std::string(tmeter::vocabulary::kSeverities.word(severity)));
   for (const auto& text : d.report.warnings()) d.line(1, "warning: " + std::string(text));
 }
 
@@ -126,7 +126,7 @@ void recommendations(Document& d) {
            "None. Advice comes from plugins: --plugins=architecture,quantization-advice,"
            "pruning-advice.");
   for (const auto& f : d.report.findings()) {
-    d.line(1, std::string(reports::severity_name(f.severity())) + ": " + std::string(f.text()) +
+    d.line(1, std::string(tmeter::vocabulary::kSeverities.word(f.severity())) + ": " + std::string(f.text()) +
                   " [" + std::string(f.rule()) + "]");
     if (!f.evidence().empty()) d.line(2, "because: " + std::string(f.evidence()));
     for (const auto& change : f.changes())

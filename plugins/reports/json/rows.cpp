@@ -6,7 +6,7 @@
 #include <future>
 #include <thread>
 
-#include "../common/names.hpp"
+#include <tmeter/cpp/vocabulary.hpp>
 #include "blocks.hpp"
 
 namespace json_report {
@@ -307,7 +307,7 @@ void RowWriter::results(const Node& node) {
 void RowWriter::tensor_row(size_t i, const Tensor& tensor) {
   stream_.key("index").integer(signed_of(tensor.index()));
   stream_.key("name").text(tensor.name());
-  stream_.key("kind").text(reports::tensor_kind_name(tensor.kind()));
+  stream_.key("kind").text(tmeter::vocabulary::kTensorKinds.word(tensor.kind()));
   stream_.key("dtype").text(tensor.dtype().name());
   write_shape(stream_.key("shape"), tensor.shape());
   stream_.key("numel").integer(tensor.numel().value());

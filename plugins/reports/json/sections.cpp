@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "../common/names.hpp"
+#include <tmeter/cpp/vocabulary.hpp>
 
 namespace json_report {
 namespace {
@@ -85,15 +85,15 @@ void metrics(Stream& stream, const tmeter::Report& report) {
     Json entry{{"id", m.id()},
                {"title", m.title()},
                {"unit", m.unit()},
-               {"unit_kind", reports::unit_kind_name(m.unit_kind())},
-               {"axis", reports::axis_name(m.axis())},
-               {"aggregation", reports::aggregation_name(m.aggregation())},
-               {"better", reports::better_name(m.better())},
+               {"unit_kind", tmeter::vocabulary::kUnitKinds.word(m.unit_kind())},
+               {"axis", tmeter::vocabulary::kAxes.word(m.axis())},
+               {"aggregation", tmeter::vocabulary::kAggregations.word(m.aggregation())},
+               {"better", tmeter::vocabulary::kBetter.word(m.better())},
                {"detail", m.detail()},
                {"of_tensors", m.of_tensors()},
                {"convention", m.convention()}};
     if (!m.description().empty()) entry.emplace("description", m.description());
-    entry.emplace("provenance", Json{{"kind", reports::provenance_name(m.provenance())},
+    entry.emplace("provenance", Json{{"kind", tmeter::vocabulary::kProvenances.word(m.provenance())},
                                      {"text", m.provenance_text()}});
     entry.emplace("plugin", m.plugin());
     return entry;
@@ -157,7 +157,7 @@ void findings(Stream& stream, const tmeter::Report& report) {
     for (const auto& c : f.changes())
       changes.push_back({{"metric", tmeter::to_view(c.metric)}, {"from", c.from}, {"to", c.to}});
     return {{"rule", f.rule()},
-            {"severity", reports::severity_name(f.severity())},
+            {"severity", tmeter::vocabulary::kSeverities.word(f.severity())},
             {"text", f.text()},
             {"evidence", f.evidence()},
             {"action", f.action()},

@@ -8,7 +8,7 @@
 #include "../common/figures.hpp"
 #include "../common/findings.hpp"
 #include "../common/groups.hpp"
-#include "../common/names.hpp"
+#include <tmeter/cpp/vocabulary.hpp>
 #include "../common/rows.hpp"
 #include "escape.hpp"
 #include "table.hpp"
@@ -115,7 +115,7 @@ class Writer {
   }
 
   void finding(const tmeter::FindingView& f) {
-    out_ << "- **" << std::string(reports::severity_name(f.severity()))
+    out_ << "- **" << std::string(tmeter::vocabulary::kSeverities.word(f.severity()))
          << "**: " << escaped(f.text());
     if (!f.evidence().empty()) out_ << " – " << escaped(f.evidence());
     for (const auto& change : f.changes())
@@ -258,7 +258,7 @@ class Writer {
     for (const auto& m : metrics_) {
       out_ << "- **" << escaped(m.title()) << "**: " << escaped(m.convention());
       if (m.provenance() != TMETER_PROVENANCE_COMPUTED)
-        out_ << " (" << std::string(reports::provenance_name(m.provenance())) << ": "
+        out_ << " (" << std::string(tmeter::vocabulary::kProvenances.word(m.provenance())) << ": "
              << escaped(m.provenance_text()) << ")";
       out_ << "\n";
     }

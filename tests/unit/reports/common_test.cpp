@@ -6,7 +6,7 @@
 #include "plugins/reports/common/columns.hpp"
 #include "plugins/reports/common/describe.hpp"
 #include "plugins/reports/common/figures.hpp"
-#include "plugins/reports/common/names.hpp"
+#include <tmeter/cpp/vocabulary.hpp>
 #include "plugins/reports/common/rows.hpp"
 #include "plugins/common/utf8.hpp"
 #include "tests/unit/reports/fake_report.hpp"
@@ -87,10 +87,10 @@ TEST(Utf8, PrintableRepairedShortened) {
 }
 
 TEST(Names, NumbersOfALaterAbiReadOther) {
-  EXPECT_EQ(reports::axis_name(TMETER_AXIS_MODEL), "model");
-  EXPECT_EQ(reports::axis_name(99), "other");
-  EXPECT_EQ(reports::severity_name(-1), "other");
-  EXPECT_EQ(reports::tensor_kind_name(TMETER_TENSOR_BUFFER), "buffer");
+  EXPECT_EQ(tmeter::vocabulary::kAxes.word(TMETER_AXIS_MODEL), "model");
+  EXPECT_EQ(tmeter::vocabulary::kAxes.word(99), "other");
+  EXPECT_EQ(tmeter::vocabulary::kSeverities.word(-1), "other");
+  EXPECT_EQ(tmeter::vocabulary::kTensorKinds.word(TMETER_TENSOR_BUFFER), "buffer");
 }
 
 TEST(Rows, DepthLimitsTheTree) {
