@@ -3,8 +3,7 @@
 #include "plugins/common/wording.hpp"
 
 #include "../common/describe.hpp"
-#include "../text/style.hpp"
-#include "../text/utf8.hpp"
+#include "plugins/reports/text/look/look.hpp"
 #include "writers.hpp"
 
 namespace diff_report {

@@ -1,12 +1,12 @@
-#include "by_size.hpp"
+#include "tables.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <set>
 
-#include "flow.hpp"
-#include "notes.hpp"
-#include "reading.hpp"
+#include "look/look.hpp"
+#include "paragraphs.hpp"
+#include "columns.hpp"
 
 namespace text_report {
 namespace {

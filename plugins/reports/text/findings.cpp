@@ -1,11 +1,11 @@
-#include "findings.hpp"
+#include "paragraphs.hpp"
 
 #include <array>
 #include <map>
 #include <string>
 
 #include "../common/findings.hpp"
-#include "flow.hpp"
+#include "look/look.hpp"
 
 namespace text_report {
 namespace {

@@ -3,7 +3,7 @@
 #include <tmeter/cpp/module_ids.hpp>
 
 #include "../common/groups.hpp"
-#include "trees.hpp"
+#include "tree.hpp"
 
 namespace text_report {
 namespace {

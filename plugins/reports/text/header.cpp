@@ -1,9 +1,9 @@
-#include "header.hpp"
+#include "paragraphs.hpp"
 
 #include <algorithm>
 
-#include "flow.hpp"
-#include "trees.hpp"
+#include "look/look.hpp"
+#include "tree.hpp"
 
 namespace text_report {
 namespace {

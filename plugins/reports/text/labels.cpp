@@ -4,8 +4,8 @@
 #include <array>
 
 #include "../common/describe.hpp"
-#include "reading.hpp"
-#include "utf8.hpp"
+#include "columns.hpp"
+#include "look/look.hpp"
 
 namespace text_report {
 namespace {

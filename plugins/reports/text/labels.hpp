@@ -4,9 +4,8 @@
 #include <vector>
 
 #include "columns.hpp"
-#include "look.hpp"
+#include "look/look.hpp"
 #include "tree.hpp"
-#include "view.hpp"
 
 namespace text_report {
 

@@ -2,9 +2,8 @@
 #include <utility>
 
 #include "../common/figures.hpp"
-#include "fold.hpp"
-#include "notes.hpp"
-#include "trees.hpp"
+#include "tree.hpp"
+#include "paragraphs.hpp"
 
 namespace text_report {
 namespace {

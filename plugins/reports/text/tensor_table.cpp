@@ -1,4 +1,4 @@
-#include "tensor_table.hpp"
+#include "tables.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <tmeter/cpp/units.hpp>
 
 #include "../common/describe.hpp"
-#include "reading.hpp"
+#include "columns.hpp"
 
 namespace text_report {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "wrap.hpp"
+#include "look/look.hpp"
 
 namespace text_report {
 namespace {

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "by_size.hpp"
-#include "footer.hpp"
-#include "header.hpp"
-#include "tensor_table.hpp"
+#include "tables.hpp"
+#include "paragraphs.hpp"
 #include "tree_lines.hpp"
-#include "trees.hpp"
+#include "tree.hpp"
 
 namespace text_report {
 namespace {

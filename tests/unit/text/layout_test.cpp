@@ -1,8 +1,7 @@
-#include "plugins/reports/text/layout.hpp"
+#include "plugins/reports/text/look/look.hpp"
 
 #include <gtest/gtest.h>
 
-#include "plugins/reports/text/flow.hpp"
 
 namespace {
 

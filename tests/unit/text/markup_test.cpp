@@ -1,4 +1,4 @@
-#include "plugins/reports/text/markup.hpp"
+#include "plugins/reports/text/look/markup.hpp"
 
 #include <gtest/gtest.h>
 

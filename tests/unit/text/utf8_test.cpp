@@ -1,4 +1,4 @@
-#include "plugins/reports/text/utf8.hpp"
+#include "plugins/reports/text/look/look.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "look.hpp"
+#include "settings.hpp"
 
 namespace text_report {
 

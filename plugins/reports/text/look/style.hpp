@@ -1,13 +1,17 @@
-// Styled text: pieces with a meaning, turned into ANSI colours only at the very end.
+// Styled text: pieces with a meaning, turned into ANSI colours only when a line is rendered; the width
+// of text on a terminal, and cutting it.
 //
-// By itself the report uses the 16 basic colours alone, so that the user's own palette decides how
-// they look on a dark or a light ground. A configuration may ask for any other.
+// By default a report uses the 16 basic colours only, so that the user's palette decides how they look
+// on a dark or a light background. A configuration may ask for any other colour.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "plugins/common/utf8.hpp"
 
 namespace text_report {
 
@@ -112,5 +116,25 @@ struct Rendering {
 /// Without trailing spaces (that nobody would see), with a line end.
 std::string render(const Text& line, const Rendering& how);
 inline std::string render(const Text& line, bool color) { return render(line, Rendering{color}); }
+
+// Text on a terminal: how wide it is, and how to cut it.
+
+using plugins::printable;
+
+/// Columns of a terminal that `text` (printable) takes: 2 for wide East Asian characters and emoji,
+/// 0 for combining marks.
+size_t display_width(std::string_view text);
+
+/// As many whole characters as fit into `width` columns.
+std::string_view first_columns(std::string_view text, size_t width);
+
+/// At most `width` columns; what is cut is replaced by one "…" at the end (or at the start).
+std::string cut_end(std::string_view text, size_t width);
+std::string cut_start(std::string_view text, size_t width);
+
+// For terminals and logs that show nothing but ASCII.
+
+/// Appends `text` (printable) as ASCII, as many columns wide: "├─ 3 × …" becomes "+- 3 x .".
+void add_ascii(std::string_view text, std::string& out);
 
 }  // namespace text_report

@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "look.hpp"
+#include "settings.hpp"
 
 namespace text_report {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "utf8.hpp"
+#include "style.hpp"
 
 namespace text_report {
 namespace {

@@ -1,17 +1,37 @@
-// How the report looks: what the configuration's tables [plugin.text.…] say, over what is built in.
+// The look of the report: the configuration's tables [plugin.text.…] over the built-in one, and the
+// boxes around tables and repeats.
 #pragma once
+#include <array>
 #include <functional>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
-#include "boxes.hpp"
 #include "markup.hpp"
 
 namespace text_report {
+
+/// One line of a box, as four characters: left, fill, between columns, right.
+struct BoxLine {
+  std::string_view left, fill, divider, right;
+};
+
+struct Box {
+  std::string_view name;
+  // Lines with columns are head, mid and foot; the others are between them.
+  BoxLine top, head, head_row, mid, row, foot_row, foot, bottom;
+};
+
+/// By its name, in any case, words apart by '-' or '_'; null: there is none ("none" has none, too).
+const Box* find_box(std::string_view name);
+
+std::vector<std::string_view> box_names();
+
+// How the report looks: what the configuration's tables [plugin.text.…] say, over what is built in.
 
 enum class Justify : uint8_t { kAuto, kLeft, kCenter, kRight };
 enum class Vertical : uint8_t { kTop, kMiddle, kBottom };

@@ -1,11 +1,13 @@
-// Templates of the configuration: "[b green]<name>[/] <macs>". Parsed once; what takes the place of
-// a placeholder is text, whatever is in it.
+// Styles and templates as the configuration writes them: "b green on #102030" and
+// "[b green]<name>[/] <macs>". A template is parsed once; a placeholder's value is inserted as plain
+// text, whatever it contains.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "style_names.hpp"
+#include "style.hpp"
 
 namespace text_report {
 
@@ -45,5 +47,29 @@ Text expand(const Template& t, Put&& put) {
 /// Numbers, quoted texts and the words True, False and None, below the styles the text has; what
 /// has a role stays as it is.
 Text highlighted(const Text& text, const Theme& theme);
+
+// Styles as users write them: "b green on #102030", "quiet", "not bold".
+
+/// What is wrong with a text of the configuration, and at which of its bytes.
+struct Mistake {
+  size_t at;
+  std::string what;
+};
+
+/// Words separated by spaces: attributes (bold or b, dim or d, italic or i, underline or u, blink,
+/// reverse or r, strike or s), each also after "not"; a colour, one more after "on": a name,
+/// "#rrggbb", "rgb(1,2,3)", "color(17)", "default"; roles of the theme (quiet, type, …); "none".
+/// Throws Mistake.
+Style parse_style(std::string_view text);
+
+/// Styles separated by commas (those inside brackets aside). Throws Mistake.
+std::vector<Style> parse_styles(std::string_view text);
+
+/// The number of a colour of the palette; none of that name.
+std::optional<uint8_t> color_number(std::string_view name);
+std::vector<std::string_view> color_names();
+
+/// " (did you mean 'green'?)", or nothing.
+std::string meant(std::string_view word, const std::vector<std::string_view>& words);
 
 }  // namespace text_report

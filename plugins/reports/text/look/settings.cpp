@@ -1,4 +1,4 @@
-#include "look.hpp"
+#include "settings.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // The boxes that users of the rich library know, by its names.
-#include "boxes.hpp"
+#include "settings.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "utf8.hpp"
+#include "style.hpp"
 
 namespace text_report {
 namespace {

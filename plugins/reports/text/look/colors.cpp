@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "style_names.hpp"
+#include "markup.hpp"
 
 namespace text_report {
 namespace {

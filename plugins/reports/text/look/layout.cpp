@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "slots.hpp"
-#include "utf8.hpp"
-#include "wrap.hpp"
+#include "style.hpp"
+#include "flow.hpp"
 
 namespace text_report {
 namespace {
