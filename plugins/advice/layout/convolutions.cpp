@@ -18,7 +18,7 @@ using tmeter::OpClass;
 using tmeter::Shape;
 
 /// Smallest share of the time, or of the MACs, that is reported. Our choice.
-constexpr double kMinShare = 0.1;
+constexpr double kMinTimeShare = 0.1;
 
 constexpr std::array<std::string_view, 7> kSpatial{
     "conv2d",       "conv3d",      "conv_transpose2d", "conv_transpose3d",
@@ -82,7 +82,7 @@ void report_channels_last(Model& model) {
   const double share = total && *total > 0 ? sum.seconds / *total
                        : sum.all_macs > 0  ? sum.macs / sum.all_macs
                                            : 0;
-  if (sum.nodes.empty() || share < kMinShare || is_channels_last_already(model.graph)) return;
+  if (sum.nodes.empty() || share < kMinTimeShare || is_channels_last_already(model.graph)) return;
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "channels-last";

@@ -17,7 +17,7 @@ using tmeter::OpClass;
 
 constexpr int64_t kAlignment = 16;  // bytes
 /// Smallest share of the MACs that is reported. Our choice.
-constexpr double kMinShare = 0.01;
+constexpr double kMinMacShare = 0.01;
 /// Images have 1, 3 or 4 channels; libraries have kernels for them.
 constexpr int64_t kImageChannels = 4;
 constexpr size_t kSizesNamed = 4;
@@ -95,7 +95,7 @@ void report_features(Model& model) {
                                 static_cast<double>(layer.outputs) -
                             1);
   }
-  if (uneven.empty() || all <= 0 || macs < kMinShare * all) return;
+  if (uneven.empty() || all <= 0 || macs < kMinMacShare * all) return;
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "align-features";

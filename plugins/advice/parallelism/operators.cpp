@@ -17,7 +17,7 @@ using tmeter::OpClass;
 /// on the calling thread.
 constexpr int64_t kGrainElements = 32768;
 /// Smallest share of the time that is reported. Our choice.
-constexpr double kMinShare = 0.1;
+constexpr double kMinTimeShare = 0.1;
 
 /// Run by TensorIterator::for_each.
 bool is_by_element(const Node& node) {
@@ -54,7 +54,7 @@ void report_overhead(Model& model) {
     savings.push_back({{node}, {}, overhead, advice::kind_of(nodes)});
     waiting += overhead + times->longer();
   }
-  if (savings.empty() || waiting < kMinShare * *total) return;
+  if (savings.empty() || waiting < kMinTimeShare * *total) return;
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "small-operators";
@@ -85,7 +85,7 @@ void report_serial(Model& model) {
   }
   // Without the bandwidth of one thread the loss is unknown.
   const auto total = model.estimator.seconds();
-  if (small.empty() || !single || !total || bytes / single.bytes < kMinShare * *total) return;
+  if (small.empty() || !single || !total || bytes / single.bytes < kMinTimeShare * *total) return;
   tmeter::Finding f;
   f.rule = "serial-operators";
   f.text = plugins::count_of(small.size(), "elementwise operator") +
