@@ -37,5 +37,5 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                    "operators in the longest chain in which each uses the "
                                    "result of the one before; views, copies and "
                                    "bookkeeping do not count"});
-                     r.analysis("architecture", "macs", "graph_depth", say);
+                     r.analysis("architecture", "macs", "graph_depth", report_findings);
                    })

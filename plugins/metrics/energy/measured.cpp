@@ -23,10 +23,10 @@ using tmeter::Cell;
 using tmeter::Graph;
 using tmeter::ObserverCall;
 
-constexpr double kFine = 0.02;          // resolution that is good enough
-constexpr size_t kLeastRuns = 5;
-constexpr auto kIdle = std::chrono::milliseconds(250);
-constexpr uint64_t kSampling = 100'000'000;  // ns
+constexpr double kTargetResolution = 0.02;
+constexpr size_t kMinRuns = 5;
+constexpr auto kIdleSpan = std::chrono::milliseconds(250);
+constexpr uint64_t kSamplingInterval = 100'000'000;  // ns
 
 constexpr std::string_view kProduced =
     "measured_energy measured_power idle_power measured_flops_per_joule measured_co2 temperature "
@@ -53,20 +53,20 @@ std::array<tmeter::MetricSpec, 7> metrics() {
             .unit = "J",
             .unit_kind = TMETER_UNIT_JOULE,
             .convention =
-                "what the energy counters gained over whole runs, mean of a run; of an operator its "
-                "share: idle power by time, what comes on top by processor time "
-                "(--set energy.attribution=time: all by time)"},
+                "energy by the machine's counters, mean of whole runs; an operator has its share: of "
+                "idle power by time, of the rest by processor time (--set energy.attribution=time: "
+                "all by time)"},
            of_model("measured_power", "measured power", "W", TMETER_UNIT_WATT,
                     "energy of whole runs / their time"),
            of_model("idle_power", "idle power", "W", TMETER_UNIT_WATT,
-                    "power of the counted parts for 0.25 s before the model was run"),
+                    "power of the counted parts during 0.25 s before the runs"),
            per_joule,
            of_model("measured_co2", "measured CO2e", "g", TMETER_UNIT_OTHER,
                     "measured energy × carbon intensity of the grid (--set energy.region=DE)"),
            of_model("temperature", "temperature", "°C", TMETER_UNIT_OTHER,
-                    "highest that a sensor of processors, boards or the GPU showed while runs went on"),
+                    "highest temperature of processors, boards and the GPU during the runs"),
            of_model("throttled", "throttled", "", TMETER_UNIT_COUNT,
-                    "times a processor package was slowed down for heat while runs went on")}};
+                    "thermal throttling events of processor packages during the runs")}};
 }
 
 double now() {
@@ -85,7 +85,7 @@ class Measured final : public tmeter::Observer {
   void event(const tmeter_event& e, ObserverCall& call) override;
   bool enough(ObserverCall&) override {
     return !meter_ || !lost_.empty() ||
-           (meter_->runs() >= kLeastRuns && meter_->resolution() <= kFine);
+           (meter_->runs() >= kMinRuns && meter_->resolution() <= kTargetResolution);
   }
   void end(const Graph& graph, ObserverCall& call) override;
   void sample(uint64_t, ObserverCall&) override { look(); }
@@ -111,7 +111,7 @@ class Measured final : public tmeter::Observer {
   std::optional<Meter> meter_;
   std::optional<double> idle_, at_begin_, first_;
   double first_time_ = 0, op_activity_ = 0;
-  std::string lost_;  // the counter that could be read no more
+  std::string lost_;  // a counter that could not be read any more
   std::optional<double> hottest_, throttled_at_first_;
   std::set<std::string> gpu_throttled_;
 };
@@ -126,12 +126,12 @@ void Measured::find_counters(const ObserverCall& call) {
   if (!gpu_) return;
   nvml_ = std::make_unique<sensors::Nvml>(places_.nvml);
   auto counter = *gpu_ < nvml_->count() ? nvml_->counter(*gpu_) : nullptr;
-  // The processors alone would be passed off as the energy of what ran on the GPU.
+  // The energy of the processors alone would look like that of a run on the GPU.
   if (!counter) counters_.clear();
   if (!nvml_->problem().empty()) {
     problems_.push_back(nvml_->problem());
   } else if (!counter) {
-    problems_.push_back("NVML tells neither energy nor power of GPU " + std::to_string(*gpu_));
+    problems_.push_back("NVML has neither energy nor power of GPU " + std::to_string(*gpu_));
   }
   if (counter) counters_.push_back(std::move(counter));
 }
@@ -153,14 +153,14 @@ void Measured::begin(const Graph& graph, ObserverCall& call) {
   find_counters(call);
   probes_ = sensors::temperature_probes(places_.root);
   throttled_at_first_ = sensors::throttle_events(places_.root);
-  if (!probes_.empty() || nvml_) call.want_samples(kSampling);
+  if (!probes_.empty() || nvml_) call.want_samples(kSamplingInterval);
   if (counters_.empty()) return;
   double interval = 0;
   for (const auto& counter : counters_) interval = std::max(interval, counter->interval());
   meter_.emplace(graph.nodes().size(), interval);
   const auto before = joules();
   const double start = now();
-  std::this_thread::sleep_for(kIdle);
+  std::this_thread::sleep_for(kIdleSpan);
   const auto after = joules();
   if (before && after) {
     idle_ = (*after - *before) / (now() - start);
@@ -170,7 +170,7 @@ void Measured::begin(const Graph& graph, ObserverCall& call) {
   call.want(TMETER_RUN_OPERATORS);
 }
 
-/// Temperatures and what slows the machine down; powers that are integrated want to be read often, too.
+/// Temperatures and throttling; powers that are integrated need frequent readings, too.
 void Measured::look() {
   const auto hotter = [this](std::optional<double> t) {
     if (t) hottest_ = std::max(hottest_.value_or(*t), *t);
@@ -230,8 +230,8 @@ std::string Measured::words() const {
 
 std::string Measured::why_not() const {
   if (!lost_.empty()) return "the counter " + lost_ + " could not be read any more";
-  if (meter_ && meter_->runs() == 0) return "no whole run came to its end";
-  if (meter_) return "the energy counters did not move: they are not those of a machine at work";
+  if (meter_ && meter_->runs() == 0) return "no whole run was completed";
+  if (meter_) return "the energy counters did not change during the runs";
   std::string text = "no energy counters";
   for (const auto& problem : problems_) text += (text.ends_with("counters") ? ": " : "; ") + problem;
   return text;
@@ -310,11 +310,11 @@ void register_measured(tmeter::Registrar& r) {
   r.option({.key = "attribution",
             .type = TMETER_OPTION_CHOICE,
             .default_value = "activity",
-            .text = "how measured energy above idle is shared out: by processor time, or by time",
+            .text = "how measured energy above idle is attributed to operators: by processor time, or by time",
             .choices = "activity time"});
   r.option({.key = "sensors-root",
             .default_value = "",
-            .text = "a folder that stands before /sys and /proc of sensors, for tests"});
+            .text = "folder that replaces / in /sys and /proc, for tests"});
   r.option({.key = "nvml",
             .default_value = "libnvidia-ml.so.1",
             .text = "NVIDIA's management library, by name or path"});

@@ -23,9 +23,9 @@ class Meter {
   explicit Meter(size_t operators, double interval = 0)
       : interval_(interval), time_(operators), activity_(operators) {}
 
-  /// A whole run took so long, and the counters so much.
+  /// A whole run: its time, and the energy of the counters.
   void add_run(double seconds, double joules) { ++runs_, seconds_ += seconds, joules_ += joules; }
-  /// From the first run's begin to the last one's end, everything between them included.
+  /// From the beginning of the first run to the end of the last one.
   void set_span(double seconds, double joules) { span_seconds_ = seconds, span_joules_ = joules; }
   /// Power of the machine while nothing runs, W.
   void set_idle(double watts) { idle_ = watts; }
@@ -35,13 +35,13 @@ class Meter {
   }
 
   size_t runs() const { return runs_; }
-  /// Share by which the sum over whole runs may be off (one standard deviation).
+  /// Relative standard deviation of the sum over whole runs.
   double resolution() const;
   bool by_span() const;
-  /// Of the figure that is given.
+  /// Of the value returned.
   double uncertainty() const;
 
-  /// J of one run; empty without runs, or when the counters did not move.
+  /// J of one run; empty without runs, or if the counters did not change.
   std::optional<double> joules() const;
   std::optional<double> watts() const;
   double seconds() const { return runs_ ? seconds_ / static_cast<double>(runs_) : 0; }

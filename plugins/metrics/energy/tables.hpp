@@ -1,6 +1,6 @@
-// What an operator costs by every published table, whatever profile a run is on: how far apart they
-// are is how much an estimate is worth. Not a confidence interval: the tables describe different
-// machines, and a figure of one's own is likely, not sure, to lie between them.
+// The energy of an operator by every published table, whatever the profile of the run: their spread shows
+// how uncertain an estimate is. Not a confidence interval: the tables describe different machines, and
+// another machine is likely, but not certain, to lie between them.
 #pragma once
 #include <optional>
 #include <span>

@@ -84,7 +84,7 @@ void register_all(tmeter::Registrar& r) {
             .type = TMETER_OPTION_INT,
             .default_value = "0",
             .text =
-                "above 0: predicted_peak_bytes is told, of a run on so many threads; --inference "
+                "above 0: predicted_peak_bytes is predicted for a run on this number of threads; --inference "
                 "sets it",
             .min = 0,
             .max = 1024});
@@ -92,7 +92,7 @@ void register_all(tmeter::Registrar& r) {
       {.key = "channel-block",
        .type = TMETER_OPTION_INT,
        .default_value = "16",
-       .text = "channels that the CPU's convolutions keep together: 16 with AVX-512, 8 with AVX2",
+       .text = "channels per block in the CPU's convolutions: 16 with AVX-512, 8 with AVX2",
        .min = 1,
        .max = 64});
 
@@ -117,6 +117,6 @@ void register_all(tmeter::Registrar& r) {
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.memory",
                        .version = "1.0.0",
-                       .description = "Bytes stored, and bytes read, written and made per operator",
+                       .description = "Bytes stored, and bytes read, written and allocated per operator",
                    }),
                    [](tmeter::Registrar& r) { register_all(r); })

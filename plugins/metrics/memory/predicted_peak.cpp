@@ -1,4 +1,4 @@
-// predicted_peak_bytes: what measured_peak_bytes will be.
+// predicted_peak_bytes: the value that measured_peak_bytes will have.
 #include <tmeter/cpp/op_class.hpp>
 #include <unordered_set>
 
@@ -16,8 +16,8 @@ using tmeter::Count;
 using tmeter::Graph;
 using tmeter::Node;
 
-/// What nodes make where strides are known: a reshape that is no view makes a tensor, and
-/// `contiguous` of what is so makes none.
+/// Bytes that nodes allocate, given strides: a reshape that is not a view allocates a tensor, and
+/// `contiguous` of a contiguous tensor does not.
 class MadeInARun {
  public:
   MadeInARun(const Layouts& layouts, tmeter::Call& call) : layouts_(layouts), call_(call) {

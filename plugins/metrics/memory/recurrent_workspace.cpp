@@ -11,7 +11,7 @@ using tmeter::Count;
 using tmeter::Node;
 using tmeter::Value;
 
-/// Memory in use, and the most there was.
+/// Memory in use, and its maximum so far.
 class Level {
  public:
   void take(Count bytes) { now_ += bytes, most_ = std::max(most_, now_); }
@@ -36,8 +36,8 @@ struct Stack {
     if (!is_plain_float(params[0]) || !is_plain_float(recurrent) || recurrent.shape().rank() != 2)
       return std::nullopt;
     const auto layers = node.arg("num_layers").as_int();
-    constexpr int64_t kMostLayers = 4096;
-    if (layers < 1 || layers > kMostLayers) return std::nullopt;
+    constexpr int64_t kMaxLayers = 4096;
+    if (layers < 1 || layers > kMaxLayers) return std::nullopt;
     const bool batch_first = node.arg("batch_first").as_bool();
     const auto batch = x.shape()[batch_first ? 0 : 1], steps = x.shape()[batch_first ? 1 : 0];
     return Stack{steps,
@@ -65,7 +65,7 @@ Count beyond_results(const Level& level, const Node& node) {
   return level.most() > results ? level.most() - results : Count(0);
 }
 
-/// A leading dimension that oneDNN likes: whole cache lines, and no multiple of 256
+/// A leading dimension as oneDNN chooses it: whole cache lines, and not a multiple of 256
 /// (get_good_ld, src/cpu/rnn/rnn_utils.cpp).
 Count good_row(Count n) {
   const auto row = rounded_up(n, 16);

@@ -28,13 +28,13 @@ Value input_arg(const Node& node) {
   return value.is_none() ? node.arg("self") : value;
 }
 
-/// A copy of the tensor, where it is known not to be contiguous.
+/// Bytes of a copy if the tensor is known not to be contiguous.
 Count contiguous_copy(const Value& value, const Kernels& k) {
   const auto* s = layout_of(value, k);
   return s && !plugins::is_contiguous(*s) ? value.bytes() : Count(0);
 }
 
-// --- statistics that inference computes and drops ---
+// --- statistics that inference computes and discards ---
 
 Count batch_norm(const Node& node, const Kernels&) {
   const auto x = input_arg(node);
@@ -59,7 +59,7 @@ Count group_norm(const Node& node, const Kernels& k) {
 
 Count softmax(const Node& node, const Kernels& k) { return contiguous_copy(input_arg(node), k); }
 
-// --- products of tensors that do not lie as the kernel wants ---
+// --- products of tensors that are not in the layout of the kernel ---
 
 /// A copy in the sizes that `matmul` gives `bmm`, unless they are a view.
 Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
@@ -83,10 +83,10 @@ Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
   return plugins::view_strides(wide, flat) ? Count(0) : bytes;
 }
 
-/// Views of what can be trained can be trained, too; `detach` is there to end that.
+/// Views of a trainable tensor are trainable, too, up to a `detach`.
 bool is_trainable(Value v) {
-  constexpr int kMostViews = 8;
-  for (int steps = 0; steps < kMostViews && !v.tensor(); ++steps) {
+  constexpr int kMaxViews = 8;
+  for (int steps = 0; steps < kMaxViews && !v.tensor(); ++steps) {
     const auto by = v.producer();
     if (!by || !plugins::is_seen_through(by, plugins::Through::kView)) return false;
     if (tmeter::base_name(by.op()) == "detach") return false;
@@ -118,7 +118,7 @@ Count matmul(const Node& node, const Kernels& k) {
   const auto rank = out.shape().rank();
   if (a.shape().rank() >= 3 && b.shape().rank() == 2) return product_with_matrix(a, b, k);
   if (std::min(a.shape().rank(), b.shape().rank()) < 3 || rank < 3) return 0;
-  (void)out.bytes();  // a size beyond all numbers is told here
+  (void)out.bytes();  // throws if the size exceeds 63 bits
   const Sizes batch(out.shape().begin(), out.shape().begin() + (rank - 2));
   return copy_for_product(a, batch, k) + copy_for_product(b, batch, k);
 }

@@ -16,7 +16,7 @@ namespace {
 using Handle = void*;
 constexpr int kSuccess = 0;
 constexpr int kTemperatureOfGpu = 0;
-constexpr unsigned kMostDevices = 64;
+constexpr unsigned kMaxDevices = 64;
 
 struct Reason {
   unsigned long long bit;
@@ -154,7 +154,7 @@ bool Nvml::find_functions() {
 void Nvml::find_devices() {
   unsigned count = 0;
   if (api_->count(&count) != kSuccess) return;
-  for (unsigned i = 0; i < std::min(count, kMostDevices); ++i) {
+  for (unsigned i = 0; i < std::min(count, kMaxDevices); ++i) {
     Handle handle = nullptr;
     if (api_->by_index(i, &handle) != kSuccess) break;  // a device by its number, or none at all
     std::array<char, 97> name{};

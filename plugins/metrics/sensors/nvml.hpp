@@ -1,5 +1,5 @@
-// NVIDIA's management library, opened when it is there: energy, power, load, memory, temperature and
-// what slows clocks down, of each GPU. Nothing of it is linked.
+// NVIDIA's management library, opened at run time if present: energy, power, load, memory, temperature
+// and throttling of each GPU. Nothing of it is linked.
 #pragma once
 #include <string_view>
 

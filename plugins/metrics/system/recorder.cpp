@@ -5,8 +5,8 @@
 namespace system_load {
 namespace {
 
-constexpr size_t kMostPoints = 2000;
-constexpr size_t kMostCores = 256;  // with a curve of their own
+constexpr size_t kMaxPoints = 2000;
+constexpr size_t kMaxCores = 256;  // with a curve of their own
 
 std::optional<double> gained(std::optional<double> before, std::optional<double> after) {
   return before && after && *after >= *before ? std::optional(*after - *before) : std::nullopt;
@@ -25,7 +25,7 @@ void Curve::add(double seconds, double value) {
   sum_ += value;
   if (count_++ % every_ != 0) return;
   points_.push_back({seconds, value});
-  if (points_.size() < kMostPoints) return;
+  if (points_.size() < kMaxPoints) return;
   for (size_t i = 0; 2 * i < points_.size(); ++i) points_[i] = points_[2 * i];
   points_.resize((points_.size() + 1) / 2);
   every_ *= 2;
@@ -69,7 +69,7 @@ void Recorder::add_cpus(const State& now) {
   for (size_t i = 0; i < n; ++i) {
     const double share = busy(last_->cpus[i], now.cpus[i]);
     sum += share;
-    if (i < kMostCores)
+    if (i < kMaxCores)
       add("cpu" + std::to_string(i) + "_utilisation", "utilisation of processor " + std::to_string(i),
           "%", now.seconds, share * 100);
   }

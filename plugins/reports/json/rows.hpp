@@ -1,5 +1,5 @@
 // The sections of a report that grow with the model: one row per input, module, operator and
-// tensor, written as they are made.
+// tensor.
 #pragma once
 #include <memory>
 #include <string>
@@ -48,7 +48,6 @@ class RowWriter {
   template <class Name, class At>
   void named_values(const Names& names, size_t count, Name&& name, At&& at, bool with_origin);
   void value_members(const tmeter::Value& value, bool with_origin);
-  void detail(std::string_view key, const Json& detail);
   /// Stays until the next one.
   std::string_view key_of(std::string_view name, size_t position);
   void enter(const tmeter::Module& module);

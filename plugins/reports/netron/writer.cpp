@@ -7,14 +7,12 @@
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
 #include "../common/figures.hpp"
-#include "../json/stream.hpp"
+#include "../common/json_stream.hpp"
 
 namespace netron_report {
 namespace {
 
-using json_report::kItemIndent;
-using json_report::kMemberIndent;
-using json_report::Stream;
+using reports::JsonStream;
 using tmeter::Cell;
 using tmeter::Metric;
 using tmeter::Report;
@@ -30,16 +28,16 @@ class Writer {
 
   void write() {
     stream_.open('{');
-    stream_.section("signature", "netron:attachment");
-    stream_.line(kMemberIndent).key("metadata").open('[');
+    stream_.member("signature").text("netron:attachment");
+    stream_.member("metadata").open('[');
     metadata();
-    stream_.end_line(kMemberIndent).close(']');
-    stream_.line(kMemberIndent).key("metrics").open('[');
+    stream_.end_line(reports::kMemberIndent).close(']');
+    stream_.member("metrics").open('[');
     totals();
     nodes();
     if (graph_.nodes().size() == 0) modules();
     tensors();
-    stream_.end_line(kMemberIndent).close(']');
+    stream_.end_line(reports::kMemberIndent).close(']');
     stream_.end_line(0).close('}').finish();
   }
 
@@ -56,7 +54,7 @@ class Writer {
   void entry(std::string_view kind, std::string_view target, std::string_view name,
              const std::string& value) {
     if (target.find('\n') != target.npos) return;  // Netron looks at the first line of names
-    stream_.line(kItemIndent).open('{');
+    stream_.line(reports::kItemIndent).open('{');
     stream_.key("kind").text(kind).key("target").text(target);
     stream_.key("name").text(name).key("value").text(value).close('}');
   }
@@ -120,7 +118,7 @@ class Writer {
   const tmeter::Graph graph_;
   const std::vector<Metric> metrics_;
   const std::vector<std::string> names_;
-  Stream stream_;
+  JsonStream stream_;
 };
 
 }  // namespace

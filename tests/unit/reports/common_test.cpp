@@ -6,7 +6,6 @@
 #include "plugins/reports/common/columns.hpp"
 #include "plugins/reports/common/describe.hpp"
 #include "plugins/reports/common/figures.hpp"
-#include <tmeter/cpp/vocabulary.hpp>
 #include "plugins/reports/common/rows.hpp"
 #include "plugins/common/utf8.hpp"
 #include "tests/unit/reports/fake_report.hpp"
@@ -84,13 +83,6 @@ TEST(Utf8, PrintableRepairedShortened) {
   EXPECT_EQ(plugins::shortened("abcdefg", 6), "abcde…");
   EXPECT_EQ(plugins::shortened("äöüß", 4), "äöüß");
   EXPECT_EQ(plugins::shortened("äöüßé", 4), "äöü…");
-}
-
-TEST(Names, NumbersOfALaterAbiReadOther) {
-  EXPECT_EQ(tmeter::vocabulary::kAxes.word(TMETER_AXIS_MODEL), "model");
-  EXPECT_EQ(tmeter::vocabulary::kAxes.word(99), "other");
-  EXPECT_EQ(tmeter::vocabulary::kSeverities.word(-1), "other");
-  EXPECT_EQ(tmeter::vocabulary::kTensorKinds.word(TMETER_TENSOR_BUFFER), "buffer");
 }
 
 TEST(Rows, DepthLimitsTheTree) {

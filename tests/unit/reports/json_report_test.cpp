@@ -4,14 +4,15 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
-#include "plugins/reports/json/stream.hpp"
+#include "plugins/reports/common/json_stream.hpp"
 #include "plugins/reports/json/writer.hpp"
 #include "tests/unit/reports/fake_report.hpp"
 
 namespace {
 
-using json_report::Json;
+using Json = nlohmann::ordered_json;
 
 class JsonReport : public testing::Test {
  protected:
@@ -240,7 +241,7 @@ TEST_F(JsonReport, LongTextsAreWrittenInPiecesOfWholeCharacters) {
   for (int i = 0; i < 3'000; ++i) name += i % 7 == 0 ? "\n" : i % 3 == 0 ? "\u20ac" : "\U0001f600";
   tmeter_output out;
   tmeter::Output output(&out);
-  json_report::Stream(output).text(name).finish();
+  reports::JsonStream(output).text(name).finish();
   EXPECT_EQ(Json::parse(out.text), Json(name));
   EXPECT_LT(out.longest, 80'000u);
 }
@@ -255,14 +256,14 @@ TEST_F(JsonReport, EveryByteIsEscapedWhereverItStands) {
         const auto expected = Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
         tmeter_output out;
         tmeter::Output output(&out);
-        json_report::Stream(output)
+        reports::JsonStream(output)
             .open('{')
             .key(std::string_view(name))
             .text(name)
             .close('}')
             .finish();
         ASSERT_EQ(out.text, "{" + expected + ":" + expected + "}\n") << length << " " << at;
-        ASSERT_EQ(json_report::quoted(name), expected + ":");
+        ASSERT_EQ(reports::quoted(name), expected + ":");
       }
     }
   }
@@ -271,7 +272,7 @@ TEST_F(JsonReport, EveryByteIsEscapedWhereverItStands) {
 TEST_F(JsonReport, WhatFillsTheBufferIsWrittenInOrder) {
   tmeter_output out;
   tmeter::Output output(&out);
-  json_report::Stream stream(output);
+  reports::JsonStream stream(output);
   Json expected = Json::array();
   stream.open('[');
   for (int64_t i = 0; i < 30'000; ++i) {
@@ -286,7 +287,7 @@ TEST_F(JsonReport, WhatFillsTheBufferIsWrittenInOrder) {
 TEST_F(JsonReport, TextsLongerThanTheBufferDoNotFillMemory) {
   tmeter_output out;
   tmeter::Output output(&out);
-  json_report::Stream(output).text(std::string(1'000'000, '"')).finish();
+  reports::JsonStream(output).text(std::string(1'000'000, '"')).finish();
   EXPECT_EQ(out.text.size(), 2'000'003u);
   EXPECT_LT(out.longest, 80'000u);
 }

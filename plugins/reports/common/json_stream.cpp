@@ -1,15 +1,19 @@
-#include "stream.hpp"
+#include "json_stream.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
-namespace json_report {
+namespace reports {
 namespace {
+
+using Json = nlohmann::json;
 
 constexpr uint64_t every(uint8_t byte) { return uint64_t{byte} * 0x0101010101010101; }
 
-/// Not zero if one of the bytes needs more than to be copied: what is no printable ASCII, '"',
-/// '\\'.
+/// Not zero if one of the bytes cannot be copied as it is: '"', '\\', and bytes that are not printable
+/// ASCII.
 constexpr uint64_t unusual(uint64_t word) {
   const auto zeros = [](uint64_t w) { return (w - every(1)) & ~w; };  // in the highest bits
   const uint64_t controls = (word - every(0x20)) & ~word;
@@ -33,7 +37,7 @@ bool any(decltype(unusual(Sixteen())) found) {
 
 bool any(uint64_t found) { return found != 0; }
 
-/// A text of one `Word` at least: word by word, the last one with some bytes before it.
+/// Copies a text of at least one `Word`; the last word overlaps the one before.
 template <class Word>
 bool copy_words(std::string_view text, char* to) {
   const auto copy = [&](size_t i) {
@@ -47,11 +51,11 @@ bool copy_words(std::string_view text, char* to) {
   return !any(found);
 }
 
-/// Copies a text that needs no escape; of another one nobody knows how much.
+/// Copies a text and returns true if it needs no escapes; otherwise the copy is incomplete.
 bool copy_usual(std::string_view text, char* to) {
   if (text.size() >= sizeof(Sixteen)) return copy_words<Sixteen>(text, to);
   if (text.size() >= sizeof(uint64_t)) return copy_words<uint64_t>(text, to);
-  if (text.empty()) return true;  // and may have no address
+  if (text.empty()) return true;  // its data may be null
   uint64_t word = every(' ');
   std::memcpy(&word, text.data(), text.size());
   std::memcpy(to, &word, text.size());
@@ -62,7 +66,8 @@ std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-constexpr size_t kPiece = 4096;
+constexpr size_t kPiece = 4096;     // bytes of a text escaped at a time
+constexpr size_t kMaxDigits = 24;  // of a 64-bit number
 
 /// The first bytes of a text, up to a limit, without cutting a UTF-8 sequence.
 std::string_view first_piece(std::string_view text) {
@@ -75,33 +80,35 @@ std::string_view first_piece(std::string_view text) {
 
 }  // namespace
 
-Stream::Stream(tmeter::Output& out)
-    : out_(&out), buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
-Stream::Stream() : buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+JsonStream::JsonStream(Sink sink)
+    : sink_(std::move(sink)), buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+JsonStream::JsonStream(tmeter::Output& out)
+    : JsonStream([&out](std::string_view text) { out.write(text); }) {}
+JsonStream::JsonStream() : buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
 
-void Stream::flush() {
-  out_->write(made());
+void JsonStream::flush() {
+  sink_(made());
   used_ = 0;
 }
 
-/// What is asked for at a time is far less than a buffer.
-void Stream::more_room() {
-  if (out_) return flush();
+/// A single request is far smaller than the buffer.
+void JsonStream::more_room() {
+  if (sink_) return flush();
   auto larger = std::make_unique_for_overwrite<char[]>(2 * capacity_);
   std::memcpy(larger.get(), buffer_.get(), used_);
   buffer_ = std::move(larger);
   capacity_ *= 2;
 }
 
-Stream& Stream::items(std::string_view made) {
+JsonStream& JsonStream::items(std::string_view made) {
   separate(0);
   flush();
-  out_->write(made);
+  sink_(made);
   comma_ = true;
   return *this;
 }
 
-void Stream::put_any(std::string_view bytes) {
+void JsonStream::put_any(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto piece = bytes.substr(0, kPiece);
     make_room(piece.size());
@@ -110,14 +117,14 @@ void Stream::put_any(std::string_view bytes) {
   }
 }
 
-Stream& Stream::put_value(std::string_view value) {
+JsonStream& JsonStream::put_value(std::string_view value) {
   separate(0);
   put_any(value);
   comma_ = true;
   return *this;
 }
 
-void Stream::put_piece(std::string_view piece) {
+void JsonStream::put_piece(std::string_view piece) {
   make_room(piece.size());
   if (copy_usual(piece, buffer_.get() + used_)) {
     used_ += piece.size();
@@ -127,8 +134,8 @@ void Stream::put_piece(std::string_view piece) {
   put_any(std::string_view(text).substr(1, text.size() - 2));
 }
 
-/// Texts come from model files and may be as long as these.
-void Stream::put_text(std::string_view value) {
+/// Texts come from model files and may be as long as the file.
+void JsonStream::put_text(std::string_view value) {
   make_room(value.size() <= kPiece ? value.size() + 3 : 1);
   put('"');
   if (value.size() <= kPiece && copy_usual(value, buffer_.get() + used_)) {
@@ -141,73 +148,84 @@ void Stream::put_text(std::string_view value) {
   put('"');
 }
 
-Stream& Stream::key(std::string_view name) {
+JsonStream& JsonStream::key(std::string_view name) {
   separate(0);
   put_text(name);
   put(':');
   return *this;
 }
 
-Stream& Stream::ready_key(std::string_view quoted) {
+JsonStream& JsonStream::ready_key(std::string_view quoted) {
   separate(0);
   put_any(quoted);
   return *this;
 }
 
-Stream& Stream::text(std::string_view value) {
+JsonStream& JsonStream::text(std::string_view value) {
   separate(0);
   put_text(value);
   comma_ = true;
   return *this;
 }
 
-Stream& Stream::integer(int64_t value) {
-  constexpr size_t kLongest = 24;
-  separate(kLongest);
+JsonStream& JsonStream::integer(int64_t value) {
+  separate(kMaxDigits);
   auto* const at = buffer_.get() + used_;
-  used_ += static_cast<size_t>(std::to_chars(at, at + kLongest, value).ptr - at);
+  used_ += static_cast<size_t>(std::to_chars(at, at + kMaxDigits, value).ptr - at);
   comma_ = true;
   return *this;
 }
 
-/// As nlohmann's dump writes them, which costs more around the number than for it.
-Stream& Stream::real(double value) {
-  constexpr size_t kLongest = 64;
-  separate(kLongest);
+JsonStream& JsonStream::natural(uint64_t value) {
+  separate(kMaxDigits);
   auto* const at = buffer_.get() + used_;
-  used_ += static_cast<size_t>(nlohmann::detail::to_chars(at, at + kLongest, value) - at);
+  used_ += static_cast<size_t>(std::to_chars(at, at + kMaxDigits, value).ptr - at);
   comma_ = true;
   return *this;
 }
 
-Stream& Stream::boolean(bool value) { return put_value(value ? "true" : "false"); }
-Stream& Stream::null() { return put_value("null"); }
-Stream& Stream::json(const Json& value) { return put_value(dump(value)); }
+/// As nlohmann's dump writes them, without the value around the number.
+JsonStream& JsonStream::real(double value) {
+  if (!std::isfinite(value)) return null();
+  constexpr size_t kMaxLength = 64;
+  separate(kMaxLength);
+  auto* const at = buffer_.get() + used_;
+  used_ += static_cast<size_t>(nlohmann::detail::to_chars(at, at + kMaxLength, value) - at);
+  comma_ = true;
+  return *this;
+}
 
-Stream& Stream::line(size_t indent) {
+JsonStream& JsonStream::shortest(double value) {
+  if (!std::isfinite(value)) return null();
+  separate(kMaxDigits + 8);
+  auto* const at = buffer_.get() + used_;
+  used_ += static_cast<size_t>(std::to_chars(at, at + kMaxDigits + 8, value).ptr - at);
+  comma_ = true;
+  return *this;
+}
+
+JsonStream& JsonStream::boolean(bool value) { return put_value(value ? "true" : "false"); }
+JsonStream& JsonStream::null() { return put_value("null"); }
+
+JsonStream& JsonStream::number(const tmeter::Cell& cell) {
+  if (cell.is_int()) return integer(cell.count().value());
+  if (cell.is_number()) return real(cell.real());
+  return cell.is_zero_by_rule() ? integer(0) : null();
+}
+
+JsonStream& JsonStream::line(size_t indent) {
   separate(1 + indent);
   put('\n');
   for (size_t i = 0; i < indent; ++i) put(' ');
   return *this;
 }
 
-Stream& Stream::end_line(size_t indent) {
+JsonStream& JsonStream::end_line(size_t indent) {
   comma_ = false;
   return line(indent);
 }
 
-void Stream::section(std::string_view name, const Json& value) {
-  line(kMemberIndent).key(name).json(value);
-}
-
-void Stream::section_lines(std::string_view name, const Json& object) {
-  if (object.empty()) return section(name, object);
-  line(kMemberIndent).key(name).open('{');
-  for (const auto& [label, item] : object.items()) line(kItemIndent).key(label).json(item);
-  end_line(kMemberIndent).close('}');
-}
-
-void Stream::finish() {
+void JsonStream::finish() {
   make_room(1);
   put('\n');
   flush();
@@ -222,4 +240,4 @@ std::string quoted(std::string_view name) {
   return text += "\":";
 }
 
-}  // namespace json_report
+}  // namespace reports
