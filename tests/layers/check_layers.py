@@ -47,10 +47,11 @@ PLUGINS = {
     "plugins/reports/ci": ["plugins/reports/common", "plugins/reports/xml"],
     "plugins/reports/netron": ["plugins/reports/common", "plugins/reports/json"],
     "plugins/reports/diff": ["plugins/reports/common", "plugins/reports/json", "plugins/reports/markdown", "plugins/reports/text"],
-    "plugins/torch_backend": [],
+    "plugins/torch_backend": ["plugins/resize"],
+    "plugins/resize": ["plugins/torch_backend"],
 }
 # folders below which circles still exist; nothing may be added
-CIRCLES = ["plugins/torch_backend"]
+CIRCLES = ["plugins/torch_backend", "plugins/resize"]
 # folders that may see the SDK's headers, and how much of them
 SDK = {"core/base": None, "core/process": None, "core/archive": None, "core/config": None, "core/ir": "tmeter/abi/"}
 # a third-party header → the only folders that may use it
@@ -58,14 +59,14 @@ ONLY_IN = {
     "boost/dll": ["core/plugin_host"],
     "boost/program_options": ["apps/tmeter"],
     "toml++": ["core/config"],
-    "simdjson": ["plugins/loaders", "plugins/torch_backend/execute", "core/saved"],
+    "simdjson": ["plugins/loaders", "plugins/torch_backend/executor", "core/saved"],
     "utf8proc.h": ["plugins/reports/text"],
     "hwy/": ["apps/measure", "plugins/common/highway", "plugins/metrics/param_stats", "plugins/advice/pruning", "plugins/advice/quantization"],
     "Eigen/": ["plugins/metrics/param_stats"],
-    "torch/": ["plugins/torch_backend"],
-    "ATen/": ["plugins/torch_backend"],
-    "c10/": ["plugins/torch_backend"],
-    "caffe2/": ["plugins/torch_backend"],
+    "torch/": ["plugins/torch_backend", "plugins/resize"],
+    "ATen/": ["plugins/torch_backend", "plugins/resize"],
+    "c10/": ["plugins/torch_backend", "plugins/resize"],
+    "caffe2/": ["plugins/torch_backend", "plugins/resize"],
 }
 # a Python module → the only files of apps/python/tmeter that may import it; torch is slow, pandas optional
 PYTHON_ONLY_IN = {
@@ -108,7 +109,8 @@ def sources(repository: pathlib.Path):
 
 
 def resolved(path: str, include: str, files) -> str | None:
-    """The file of the repository that an include names: seen from the file, from the root, from a folder around it."""
+    """The file of the repository that an include names: seen from the file, from the root, from a folder around it, or
+    by a folder that the build adds, if no other file is named so."""
     folder = os.path.dirname(path)
     while True:
         candidate = os.path.normpath(os.path.join(folder, include))
@@ -116,7 +118,10 @@ def resolved(path: str, include: str, files) -> str | None:
             return candidate
         if not folder:
             public = "sdk/include/" + include
-            return public if public in files else None
+            if public in files:
+                return public
+            named = [f for f in files if f.endswith("/" + include)]
+            return named[0] if len(named) == 1 else None
         folder = os.path.dirname(folder)
 
 
