@@ -67,10 +67,12 @@ inline std::string padded_rest(std::string_view bytes) {
 /// 64 hexadecimal digits in lower case.
 inline std::string sha256_hex(std::string_view bytes) {
   sha256::State state{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-              0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  for (size_t at = 0; at + sha256::kBlock <= bytes.size(); at += sha256::kBlock) sha256::take_in(state, bytes.data() + at);
+                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  for (size_t at = 0; at + sha256::kBlock <= bytes.size(); at += sha256::kBlock)
+    sha256::take_in(state, bytes.data() + at);
   const auto rest = sha256::padded_rest(bytes);
-  for (size_t at = 0; at < rest.size(); at += sha256::kBlock) sha256::take_in(state, rest.data() + at);
+  for (size_t at = 0; at < rest.size(); at += sha256::kBlock)
+    sha256::take_in(state, rest.data() + at);
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
   for (const uint32_t word : state) {

@@ -70,16 +70,19 @@ namespace {
 std::string letters_and_digits(std::string_view text) {
   std::string out;
   for (const char c : text)
-    if (c != '-' && c != '_' && c != '.' && c != ' ') out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    if (c != '-' && c != '_' && c != '.' && c != ' ')
+      out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   return out;
 }
 
-/// The only candidate that has the word inside, however it is spelled; empty when there are several.
+/// The only candidate that has the word inside, however it is spelled; empty when there are
+/// several.
 std::string only_one_around(std::string_view word, const std::vector<std::string>& candidates) {
   const auto plain = letters_and_digits(word);
   std::string found;
   for (const auto& candidate : candidates) {
-    if (plain.size() < 3 || letters_and_digits(candidate).find(plain) == std::string::npos) continue;
+    if (plain.size() < 3 || letters_and_digits(candidate).find(plain) == std::string::npos)
+      continue;
     if (!found.empty()) return {};
     found = candidate;
   }
@@ -96,7 +99,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   const bool may_begin_a_name = word.size() >= 3;
   for (const auto& candidate : candidates) {
     const bool begins = may_begin_a_name && candidate.starts_with(word);
-    const size_t longer = std::max(word.size(), candidate.size()), shorter = std::min(word.size(), candidate.size());
+    const size_t longer = std::max(word.size(), candidate.size()),
+                 shorter = std::min(word.size(), candidate.size());
     if (!begins && longer - shorter >= best_distance) continue;  // the distance is no less
     const size_t distance = begins ? 0 : edit_distance(word, candidate);
     if (distance < best_distance) best_distance = distance, best = candidate;

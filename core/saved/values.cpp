@@ -237,10 +237,10 @@ Values::Id Values::result(const Item& value, const Item* detail, size_t& leaf, s
     id = read(value, detail, false, depth);
   } else {
     id = known->second;
-    const bool same =
-        value.is(Type::OBJECT)
-            ? is_tensor(id, DType::parse(value.members().at("dtype").text()).id(), dims(value.members()))
-            : is_scalar(id, value);
+    const bool same = value.is(Type::OBJECT)
+                          ? is_tensor(id, DType::parse(value.members().at("dtype").text()).id(),
+                                      dims(value.members()))
+                          : is_scalar(id, value);
     if (!same) refuse("a use of one of its results tells something else of it");
     to_be_made_.erase(known);
   }

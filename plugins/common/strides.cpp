@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 #include <tmeter/cpp/op_class.hpp>
+
 #include "plugins/common/uses.hpp"
 
 namespace plugins {

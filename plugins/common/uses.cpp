@@ -58,8 +58,9 @@ double element_count(const tmeter::Shape& shape) {
   return n;
 }
 double bytes_of(const Value& value) {
-  return value.is_tensor() ? element_count(value.shape()) * static_cast<double>(value.dtype().bytes())
-                           : 0;
+  return value.is_tensor()
+             ? element_count(value.shape()) * static_cast<double>(value.dtype().bytes())
+             : 0;
 }
 double bytes_of(const tmeter::Tensor& tensor) {
   return element_count(tensor.shape()) * static_cast<double>(tensor.dtype().bytes());

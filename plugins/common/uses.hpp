@@ -15,9 +15,9 @@ namespace plugins {
 
 /// The operators that are skipped between a value and the operator that uses its elements.
 enum class Through {
-  kIdentity,     // dropout in eval mode, alias, conversions to the same type
-  kReshape,  // also views that keep the order of the elements
-  kView      // also views that change it
+  kIdentity,  // dropout in eval mode, alias, conversions to the same type
+  kReshape,   // also views that keep the order of the elements
+  kView       // also views that change it
 };
 
 /// An operator whose result is its first tensor, unchanged.
@@ -28,8 +28,8 @@ bool is_seen_through(const tmeter::Node& node, Through through);
 /// The value that operators of `through` passed on.
 tmeter::Value origin(tmeter::Value value, Through through);
 
-/// Elements and bytes of a tensor. Hostile files have sizes beyond any memory, for which Value::bytes
-/// throws: therefore real numbers. A size below 0 counts as 0.
+/// Elements and bytes of a tensor. Hostile files have sizes beyond any memory, for which
+/// Value::bytes throws: therefore real numbers. A size below 0 counts as 0.
 double element_count(const tmeter::Shape& shape);
 double bytes_of(const tmeter::Value& value);
 double bytes_of(const tmeter::Tensor& tensor);
@@ -45,7 +45,8 @@ void for_each_input(const tmeter::Node& node, const F& f) {
   for (size_t i = 0; i < node.arg_count(); ++i) for_each_tensor(node.arg(i), f);
 }
 
-/// Which operators and values depend on an input of the model. All others are the same in every run.
+/// Which operators and values depend on an input of the model. All others are the same in every
+/// run.
 class DependsOnInputs {
  public:
   explicit DependsOnInputs(const tmeter::Graph& graph);

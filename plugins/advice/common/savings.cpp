@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tmeter/cpp/units.hpp>
+
 #include "plugins/common/wording.hpp"
 
 namespace advice {
@@ -68,7 +69,7 @@ std::string share_text(double part, double whole) {
 tmeter::Cell count_cell(double number) {
   constexpr double kMaxCount = 9e18;
   return number < kMaxCount ? tmeter::Cell(tmeter::Count(static_cast<int64_t>(number)))
-                        : tmeter::Cell::unsupported();
+                            : tmeter::Cell::unsupported();
 }
 
 std::string bytes_text(double bytes) { return tmeter::scaled(bytes, TMETER_UNIT_BYTE, "B").text(); }
@@ -150,7 +151,7 @@ std::optional<machine::Times> SavingsEstimator::times_of(const Node& node) {
 }
 
 std::optional<Saving> SavingsEstimator::merged(std::vector<Node> nodes, const Traffic& saved,
-                                   tmeter::OpClass kind, size_t removed) {
+                                               tmeter::OpClass kind, size_t removed) {
   std::vector<Work> after;
   std::optional<double> seconds = 0;
   double bytes = -saved.all();
@@ -189,8 +190,8 @@ std::optional<Saving> SavingsEstimator::removed(std::vector<Node> nodes) {
   return Saving{std::move(nodes), saved, seconds, std::move(text)};
 }
 
-std::optional<Saving> SavingsEstimator::converted(const Node& node, tmeter::DType from, tmeter::DType to,
-                                      const Traffic& less) {
+std::optional<Saving> SavingsEstimator::converted(const Node& node, tmeter::DType from,
+                                                  tmeter::DType to, const Traffic& less) {
   const auto work = work_of(node);
   if (!work) return std::nullopt;
   auto saved = *traffic_of(node);
@@ -201,7 +202,8 @@ std::optional<Saving> SavingsEstimator::converted(const Node& node, tmeter::DTyp
   return changed(node, *work, then, saved);
 }
 
-std::optional<Saving> SavingsEstimator::faster_by(const Node& node, tmeter::DType type, double factor) {
+std::optional<Saving> SavingsEstimator::faster_by(const Node& node, tmeter::DType type,
+                                                  double factor) {
   const auto work = work_of(node);
   if (!work || !(work->type == type) || work->macs <= 0 || !has_rates_) return std::nullopt;
   auto then = *work;
@@ -209,7 +211,8 @@ std::optional<Saving> SavingsEstimator::faster_by(const Node& node, tmeter::DTyp
   return changed(node, *work, then, {});
 }
 
-Saving SavingsEstimator::changed(const Node& node, const Work& now, const Work& then, const Traffic& saved) {
+Saving SavingsEstimator::changed(const Node& node, const Work& now, const Work& then,
+                                 const Traffic& saved) {
   const auto before = seconds_of({&now, 1}), after = seconds_of({&then, 1});
   std::optional<double> seconds;
   if (before && after) seconds = std::max(*before - *after, 0.0);
@@ -275,7 +278,8 @@ void SavingsEstimator::complete(Finding& f, std::span<const Saving> savings) con
   const auto seconds = seconds_of_all(savings);
   for (const auto& g : savings)
     for (const auto& node : g.nodes) f.about(node);
-  if (saved.read > 0) f.changes.push_back({"read_bytes", traffic_.read, traffic_.read - saved.read});
+  if (saved.read > 0)
+    f.changes.push_back({"read_bytes", traffic_.read, traffic_.read - saved.read});
   if (saved.written > 0)
     f.changes.push_back({"written_bytes", traffic_.written, traffic_.written - saved.written});
   if (seconds && seconds_ && *seconds > 0)

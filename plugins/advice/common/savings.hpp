@@ -7,12 +7,13 @@
 //   …
 //   estimator.report(finding, savings);  // "…: 21.0 % less memory traffic, 9.0 % less time on …"
 #pragma once
-#include "plugins/common/machine/machine.hpp"
 #include <optional>
 #include <span>
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 #include <vector>
+
+#include "plugins/common/machine/machine.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace advice {
@@ -30,13 +31,14 @@ struct Saving {
   Traffic saved;
   std::optional<double> seconds;  // saved; empty if the profile lacks the rates
   std::string kind;               // "conv2d → batch_norm in Bottleneck"
-  /// The operators that the change removes. Empty: those without MACs; if none has MACs, all but the
-  /// slowest.
+  /// The operators that the change removes. Empty: those without MACs; if none has MACs, all but
+  /// the slowest.
   std::vector<tmeter::Node> removed{};
 };
 
 /// The metrics that an analysis with a SavingsEstimator must require.
-inline constexpr const char* kSavingsMetrics = "macs other_flops read_bytes written_bytes predicted_time";
+inline constexpr const char* kSavingsMetrics =
+    "macs other_flops read_bytes written_bytes predicted_time";
 
 class SavingsEstimator {
  public:
@@ -54,16 +56,16 @@ class SavingsEstimator {
   /// `nodes` become one operator of class `kind`. It moves `saved` bytes less than they do and does
   /// the arithmetic of all but the last `removed` of them. Empty if their work is unknown.
   std::optional<Saving> merged(std::vector<tmeter::Node> nodes, const Traffic& saved,
-                             tmeter::OpClass kind, size_t removed = 0);
+                               tmeter::OpClass kind, size_t removed = 0);
   /// `nodes` are removed. Empty if their work is unknown.
   std::optional<Saving> removed(std::vector<tmeter::Node> nodes);
 
   /// The tensors of type `from` become tensors of type `to`, which saves the shares `less` of the
   /// bytes read and written. Arithmetic of type `from` runs at the rate of `to`.
   std::optional<Saving> converted(const tmeter::Node& node, tmeter::DType from, tmeter::DType to,
-                                const Traffic& less);
-  /// MACs of type `type` run `factor` times faster. Empty if the node has none, or the profile has no
-  /// rates.
+                                  const Traffic& less);
+  /// MACs of type `type` run `factor` times faster. Empty if the node has none, or the profile has
+  /// no rates.
   std::optional<Saving> faster_by(const tmeter::Node& node, tmeter::DType type, double factor);
 
   /// Completes a finding: appends the total saving to `text` and the largest kinds to the evidence,
@@ -76,15 +78,15 @@ class SavingsEstimator {
   std::string measured_text(std::span<const Saving> savings) const;
   /// Adds targets and changes only.
   void complete(tmeter::Finding& finding, std::span<const Saving> savings) const;
-  /// Whether the savings reach this share of the model's time, or of its traffic if the profile lacks
-  /// the rates.
+  /// Whether the savings reach this share of the model's time, or of its traffic if the profile
+  /// lacks the rates.
   bool are_worthwhile(std::span<const Saving> savings, double share) const;
 
  private:
   double measured_seconds_removed(const Saving& saving) const;
   std::optional<machine::Work> work_of(const tmeter::Node& node);
   Saving changed(const tmeter::Node& node, const machine::Work& now, const machine::Work& then,
-               const Traffic& saved);
+                 const Traffic& saved);
   /// Of one operator call that does all of these parts.
   std::optional<double> seconds_of(std::span<const machine::Work> parts);
 

@@ -1,6 +1,6 @@
 // Attention in separate operators: matmul [→ scale] [→ mask] → softmax → matmul. The fused operator
-// scaled_dot_product_attention(q, k, v, attn_mask, scale) keeps the scores in the cache (Dao et al.,
-// FlashAttention, arXiv:2205.14135): no tensor between the products is written or read.
+// scaled_dot_product_attention(q, k, v, attn_mask, scale) keeps the scores in the cache (Dao et
+// al., FlashAttention, arXiv:2205.14135): no tensor between the products is written or read.
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/op_class.hpp>

@@ -1,6 +1,6 @@
 // Convolution or linear layer, then batch norm in eval mode: y = (w x + b - mean) · γ/√(var + ε) +
-// β equals one convolution with weights w γ/√(var + ε) (Jacob et al., arXiv:1712.05877, section 3.2;
-// torch.nn.utils.fusion.fuse_conv_bn_eval).
+// β equals one convolution with weights w γ/√(var + ε) (Jacob et al., arXiv:1712.05877,
+// section 3.2; torch.nn.utils.fusion.fuse_conv_bn_eval).
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/op_class.hpp>

@@ -1,5 +1,5 @@
-// Chains of elementwise operators, which one loop can compute: intermediate values stay in registers,
-// and a value that several of them read is read once.
+// Chains of elementwise operators, which one loop can compute: intermediate values stay in
+// registers, and a value that several of them read is read once.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -19,7 +19,7 @@ using tmeter::OpClass;
 using tmeter::Value;
 
 constexpr std::array<std::string_view, 5> kNotElementwise{"cross", "linalg_cross", "kron", "equal",
-                                                        "_transform_bias_rescale_qkv"};
+                                                          "_transform_bias_rescale_qkv"};
 
 bool is_elementwise(const Node& node) {
   if (node.result_count() != 1 || !node.result(0).is_tensor()) return false;
@@ -88,7 +88,8 @@ Traffic traffic_of_loop(const std::vector<Node>& nodes, const Traffic& last) {
   return out;
 }
 
-std::optional<Traffic> saved_by(const std::vector<Node>& nodes, const advice::SavingsEstimator& estimator) {
+std::optional<Traffic> saved_by(const std::vector<Node>& nodes,
+                                const advice::SavingsEstimator& estimator) {
   Traffic saved;
   std::optional<Traffic> last;
   for (const auto& node : nodes) {

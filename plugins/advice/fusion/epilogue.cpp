@@ -38,7 +38,7 @@ std::vector<Saving> epilogues(const std::vector<Foldable>& norms, Model& model) 
     if (!use || !is_pointwise_activation(use.node)) continue;
     const auto bytes = plugins::bytes_of(between);
     auto saving = model.estimator.merged({nodes.back(), use.node}, {bytes, bytes},
-                                    tmeter::op_class(nodes.back().op()));
+                                         tmeter::op_class(nodes.back().op()));
     if (!saving) continue;
     nodes.push_back(use.node);
     saving->kind = advice::kind_of(nodes);

@@ -53,7 +53,7 @@ float root32(const Norm& n, size_t c) {
 double root64(const Norm& n, size_t c) { return 1 / std::sqrt(n.variance[c] + n.epsilon); }
 
 std::vector<double> elements_of(const Tensor& t, const tmeter::TensorData& data, int64_t first,
-                               int64_t count) {
+                                int64_t count) {
   std::vector<double> out(static_cast<size_t>(count));
   tmeter::decode<double>(t.dtype(), data.view(first, count), std::span(out));
   return out;
@@ -128,8 +128,8 @@ std::optional<FoldError> fold_error(const Foldable& f, const tmeter::Call& call)
   constexpr int64_t kBlockElements = int64_t{1} << 20;  // bounds the memory
   const tmeter::TensorData data(call, f.weight);
   for (int64_t first = 0, n = f.weight.numel().value(); first < n; first += kBlockElements)
-    fold_weights(elements_of(f.weight, data, first, std::min(kBlockElements, n - first)), first, inner,
-                 channels, norm, f.weight.dtype(), weights);
+    fold_weights(elements_of(f.weight, data, first, std::min(kBlockElements, n - first)), first,
+                 inner, channels, norm, f.weight.dtype(), weights);
   fold_bias(old_bias, norm, f.weight.dtype(), bias);
   auto& worse = weights.relative() < bias.relative() ? bias : weights;
   worse.overflows = weights.overflows || bias.overflows;

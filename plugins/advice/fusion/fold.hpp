@@ -25,7 +25,8 @@ struct FoldError {
 
 /// Folds weights of type `dtype` in float32, in the order of torch.nn.utils.fusion, rounds the
 /// result to `dtype`, and compares with float64. `first`: the index of the first weight in
-/// the tensor. Channel c owns the elements c · inner … (c + 1) · inner - 1 of each channels · inner.
+/// the tensor. Channel c owns the elements c · inner … (c + 1) · inner - 1 of each channels ·
+/// inner.
 void fold_weights(std::span<const double> weights, int64_t first, int64_t inner, int64_t channels,
                   const Norm& norm, tmeter::DType dtype, FoldError& error);
 /// The same for the bias; an empty one stands for zeros.

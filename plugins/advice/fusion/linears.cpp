@@ -1,5 +1,5 @@
-// Linear layers of one parent with the same input, such as query, key and value, or gate and up: with
-// their weights concatenated they are one product, which reads the input once.
+// Linear layers of one parent with the same input, such as query, key and value, or gate and up:
+// with their weights concatenated they are one product, which reads the input once.
 #include <map>
 
 #include "rules.hpp"

@@ -1,9 +1,8 @@
 // fusion-advice: operators that can be fused. Definitions: docs/conventions.md, "Fusion".
 #include <algorithm>
-#include "plugins/common/wording.hpp"
-#include "plugins/common/wording.hpp"
 
 #include "fold.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace {
 
@@ -33,7 +32,8 @@ std::string scale_text(size_t n, std::span<const Saving>) {
          (n == 1 ? "layer before it" : "layers before them");
 }
 std::string epilogue_text(size_t n, std::span<const Saving>) {
-  return count_of(n, "activation") + " can be fused into the layer before " + (n == 1 ? "it" : "them");
+  return count_of(n, "activation") + " can be fused into the layer before " +
+         (n == 1 ? "it" : "them");
 }
 std::string attention_text(size_t n, std::span<const Saving>) {
   return count_of(n, "attention") + (n == 1 ? " is" : " are") +
@@ -55,9 +55,10 @@ constexpr Rule kFold{"fold-batch-norm", fold_text,
                      "torch.nn.utils.fusion.fuse_conv_bn_eval(conv, bn) and fuse_linear_bn_eval "
                      "for each, or torch.fx.experimental.optimization.fuse(model) for all "
                      "convolutions"};
-constexpr Rule kScale{"fold-scale", scale_text,
-                      "weight *= scale (one factor for each output), bias = bias * scale + summand; "
-                      "then remove the multiplication and the addition"};
+constexpr Rule kScale{
+    "fold-scale", scale_text,
+    "weight *= scale (one factor for each output), bias = bias * scale + summand; "
+    "then remove the multiplication and the addition"};
 constexpr Rule kEpilogue{"fuse-activation", epilogue_text, kCompiled};
 constexpr Rule kAttention{
     "fuse-attention", attention_text,
@@ -65,12 +66,13 @@ constexpr Rule kAttention{
     "fused kernel supports these sizes, it computes as now"};
 constexpr Rule kChain{"fuse-elementwise", chain_text,
                       "torch.compile(model) compiles each group to one kernel"};
-constexpr Rule kLinear{
-    "merge-linear", linear_text,
-    "concatenate their weights and biases (torch.cat), use one linear layer, and split or chunk its "
-    "result: both are views"};
+constexpr Rule kLinear{"merge-linear", linear_text,
+                       "concatenate their weights and biases (torch.cat), use one linear layer, "
+                       "and split or chunk its "
+                       "result: both are views"};
 
-void report_rule(const Rule& rule, std::span<const Saving> savings, std::string evidence, Model& model) {
+void report_rule(const Rule& rule, std::span<const Saving> savings, std::string evidence,
+                 Model& model) {
   if (!model.estimator.are_worthwhile(savings, model.call.option_float("min-share"))) return;
   Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
@@ -120,7 +122,8 @@ void run(const tmeter::Graph& graph, tmeter::Call& call) {
   advice::SavingsEstimator estimator(graph, call);
   Model model{graph, call, uses, estimator};
   std::vector<Saving> all;
-  const auto take = [&](const Rule& rule, const std::vector<Saving>& savings, std::string evidence) {
+  const auto take = [&](const Rule& rule, const std::vector<Saving>& savings,
+                        std::string evidence) {
     report_rule(rule, savings, std::move(evidence), model);
     all.insert(all.end(), savings.begin(), savings.end());
   };

@@ -26,8 +26,8 @@ std::vector<advice::Saving> fold_savings(const std::vector<Foldable>& norms, Mod
 /// conv or linear → mul [→ add] by values that no input reaches: folded like a batch norm.
 std::vector<advice::Saving> scales(Model& model);
 
-/// conv or linear [→ foldable batch norm] → activation: the activation is computed before the result
-/// is written.
+/// conv or linear [→ foldable batch norm] → activation: the activation is computed before the
+/// result is written.
 std::vector<advice::Saving> epilogues(const std::vector<Foldable>& norms, Model& model);
 
 /// matmul [→ scale] [→ mask] → softmax → matmul: scaled_dot_product_attention. Scalings of queries

@@ -100,7 +100,7 @@ std::vector<Saving> scales(Model& model) {
     if (!known) continue;
     if (shifted && node.arg("bias").is_none()) saved.read -= folding.new_bias();
     auto saving = model.estimator.merged(folding.nodes(), saved, tmeter::op_class(node.op()),
-                                    folding.nodes().size() - 1);
+                                         folding.nodes().size() - 1);
     if (saving) out.push_back(std::move(*saving));
   }
   return out;

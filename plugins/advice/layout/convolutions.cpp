@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/op_class.hpp>
-#include "plugins/common/wording.hpp"
 
-#include "rules.hpp"
 #include "plugins/common/strides.hpp"
+#include "plugins/common/wording.hpp"
+#include "rules.hpp"
 
 namespace layout {
 namespace {
@@ -99,7 +99,8 @@ void report_channels_last(Model& model) {
     f.evidence += ", " + advice::seconds_text(sum.reordered / bandwidth) + " on " +
                   std::string(model.call.hardware_name());
   f.action =
-      "model.to(memory_format=torch.channels_last), and the same for the input (channels_last_3d for "
+      "model.to(memory_format=torch.channels_last), and the same for the input (channels_last_3d "
+      "for "
       "volumes); operators between convolutions keep the format; measure the effect";
   for (const auto& node : sum.nodes) f.about(node);
   model.call.add(f);

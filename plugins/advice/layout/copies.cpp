@@ -1,10 +1,10 @@
 // Copies into another memory order: contiguous() of a tensor that is not contiguous, and reshape()
 // that cannot be a view.
 #include <algorithm>
-#include "plugins/common/wording.hpp"
 
-#include "rules.hpp"
 #include "plugins/common/strides.hpp"
+#include "plugins/common/wording.hpp"
+#include "rules.hpp"
 
 namespace layout {
 namespace {
@@ -15,7 +15,8 @@ using tmeter::Node;
 bool is_copying_contiguous(const Node& node, const plugins::Layouts& layouts) {
   if (tmeter::base_name(node.op()) != "contiguous") return false;
   const auto* from = layouts.of(node.arg("self"));
-  return from && !plugins::is_contiguous(*from) && !plugins::is_channels_last(node.arg("memory_format"));
+  return from && !plugins::is_contiguous(*from) &&
+         !plugins::is_channels_last(node.arg("memory_format"));
 }
 
 /// The operator that permuted the dims before the copy: "permute", "transpose".

@@ -3,8 +3,8 @@
 #include <array>
 #include <tmeter/cpp/op_class.hpp>
 #include <tmeter/cpp/units.hpp>
-#include "plugins/common/wording.hpp"
 
+#include "plugins/common/wording.hpp"
 #include "rules.hpp"
 
 namespace layout {
@@ -83,7 +83,8 @@ void report_float64(Model& model) {
   const auto from = float_type(TMETER_DTYPE_FLOAT64), to = float_type(TMETER_DTYPE_FLOAT32);
   const double weights = stored_in(model.graph, from), all = stored(model.graph);
   const auto savings = savings_in(from, to, model);
-  if (!model.estimator.are_worthwhile(savings, model.min_share) && weights <= model.min_share * all) return;
+  if (!model.estimator.are_worthwhile(savings, model.min_share) && weights <= model.min_share * all)
+    return;
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "float64";
@@ -138,8 +139,8 @@ void report_faster_type(Model& model) {
   add_with_totals(f, savings, model);
 }
 
-/// float32 products run on the vector units unless TF32 is allowed; for convolutions it is allowed by
-/// default. A profile with different rates for the two shows the difference.
+/// float32 products run on the vector units unless TF32 is allowed; for convolutions it is allowed
+/// by default. A profile with different rates for the two shows the difference.
 void report_tf32(Model& model) {
   machine::Profile profile;
   const auto type = float_type(TMETER_DTYPE_FLOAT32);
@@ -182,7 +183,7 @@ void report_conversions(Model& model) {
     auto saving = model.estimator.removed({node});
     if (!saving) continue;
     saving->kind = std::string(from.name()) + " → " + std::string(to.name()) +
-                 advice::in_module(node.call().module());
+                   advice::in_module(node.call().module());
     savings.push_back(std::move(*saving));
   }
   if (!model.estimator.are_worthwhile(savings, model.min_share)) return;

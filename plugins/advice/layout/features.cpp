@@ -1,12 +1,11 @@
 // Features that are not a multiple of 16 bytes: they do not fill vectors and the tiles of matrix
-// units, and rows start at unaligned addresses. NVIDIA, Matrix Multiplication Background User's Guide,
-// table 1 (cuBLAS ≥ 11): tensor cores are most efficient with multiples of 16 (int8), 8 (16 bits),
-// 4 (TF32) and 2 (float64) elements, all 16 bytes; on an A100 with 128 bytes.
+// units, and rows start at unaligned addresses. NVIDIA, Matrix Multiplication Background User's
+// Guide, table 1 (cuBLAS ≥ 11): tensor cores are most efficient with multiples of 16 (int8), 8 (16
+// bits), 4 (TF32) and 2 (float64) elements, all 16 bytes; on an A100 with 128 bytes.
 #include <algorithm>
 #include <tmeter/cpp/op_class.hpp>
-#include "plugins/common/wording.hpp"
-#include "plugins/common/wording.hpp"
 
+#include "plugins/common/wording.hpp"
 #include "rules.hpp"
 
 namespace layout {
@@ -68,8 +67,8 @@ std::string sizes_text(const std::vector<Layer>& layers) {
                    [](const Group& a, const Group& b) { return a.macs > b.macs; });
   return plugins::listed(groups.size(), kSizesNamed, [&](size_t i) {
     const auto& g = groups[i];
-    return std::to_string(g.count) + " × " + g.sizes + " (" + (g.count > 1 ? "such as " : "") + g.place +
-           ")";
+    return std::to_string(g.count) + " × " + g.sizes + " (" + (g.count > 1 ? "such as " : "") +
+           g.place + ")";
   });
 }
 
@@ -103,10 +102,11 @@ void report_features(Model& model) {
            " of the MACs " + (uneven.size() == 1 ? "has" : "have") +
            " features that are not a multiple of 16 bytes";
   f.evidence = sizes_text(uneven);
-  f.evidence += "; padding them adds " + tmeter::general(100 * padded / all, 2) +
-                " % to the model's MACs";
+  f.evidence +=
+      "; padding them adds " + tmeter::general(100 * padded / all, 2) + " % to the model's MACs";
   f.action =
-      "build the layers with a multiple of 4 (float32), 8 (16 bits) or 16 (int8) features, better of "
+      "build the layers with a multiple of 4 (float32), 8 (16 bits) or 16 (int8) features, better "
+      "of "
       "64, and keep the added ones at zero: matrix units and vectors process whole tiles";
   for (const auto& l : uneven) f.about(l.node);
   model.call.add(f);

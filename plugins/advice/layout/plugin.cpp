@@ -16,28 +16,28 @@ void run(const tmeter::Graph& graph, tmeter::Call& call) {
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.layout-advice",
-                       .version = "1.0.0",
-                       .description = "Memory layout and element types of tensors, and what others would save",
-                       .needs = "roofline",
-                   }),
-                   [](tmeter::Registrar& r) {
-                     r.option({.key = "min-share",
-                               .type = TMETER_OPTION_FLOAT,
-                               .default_value = "0.005",
-                               .text = "smallest share of the model's predicted time, or of its "
-                                       "traffic if that is unknown, of reported copies and types",
-                               .min = 0,
-                               .max = 1});
-                     r.metric({.id = layout::kReordered,
-                               .title = "reordered",
-                               .unit = "B",
-                               .unit_kind = TMETER_UNIT_BYTE,
-                               .flags = TMETER_METRIC_DETAIL,
-                               .convention =
-                                   "bytes read and written to copy tensors into another order: "
-                                   "by contiguous(), and by reshapes that cannot be views; a lower "
-                                   "bound, as the strides of some tensors are unknown"});
-                     r.analysis("layout-advice", advice::kSavingsMetrics, layout::kReordered, run);
-                   })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.layout-advice",
+        .version = "1.0.0",
+        .description = "Memory layout and element types of tensors, and what others would save",
+        .needs = "roofline",
+    }),
+    [](tmeter::Registrar& r) {
+      r.option({.key = "min-share",
+                .type = TMETER_OPTION_FLOAT,
+                .default_value = "0.005",
+                .text = "smallest share of the model's predicted time, or of its "
+                        "traffic if that is unknown, of reported copies and types",
+                .min = 0,
+                .max = 1});
+      r.metric({.id = layout::kReordered,
+                .title = "reordered",
+                .unit = "B",
+                .unit_kind = TMETER_UNIT_BYTE,
+                .flags = TMETER_METRIC_DETAIL,
+                .convention = "bytes read and written to copy tensors into another order: "
+                              "by contiguous(), and by reshapes that cannot be views; a lower "
+                              "bound, as the strides of some tensors are unknown"});
+      r.analysis("layout-advice", advice::kSavingsMetrics, layout::kReordered, run);
+    })

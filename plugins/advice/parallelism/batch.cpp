@@ -4,9 +4,9 @@
 #include <optional>
 #include <set>
 #include <tmeter/cpp/op_class.hpp>
-#include "plugins/common/wording.hpp"
-#include "plugins/common/uses.hpp"
 
+#include "plugins/common/uses.hpp"
+#include "plugins/common/wording.hpp"
 #include "rules.hpp"
 #include "scaling.hpp"
 
@@ -17,8 +17,8 @@ using tmeter::Node;
 using tmeter::OpClass;
 using tmeter::Value;
 
-/// Share of the throughput of an infinite batch that is enough: doubling the batch for the last tenth
-/// does not pay. Our choice.
+/// Share of the throughput of an infinite batch that is enough: doubling the batch for the last
+/// tenth does not pay. Our choice.
 constexpr double kTargetEfficiency = 0.9;
 /// Smallest gain in throughput that is reported.
 constexpr double kMinGain = 1.2;

@@ -1,12 +1,16 @@
-// Operators that are too small: their call takes longer than their work, or one thread does them.
+// Operators that are too small, for their own call or for several threads, and the best number of
+// threads as the plugin profile measured it.
 #include <algorithm>
+#include <cstdlib>
+#include <tmeter/cpp/observer.hpp>
 #include <tmeter/cpp/op_class.hpp>
-#include "plugins/common/wording.hpp"
-#include "plugins/common/uses.hpp"
 
+#include "plugins/common/uses.hpp"
+#include "plugins/common/wording.hpp"
 #include "rules.hpp"
 
 namespace parallelism {
+
 namespace {
 
 using advice::Saving;
@@ -58,7 +62,8 @@ void report_overhead(Model& model) {
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "small-operators";
-  f.text = plugins::count_of(savings.size(), "operator") + (savings.size() == 1 ? " takes" : " take") +
+  f.text = plugins::count_of(savings.size(), "operator") +
+           (savings.size() == 1 ? " takes" : " take") +
            " longer to call than to run: " + plugins::percent(waiting / *total) +
            " of the predicted time on " + std::string(model.call.hardware_name());
   f.evidence = advice::seconds_text(overhead) + " for each call; " + advice::counts_text(savings);
@@ -74,7 +79,8 @@ void report_serial(Model& model) {
   std::vector<Saving> small;
   double bytes = 0, seconds = 0;
   for (const auto& node : model.graph.nodes()) {
-    if (!is_by_element(node) || plugins::element_count(node.result(0).shape()) >= kGrainElements) continue;
+    if (!is_by_element(node) || plugins::element_count(node.result(0).shape()) >= kGrainElements)
+      continue;
     const auto traffic = model.estimator.traffic_of(node);
     if (!traffic || traffic->all() == 0) continue;
     const Node nodes[]{node};
@@ -97,6 +103,27 @@ void report_serial(Model& model) {
       "PyTorch runs fewer than 32,768 elements on one thread; " + advice::counts_text(small);
   f.action = "use a larger batch, or torch.compile, which fuses several into one loop";
   for (const auto& saving : small) f.about(saving.nodes.front());
+  model.call.add(f);
+}
+
+void report_threads(const Model& model) {
+  const auto best = model.call.read("best_threads", TMETER_AXIS_MODEL, 0);
+  if (!best.is_int()) return;
+  const tmeter::ObserverCall runs(model.call.handle());
+  const auto used = std::strtol(std::string(runs.fact("threads")).c_str(), nullptr, 10);
+  if (best.count().value() <= 0 || best.count().value() >= used) return;
+  const auto few = std::to_string(best.count().value()), all = std::to_string(used);
+  tmeter::Finding f;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "thread-count";
+  f.text = "measured here, the model is fastest on " + few + " of " + all + " threads";
+  const auto efficiency = model.call.read("parallel_efficiency", TMETER_AXIS_MODEL, 0);
+  if (efficiency.known())
+    f.evidence = "all " + all + " are " +
+                 tmeter::fixed(efficiency.real() * static_cast<double>(used), 2) +
+                 " times as fast as one; more threads must be 2 % faster to count as better";
+  f.action = "torch.set_num_threads(" + few + ") or OMP_NUM_THREADS=" + few +
+             "; run other requests on the remaining threads";
   model.call.add(f);
 }
 

@@ -2,8 +2,8 @@
 //
 //   time(n) = Σ max(n · arithmetic, weights + n · activations) + overhead
 //
-// for n times the present batch, over the operators that depend on the inputs. The time of operators
-// on parameters only is fixed.
+// for n times the present batch, over the operators that depend on the inputs. The time of
+// operators on parameters only is fixed.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -2,19 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+
+#include "heads.hpp"
 #include "plugins/common/weight_macs.hpp"
 #include "plugins/common/wording.hpp"
 
-#include "head_findings.hpp"
-
 namespace pruning {
+
 namespace {
 
-using tmeter::Call;
 using plugins::count_of;
-using tmeter::Finding;
 using plugins::listed;
 using plugins::percent;
+using tmeter::Call;
+using tmeter::Finding;
 using Picked = std::vector<const Weight*>;
 
 constexpr size_t kNamesListed = 5;
@@ -57,7 +59,7 @@ Totals totals_of(const tmeter::Graph& graph, const Call& call) {
 }
 
 void report_magnitudes(const Collection& seen, const Curve& all, const Settings& settings,
-                    Call& call) {
+                       Call& call) {
   const auto [share, loss, threshold] = seen.all.within(settings.max_loss);
   auto ranked = pick(seen, [](const Weight& w) { return w.finite && w.power > 0; });
   if (ranked.empty()) return;
@@ -81,7 +83,8 @@ void report_magnitudes(const Collection& seen, const Curve& all, const Settings&
       "torch.nn.utils.prune.global_unstructured([(module, \"weight\"), …], "
       "pruning_method=prune.L1Unstructured, amount=" +
       tmeter::fixed(share, 2) +
-      "), fine-tune, prune.remove; zeros save neither time nor bytes until they are stored sparse or "
+      "), fine-tune, prune.remove; zeros save neither time nor bytes until they are stored sparse "
+      "or "
       "compressed";
   call.add(f);
 }
@@ -113,7 +116,8 @@ void report_dead(const Collection& seen, const Totals& totals, Call& call) {
   f.evidence += "; their L2 norm is 0, or below a millionth of the median filter's";
   f.action =
       "build the layer with fewer outputs, and the layers that read it with fewer inputs (a "
-      "remaining bias is a constant: add it to the next layer's); their savings are not counted here";
+      "remaining bias is a constant: add it to the next layer's); their savings are not counted "
+      "here";
   totals.add_changes(f, bytes, macs);
   call.add(f);
 }
@@ -191,7 +195,8 @@ void report_broken(const Collection& seen, Call& call) {
   f.text = count_of(broken.size(), "weight") + (broken.size() == 1 ? " holds" : " hold") +
            " NaN, infinity or values beyond float32: " + names(broken, f);
   f.evidence = "they are left out of the pruning advice";
-  f.action = "go back to a checkpoint from before training diverged; torch.isfinite finds the elements";
+  f.action =
+      "go back to a checkpoint from before training diverged; torch.isfinite finds the elements";
   call.add(f);
 }
 
@@ -207,7 +212,8 @@ void add_curve(const Curve& all, Call& call) {
 
 }  // namespace
 
-void report_findings(const Collection& seen, const Settings& settings, const tmeter::Graph& graph, Call& call) {
+void report_findings(const Collection& seen, const Settings& settings, const tmeter::Graph& graph,
+                     Call& call) {
   report_broken(seen, call);
   if (seen.all.count() > 0 && seen.all.power() > 0) {
     const auto all = seen.all.curve();
@@ -219,6 +225,82 @@ void report_findings(const Collection& seen, const Settings& settings, const tme
   report_low(seen, call);
   report_heads(seen, settings.head_size, call);
   report_fours(seen, totals, call);
+}
+
+namespace {
+
+using plugins::count_of;
+using plugins::listed;
+using plugins::percent;
+
+constexpr double kWeakShare = 0.5;  // of the norm of the layer's median head
+
+struct Attention {
+  const Weight *query = nullptr, *output = nullptr;
+};
+
+std::optional<int64_t> attribute(const tmeter::Module& m, std::string_view name) {
+  for (size_t i = 0; i < m.attribute_count(); ++i)
+    if (m.attribute_name(i) == name && m.attribute(i).kind() == TMETER_VALUE_INT)
+      return m.attribute(i).as_int();
+  return std::nullopt;
+}
+
+/// From an attribute of the module around the projection, or from the norm of its queries.
+int64_t head_size_of(const Weight& query) {
+  const auto projection = query.tensor.owner();
+  const auto around = projection ? projection.parent() : tmeter::Module();
+  if (!around) return 0;
+  if (const auto size = attribute(around, "head_dim")) return *size;
+  for (const auto* name : {"num_heads", "num_attention_heads", "n_heads"})
+    if (const auto heads = attribute(around, name); heads && *heads > 0)
+      return query.filters() / *heads;
+  for (size_t i = 0; i < around.child_count(); ++i) {
+    const auto child = around.child(i);
+    if (child.name() == "q_norm" && child.tensor_count() > 0) return child.tensor(0).shape().back();
+  }
+  return 0;
+}
+
+}  // namespace
+
+void report_heads(const Collection& seen, int64_t given, tmeter::Call& call) {
+  std::map<std::string, Attention> layers;
+  for (const auto& w : seen.weights) {
+    char part = 0;
+    const auto layer = attention_of(w.name, part);
+    if (part == 'q') layers[layer].query = &w;
+    if (part == 'o') layers[layer].output = &w;
+  }
+  tmeter::Finding f;
+  std::vector<std::string> weak;
+  size_t heads = 0;
+  for (const auto& [name, layer] : layers) {
+    if (!layer.query || !layer.output) continue;
+    const auto size = given ? given : head_size_of(*layer.query);
+    const auto norms = head_norms(layer.query->filter_norms, layer.output->input_norms, size);
+    if (norms.size() < 2) continue;
+    heads += norms.size();
+    auto sorted = norms;
+    std::sort(sorted.begin(), sorted.end());
+    const double median = sorted[sorted.size() / 2];
+    for (size_t h = 0; h < norms.size(); ++h) {
+      if (!(norms[h] < kWeakShare * median)) continue;
+      weak.push_back(name + " head " + std::to_string(h) + " (" + percent(norms[h] / median) + ")");
+      f.about(layer.output->tensor);
+    }
+  }
+  if (weak.empty()) return;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "weak-heads";
+  f.text = std::to_string(weak.size()) + " of " + count_of(heads, "attention head") +
+           " have less than half the norm of their layer's median head";
+  f.evidence = listed(weak.size(), 8, [&](size_t i) { return weak[i]; }) +
+               ": L2 norm of query rows and output columns";
+  f.action =
+      "mask them one by one and measure (head_mask, or zero the columns of the output projection), "
+      "then build the layer with fewer heads";
+  call.add(f);
 }
 
 }  // namespace pruning

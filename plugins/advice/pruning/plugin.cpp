@@ -75,10 +75,11 @@ void register_all(tmeter::Registrar& r) {
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.pruning-advice",
-                       .version = "1.0.0",
-                       .description = "Weights, filters and heads that can be pruned, and at which loss",
-                       .needs = "flops",
-                   }),
-                   [](tmeter::Registrar& r) { register_all(r); })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.pruning-advice",
+        .version = "1.0.0",
+        .description = "Weights, filters and heads that can be pruned, and at which loss",
+        .needs = "flops",
+    }),
+    [](tmeter::Registrar& r) { register_all(r); })

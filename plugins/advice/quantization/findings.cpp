@@ -4,9 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "how_to.hpp"
 #include "savings.hpp"
-#include "text.hpp"
+#include "wording.hpp"
 
 namespace quantization {
 namespace {
@@ -94,7 +93,7 @@ std::string steps(const Collection& reports, const Plan& plan) {
 }
 
 void report_plan(const Collection& reports, const Plan& plan, const Settings& settings,
-              const tmeter::Graph& graph, Call& call) {
+                 const tmeter::Graph& graph, Call& call) {
   Finding f;
   f.rule = "quantization-plan";
   const auto budget = decibels(settings.rules.least_sqnr);
@@ -121,7 +120,8 @@ void report_plan(const Collection& reports, const Plan& plan, const Settings& se
   call.add(f);
 }
 
-void report_kept(const Collection& reports, const Plan& plan, const Settings& settings, Call& call) {
+void report_kept(const Collection& reports, const Plan& plan, const Settings& settings,
+                 Call& call) {
   const auto kept = pick(reports, [&](const Report& r, size_t i) {
     const auto& figures = r.weight.figures;
     return !plan.choices[i].scheme && figures.finite && !figures.zero &&
@@ -195,7 +195,8 @@ void report_outliers(const Collection& reports, const Settings& settings, Call& 
   f.text = count_of(found.size(), "weight") + (found.size() == 1 ? " has " : " have ") +
            "channels whose largest weight is at least " + tmeter::general(settings.outlier_ratio) +
            " × the median channel's: " + names(found, f);
-  f.evidence = listed(found.size(), kNamesListed, [&](size_t i) { return outlier_text(*found[i]); });
+  f.evidence =
+      listed(found.size(), kNamesListed, [&](size_t i) { return outlier_text(*found[i]); });
   f.action =
       "output channels: use scales per channel or group; input channels: use small groups, or move "
       "their scale into the layer before (SmoothQuant, AWQ) first";
@@ -212,7 +213,8 @@ void report_broken(const Collection& reports, Call& call) {
     f.text = count_of(broken.size(), "weight") + (broken.size() == 1 ? " holds" : " hold") +
              " NaN, infinity or values beyond float32: " + names(broken, f);
     f.evidence = "they were not quantized";
-    f.action = "go back to a checkpoint from before training diverged; torch.isfinite finds the elements";
+    f.action =
+        "go back to a checkpoint from before training diverged; torch.isfinite finds the elements";
     call.add(f);
   }
   const auto half = *scheme_at("fp16");
@@ -253,7 +255,7 @@ Plan plan_of(const tmeter::Graph& graph, const Collection& reports, const Rules&
 }
 
 void report_findings(const Collection& reports, const Plan& plan, const Settings& settings,
-         const tmeter::Graph& graph, Call& call) {
+                     const tmeter::Graph& graph, Call& call) {
   report_broken(reports, call);
   report_plan(reports, plan, settings, graph, call);
   report_savings(reports, plan, graph, call);

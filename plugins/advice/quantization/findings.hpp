@@ -21,7 +21,7 @@ struct Plan {
 Plan plan_of(const tmeter::Graph& graph, const Collection& reports, const Rules& rules);
 
 void report_findings(const Collection& reports, const Plan& plan, const Settings& settings,
-         const tmeter::Graph& graph, tmeter::Call& call);
+                     const tmeter::Graph& graph, tmeter::Call& call);
 
 }  // namespace quantization
 #pragma GCC visibility pop

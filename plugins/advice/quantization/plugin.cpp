@@ -1,7 +1,6 @@
 // quantization-advice: rounds the weights to 28 schemes, reports the loss of each, and plans which
 // weight gets which. Definitions: docs/conventions.md, "Quantization".
 #include "findings.hpp"
-#include "sensitive.hpp"
 
 namespace {
 
@@ -138,12 +137,14 @@ void register_options(tmeter::Registrar& r) {
   r.option({.key = "schemes",
             .default_value = kDefaultSchemes,
             .text = "schemes the plan may use, separated by spaces or commas"});
-  r.option({.key = "outlier-ratio",
-            .type = TMETER_OPTION_FLOAT,
-            .default_value = "6",
-            .text = "an outlier channel's largest weight is at least that many times the median channel's",
-            .min = 1,
-            .max = 1e9});
+  r.option(
+      {.key = "outlier-ratio",
+       .type = TMETER_OPTION_FLOAT,
+       .default_value = "6",
+       .text =
+           "an outlier channel's largest weight is at least that many times the median channel's",
+       .min = 1,
+       .max = 1e9});
   r.option({.key = "protect",
             .type = TMETER_OPTION_BOOL,
             .default_value = "true",

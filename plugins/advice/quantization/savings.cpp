@@ -1,8 +1,7 @@
 #include "savings.hpp"
 
 #include "plugins/common/weight_macs.hpp"
-
-#include "text.hpp"
+#include "wording.hpp"
 
 namespace quantization {
 namespace {
@@ -68,7 +67,7 @@ std::string in_int8(const Collection& reports, const Plan& plan, const tmeter::G
 }  // namespace
 
 void report_savings(const Collection& reports, const Plan& plan, const tmeter::Graph& graph,
-                 tmeter::Call& call) {
+                    tmeter::Call& call) {
   if (call.hardware_name() == kDefaultProfile || plan.bytes_after >= plan.bytes_before) return;
   const auto before = static_cast<double>(plan.bytes_before);
   const auto after = static_cast<double>(plan.bytes_after);

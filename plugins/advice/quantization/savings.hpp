@@ -6,6 +6,6 @@ namespace quantization {
 
 /// Says nothing when no hardware was named, nor of figures its profile does not have.
 void report_savings(const Collection& reports, const Plan& plan, const tmeter::Graph& graph,
-                 tmeter::Call& call);
+                    tmeter::Call& call);
 
 }  // namespace quantization

@@ -5,8 +5,9 @@
 //   arithmetic [s] = (macs / peak.mac + ops / peak.op) / efficiency(class)
 //   memory     [s] = (bytes read + bytes written) / peak.dram
 //
-// `ops` are the arithmetic operations that are no MACs. An operator takes the longer of the two: the
-// roofline of Williams, Waterman and Patterson, CACM 52(4), 2009. Keys: docs/hardware-profiles.md.
+// `ops` are the arithmetic operations that are no MACs. An operator takes the longer of the two:
+// the roofline of Williams, Waterman and Patterson, CACM 52(4), 2009. Keys:
+// docs/hardware-profiles.md.
 #pragma once
 #include <algorithm>
 #include <array>

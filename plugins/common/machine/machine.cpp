@@ -109,8 +109,7 @@ std::optional<Work> Machine::work_of(const Node& node, const Call& call) {
 }
 
 /// What is still counted at an operator inside a module call; what is not is 0 here.
-std::optional<Machine::Amounts> Machine::amounts_inside(const Node& node,
-                                                            const Call& call) const {
+std::optional<Machine::Amounts> Machine::amounts_inside(const Node& node, const Call& call) const {
   constexpr std::array<std::string_view, 4> kMetrics{"macs", "other_flops", "read_bytes",
                                                      "written_bytes"};
   Amounts out{};
@@ -123,7 +122,7 @@ std::optional<Machine::Amounts> Machine::amounts_inside(const Node& node,
 }
 
 std::optional<std::vector<Work>> Machine::work_of(const tmeter::ModuleCall& m, const Call& call,
-                                                    bool& partial) {
+                                                  bool& partial) {
   const auto macs = call.read("macs", m), ops = call.read("other_flops", m);
   const auto read = call.read("read_bytes", m), written = call.read("written_bytes", m);
   for (const auto& cell : {macs, ops, read, written}) {
@@ -153,9 +152,8 @@ std::optional<double> Machine::figure(Family family, const Work& work, const Cal
   const auto found = profile_.figure(lookup_in(call), family, work.kind, work.type);
   const auto type = std::string(work.type.name());
   if (!found) {
-    warn_once(call, quoted_name() + " has no figures for " + type +
-                        " nor for a wider type: the " + what_ +
-                        " of such operators is unavailable");
+    warn_once(call, quoted_name() + " has no figures for " + type + " nor for a wider type: the " +
+                        what_ + " of such operators is unavailable");
     return std::nullopt;
   }
   if (!same_arithmetic(work.type, found->type)) {

@@ -2,8 +2,8 @@
 // hardware profile of the run for figures, and says once what had to be approximated or left out.
 #pragma once
 #include <array>
-#include <optional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>

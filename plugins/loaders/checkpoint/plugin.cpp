@@ -1,13 +1,13 @@
 // The loader of what torch.save writes: state_dicts, training checkpoints, whole modules. Nothing
 // in the file is ever run, and weights are not read.
 #include <tmeter/cpp/plugin.hpp>
-#include "plugins/common/wording.hpp"
 
 #include "../common/bad_file.hpp"
 #include "../common/shard_index.hpp"
 #include "choice.hpp"
 #include "container.hpp"
 #include "modules.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace checkpoint {
 namespace {

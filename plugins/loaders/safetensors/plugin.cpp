@@ -3,9 +3,9 @@
 #include <deque>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "core/base/natural_order.hpp"
 #include "../common/shard_index.hpp"
 #include "../common/weight_tree.hpp"
+#include "core/base/natural_order.hpp"
 #include "header.hpp"
 
 namespace safetensors {

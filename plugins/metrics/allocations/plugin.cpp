@@ -1,9 +1,10 @@
-// allocations: memory per operator as the executor's allocator reports it, compared with the peak that
-// the graph predicts.
+// allocations: memory per operator as the executor's allocator reports it, compared with the peak
+// that the graph predicts.
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/observer.hpp>
 #include <tmeter/cpp/units.hpp>
+
 #include "plugins/common/wording.hpp"
 
 namespace {

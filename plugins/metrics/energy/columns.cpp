@@ -79,14 +79,13 @@ tmeter::MetricSpec joules(std::string_view id, std::string_view title, std::stri
 
 Grid grid_of(const Call& call) {
   const auto own = call.option_float("co2");
-  if (own >= 0)
-    return {own, tmeter::general(own) + " g/kWh (--set energy.co2)"};
+  if (own >= 0) return {own, tmeter::general(own) + " g/kWh (--set energy.co2)"};
   const auto* region = region_of(call.option_text("region"));
   if (!region)
     return {{}, "no grid is chosen: --set energy.region=DE, or energy.co2=GRAMS_PER_KWH"};
   return {region->grams, tmeter::general(region->grams) + " g/kWh (" + std::string(region->name) +
-                             ", " + std::to_string(region->year) + ": " +
-                             std::string(kGridSource) + ")"};
+                             ", " + std::to_string(region->year) + ": " + std::string(kGridSource) +
+                             ")"};
 }
 
 std::span<const Column> columns() {

@@ -3,15 +3,15 @@
 #include <span>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "plugins/common/machine/machine.hpp"
 #include "model.hpp"
+#include "plugins/common/machine/machine.hpp"
 #include "plugins/common/machine/per_node.hpp"
 #include "tables.hpp"
 
 namespace energy {
 
-/// The three terms of one operator, in joules, and the time of the last one. Empty: this profile has
-/// no figure for this operator.
+/// The three terms of one operator, in joules, and the time of the last one. Empty: this profile
+/// has no figure for this operator.
 struct Terms {
   std::optional<double> compute, memory, standing, seconds;
 };

@@ -45,28 +45,29 @@ tmeter::MetricSpec of_model(std::string_view id, std::string_view title, std::st
 }
 
 std::array<tmeter::MetricSpec, 7> metrics() {
-  auto per_joule = of_model("measured_flops_per_joule", "measured FLOPs/J", "FLOP/J", TMETER_UNIT_OTHER,
-                            "(2 × MACs + other operations) / measured energy");
+  auto per_joule = of_model("measured_flops_per_joule", "measured FLOPs/J", "FLOP/J",
+                            TMETER_UNIT_OTHER, "(2 × MACs + other operations) / measured energy");
   per_joule.better = TMETER_BETTER_HIGHER;
-  return {{{.id = "measured_energy",
-            .title = "measured energy",
-            .unit = "J",
-            .unit_kind = TMETER_UNIT_JOULE,
-            .convention =
-                "energy by the machine's counters, mean of whole runs; an operator has its share: of "
-                "idle power by time, of the rest by processor time (--set energy.attribution=time: "
-                "all by time)"},
-           of_model("measured_power", "measured power", "W", TMETER_UNIT_WATT,
-                    "energy of whole runs / their time"),
-           of_model("idle_power", "idle power", "W", TMETER_UNIT_WATT,
-                    "power of the counted parts during 0.25 s before the runs"),
-           per_joule,
-           of_model("measured_co2", "measured CO2e", "g", TMETER_UNIT_OTHER,
-                    "measured energy × carbon intensity of the grid (--set energy.region=DE)"),
-           of_model("temperature", "temperature", "°C", TMETER_UNIT_OTHER,
-                    "highest temperature of processors, boards and the GPU during the runs"),
-           of_model("throttled", "throttled", "", TMETER_UNIT_COUNT,
-                    "thermal throttling events of processor packages during the runs")}};
+  return {
+      {{.id = "measured_energy",
+        .title = "measured energy",
+        .unit = "J",
+        .unit_kind = TMETER_UNIT_JOULE,
+        .convention =
+            "energy by the machine's counters, mean of whole runs; an operator has its share: of "
+            "idle power by time, of the rest by processor time (--set energy.attribution=time: "
+            "all by time)"},
+       of_model("measured_power", "measured power", "W", TMETER_UNIT_WATT,
+                "energy of whole runs / their time"),
+       of_model("idle_power", "idle power", "W", TMETER_UNIT_WATT,
+                "power of the counted parts during 0.25 s before the runs"),
+       per_joule,
+       of_model("measured_co2", "measured CO2e", "g", TMETER_UNIT_OTHER,
+                "measured energy × carbon intensity of the grid (--set energy.region=DE)"),
+       of_model("temperature", "temperature", "°C", TMETER_UNIT_OTHER,
+                "highest temperature of processors, boards and the GPU during the runs"),
+       of_model("throttled", "throttled", "", TMETER_UNIT_COUNT,
+                "thermal throttling events of processor packages during the runs")}};
 }
 
 double now() {
@@ -219,8 +220,7 @@ std::string Measured::words() const {
     by = counter->by();
     text += counter->name();
   }
-  text += meter_->by_span() ? "; power of all runs together × time of a run, "
-                            : "; mean of ";
+  text += meter_->by_span() ? "; power of all runs together × time of a run, " : "; mean of ";
   text += std::to_string(meter_->runs()) + (meter_->runs() == 1 ? " run" : " runs");
   text += ", the counters' steps make it uncertain by " +
           tmeter::general(meter_->uncertainty() * 100, 2) + " %";
@@ -233,7 +233,8 @@ std::string Measured::why_not() const {
   if (meter_ && meter_->runs() == 0) return "no whole run was completed";
   if (meter_) return "the energy counters did not change during the runs";
   std::string text = "no energy counters";
-  for (const auto& problem : problems_) text += (text.ends_with("counters") ? ": " : "; ") + problem;
+  for (const auto& problem : problems_)
+    text += (text.ends_with("counters") ? ": " : "; ") + problem;
   return text;
 }
 
@@ -263,7 +264,8 @@ void Measured::emit_energy(const ObserverCall& call) const {
   if (macs.known() && ops.known())
     emit("measured_flops_per_joule", (2 * macs.real() + ops.real()) / joules);
   if (idle_) emit("idle_power", *idle_);
-  for (const auto* id : {"measured_energy", "measured_power", "idle_power", "measured_flops_per_joule"})
+  for (const auto* id :
+       {"measured_energy", "measured_power", "idle_power", "measured_flops_per_joule"})
     call.set_provenance(id, TMETER_PROVENANCE_MEASURED, words());
   say_carbon(joules, call);
 }
@@ -275,7 +277,8 @@ void Measured::emit_state(const ObserverCall& call) const {
     call.set_provenance(id, value ? TMETER_PROVENANCE_MEASURED : TMETER_PROVENANCE_UNAVAILABLE,
                         value ? from : missing);
   };
-  say("temperature", hottest_, "highest of " + std::to_string(probes_.size()) + " sensors, each 100 ms",
+  say("temperature", hottest_,
+      "highest of " + std::to_string(probes_.size()) + " sensors, each 100 ms",
       "no temperature was read (/sys/class/hwmon" + std::string(gpu_ ? ", NVML)" : ")"));
   const auto last = sensors::throttle_events(places_.root);
   const bool counted = last && throttled_at_first_;
@@ -285,8 +288,11 @@ void Measured::emit_state(const ObserverCall& call) const {
     call.emit("throttled", TMETER_AXIS_MODEL, 0,
               Cell(tmeter::Count(static_cast<int64_t>(*last - *throttled_at_first_))));
   }
-  call.set_provenance("throttled", counted ? TMETER_PROVENANCE_MEASURED : TMETER_PROVENANCE_UNAVAILABLE,
-                      (counted ? "package_throttle_count" : "no package_throttle_count in /sys/devices/system/cpu") + by);
+  call.set_provenance("throttled",
+                      counted ? TMETER_PROVENANCE_MEASURED : TMETER_PROVENANCE_UNAVAILABLE,
+                      (counted ? "package_throttle_count"
+                               : "no package_throttle_count in /sys/devices/system/cpu") +
+                          by);
 }
 
 void Measured::end(const Graph&, ObserverCall& call) {
@@ -310,7 +316,8 @@ void register_measured(tmeter::Registrar& r) {
   r.option({.key = "attribution",
             .type = TMETER_OPTION_CHOICE,
             .default_value = "activity",
-            .text = "how measured energy above idle is attributed to operators: by processor time, or by time",
+            .text = "how measured energy above idle is attributed to operators: by processor time, "
+                    "or by time",
             .choices = "activity time"});
   r.option({.key = "sensors-root",
             .default_value = "",

@@ -22,7 +22,8 @@ double Meter::resolution() const {
 }
 
 bool Meter::by_span() const {
-  return resolution() > kMaxResolution && span_seconds_ > 0 && interval_ / span_seconds_ < resolution();
+  return resolution() > kMaxResolution && span_seconds_ > 0 &&
+         interval_ / span_seconds_ < resolution();
 }
 
 double Meter::uncertainty() const { return by_span() ? interval_ / span_seconds_ : resolution(); }

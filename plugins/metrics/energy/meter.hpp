@@ -1,10 +1,10 @@
 // From readings of energy counters around runs to joules of a run and of each operator. Arithmetic
 // only: no sensors, no host; used by measured.cpp and tests/unit/energy.
 //
-// A counter steps at intervals of its own (RAPL 1 ms, NVML 100 ms), so what it shows over one run is
-// off by up to a step at either end. Runs begin anywhere within a step, so over n runs of T seconds
-// the sum is off by √(n/6) steps (the difference of two uniform errors has the variance 1/6), and the
-// mean, as a share of itself, by
+// A counter steps at intervals of its own (RAPL 1 ms, NVML 100 ms), so what it shows over one run
+// is off by up to a step at either end. Runs begin anywhere within a step, so over n runs of T
+// seconds the sum is off by √(n/6) steps (the difference of two uniform errors has the variance
+// 1/6), and the mean, as a share of itself, by
 //
 //   interval / (T · √(6 n))
 //

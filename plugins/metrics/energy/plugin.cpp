@@ -1,5 +1,5 @@
-// energy: an estimate of the joules one inference takes, per operator, on a hardware profile, and of
-// the grams of CO2e that the electricity stands for.
+// energy: an estimate of the joules one inference takes, per operator, on a hardware profile, and
+// of the grams of CO2e that the electricity stands for.
 //
 // Marked as an estimate: provenance names model and profile, and the terms that the profile lacks.
 // Measurements of runs have metrics of their own (measured.cpp).
@@ -60,9 +60,9 @@ void Energy::say_provenance(const Column& column, const std::string& profile,
   if (!missing.empty()) {
     call.set_provenance(column.spec.id, TMETER_PROVENANCE_UNAVAILABLE, missing);
   } else if (column.by_tables) {
-    call.set_provenance(column.spec.id, TMETER_PROVENANCE_ESTIMATED,
-                        "linear energy model on the published tables " +
-                            energy::published_tables());
+    call.set_provenance(
+        column.spec.id, TMETER_PROVENANCE_ESTIMATED,
+        "linear energy model on the published tables " + energy::published_tables());
   } else {
     call.set_provenance(column.spec.id, TMETER_PROVENANCE_ESTIMATED,
                         "linear energy model on hardware profile " + profile +
@@ -126,7 +126,8 @@ void register_options(tmeter::Registrar& r) {
   r.option({.key = "region",
             .type = TMETER_OPTION_CHOICE,
             .default_value = energy::kNoRegion,
-            .text = "region of the electricity: a country, EU or WORLD, whose grams of CO2e per kWh co2 uses",
+            .text = "region of the electricity: a country, EU or WORLD, whose grams of CO2e per "
+                    "kWh co2 uses",
             .choices = kRegions});
   r.option({.key = "co2",
             .type = TMETER_OPTION_FLOAT,
@@ -157,10 +158,12 @@ void register_all(tmeter::Registrar& r) {
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.energy",
-                       .version = "1.2.0",
-                       .description = "Energy per inference: estimated on a hardware profile, measured in runs; and its CO2e",
-                       .needs = "params flops memory",
-                   }),
-                   [](tmeter::Registrar& r) { register_all(r); })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.energy",
+        .version = "1.2.0",
+        .description =
+            "Energy per inference: estimated on a hardware profile, measured in runs; and its CO2e",
+        .needs = "params flops memory",
+    }),
+    [](tmeter::Registrar& r) { register_all(r); })

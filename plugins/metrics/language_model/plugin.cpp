@@ -1,10 +1,10 @@
 // language-model: what a decoder language model costs per token – work, cache, active parameters.
 // Says nothing about any other model.
-#include "plugins/common/wording.hpp"
 #include <tmeter/cpp/units.hpp>
 
 #include "cost.hpp"
 #include "experts.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace {
 
@@ -68,8 +68,8 @@ void say_model(const Decoder& d, const Cost& cost, const Call& call) {
   f.text = "a decoder language model: " + number_text(d.tokens()) + " tokens (" +
            std::to_string(d.batch) + " × " + std::to_string(d.length) + ") through " +
            std::to_string(d.attentions.size()) + " causal attentions";
-  f.evidence = "token ids looked up by " + plugins::place(d.embedding) + ", causal attention from " +
-               plugins::place(d.attentions.front().node) + " to " +
+  f.evidence = "token ids looked up by " + plugins::place(d.embedding) +
+               ", causal attention from " + plugins::place(d.attentions.front().node) + " to " +
                plugins::place(d.attentions.back().node);
   call.add(f.about(d.embedding));
 }

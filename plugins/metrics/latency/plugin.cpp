@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/observer.hpp>
-#include "plugins/common/wording.hpp"
 
+#include "plugins/common/wording.hpp"
 #include "samples.hpp"
 
 namespace {

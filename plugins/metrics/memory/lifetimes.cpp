@@ -34,8 +34,8 @@ struct Known {
   uint32_t call = kNone;  // that created it
 };
 
-/// A table by value. The values of a graph are adjacent in memory, and so are their entries here: those
-/// looked up together share cache lines.
+/// A table by value. The values of a graph are adjacent in memory, and so are their entries here:
+/// those looked up together share cache lines.
 class ByValue {
  public:
   void reserve(size_t values) { resize(std::bit_ceil(2 * values + 64)); }

@@ -1,13 +1,14 @@
-// The memory of activations over time: each tensor is alive from the operator that creates it to its
-// last use.
+// The memory of activations over time: each tensor is alive from the operator that creates it to
+// its last use.
 //
 // Views and in-place operators share the memory of their argument. Inputs stay, because the caller
 // holds them, and so does what the model returns. Parameters, buffers and constants are not
 // activations. A tensor is freed after its last use, but not before the modules it was passed into
 // have returned: whoever calls a module holds its arguments until then (CPython keeps them on its
-// stack). tmeter's own executor has no such callers (Until::kLastUse). Variables that a forward keeps
-// longer than needed, and memory that kernels allocate (workspaces, packed weights), are not visible: the
-// value is a lower bound for an eager run, within the tolerance of tests/models/test_peak.py.
+// stack). tmeter's own executor has no such callers (Until::kLastUse). Variables that a forward
+// keeps longer than needed, and memory that kernels allocate (workspaces, packed weights), are not
+// visible: the value is a lower bound for an eager run, within the tolerance of
+// tests/models/test_peak.py.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -34,8 +35,7 @@ struct Lifetimes {
 using Made = std::function<std::optional<tmeter::Count>(const tmeter::Node&)>;
 
 /// The argument whose memory a result shares; empty if it has its own, or this is unknown.
-using SharedWith =
-    std::function<std::optional<size_t>(const tmeter::Node&, size_t result)>;
+using SharedWith = std::function<std::optional<size_t>(const tmeter::Node&, size_t result)>;
 
 /// When an argument is freed.
 enum class Until {
@@ -43,8 +43,8 @@ enum class Until {
   kLastUse       // after its last use, as in tmeter's executor
 };
 
-/// If a node's plugin gives other bytes than those of its results, they are divided among the results in
-/// proportion to their sizes.
+/// If a node's plugin gives other bytes than those of its results, they are divided among the
+/// results in proportion to their sizes.
 Lifetimes lifetimes(const tmeter::Graph& graph, const Made& made, const SharedWith& shared,
                     Until until = Until::kCallsReturn);
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <tmeter/cpp/node_class.hpp>
-#include "plugins/common/wording.hpp"
 #include <tmeter/cpp/units.hpp>
 
 #include "lifetimes.hpp"
+#include "plugins/common/wording.hpp"
 #include "traffic.hpp"
 
 namespace memory {
@@ -36,7 +36,8 @@ std::string alive_text(const Lifetimes& l, size_t at, const tmeter::Graph& graph
   std::string text = "live tensors: ";
   for (size_t i = 0; i < std::min(kTensorsNamed, alive.size()); ++i)
     text += (i ? ", " : "") + name_of(*alive[i], graph) + " " + bytes_text(alive[i]->bytes);
-  if (alive.size() > kTensorsNamed) text += " and " + std::to_string(alive.size() - kTensorsNamed) + " more";
+  if (alive.size() > kTensorsNamed)
+    text += " and " + std::to_string(alive.size() - kTensorsNamed) + " more";
   return text;
 }
 

@@ -1,5 +1,6 @@
-// The metric `peak_activation_bytes` and the finding about the operator and the live tensors at the peak;
-// `predicted_peak_bytes`, the memory of a run by tmeter's executor on a given number of threads.
+// The metric `peak_activation_bytes` and the finding about the operator and the live tensors at the
+// peak; `predicted_peak_bytes`, the memory of a run by tmeter's executor on a given number of
+// threads.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -32,8 +33,8 @@ inline constexpr std::string_view kPredictedWorkspaceConvention =
 /// handler answers for the nodes have no figures, and what they make is worked out.
 std::optional<tmeter::Count> made_by(const tmeter::Node& node, const tmeter::Call& call);
 
-/// The argument whose memory a result has, as the schema of an in-house operator says; empty where the
-/// result has its own, or nobody says.
+/// The argument whose memory a result has, as the schema of an in-house operator says; empty where
+/// the result has its own, or nobody says.
 std::optional<size_t> shared_by(const tmeter::Node& node, size_t result, const tmeter::Call& call);
 
 void find_peak(const tmeter::Graph& graph, tmeter::Call& call);

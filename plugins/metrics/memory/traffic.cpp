@@ -204,7 +204,8 @@ struct KnownTraffic {
   Traffic traffic;
 };
 
-/// A cache of recent nodes is enough: the host asks for the metrics of one node soon after each other.
+/// A cache of recent nodes is enough: the host asks for the metrics of one node soon after each
+/// other.
 constexpr size_t kCachedNodes = 4096;  // a power of 2
 
 std::vector<KnownTraffic>& known_traffic() {

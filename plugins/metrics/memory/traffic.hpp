@@ -1,4 +1,5 @@
-// Bytes that one operator call reads, writes and newly materialises. README.md has the rules as a table.
+// Bytes that one operator call reads, writes and newly materialises. README.md has the rules as a
+// table.
 //
 // The view is the operator's, not the cache's: every distinct input is read once, every result
 // written once, at its logical size (an expanded tensor counts its expanded size), whatever a

@@ -4,8 +4,8 @@
 #include <array>
 #include <span>
 #include <tmeter/cpp/op_class.hpp>
-#include "plugins/common/uses.hpp"
 
+#include "plugins/common/uses.hpp"
 #include "tensors.hpp"
 
 namespace memory {

@@ -1,9 +1,10 @@
-// Memory that LibTorch's CPU kernels allocate while an operator runs, beyond its results: copies in the
-// layout of the kernel, columns of an image, unused statistics. README.md has the formulas and their
-// sources. Float32 only; an operator without a rule counts as 0, so sums are lower bounds.
+// Memory that LibTorch's CPU kernels allocate while an operator runs, beyond its results: copies in
+// the layout of the kernel, columns of an image, unused statistics. README.md has the formulas and
+// their sources. Float32 only; an operator without a rule counts as 0, so sums are lower bounds.
 #pragma once
-#include "plugins/common/strides.hpp"
 #include <tmeter/cpp/plugin.hpp>
+
+#include "plugins/common/strides.hpp"
 
 namespace memory {
 

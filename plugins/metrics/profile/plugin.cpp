@@ -1,10 +1,10 @@
-// profile: processor time, use of threads and hardware counters per operator, arithmetic and bytes per
-// second, and the scaling of the model with threads.
+// profile: processor time, use of threads and hardware counters per operator, arithmetic and bytes
+// per second, and the scaling of the model with threads.
 #include <algorithm>
 #include <tmeter/cpp/observer.hpp>
-#include "plugins/common/wording.hpp"
 
 #include "counters.hpp"
+#include "plugins/common/wording.hpp"
 #include "scaling.hpp"
 
 namespace {
@@ -74,8 +74,7 @@ tmeter::MetricSpec cpu_time() {
 
 const std::array<Column, 8> kCounted{{
     {cpu_time(), profile::kCpuTime},
-    {counted("cycles", "cycles", "median of processor cycles in user space"),
-     profile::kCycles},
+    {counted("cycles", "cycles", "median of processor cycles in user space"), profile::kCycles},
     {counted("instructions", "instructions", "median of instructions in user space"),
      profile::kInstructions},
     {counted("cache_references", "cache references",
@@ -85,11 +84,9 @@ const std::array<Column, 8> kCounted{{
      profile::kCacheMisses},
     {counted("branch_misses", "branch misses", "median of mispredicted branches"),
      profile::kBranchMisses},
-    {counted("context_switches", "context switches",
-             "median of context switches"),
+    {counted("context_switches", "context switches", "median of context switches"),
      profile::kContextSwitches},
-    {counted("page_faults", "page faults", "median of page faults"),
-     profile::kPageFaults},
+    {counted("page_faults", "page faults", "median of page faults"), profile::kPageFaults},
 }};
 
 const std::array<tmeter::MetricSpec, 6> kRates{{
@@ -103,15 +100,16 @@ const std::array<tmeter::MetricSpec, 6> kRates{{
          "profile allows"),
     rate("thread_use", "use of threads", "", "processor time / (time × threads)"),
     rate("instructions_per_cycle", "IPC", "IPC", "instructions / cycles", "cycles"),
-    rate("cache_hits", "cache hits", "", "1 - cache misses / cache references",
-         "cache_references"),
+    rate("cache_hits", "cache hits", "", "1 - cache misses / cache references", "cache_references"),
 }};
 
 const std::array<tmeter::MetricSpec, 2> kScaled{{
     of_model("parallel_efficiency", "parallel efficiency", TMETER_UNIT_RATIO,
-             "time on one thread / (threads × time on them), whole runs, for the largest number of threads"),
-    of_model("best_threads", "best threads", TMETER_UNIT_COUNT,
-             "number of threads with which whole runs are fastest; fewer if more gain less than 2 %"),
+             "time on one thread / (threads × time on them), whole runs, for the largest number of "
+             "threads"),
+    of_model(
+        "best_threads", "best threads", TMETER_UNIT_COUNT,
+        "number of threads with which whole runs are fastest; fewer if more gain less than 2 %"),
 }};
 
 std::string_view all_ids() {
@@ -227,7 +225,9 @@ class Profile final : public tmeter::Observer {
     for (const auto& c : kCounted) measured(c.spec.id, counters_.missing(c.event));
     for (const auto& m : kRates) measured(m.id, missing_for(m.id));
     for (const auto& m : kScaled)
-      measured(m.id, scaling_wanted_ ? "" : "--set profile.scaling=true runs the model on 1, 2, 4, … threads");
+      measured(m.id, scaling_wanted_
+                         ? ""
+                         : "--set profile.scaling=true runs the model on 1, 2, 4, … threads");
   }
 
   std::string_view missing_for(std::string_view id) const {
@@ -288,9 +288,10 @@ class Rates {
 void work_out(const Graph& graph, Call& call) {
   if (!call.read("op_time", TMETER_AXIS_MODEL, 0).known()) return;
   if (!call.read("predicted_time", TMETER_AXIS_MODEL, 0).known()) {
-    call.set_provenance("of_roofline", TMETER_PROVENANCE_UNAVAILABLE,
-                        "no predicted time: enable the plugin roofline and choose a profile with peak rates, "
-                        "for example --hardware auto");
+    call.set_provenance(
+        "of_roofline", TMETER_PROVENANCE_UNAVAILABLE,
+        "no predicted time: enable the plugin roofline and choose a profile with peak rates, "
+        "for example --hardware auto");
   }
   const ObserverCall runs(call.handle());
   const auto threads = threads_of(runs);
@@ -309,12 +310,14 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                      for (const auto& c : kCounted) r.metric(c.spec);
                      for (const auto& m : kRates) r.metric(m);
                      for (const auto& m : kScaled) r.metric(m);
-                     r.option({.key = "scaling",
-                               .type = TMETER_OPTION_BOOL,
-                               .default_value = "false",
-                               .text = "run the model on 1, 2, 4, … threads, too, up to --threads"});
+                     r.option(
+                         {.key = "scaling",
+                          .type = TMETER_OPTION_BOOL,
+                          .default_value = "false",
+                          .text = "run the model on 1, 2, 4, … threads, too, up to --threads"});
                      tmeter::observer<Profile>(r, "profile", all_ids());
-                     r.analysis("rates", "op_time cpu_time macs other_flops read_bytes written_bytes",
+                     r.analysis("rates",
+                                "op_time cpu_time macs other_flops read_bytes written_bytes",
                                 "achieved_flops achieved_bandwidth of_roofline thread_use "
                                 "instructions_per_cycle cache_hits",
                                 work_out);

@@ -20,7 +20,8 @@ tmeter::Series roof(const std::string& title, double flops, double bytes) {
                    .y_unit = std::string(kRateUnit),
                    .x = {},
                    .y = {}};
-  for (const double x : {kMinIntensity, std::clamp(flops / bytes, kMinIntensity, kMaxIntensity), kMaxIntensity}) {
+  for (const double x :
+       {kMinIntensity, std::clamp(flops / bytes, kMinIntensity, kMaxIntensity), kMaxIntensity}) {
     if (!s.x.empty() && x <= s.x.back()) continue;
     s.x.push_back(x);
     s.y.push_back(std::min(flops, x * bytes));

@@ -1,5 +1,5 @@
-// roofline: a lower bound of each operator's time on a machine, and what bounds it: arithmetic, memory,
-// or the overhead of its call. Nothing is run.
+// roofline: a lower bound of each operator's time on a machine, and what bounds it: arithmetic,
+// memory, or the overhead of its call. Nothing is run.
 //
 // The figures are those of the hardware profile of the run (docs/hardware-profiles.md), the
 // formulas machine/figures.hpp's.

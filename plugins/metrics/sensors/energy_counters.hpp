@@ -1,8 +1,8 @@
 // Counters of joules: of processor packages and their memory (RAPL, by powercap or perf), of GPUs
 // (NVML). All count up from 0 when they were opened, however often the hardware's own overflows.
 //
-// One thread at a time. A counter that vanishes or returns an impossible value has no readings from then
-// on.
+// One thread at a time. A counter that vanishes or returns an impossible value has no readings from
+// then on.
 #pragma once
 #include <functional>
 #include <memory>
@@ -34,7 +34,8 @@ class EnergyCounter {
   double interval_;
 };
 
-/// The counters found, and why others are missing: "…/energy_uj may not be read: run `sudo chmod …`".
+/// The counters found, and why others are missing: "…/energy_uj may not be read: run `sudo chmod
+/// …`".
 struct EnergyCounters {
   std::vector<std::unique_ptr<EnergyCounter>> counters;
   std::vector<std::string> problems;

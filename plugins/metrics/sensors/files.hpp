@@ -1,5 +1,5 @@
-// Files of /sys and /proc: one line, one number, a table of words. A file that is missing, forbidden or
-// malformed is an ordinary result, not an error.
+// Files of /sys and /proc: one line, one number, a table of words. A file that is missing,
+// forbidden or malformed is an ordinary result, not an error.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -170,7 +170,8 @@ GpuState Nvml::state(size_t device) const {
     out.utilisation = u.gpu / 100.0;
   if (Api::MemoryInfo m{}; api_->memory && api_->memory(handle, &m) == kSuccess)
     out.memory = static_cast<double>(m.used);
-  if (unsigned t = 0; api_->temperature && api_->temperature(handle, kTemperatureOfGpu, &t) == kSuccess)
+  if (unsigned t = 0;
+      api_->temperature && api_->temperature(handle, kTemperatureOfGpu, &t) == kSuccess)
     out.temperature = t;
   if (unsigned mw = 0; api_->power && api_->power(handle, &mw) == kSuccess) out.power = mw * 1e-3;
   if (unsigned long long bits = 0; api_->reasons && api_->reasons(handle, &bits) == kSuccess) {

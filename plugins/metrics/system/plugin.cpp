@@ -1,5 +1,5 @@
-// system: the machine during runs: load and clock of the processors, memory, page faults, disks, networks
-// and the GPU, read at an interval: curves in the report, and their sums, means and peaks.
+// system: the machine during runs: load and clock of the processors, memory, page faults, disks,
+// networks and the GPU, read at an interval: curves in the report, and their sums, means and peaks.
 #include <array>
 #include <chrono>
 #include <tmeter/cpp/observer.hpp>
@@ -63,9 +63,11 @@ tmeter::MetricSpec spec(std::string_view id, std::string_view title, std::string
 }
 
 const std::array<Column, 13> kColumns{{
-    {spec("cpu_utilisation", "CPU load", "", TMETER_UNIT_RATIO,
-          "share of time that processors were not idle during the runs, by any process; mean of all "
-          "processors", 0),
+    {spec(
+         "cpu_utilisation", "CPU load", "", TMETER_UNIT_RATIO,
+         "share of time that processors were not idle during the runs, by any process; mean of all "
+         "processors",
+         0),
      load},
     {spec("cpu_frequency", "CPU clock", "Hz", TMETER_UNIT_OTHER,
           "cpufreq/scaling_cur_freq, else /proc/cpuinfo; mean over processors and readings"),
@@ -99,7 +101,8 @@ const std::array<Column, 13> kColumns{{
      gpu_memory},
     {spec("gpu_temperature", "GPU temperature", "°C", TMETER_UNIT_OTHER, "NVML; highest reading"),
      gpu_temperature},
-    {spec("gpu_power", "GPU power", "W", TMETER_UNIT_WATT, "NVML; mean of the readings"), gpu_power},
+    {spec("gpu_power", "GPU power", "W", TMETER_UNIT_WATT, "NVML; mean of the readings"),
+     gpu_power},
 }};
 
 constexpr std::string_view kProduced =
@@ -110,8 +113,9 @@ uint64_t interval(const Call& call) {
   const auto text = call.option_text("interval");
   const auto ns = system_load::interval_of(text);
   if (!ns)
-    throw tmeter::Error(TMETER_BAD_USAGE, "--set system.interval=" + std::string(text) +
-                                              ": expected a time from 10ms to 60min, for example 100ms");
+    throw tmeter::Error(TMETER_BAD_USAGE,
+                        "--set system.interval=" + std::string(text) +
+                            ": expected a time from 10ms to 60min, for example 100ms");
   return *ns;
 }
 
@@ -148,7 +152,8 @@ class System final : public tmeter::Observer {
     const auto& id = column.spec.id;
     const auto value = column.value(*recorder_);
     if (!value) return call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why_not(id));
-    const bool whole = column.spec.unit_kind == TMETER_UNIT_BYTE || column.spec.unit_kind == TMETER_UNIT_COUNT;
+    const bool whole =
+        column.spec.unit_kind == TMETER_UNIT_BYTE || column.spec.unit_kind == TMETER_UNIT_COUNT;
     call.emit(id, TMETER_AXIS_MODEL, 0,
               whole ? Cell(tmeter::Count(static_cast<int64_t>(*value))) : Cell(*value));
     call.set_provenance(id, TMETER_PROVENANCE_MEASURED,
@@ -157,13 +162,20 @@ class System final : public tmeter::Observer {
   }
   std::string why_not(std::string_view id) const {
     if (recorder_->readings() == 0) return "the model was not run";
-    if (!id.starts_with("gpu_")) return "not available on this machine (/proc, /sys/devices/system/cpu)";
+    if (!id.starts_with("gpu_"))
+      return "not available on this machine (/proc, /sys/devices/system/cpu)";
     if (!has_gpu_) return "the model runs on processors";
     return recorder_->gpu_problem().empty() ? "not available from NVML" : recorder_->gpu_problem();
   }
   static tmeter::Series series_of(const Curve& curve) {
-    tmeter::Series s{.id = curve.id(), .title = curve.title(), .x_title = "since the start", .x_unit = "s",
-                     .y_title = curve.title(), .y_unit = curve.unit(), .x = {}, .y = {}};
+    tmeter::Series s{.id = curve.id(),
+                     .title = curve.title(),
+                     .x_title = "since the start",
+                     .x_unit = "s",
+                     .y_title = curve.title(),
+                     .y_unit = curve.unit(),
+                     .x = {},
+                     .y = {}};
     for (const auto& p : curve.points()) s.x.push_back(p.seconds), s.y.push_back(p.value);
     return s;
   }
@@ -189,9 +201,10 @@ void register_all(tmeter::Registrar& r) {
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.system",
-                       .version = "1.0.0",
-                       .description = "Load of the machine during runs: processors, memory, disks, networks, GPU",
-                   }),
-                   [](tmeter::Registrar& r) { register_all(r); })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.system",
+        .version = "1.0.0",
+        .description = "Load of the machine during runs: processors, memory, disks, networks, GPU",
+    }),
+    [](tmeter::Registrar& r) { register_all(r); })

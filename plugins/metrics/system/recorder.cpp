@@ -70,8 +70,8 @@ void Recorder::add_cpus(const State& now) {
     const double share = busy(last_->cpus[i], now.cpus[i]);
     sum += share;
     if (i < kMaxCores)
-      add("cpu" + std::to_string(i) + "_utilisation", "utilisation of processor " + std::to_string(i),
-          "%", now.seconds, share * 100);
+      add("cpu" + std::to_string(i) + "_utilisation",
+          "utilisation of processor " + std::to_string(i), "%", now.seconds, share * 100);
   }
   if (n > 0)
     add("cpu_utilisation", "utilisation of all processors", "%", now.seconds,
@@ -146,8 +146,10 @@ Recorder::Gains Recorder::gains() const {
   if (!first_ || readings_ < 2) return {};
   const auto& a = first_->process;
   const auto& b = last_->process;
-  return {gained(a.minor_faults, b.minor_faults),        gained(a.major_faults, b.major_faults),
-          gained(first_->disks.in, last_->disks.in),     gained(first_->disks.out, last_->disks.out),
+  return {gained(a.minor_faults, b.minor_faults),
+          gained(a.major_faults, b.major_faults),
+          gained(first_->disks.in, last_->disks.in),
+          gained(first_->disks.out, last_->disks.out),
           gained(first_->networks.in, last_->networks.in),
           gained(first_->networks.out, last_->networks.out)};
 }

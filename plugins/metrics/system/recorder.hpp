@@ -1,5 +1,5 @@
-// The state of the machine during runs, read at intervals: curves over time, and their sums, means and
-// peaks. Reads files and NVML; needs no host (plugin.cpp does); one thread at a time.
+// The state of the machine during runs, read at intervals: curves over time, and their sums, means
+// and peaks. Reads files and NVML; needs no host (plugin.cpp does); one thread at a time.
 #pragma once
 #include <memory>
 #include <optional>

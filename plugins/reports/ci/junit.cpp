@@ -1,10 +1,10 @@
 // Format: junit-10.xsd of Jenkins' xUnit plugin, which GitLab and others read, too. Other schemas
-// demand time and host of the run, which are left out, so that equal runs give equal reports.
+// demand time and host of the run, which are left out so that equal runs give equal reports.
+#include "../common/cells.hpp"
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "../common/figures.hpp"
-#include "plugins/common/utf8.hpp"
 #include "../xml/stream.hpp"
+#include "plugins/common/utf8.hpp"
 #include "writers.hpp"
 
 namespace ci_report {

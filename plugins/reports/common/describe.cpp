@@ -2,9 +2,9 @@
 
 #include <charconv>
 #include <tmeter/cpp/units.hpp>
-#include "plugins/common/wording.hpp"
 
-#include "figures.hpp"
+#include "cells.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace reports {
 namespace {
@@ -130,7 +130,7 @@ std::string describe_value(const Report& report, const tmeter::AssertionView& as
     const auto metric = report.metrics()[assertion.metric()];
     return shown_in_full(value, metric);
   }
-  if (value.is_unavailable()) return "n/a";  // the plugin that would say it failed
+  if (value.is_unavailable()) return "n/a";  // its plugin failed
   if (value.is_int()) return tmeter::grouped(value.count().value());
   return tmeter::scaled(value.real(), TMETER_UNIT_RATIO, "").text();
 }

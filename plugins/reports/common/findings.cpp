@@ -1,7 +1,8 @@
 #include "findings.hpp"
 
-#include "plugins/common/wording.hpp"
 #include <tmeter/cpp/units.hpp>
+
+#include "plugins/common/wording.hpp"
 
 namespace reports {
 

@@ -12,8 +12,8 @@ using Json = nlohmann::json;
 
 constexpr uint64_t every(uint8_t byte) { return uint64_t{byte} * 0x0101010101010101; }
 
-/// Not zero if one of the bytes cannot be copied as it is: '"', '\\', and bytes that are not printable
-/// ASCII.
+/// Not zero if one of the bytes cannot be copied as it is: '"', '\\', and bytes that are not
+/// printable ASCII.
 constexpr uint64_t unusual(uint64_t word) {
   const auto zeros = [](uint64_t w) { return (w - every(1)) & ~w; };  // in the highest bits
   const uint64_t controls = (word - every(0x20)) & ~word;
@@ -66,15 +66,15 @@ std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-constexpr size_t kPiece = 4096;     // bytes of a text escaped at a time
+constexpr size_t kPiece = 4096;    // bytes of a text escaped at a time
 constexpr size_t kMaxDigits = 24;  // of a 64-bit number
 
 /// The first bytes of a text, up to a limit, without cutting a UTF-8 sequence.
 std::string_view first_piece(std::string_view text) {
-  constexpr size_t kLongestSequence = 4;
+  constexpr size_t kMaxSequence = 4;
   if (text.size() <= kPiece) return text;
   size_t end = kPiece;
-  while (end > kPiece - kLongestSequence && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+  while (end > kPiece - kMaxSequence && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
   return text.substr(0, end);
 }
 

@@ -132,7 +132,8 @@ class JsonStream {
 std::string quoted(std::string_view name);
 
 template <class Items, class Write>
-void JsonStream::lines(std::string_view name, char begin, char end, const Items& items, Write&& write) {
+void JsonStream::lines(std::string_view name, char begin, char end, const Items& items,
+                       Write&& write) {
   member(name).open(begin);
   bool any = false;
   for (const auto& item : items) {

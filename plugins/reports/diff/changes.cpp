@@ -6,10 +6,10 @@
 #include <cmath>
 #include <map>
 #include <tmeter/cpp/units.hpp>
-#include "plugins/common/wording.hpp"
 
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace diff_report {
 namespace {
@@ -60,7 +60,7 @@ tmeter::ComparisonView view_of(const Report& report) {
   return view;
 }
 
-/// A difference from it bounds nothing.
+/// Whether a difference from it is no bound.
 bool is_uncertain(const Cell& cell) { return cell.partial() || cell.assumed(); }
 
 }  // namespace
@@ -166,8 +166,8 @@ Row Changes::row(const tmeter_pair& pair) const {
   Row row{pair, module_of(before_, pair.before), module_of(after_, pair.after), {}};
   for (const auto& c : columns_)
     row.changes.push_back(
-        {row.before ? reports::module_figure(before_, c.before, *row.before) : Cell(),
-         row.after ? reports::module_figure(after_, c.after, *row.after) : Cell()});
+        {row.before ? reports::module_cell(before_, c.before, *row.before) : Cell(),
+         row.after ? reports::module_cell(after_, c.after, *row.after) : Cell()});
   return row;
 }
 

@@ -89,7 +89,8 @@ void write_json(const Changes& changes, tmeter::Output& out) {
   stream.open('{').member("schema").text("tmeter-comparison/1");
   write_model(stream, "before", changes.before());
   write_model(stream, "after", changes.after());
-  stream.list_lines("metrics", changes.columns(), [&](const Column& c) { write_metric(stream, c); });
+  stream.list_lines("metrics", changes.columns(),
+                    [&](const Column& c) { write_metric(stream, c); });
   stream.object_lines("totals", changes.columns(), [&](const Column& c) {
     write_change(stream.key(c.after.id()), changes.total(c), c);
   });

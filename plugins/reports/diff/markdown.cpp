@@ -1,8 +1,7 @@
 // A comparison for a comment on a pull request.
-#include "plugins/common/wording.hpp"
-
 #include "../common/describe.hpp"
 #include "../markdown/escape.hpp"
+#include "plugins/common/wording.hpp"
 #include "writers.hpp"
 
 namespace diff_report {

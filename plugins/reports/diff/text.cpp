@@ -1,8 +1,8 @@
 // A comparison for the terminal: totals, then the modules that differ.
 #include <algorithm>
-#include "plugins/common/wording.hpp"
 
 #include "../common/describe.hpp"
+#include "plugins/common/wording.hpp"
 #include "plugins/reports/text/look/look.hpp"
 #include "writers.hpp"
 
@@ -33,7 +33,7 @@ class Grid {
   }
   void add(std::vector<Text> cells) { rows_.push_back(std::move(cells)); }
 
-  /// What is wider than `width` loses columns from the right; 0: no limit. Returns how many.
+  /// Drops columns from the right until lines fit `width`, 0 for no limit; returns how many.
   size_t draw(size_t width, std::vector<Text>& lines) const {
     std::vector<size_t> widths(rows_.front().size());
     for (const auto& row : rows_)

@@ -1,12 +1,12 @@
 // The sections that are long: modules, parameters, operators, curves – one by one.
 #include <tmeter/cpp/module_ids.hpp>
 #include <tmeter/cpp/units.hpp>
-#include "plugins/common/wording.hpp"
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/describe.hpp"
 #include "../common/findings.hpp"
-#include <tmeter/cpp/vocabulary.hpp>
 #include "document.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace full_text_report {
 namespace {
@@ -65,8 +65,7 @@ void architecture(Document& d) {
     if (!input.empty() || !output.empty())
       d.line(2, std::string(input) + " → " + std::string(output));
     std::vector<tmeter::Cell> cells;
-    for (const auto& metric : d.metrics)
-      cells.push_back(reports::module_figure(d.report, metric, m));
+    for (const auto& metric : d.metrics) cells.push_back(reports::module_cell(d.report, metric, m));
     if (const auto text = d.figures(cells); !text.empty()) d.line(2, text);
   }
 }

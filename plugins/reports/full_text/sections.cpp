@@ -3,13 +3,13 @@
 #include <array>
 #include <map>
 #include <tmeter/cpp/units.hpp>
-#include "plugins/common/wording.hpp"
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/describe.hpp"
 #include "../common/findings.hpp"
-#include <tmeter/cpp/vocabulary.hpp>
 #include "../common/rows.hpp"
 #include "document.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace full_text_report {
 namespace {
@@ -43,7 +43,8 @@ bool is_timing(const Metric& m) {
 
 std::string source_of(const Metric& m) {
   const std::string text(m.provenance_text());
-  return std::string(tmeter::vocabulary::kProvenances.word(m.provenance())) + (text.empty() ? "" : ", " + text);
+  return std::string(tmeter::vocabulary::kProvenances.word(m.provenance())) +
+         (text.empty() ? "" : ", " + text);
 }
 
 }  // namespace
@@ -126,8 +127,8 @@ void recommendations(Document& d) {
            "None. Advice comes from plugins: --plugins=architecture,quantization-advice,"
            "pruning-advice.");
   for (const auto& f : d.report.findings()) {
-    d.line(1, std::string(tmeter::vocabulary::kSeverities.word(f.severity())) + ": " + std::string(f.text()) +
-                  " [" + std::string(f.rule()) + "]");
+    d.line(1, std::string(tmeter::vocabulary::kSeverities.word(f.severity())) + ": " +
+                  std::string(f.text()) + " [" + std::string(f.rule()) + "]");
     if (!f.evidence().empty()) d.line(2, "because: " + std::string(f.evidence()));
     for (const auto& change : f.changes())
       if (const auto text = reports::describe_change(d.report, change); !text.empty())

@@ -8,7 +8,7 @@ namespace full_text_report {
 namespace {
 
 constexpr size_t kIndent = 3;
-constexpr size_t kLongestLine = 4000;  // characters; names may have a million
+constexpr size_t kMaxLine = 4000;  // characters; names may have a million
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void Document::heading(std::string_view title) {
 
 void Document::line(size_t indent, std::string_view text) {
   out << std::string(indent * kIndent, ' ');
-  out << plugins::shortened(plugins::printable(text.substr(0, 4 * kLongestLine)), kLongestLine);
+  out << plugins::shortened(plugins::printable(text.substr(0, 4 * kMaxLine)), kMaxLine);
   out << "\n";
 }
 

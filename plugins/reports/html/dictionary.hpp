@@ -1,4 +1,4 @@
-// Texts that occur again and again, written once: a column becomes the numbers of its texts.
+// Writes each distinct text of a column once; the column becomes indices of texts.
 #pragma once
 #include <string>
 #include <string_view>
@@ -27,7 +27,7 @@ class Dictionary {
   std::vector<std::string_view> texts_;
 };
 
-/// {"at": [number of each item's text], "texts": […]}
+/// {"at": [index of each item's text], "texts": […]}
 template <class Items, class TextOf>
 void write_texts(Json& json, std::string_view key, const Items& items, TextOf&& text_of) {
   Dictionary dictionary;

@@ -12,7 +12,8 @@ using Json = reports::JsonStream;
 Json& exact(Json& json, int64_t value);
 
 /// A cell: a number, null where it does not apply, else a text: "?" unknown, "-" unavailable, "0"
-/// zero by rule, "^" in a module's value, a count that is too large (`exact`), "nan", "inf", "-inf".
+/// zero by rule, "^" in a module's value, a count that is too large (`exact`), "nan", "inf",
+/// "-inf".
 Json& cell(Json& json, const tmeter::Cell& cell);
 
 }  // namespace html_report

@@ -99,7 +99,8 @@ void write_coverage(Json& json, const Report& report) {
   json.open('{').key("metric").text(to_view(c.metric)).key("counted").natural(c.counted);
   json.key("zero_by_rule").natural(c.zero_by_rule).key("unknown").natural(c.unknown);
   json.key("unknown_operators").open('[');
-  for (const auto& op : report.unknown_ops()) json.open('[').text(op.op).natural(op.nodes).close(']');
+  for (const auto& op : report.unknown_ops())
+    json.open('[').text(op.op).natural(op.nodes).close(']');
   json.close(']').close('}');
 }
 

@@ -5,8 +5,8 @@
 #include <functional>
 #include <future>
 #include <thread>
-
 #include <tmeter/cpp/vocabulary.hpp>
+
 #include "blocks.hpp"
 
 namespace json_report {
@@ -181,8 +181,8 @@ void RowWriter::module_path(const Module& module) {
     stream_.null();
 }
 
-// Computes the ids of tmeter::module_ids for one branch at a time, as blocks of rows are independent:
-// keeps the levels that the branch before shares.
+// Computes the ids of tmeter::module_ids for one branch at a time, as blocks of rows are
+// independent: keeps the levels that the branch before shares.
 void RowWriter::enter(const Module& module) {
   std::vector<Module> missing;
   auto above = module.parent();

@@ -140,15 +140,15 @@ void metrics(Stream& stream, const tmeter::Report& report) {
 }
 
 void totals(Stream& stream, const tmeter::Report& report) {
-  stream.object_lines("totals", report.metrics(), [&](const tmeter::Metric& m) {
-    stream.key(m.id()).number(report.total(m));
-  });
+  stream.object_lines("totals", report.metrics(),
+                      [&](const tmeter::Metric& m) { stream.key(m.id()).number(report.total(m)); });
 }
 
 void totals_status(Stream& stream, const tmeter::Report& report) {
   stream.member("totals_status").open('{');
   for (const auto& m : report.metrics())
-    if (const auto status = reports::status_of(report.total(m), m)) stream.key(m.id()).text(*status);
+    if (const auto status = reports::status_of(report.total(m), m))
+      stream.key(m.id()).text(*status);
   stream.close('}');
 }
 

@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "../common/figures.hpp"
+#include "../common/cells.hpp"
 #include "../common/json_stream.hpp"
 
 namespace json_report {

@@ -1,16 +1,16 @@
 #include "writer.hpp"
 
 #include <algorithm>
-#include "plugins/common/wording.hpp"
+#include <tmeter/cpp/vocabulary.hpp>
 
+#include "../common/cells.hpp"
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "../common/figures.hpp"
 #include "../common/findings.hpp"
 #include "../common/groups.hpp"
-#include <tmeter/cpp/vocabulary.hpp>
 #include "../common/rows.hpp"
 #include "escape.hpp"
+#include "plugins/common/wording.hpp"
 #include "table.hpp"
 
 namespace markdown_report {
@@ -51,7 +51,7 @@ class Writer {
   }
 
  private:
-  // Position of the metric that rows are sorted by: --sort, or the one that says where the cost is.
+  // Position of the metric that rows are sorted by: --sort, or the metric of cost.
   std::optional<size_t> main_metric() {
     const auto id = report_.view("sort");
     const auto metric = id.empty() ? reports::main_metric(metrics_)
@@ -147,7 +147,7 @@ class Writer {
     return cell.known() && whole > 0 ? plugins::percent(cell.real() / whole) : "–";
   }
 
-  /// A row before its text is made, as most rows never are.
+  /// A row without its text, which most rows do not need.
   struct Candidate {
     size_t index;
     double weight;
@@ -164,10 +164,10 @@ class Writer {
     return indices;
   }
 
-  // By what modules hold and run themselves: of a tree of containers the leaves are what costs.
+  // By what modules hold and run themselves: in a tree of containers the leaves cost.
   void heaviest_modules() {
     if (!main_ || graph_.modules().size() < 2) return;
-    const auto own = reports::own_figures(report_, metrics_);
+    const auto own = reports::own_sums(report_, metrics_);
     std::vector<Candidate> all;
     for (size_t i = 0; i < own.size(); ++i)
       if (const auto weight = own[i][*main_].result().real(); weight > 0)
@@ -205,8 +205,7 @@ class Writer {
     for (size_t i = 0; i < root.child_count() && i < 4 * options_.rows; ++i) {
       const auto m = root.child(i);
       std::vector<Cell> cells;
-      for (const auto& metric : metrics_)
-        cells.push_back(reports::module_figure(report_, metric, m));
+      for (const auto& metric : metrics_) cells.push_back(reports::module_cell(report_, metric, m));
       table.rows.push_back({code(m.path()), code(m.type())});
       add_figures(cells, table.rows.back());
     }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include "plugins/common/wording.hpp"
 
+#include "../common/cells.hpp"
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "../common/figures.hpp"
 #include "../common/json_stream.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace netron_report {
 namespace {
@@ -42,7 +42,7 @@ class Writer {
   }
 
  private:
-  // Netron keeps one entry per name; two metrics with one title go by their ids.
+  // Netron keeps one entry per name: metrics with the same title are named by their ids.
   std::vector<std::string> metric_names() const {
     std::map<std::string_view, int> uses;
     for (const auto& m : metrics_) ++uses[m.title()];
@@ -53,7 +53,7 @@ class Writer {
 
   void entry(std::string_view kind, std::string_view target, std::string_view name,
              const std::string& value) {
-    if (target.find('\n') != target.npos) return;  // Netron looks at the first line of names
+    if (target.find('\n') != target.npos) return;  // Netron reads the first line of names
     stream_.line(reports::kItemIndent).open('{');
     stream_.key("kind").text(kind).key("target").text(target);
     stream_.key("name").text(name).key("value").text(value).close('}');
@@ -88,7 +88,7 @@ class Writer {
     for (size_t i = 0; i < metrics_.size(); ++i) figure("model", "", i, report_.total(metrics_[i]));
   }
 
-  // A node with several results has a name of Netron's own making, its results have the file's.
+  // Netron invents the name of a node with several results; its results have the names of the file.
   static std::string_view kind_of(const tmeter::Node& node) {
     return node.result_count() == 1 && node.result(0).is_tensor() ? "node" : "value";
   }
@@ -105,7 +105,7 @@ class Writer {
     for (const auto& module : graph_.modules())
       if (!module.path().empty())
         for (size_t i = 0; i < metrics_.size(); ++i)
-          figure("node", module.path(), i, reports::module_figure(report_, metrics_[i], module));
+          figure("node", module.path(), i, reports::module_cell(report_, metrics_[i], module));
   }
 
   void tensors() {

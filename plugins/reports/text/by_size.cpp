@@ -1,12 +1,11 @@
-#include "tables.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <set>
 
+#include "columns.hpp"
 #include "look/look.hpp"
 #include "paragraphs.hpp"
-#include "columns.hpp"
+#include "tables.hpp"
 
 namespace text_report {
 namespace {

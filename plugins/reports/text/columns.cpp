@@ -1,9 +1,10 @@
+#include "../common/columns.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
 #include <tmeter/cpp/units.hpp>
 
-#include "../common/columns.hpp"
 #include "columns.hpp"
 #include "labels.hpp"
 
@@ -120,7 +121,7 @@ Columns choose_columns(const Report& report, const View& view, const Look& look)
     throw tmeter::Error(TMETER_BAD_USAGE,
                         "--columns " + columns.facts_of_modules[0] + " goes with --by module only");
   for (const auto& m : wanted_metrics(report, view)) {
-    if (m.axis() == TMETER_AXIS_MODEL && report.total(m).empty()) continue;  // nothing to say here
+    if (m.axis() == TMETER_AXIS_MODEL && report.total(m).empty()) continue;  // without a value
     const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
     if (!none && !view.columns && m.of_tensors() && !has_tensor_figures(report, m)) continue;
     auto& list = none                            ? columns.unavailable

@@ -4,9 +4,9 @@
 #include <tmeter/cpp/units.hpp>
 
 #include "../common/describe.hpp"
-#include "tables.hpp"
 #include "look/look.hpp"
 #include "paragraphs.hpp"
+#include "tables.hpp"
 
 namespace text_report {
 
@@ -17,7 +17,7 @@ using tmeter::Tensor;
 
 constexpr size_t kTiesShown = 3;
 
-// By TMETER_PROVENANCE_…; computed is what a reader expects and needs no word.
+// By TMETER_PROVENANCE_…; computed values need no word.
 constexpr std::array<std::string_view, 4> kProvenance{"", "measured", "estimated", "unavailable"};
 constexpr std::array<std::string_view, 4> kBeforeText{"", ": ", " by ", ": "};
 
@@ -30,15 +30,15 @@ std::string provenance_note(const Metric& metric) {
   return note.append(text.starts_with("by ") ? " " : kBeforeText[kind]).append(text);
 }
 
-// The main clause: what follows a semicolon is detail, which the JSON report has in full.
+// The part before the semicolon: the JSON report has the rest.
 std::string convention_note(const Metric& metric) {
   const auto text = metric.convention();
   return std::string(text.substr(0, text.find(';')));
 }
 
-// Whether the convention is one of several: it begins with the value of an option of this run, as
-// "torch: 1 MAC = 2 FLOPs" with flops.convention=torch. What is always the same is known to who has
-// read it once.
+// Whether an option selects the convention: it begins with the value of an option of this run, such
+// as "torch: 1 MAC = 2 FLOPs" with flops.convention=torch. Fixed conventions are shown on request
+// only.
 bool is_a_choice(const tmeter::Report& report, const Metric& metric) {
   const auto text = metric.convention();
   const auto colon = text.find(':');
@@ -48,7 +48,7 @@ bool is_a_choice(const tmeter::Report& report, const Metric& metric) {
   return false;
 }
 
-// Notes in order of first appearance, each with the titles of the metrics it is true of.
+// Notes in order of first appearance, each with the titles of its metrics.
 class Notes {
  public:
   void add(const Metric& metric, const std::string& text, Style style) {
@@ -210,7 +210,7 @@ Text width_hint(const Omissions& omissions) {
   return line.add(" (--columns chooses)", Style::kQuiet);
 }
 
-// Metrics without any figure in this model need no explanation.
+// Metrics without any value in this model need no explanation.
 Columns with_figures(const Report& report, Columns columns, const Omissions& omissions) {
   std::vector<Metric> shown;
   for (size_t c = 0; c < columns.shown.size(); ++c) {

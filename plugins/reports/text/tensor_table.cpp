@@ -1,5 +1,3 @@
-#include "tables.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include "../common/describe.hpp"
 #include "columns.hpp"
+#include "tables.hpp"
 
 namespace text_report {
 namespace {

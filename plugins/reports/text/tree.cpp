@@ -1,7 +1,7 @@
+#include "tree.hpp"
+
 #include <algorithm>
 #include <iterator>
-
-#include "tree.hpp"
 
 namespace text_report {
 
@@ -20,7 +20,7 @@ bool same(const Cell& a, const Cell& b) {
   return x.flags == y.flags && x.kind == y.kind && x.i == y.i && x.f == y.f;
 }
 
-/// Alike in all that is shown of them but id and name.
+/// Whether two branches are equal in all that is shown except id and name.
 bool alike(const Branch& a, const Branch& b) {
   return a.note == b.note && a.type == b.type && a.facts == b.facts &&
          std::equal(a.cells.begin(), a.cells.end(), b.cells.begin(), b.cells.end(), same) &&

@@ -1,5 +1,5 @@
-// The tree that the table shows: modules, operators grouped by name, or modules grouped by type. It is
-// built, repeats are folded, siblings sorted; tree_lines.hpp draws it.
+// The tree that the table shows: modules, operators grouped by name, or modules grouped by type. It
+// is built, repeats are folded, siblings sorted; tree_lines.hpp draws it.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -53,24 +53,24 @@ struct Branch {
 struct Tree {
   Branch root;
   size_t depth = 0;                                   // levels below the root that are shown
-  size_t deepest = 0;                                 // levels there are
+  size_t deepest = 0;                                 // levels in the model
   size_t hidden = 0;                                  // branches below `depth`
-  std::vector<std::string> legend;                    // what marks in the rows mean
-  std::optional<std::vector<tmeter::Tensor>> ties{};  // tied_tensors, when they were looked for
+  std::vector<std::string> legend;                    // explains the marks in rows
+  std::optional<std::vector<tmeter::Tensor>> ties{};  // tied_tensors, if computed
 };
 
-/// Children with more of column `c` first, `levels` deep; equal ones keep their order.
+/// Sorts children by column `c`, largest first, `levels` deep; equal ones keep their order.
 void sort_children(Branch& branch, size_t c, size_t levels);
 
-// Repeats drawn once: "repeat 12 ×" with one of the twelve below it.
+// Repeats are drawn once: "repeat 12 ×" with one of the twelve below it.
 
 /// Folds runs of identical siblings among `children`, the branches of the children of `parent`.
-/// Only runs that are alike in everything that is shown, and only where that makes fewer rows. The
-/// row of a run has the figures of all its repetitions, so that columns still add up.
+/// Only runs whose members are equal in all that is shown, and only if that makes fewer rows. The
+/// row of a run has the sums of all repetitions, so that columns still add up.
 void fold_repeats(const tmeter::Report& report, const tmeter::Module& parent,
                   const Columns& columns, std::vector<Branch>& children);
 
-// The three trees of --by: which rows the table has.
+// The three trees of --by.
 
 /// --by module: the module tree, down to --depth or as deep as fits about one screen.
 Tree module_tree(const tmeter::Report& report, const Columns& columns, const View& view);
@@ -78,8 +78,8 @@ Tree module_tree(const tmeter::Report& report, const Columns& columns, const Vie
 /// --by operator: operators by name; below them (--depth 2) every call.
 Tree operator_tree(const tmeter::Report& report, const Columns& columns, const View& view);
 
-/// --by type: module types with what their modules hold and run themselves, not what modules
-/// inside them do, so that rows add up to the total; below them (--depth 2) every module.
+/// --by type: module types with what their modules hold and run themselves, without modules inside
+/// them, so that rows add up to the total; below them (--depth 2) every module.
 Tree type_tree(const tmeter::Report& report, const Columns& columns, const View& view);
 
 using reports::describe;

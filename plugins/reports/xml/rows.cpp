@@ -2,9 +2,9 @@
 
 #include <array>
 #include <tmeter/cpp/module_ids.hpp>
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/columns.hpp"
-#include <tmeter/cpp/vocabulary.hpp>
 
 namespace xml_report {
 

@@ -1,10 +1,10 @@
 #include "sections.hpp"
 
 #include <limits>
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include <tmeter/cpp/vocabulary.hpp>
 #include "values.hpp"
 
 namespace xml_report {
@@ -13,7 +13,7 @@ namespace {
 using tmeter::Report;
 using tmeter::to_view;
 
-/// An element whose attributes say which thing of the graph is meant; none for the whole model.
+/// An element whose attributes name a part of the graph; nothing for the whole model.
 void target(Stream& stream, const tmeter::Graph& graph, const tmeter_target& t) {
   switch (t.axis) {
     case TMETER_AXIS_NODE:
@@ -86,7 +86,8 @@ void metrics(Stream& stream, const Report& report) {
     stream.attribute("plugin", m.plugin());
     stream.element("convention").text(m.convention());
     if (!m.description().empty()) stream.element("description").text(m.description());
-    stream.element("provenance").attribute("kind", tmeter::vocabulary::kProvenances.word(m.provenance()));
+    stream.element("provenance")
+        .attribute("kind", tmeter::vocabulary::kProvenances.word(m.provenance()));
     if (!m.provenance_text().empty()) stream.text(m.provenance_text());
     stream.close();
   }

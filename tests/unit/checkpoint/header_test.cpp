@@ -87,7 +87,8 @@ TEST(NaturalOrder, LayersStandInTheirOrder) {
 }
 
 TEST(Utf8, BrokenSequencesAreFound) {
-  for (const char* good : {"", "layer.é", "中文", "𝛂"}) EXPECT_TRUE(tmeter::core::is_utf8(good)) << good;
+  for (const char* good : {"", "layer.é", "中文", "𝛂"})
+    EXPECT_TRUE(tmeter::core::is_utf8(good)) << good;
   for (const auto& bad : {"\xff"s, "\xc3"s, "\xc0\x80"s, "\xed\xa0\x80"s, "\xf4\x90\x80\x80"s,
                           "\xe0\x80\x80"s, "a\x80"s, "\xf0\x8f\xbf\xbf"s, "\xe4\xb8"s})
     EXPECT_FALSE(tmeter::core::is_utf8(bad));

@@ -3,11 +3,11 @@
 
 #include <cmath>
 
+#include "plugins/common/utf8.hpp"
+#include "plugins/reports/common/cells.hpp"
 #include "plugins/reports/common/columns.hpp"
 #include "plugins/reports/common/describe.hpp"
-#include "plugins/reports/common/figures.hpp"
 #include "plugins/reports/common/rows.hpp"
-#include "plugins/common/utf8.hpp"
 #include "tests/unit/reports/fake_report.hpp"
 
 namespace {

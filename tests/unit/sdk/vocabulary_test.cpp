@@ -1,4 +1,5 @@
-// The words of enums, and that the schema of JSON reports and the page of the html report use the same.
+// The words of enums, and that the schema of JSON reports and the page of the html report use the
+// same.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -51,7 +52,8 @@ TEST(Vocabulary, WordsStandForTheNumbersOfTheAbi) {
   EXPECT_EQ(words::kSeverities.word(TMETER_SEVERITY_ERROR), "error");
   EXPECT_EQ(words::kProvenances.word(TMETER_PROVENANCE_ESTIMATED), "estimated");
   EXPECT_EQ(words::kTensorKinds.word(TMETER_TENSOR_CONSTANT), "constant");
-  EXPECT_EQ(words::kCellStatuses.word(static_cast<int32_t>(words::CellStatus::kByModule)), "by_module");
+  EXPECT_EQ(words::kCellStatuses.word(static_cast<int32_t>(words::CellStatus::kByModule)),
+            "by_module");
 }
 
 TEST(Vocabulary, NewerNumbersAndWordsAreOther) {
@@ -65,9 +67,9 @@ TEST(Vocabulary, TheSchemaOfReportsListsTheSameWords) {
   const auto schema = contents("docs/schema/tmeter-report-1.schema.json");
   EXPECT_NE(schema.find("\"enum\": " + list(words::kUnitKinds)), schema.npos);
   for (const auto& expected :
-       {list(words::kAxes, "other"), list(words::kAggregations, "other"), list(words::kBetter, "other"),
-        list(words::kSeverities, "other"), list(words::kProvenances, "other"),
-        list(words::kTensorKinds, "other")})
+       {list(words::kAxes, "other"), list(words::kAggregations, "other"),
+        list(words::kBetter, "other"), list(words::kSeverities, "other"),
+        list(words::kProvenances, "other"), list(words::kTensorKinds, "other")})
     EXPECT_NE(schema.find("\"enum\": " + expected), schema.npos) << expected;
   auto statuses = list(words::kCellStatuses);  // "by_module" is a list of its own in rows
   statuses.erase(statuses.find(", \"by_module\""), std::string(", \"by_module\"").size());
@@ -81,7 +83,8 @@ TEST(Vocabulary, ThePageNamesSeveritiesProvenancesAndTensorKindsAlike) {
     EXPECT_NE(codes.find("named(" + expected + ")"), codes.npos) << expected;
   std::string unit_kinds;  // { count: 0, byte: 1, … }
   for (size_t i = 0; i < words::kUnitKinds.words.size(); ++i)
-    unit_kinds += (i ? ", " : "") + std::string(words::kUnitKinds.words[i]) + ": " + std::to_string(i);
+    unit_kinds +=
+        (i ? ", " : "") + std::string(words::kUnitKinds.words[i]) + ": " + std::to_string(i);
   EXPECT_NE(codes.find(unit_kinds), codes.npos) << unit_kinds;
 }
 

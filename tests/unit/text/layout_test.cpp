@@ -1,7 +1,6 @@
-#include "plugins/reports/text/look/look.hpp"
-
 #include <gtest/gtest.h>
 
+#include "plugins/reports/text/look/look.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // The boxes that users of the rich library know, by its names.
-#include "settings.hpp"
-
 #include <algorithm>
+
+#include "settings.hpp"
 
 namespace text_report {
 namespace {

@@ -1,13 +1,13 @@
+#include "flow.hpp"
+
 #include <algorithm>
 #include <utility>
-
-#include "flow.hpp"
 
 namespace text_report {
 
 namespace {
 
-// What stands between spaces, across changes of style.
+// A word between spaces, which may change its style.
 std::vector<Text> words_of(const Text& text) {
   std::vector<Text> words;
   bool open = false;
@@ -72,7 +72,7 @@ class Wrapper {
  public:
   explicit Wrapper(size_t width) : width_(width) {}
 
-  /// A word, or the spaces between two: these wait for the next word, and are gone at the end of a
+  /// Appends a word, or spaces. Spaces are held back for the next word and dropped at the end of a
   /// line.
   void add(std::string_view word, const Style& style) {
     if (word.front() == ' ') {
@@ -94,7 +94,8 @@ class Wrapper {
     while (!word.empty()) {
       const auto room = width_ - std::min(width_, lines_.back().width());
       auto part = first_columns(word, room);
-      if (part.empty() && lines_.back().empty()) part = word.substr(0, plugins::decode_utf8(word).bytes);
+      if (part.empty() && lines_.back().empty())
+        part = word.substr(0, plugins::decode_utf8(word).bytes);
       lines_.back().add(part, style);
       word.remove_prefix(part.size());
       if (!word.empty()) lines_.emplace_back();

@@ -10,18 +10,18 @@ namespace text_report {
 /// is cut.
 std::vector<Text> flow(const Text& text, size_t width, size_t indent);
 
-/// The same for items that must not be torn apart, with " · " between those on one line.
+/// The same for items that are not split, with " · " between those on one line.
 std::vector<Text> flow_items(const std::vector<Text>& items, size_t width, size_t indent);
 
 // A text in several lines.
 
-/// Broken at spaces where that is possible, else anywhere; one line at least. 0: no limit.
+/// Broken at spaces if possible, else anywhere; at least one line. 0: no limit.
 std::vector<Text> wrap(const Text& text, size_t width);
 
-/// As the column's `overflow` says: one line, or several.
+/// One line or several, by the column's `overflow`.
 std::vector<Text> fitted(const Text& text, size_t width, Overflow overflow, bool no_wrap);
 
-/// `text` among `width` columns, without spaces after it where the left is the side.
+/// `text` aligned in `width` columns, without trailing spaces if aligned left.
 Text aligned(const Text& text, size_t width, Justify justify);
 
 }  // namespace text_report

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "flow.hpp"
 #include "slots.hpp"
 #include "style.hpp"
-#include "flow.hpp"
 
 namespace text_report {
 namespace {

@@ -1,5 +1,5 @@
-// A table into lines of text: no report, no graph, no host, so that the look can be tested by
-// itself. Widths are in terminal columns; 0 means no limit.
+// Draws a table as lines of text. Needs no report, graph or host, so that tests can use it alone.
+// Widths are in terminal columns; 0 means no limit.
 #pragma once
 #include <functional>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace text_report {
 
-/// A figure in a table: "25.56" and "M" are aligned apart, so that units line up.
+/// A value in a table: number and unit are aligned separately, so that units line up.
 struct Figure {
   std::string number, unit;
   Style style = Style::kPlain;
@@ -19,7 +19,7 @@ struct Figure {
 struct Table {
   struct Column {
     std::string title;
-    std::string group;     // when room is short, the largest group loses a column first
+    std::string group;     // if room is short, the largest group loses a column first
     bool primary = false;  // stays until the end
     std::string name{};    // in the configuration: "macs"
   };
@@ -40,7 +40,7 @@ struct Table {
   std::vector<Row> rows;
   Text title, caption;
   std::optional<Row> total{};  // for a footer
-  /// Writes `name`, `more` and `above` of all rows anew, at most so wide; may be empty.
+  /// Writes `name`, `more` and `above` of all rows again, at most `width` wide; may be empty.
   std::function<void(std::vector<Row>&, size_t width)> refit_names;
 };
 
@@ -49,11 +49,11 @@ struct DrawnTable {
   std::vector<size_t> left_out;  // columns that did not fit
 };
 
-/// No line is wider than `width`. What gives way, in this order: bars, shares, the room for types
-/// and names down to a legible width, columns that may be wrapped or cut, columns, types and names.
+/// No line is wider than `width`. Reduced in this order: bars, shares, types and names down to a
+/// legible width, columns that may be wrapped or cut, columns, types and names.
 DrawnTable draw(const Table& table, size_t width, const Look& look = Look::make());
 
-/// A bar of at most `width` columns in eighths; at least a sliver for any share above 0.
+/// A bar of at most `width` columns in eighths; visible for any share above 0.
 std::string bar(double share, size_t width);
 
 }  // namespace text_report

@@ -1,8 +1,9 @@
+#include "markup.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <numeric>
 
-#include "markup.hpp"
 #include "plugins/common/utf8.hpp"
 
 namespace text_report {
@@ -40,7 +41,7 @@ constexpr std::array<Named<Role>, 9> kRoleNames{{{"strong", Role::kStrong},
                                                  {"quoted", Role::kQuoted},
                                                  {"word", Role::kWord}}};
 
-// Words that change nothing; "tree" is the rich library's name of a tree's style.
+// Words without effect; "tree" is the rich library's name of a tree's style.
 constexpr std::array<std::string_view, 3> kNothing{"none", "null", "tree"};
 
 template <class Table>
@@ -168,8 +169,8 @@ std::vector<Style> parse_styles(std::string_view text) {
 }
 
 std::string meant(std::string_view word, const std::vector<std::string_view>& words) {
-  constexpr size_t kLongest = 64;
-  if (word.empty() || word.size() > kLongest) return {};
+  constexpr size_t kMaxWord = 64;
+  if (word.empty() || word.size() > kMaxWord) return {};
   std::string_view best;
   size_t least = (word.size() < 3 ? 1 : std::max<size_t>(2, word.size() / 3)) + 1;
   for (const auto& other : words) {
@@ -190,7 +191,7 @@ std::string meant(std::string_view word, const std::vector<std::string_view>& wo
 
 namespace {
 
-constexpr size_t kLongest = 10'000;
+constexpr size_t kMaxTemplate = 10'000;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -201,8 +202,8 @@ class Parser {
   Parser(std::string_view text, const Theme& theme) : text_(text), theme_(theme) {}
 
   Template run() {
-    if (text_.size() > kLongest)
-      throw Mistake{0, "a template has at most " + std::to_string(kLongest) +
+    if (text_.size() > kMaxTemplate)
+      throw Mistake{0, "a template has at most " + std::to_string(kMaxTemplate) +
                            " bytes, this one has " + std::to_string(text_.size())};
     while (at_ < text_.size()) step();
     put();
@@ -232,7 +233,7 @@ class Parser {
     }
   }
 
-  // The end of what began at `at_`.
+  // The end of the tag or placeholder at `at_`.
   size_t end_of(char close, const char* what) const {
     const auto end = text_.find(close, at_);
     const auto next = text_.find(text_[at_], at_ + 1);
@@ -307,7 +308,7 @@ size_t length_of_number(std::string_view text) {
   return n;
 }
 
-// How much of `text` is one thing to be highlighted, and as what.
+// The length and role of the highlighted token at the start of `text`.
 std::pair<size_t, Style> thing(std::string_view text) {
   if (is_digit(text[0])) return {length_of_number(text), {Role::kNumber}};
   if (text[0] == '\'' || text[0] == '"') {

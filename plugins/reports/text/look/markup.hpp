@@ -1,6 +1,6 @@
 // Styles and templates as the configuration writes them: "b green on #102030" and
-// "[b green]<name>[/] <macs>". A template is parsed once; a placeholder's value is inserted as plain
-// text, whatever it contains.
+// "[b green]<name>[/] <macs>". A template is parsed once; a placeholder's value is inserted as
+// plain text, whatever it contains.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ struct Template {
     bool placeholder = false;
     Style style;
     size_t at = 0;      // in the template
-    size_t number = 0;  // for whoever resolves placeholders
+    size_t number = 0;  // set by the resolver of placeholders
   };
   std::vector<Part> parts;
   bool empty() const { return parts.empty(); }
@@ -25,13 +25,13 @@ struct Template {
   bool names(std::initializer_list<std::string_view> names) const;
 };
 
-/// "[STYLE]" until "[/]" or "[/STYLE]", "<placeholder>"; what follows a backslash is meant as it
-/// stands. A bracket that no style name follows ("[2]", "[[") and a "<" without a name are
-/// themselves. Throws Mistake: a style nobody knows, a tag or a placeholder that does not end,
-/// "[/]" without a beginning, a text of more than 10,000 bytes.
+/// "[STYLE]" until "[/]" or "[/STYLE]", "<placeholder>"; a character after a backslash is literal.
+/// A bracket without a style name ("[2]", "[[") and a "<" without a name are literal, too. Throws
+/// Mistake for an unknown style, an unterminated tag or placeholder, "[/]" without a start, and a
+/// text of more than 10,000 bytes.
 Template parse_template(std::string_view text, const Theme& theme = default_theme());
 
-/// `put(part, text)` writes what stands for a placeholder.
+/// `put(part, text)` appends the value of a placeholder.
 template <class Put>
 Text expand(const Template& t, Put&& put) {
   Text out;
@@ -44,13 +44,13 @@ Text expand(const Template& t, Put&& put) {
   return out;
 }
 
-/// Numbers, quoted texts and the words True, False and None, below the styles the text has; what
-/// has a role stays as it is.
+/// Highlights numbers, quoted texts and the words True, False and None below the styles of the
+/// text; pieces with a role are not changed.
 Text highlighted(const Text& text, const Theme& theme);
 
 // Styles as users write them: "b green on #102030", "quiet", "not bold".
 
-/// What is wrong with a text of the configuration, and at which of its bytes.
+/// An error in a text of the configuration, at a byte of it.
 struct Mistake {
   size_t at;
   std::string what;
@@ -62,10 +62,10 @@ struct Mistake {
 /// Throws Mistake.
 Style parse_style(std::string_view text);
 
-/// Styles separated by commas (those inside brackets aside). Throws Mistake.
+/// Styles separated by commas outside of brackets. Throws Mistake.
 std::vector<Style> parse_styles(std::string_view text);
 
-/// The number of a colour of the palette; none of that name.
+/// The number of a colour of the palette; empty for an unknown name.
 std::optional<uint8_t> color_number(std::string_view name);
 std::vector<std::string_view> color_names();
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kText = TMETER_OPTION_TEXT, kInt = TMETER_OPTION_INT, kBool = TMETER_OPTION_BOOL,
               kChoice = TMETER_OPTION_CHOICE;
-constexpr double kWidest = 10'000, kMostLines = 100;
+constexpr double kMaxWidth = 10'000, kMaxLines = 100;
 
 // --- texts into values; the host has checked whole numbers, truth values and choices
 // -------------------
@@ -34,7 +34,7 @@ Enum one_of(std::string_view text, std::initializer_list<std::string_view> names
 
 // One number for all sides; top and bottom, left and right; or top, right, bottom, left.
 Padding padding(std::string_view text) {
-  constexpr size_t kMost = 100;
+  constexpr size_t kMaxPadding = 100;
   std::vector<size_t> n;
   for (size_t at = 0; at <= text.size();) {
     const auto comma = std::min(text.find(',', at), text.size());
@@ -42,7 +42,7 @@ Padding padding(std::string_view text) {
     while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
     size_t value = 0;
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
-    if (error != std::errc() || end != item.data() + item.size() || value > kMost)
+    if (error != std::errc() || end != item.data() + item.size() || value > kMaxPadding)
       throw Mistake{at, "padding is whole numbers up to 100"};
     n.push_back(value);
     at = comma + 1;
@@ -96,7 +96,7 @@ const auto kOptions = std::to_array<Option>({
     {{"ascii", kBool, "false", "nothing but ASCII"},
      [](Target t, Sv x) { t.look.ascii = truth(x); }},
 
-    // The theme first: templates are read with it.
+    // The theme first, as templates depend on it.
     {{"theme.strong", kText, "bold",
       "the model, totals. Styles: bold dim italic underline blink reverse strike, 'not bold', a "
       "colour (green, "
@@ -161,9 +161,9 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) { t.look.repeat.box = box(x); }},
     {{"repeat.border-style", kText, "quiet", "of the box"},
      [](Target t, Sv x) { t.look.repeat.border = parse_style(x); }},
-    {{"repeat.width", kInt, "0", "columns of the box; 0: as its content", {}, 0, kWidest},
+    {{"repeat.width", kInt, "0", "columns of the box; 0: as its content", {}, 0, kMaxWidth},
      [](Target t, Sv x) { t.look.repeat.width = number(x); }},
-    {{"repeat.height", kInt, "0", "lines of the box at least", {}, 0, kMostLines},
+    {{"repeat.height", kInt, "0", "lines of the box at least", {}, 0, kMaxLines},
      [](Target t, Sv x) { t.look.repeat.height = number(x); }},
     {{"repeat.padding", kText, "0, 1",
       "inside the box: lines, columns; or top, right, bottom, left", "list"},
@@ -195,7 +195,7 @@ const auto kOptions = std::to_array<Option>({
      }},
     {{"column.*.no-wrap", kBool, "false", "one line, whatever overflow says"},
      [](Target t, Sv x) { column(t).no_wrap = truth(x); }},
-    {{"column.*.width", kInt, "0", "columns of the terminal; 0: as its content", {}, 0, kWidest},
+    {{"column.*.width", kInt, "0", "columns of the terminal; 0: as its content", {}, 0, kMaxWidth},
      [](Target t, Sv x) { column(t).width = number(x); }},
     {{"column.*.show", kChoice, "auto",
       "auto: <id> and <type> in labels take the place of these columns", "auto always never"},
@@ -231,11 +231,17 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) {
        t.look.table.tree = one_of<TreePlace>(x, {"beside", "inside"});
      }},
-    {{"table.gap", kInt, "2", "columns between the tree and what is beside it", {}, 0, kMostLines},
+    {{"table.gap", kInt, "2", "columns between the tree and what is beside it", {}, 0, kMaxLines},
      [](Target t, Sv x) { t.look.table.gap = number(x); }},
-    {{"table.width", kInt, "0", "of it all; 0: as it needs, at most the terminal", {}, 0, kWidest},
+    {{"table.width",
+      kInt,
+      "0",
+      "of it all; 0: as it needs, at most the terminal",
+      {},
+      0,
+      kMaxWidth},
      [](Target t, Sv x) { t.look.table.width = number(x); }},
-    {{"table.min-width", kInt, "0", "at least", {}, 0, kWidest},
+    {{"table.min-width", kInt, "0", "at least", {}, 0, kMaxWidth},
      [](Target t, Sv x) { t.look.table.min_width = number(x); }},
     {{"table.expand", kBool, "false", "as wide as the terminal"},
      [](Target t, Sv x) { t.look.table.expand = truth(x); }},
@@ -246,7 +252,7 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) { t.look.table.collapse_padding = truth(x); }},
     {{"table.pad-edge", kBool, "true", "padding at the outer lines of the box, too"},
      [](Target t, Sv x) { t.look.table.pad_edge = truth(x); }},
-    {{"table.leading", kInt, "0", "empty lines between rows", {}, 0, kMostLines},
+    {{"table.leading", kInt, "0", "empty lines between rows", {}, 0, kMaxLines},
      [](Target t, Sv x) { t.look.table.leading = number(x); }},
     {{"table.show-header", kBool, "true", "the titles of columns"},
      [](Target t, Sv x) { t.look.table.show_header = truth(x); }},

@@ -1,4 +1,4 @@
-// The options of the text report's tables: what each is, what is built in, and where it goes.
+// The options of the text report's tables: descriptions, defaults, and setters.
 #pragma once
 #include <span>
 
@@ -6,7 +6,7 @@
 
 namespace text_report {
 
-/// What an option's text is to be written into.
+/// The setting that an option's text is written to.
 struct OptionTarget {
   Look& look;
   std::string_view name;  // of the level or column: "default", "0", "macs"

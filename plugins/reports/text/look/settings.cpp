@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kBuiltIn = std::numeric_limits<size_t>::max();
 
-/// The name that stands for "*" in `pattern`; nothing when `path` is another option.
+/// The name in place of "*" in `pattern`; empty if `path` is another option.
 std::optional<std::string_view> name_in(std::string_view path, std::string_view pattern) {
   const auto star = pattern.find('*');
   const auto before = pattern.substr(0, star), after = pattern.substr(star + 1);
@@ -51,7 +51,7 @@ const Option* find_option(std::string_view path, std::string_view& name) {
   return found;
 }
 
-/// The first that says something, of most particular to most general.
+/// The first that is set, from the most specific to the most general.
 template <class Settings, class T, class Out>
 void take(std::initializer_list<const Settings*> from, std::optional<T> Settings::*member,
           Out& out) {
@@ -89,7 +89,7 @@ Look Look::make(const std::vector<GivenText>& given, Fail fail, IsMetric known) 
   Look look;
   look.fail_ = std::move(fail);
   look.known_ = std::move(known);
-  // The theme before all else: templates are read with it.
+  // The theme first, as templates depend on it.
   for (const bool theme : {true, false}) {
     for (const auto& o : all_options()) {
       if (o.spec.key.starts_with("theme.") != theme) continue;
@@ -152,7 +152,7 @@ std::optional<size_t> Look::depth() const {
   const auto consider = [&](size_t depth) {
     if (!level(depth).expanded) least = std::min(least, depth);
   };
-  size_t unnamed = 0;  // the first level that no table names
+  size_t unnamed = 0;  // the first level without a table of its own
   while (levels.contains(std::to_string(unnamed))) ++unnamed;
   consider(unnamed);
   for (const auto& [name, settings] : levels)

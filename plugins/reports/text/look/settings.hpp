@@ -26,7 +26,7 @@ struct Box {
   BoxLine top, head, head_row, mid, row, foot_row, foot, bottom;
 };
 
-/// By its name, in any case, words apart by '-' or '_'; null: there is none ("none" has none, too).
+/// By name, in upper or lower case, with '-' or '_'; null for an unknown name and for "none".
 const Box* find_box(std::string_view name);
 
 std::vector<std::string_view> box_names();
@@ -44,7 +44,7 @@ struct Padding {
   size_t top = 0, right = 1, bottom = 0, left = 1;
 };
 
-/// A template and which of the given options it is from.
+/// A template and the index of its option among the given ones.
 struct Written {
   Template text;
   size_t given = std::numeric_limits<size_t>::max();
@@ -82,7 +82,7 @@ struct TableLook {
   size_t gap = 2;
   const Box* box = nullptr;
   Style style, border, header, footer;
-  std::vector<Style> rows;  // taken in turn
+  std::vector<Style> rows;  // used in turn
   Written title, caption;
   Style title_style, caption_style;
   Justify title_justify = Justify::kCenter, caption_justify = Justify::kCenter;
@@ -97,7 +97,7 @@ struct GivenText {
   std::string path, text;
 };
 
-/// Fields that were said, of a level or a column.
+/// The settings of a level or column that are set.
 struct LevelSettings {
   std::optional<Written> label;
   std::optional<Style> style, guide;
@@ -116,11 +116,11 @@ struct ColumnSettings {
 
 class Look {
  public:
-  /// Tells what is wrong at a byte of the option `given`; does not return.
+  /// Reports an error at a byte of the option `given`; does not return.
   using Fail = std::function<void(size_t given, size_t at, const std::string& what)>;
   using IsMetric = std::function<bool(std::string_view id)>;
 
-  /// Without `given`: as built in. Mistakes in texts go to `fail`.
+  /// Without `given`: the defaults. Errors in texts go to `fail`.
   static Look make(const std::vector<GivenText>& given = {}, Fail fail = {}, IsMetric known = {});
 
   bool ascii = false, fold = true;
@@ -130,16 +130,16 @@ class Look {
   TableLook table;
 
   LevelLook level(size_t depth) const;
-  /// Those of the tree (id, name, type) do not take after "default".
+  /// Columns of the tree (id, name, type) do not inherit from "default".
   ColumnLook column(std::string_view name) const;
-  /// How many levels below the root `expanded` lets see.
+  /// The number of levels below the root that `expanded` shows.
   std::optional<size_t> depth() const;
-  /// All levels that are told apart, and the others as one: for who reads every label.
+  /// The labels of all levels with settings of their own, and one for the others.
   std::vector<const Written*> labels() const;
 
   [[noreturn]] void fail(size_t given, size_t at, const std::string& what) const;
   bool is_metric(std::string_view id) const { return known_ && known_(id); }
-  /// Names of columns that the user has said something of, and where.
+  /// Columns that the user has set, with the index of the option.
   const std::map<std::string, size_t, std::less<>>& named_columns() const { return named_; }
 
   std::map<std::string, LevelSettings, std::less<>> levels;    // "default", "all", "0", …
@@ -150,10 +150,10 @@ class Look {
   Fail fail_;
   IsMetric known_;
   std::map<std::string, size_t, std::less<>> named_;
-  ColumnSettings built_in_;  // of columns that say nothing
+  ColumnSettings built_in_;  // of columns without settings
 };
 
-/// What `tmeter config` prints: the options of the tables, with what is built in.
+/// The options of the tables with their defaults, as `tmeter config` prints them.
 std::vector<tmeter::OptionSpec> option_tables();
 
 }  // namespace text_report

@@ -11,10 +11,10 @@ namespace {
 using Kind = Slot::Kind;
 
 constexpr size_t kGap = 2;  // between the columns of the tree
-// Below these, names and types say little: columns give way first.
+// Names and types keep at least this width: columns are dropped first.
 constexpr size_t kLegibleName = 20, kLegibleType = 10;
 constexpr size_t kShortestName = 8;
-constexpr size_t kShortestCell = 5;  // of a column that may be wrapped or cut
+constexpr size_t kMinCellWidth = 5;  // of a column that may be wrapped or cut
 
 size_t short_share_width(const Table& table) {
   return std::max(kPercentWidth, display_width(table.short_share_title));
@@ -81,7 +81,7 @@ Slots measure(const Table& table, const Look& look) {
   return out;
 }
 
-/// Sets where everything begins and ends.
+/// Sets the positions of all slots.
 void place(Slots& slots, const TableLook& look) {
   size_t at = 0;
   bool any = false;
@@ -112,7 +112,7 @@ void place(Slots& slots, const TableLook& look) {
   }
 }
 
-/// The last column of the group that has most of them left, so that every plugin keeps one.
+/// The last column of the group with most columns, so that every plugin keeps one.
 Slot* to_drop(const Table& table, Slots& slots) {
   std::map<std::string, size_t> left;
   for (const auto& s : slots.all)
@@ -150,7 +150,7 @@ class Fitter {
     }
     shrink(Kind::kType, 0);
     shrink(Kind::kName, kShortestName);
-    // A dropped column leaves room: types need little of it.
+    // Types may grow into the room of a dropped column.
     grow(Kind::kType, full_type);
     grow(Kind::kName, full_name);
   }
@@ -186,13 +186,13 @@ class Fitter {
     share->width = short_share_width(table_);
     if (excess()) share->shown = false;
   }
-  /// The widest gives way first.
+  /// Shrinks the widest first.
   void shrink_cells() {
     for (auto left = excess(); left > 0; --left) {
       Slot* widest = nullptr;
       for (auto& s : slots_.all) {
         if (s.kind != Kind::kFigure || !s.shown || s.look.overflow == Overflow::kAuto) continue;
-        if (s.look.width || s.width <= kShortestCell || (widest && s.width <= widest->width))
+        if (s.look.width || s.width <= kMinCellWidth || (widest && s.width <= widest->width))
           continue;
         widest = &s;
       }
@@ -207,7 +207,7 @@ class Fitter {
   size_t width_;
 };
 
-/// Spreads what is left of `width` evenly, in the box where there is one.
+/// Distributes the remaining width evenly, inside the box if there is one.
 void stretch(Slots& slots, const TableLook& look, size_t width) {
   place(slots, look);
   if (slots.end >= width) return;

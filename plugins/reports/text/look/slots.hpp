@@ -1,4 +1,4 @@
-// Which columns a table has on the screen, how wide they are, and where they begin.
+// The columns of a table on the screen: their widths and positions.
 #pragma once
 #include <vector>
 
@@ -21,7 +21,7 @@ struct Slot {
 };
 
 struct Slots {
-  std::vector<Slot> all;         // id, name, type, figures, share: those there are
+  std::vector<Slot> all;         // id, name, type, values, share, if present
   bool bars = true;              // shares have them
   size_t split = 0;              // slots from here on are in the box
   std::vector<size_t> dividers;  // where the box has its vertical lines, without the outer ones
@@ -31,7 +31,7 @@ struct Slots {
   const Slot* find(Slot::Kind kind) const { return const_cast<Slots*>(this)->find(kind); }
 };
 
-/// As wide as the content; shrunk to `width` and stretched as `look` has it.
+/// Widths by content, shrunk to `width` and stretched by the settings of `look`.
 Slots arrange(const Table& table, const TableLook& look, const Look& columns, size_t width);
 
 /// Spaces left and right of a slot's content, in the box.

@@ -64,7 +64,7 @@ std::string codes_of(Style style, const Theme& theme) {
   return codes;
 }
 
-// A line has a few styles only, and so has a report.
+// A report has a few styles only.
 class Codes {
  public:
   explicit Codes(const Theme& theme) : theme_(theme) {}
@@ -79,7 +79,7 @@ class Codes {
   std::vector<std::pair<Style, std::string>> known_;
 };
 
-// A space of this style can be seen.
+// Whether a space in this style is visible.
 bool shows_spaces(const Style& style) {
   return style.back.kind != Color::Kind::kNone || style.on & (kUnderline | kReverse | kStrike);
 }
@@ -190,7 +190,6 @@ namespace {
 
 constexpr std::string_view kEllipsis = "…";
 
-
 // The tables are utf8proc's.
 size_t width_of(char32_t code) {
   if (code == plugins::kInvalidUtf8) return 1;
@@ -248,7 +247,7 @@ struct Substitute {
   char by;
 };
 
-// What the report itself writes. Names may hold anything: what is not here becomes "?".
+// The characters that reports write. Others, which names may hold, become "?".
 constexpr std::array<Substitute, 13> kSubstitutes{{{"─━═╌┄╍┅–—−╴╶╼╾╸╺", '-'},
                                                    {"│┃║╎┆╏┇", '|'},
                                                    {"┌┐└┘├┤┬┴┼╭╮╰╯┏┓┗┛┣┫┳┻╋╔╗╚╝╠╣╦╩╬", '+'},

@@ -1,8 +1,8 @@
-// Styled text: pieces with a meaning, turned into ANSI colours only when a line is rendered; the width
-// of text on a terminal, and cutting it.
+// Styled text: pieces with a meaning, turned into ANSI colours only when a line is rendered; the
+// width of text on a terminal, and cutting it.
 //
-// By default a report uses the 16 basic colours only, so that the user's palette decides how they look
-// on a dark or a light background. A configuration may ask for any other colour.
+// By default a report uses the 16 basic colours only, so that the user's palette decides how they
+// look on a dark or a light background. A configuration may ask for any other colour.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace text_report {
 
-/// What a piece is; the theme says how that looks.
+/// The meaning of a piece; the theme maps it to a style.
 enum class Role : uint8_t {
   kPlain,
   kStrong,  // the model, totals
@@ -50,7 +50,7 @@ enum Attribute : uint8_t {
 
 struct Style {
   Role role = Role::kPlain;
-  uint8_t on = 0, off = 0;  // Attribute bits that are set, and that are taken back
+  uint8_t on = 0, off = 0;  // Attribute bits to set, and to clear
   Color front{}, back{};
   bool operator==(const Style&) const = default;
   bool plain() const { return *this == Style{}; }
@@ -65,11 +65,11 @@ inline constexpr Style Style::kBar{Role::kBar};
 inline constexpr Style Style::kGood{Role::kGood};
 inline constexpr Style Style::kWarning{Role::kWarning};
 
-/// How roles look; none of these has a role itself.
+/// The style of each role; these styles have no role themselves.
 using Theme = std::array<Style, kRoles>;
 const Theme& default_theme();
 
-/// `top` on a ground of `base`. Roles become what they look like.
+/// `top` over `base`, with roles replaced by their styles.
 Style over(Style base, Style top, const Theme& theme);
 
 struct Piece {
@@ -81,7 +81,7 @@ struct Piece {
 class Text {
  public:
   Text() = default;
-  /// `text` may come from a model file: it is made printable.
+  /// Makes `text` printable, as it may come from a model file.
   Text(std::string_view text, Style style = Style::kPlain) { add(text, style); }  // NOLINT
   Text(const char* text) : Text(std::string_view(text)) {}                        // NOLINT
 
@@ -97,7 +97,7 @@ class Text {
   Text cut(size_t width) const;
   /// The first `width` columns.
   Text crop(size_t width) const;
-  /// The same on a ground of `base`.
+  /// The same over `base`.
   Text on(Style base, const Theme& theme) const;
 
  private:
@@ -106,18 +106,18 @@ class Text {
   size_t width_ = 0;
 };
 
-/// What the output can show.
+/// The capabilities of the output.
 struct Rendering {
   bool color = false;
-  bool ascii = false;  // every other character becomes one that is ASCII, of the same width
+  bool ascii = false;  // replaces other characters by ASCII of the same width
   const Theme* theme = &default_theme();
 };
 
-/// Without trailing spaces (that nobody would see), with a line end.
+/// Without invisible trailing spaces, with a line end.
 std::string render(const Text& line, const Rendering& how);
 inline std::string render(const Text& line, bool color) { return render(line, Rendering{color}); }
 
-// Text on a terminal: how wide it is, and how to cut it.
+// Width of text on a terminal, and cutting it.
 
 using plugins::printable;
 
@@ -128,11 +128,11 @@ size_t display_width(std::string_view text);
 /// As many whole characters as fit into `width` columns.
 std::string_view first_columns(std::string_view text, size_t width);
 
-/// At most `width` columns; what is cut is replaced by one "…" at the end (or at the start).
+/// At most `width` columns; the part cut off at the end (or start) is replaced by "…".
 std::string cut_end(std::string_view text, size_t width);
 std::string cut_start(std::string_view text, size_t width);
 
-// For terminals and logs that show nothing but ASCII.
+// For terminals and logs that can show ASCII only.
 
 /// Appends `text` (printable) as ASCII, as many columns wide: "├─ 3 × …" becomes "+- 3 x .".
 void add_ascii(std::string_view text, std::string& out);

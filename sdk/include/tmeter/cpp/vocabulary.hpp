@@ -1,6 +1,6 @@
-// The words by which reports write the enums of the ABI, in both directions: TMETER_AGGREGATE_SUM is
-// "sum". The schema of JSON reports (docs/schema) lists the same words. A word or number that is not
-// listed is newer than this SDK: it becomes "other" and kOtherNumber.
+// The words by which reports write the enums of the ABI, in both directions: TMETER_AGGREGATE_SUM
+// is "sum". The schema of JSON reports (docs/schema) lists the same words. A word or number that is
+// not listed is newer than this SDK: it becomes "other" and kOtherNumber.
 //
 //   tmeter::vocabulary::kAggregations.word(metric.aggregation())   // "sum"
 //   tmeter::vocabulary::kAggregations.number("sum")                // TMETER_AGGREGATE_SUM
@@ -38,21 +38,18 @@ constexpr Words<sizeof...(Texts)> in_order(Texts... words) {
 }
 
 /// TMETER_UNIT_…
-inline constexpr auto kUnitKinds = in_order("count", "byte", "op", "joule", "second",
-                                                      "ratio", "watt", "other");
+inline constexpr auto kUnitKinds =
+    in_order("count", "byte", "op", "joule", "second", "ratio", "watt", "other");
 /// TMETER_AXIS_…
-inline constexpr auto kAxes =
-    in_order("node", "module_call", "module", "tensor", "model");
+inline constexpr auto kAxes = in_order("node", "module_call", "module", "tensor", "model");
 /// TMETER_AGGREGATE_…
-inline constexpr auto kAggregations =
-    in_order("sum", "max", "last", "weighted_mean", "none");
+inline constexpr auto kAggregations = in_order("sum", "max", "last", "weighted_mean", "none");
 /// TMETER_BETTER_…
 inline constexpr auto kBetter = in_order("lower", "higher", "neither");
 /// TMETER_SEVERITY_…
 inline constexpr auto kSeverities = in_order("info", "advice", "warning", "error");
 /// TMETER_PROVENANCE_…
-inline constexpr auto kProvenances =
-    in_order("computed", "measured", "estimated", "unavailable");
+inline constexpr auto kProvenances = in_order("computed", "measured", "estimated", "unavailable");
 /// TMETER_TENSOR_…
 inline constexpr auto kTensorKinds = in_order("parameter", "buffer", "constant");
 
@@ -70,8 +67,8 @@ enum class CellStatus : int32_t {
 };
 /// CellStatus
 inline constexpr auto kCellStatuses =
-    in_order("zero_by_rule", "unknown", "unavailable", "in_module", "not_finite",
-                       "lower_bound", "partial", "assumed", "by_module");
+    in_order("zero_by_rule", "unknown", "unavailable", "in_module", "not_finite", "lower_bound",
+             "partial", "assumed", "by_module");
 
 }  // namespace vocabulary
 

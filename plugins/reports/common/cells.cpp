@@ -1,4 +1,4 @@
-#include "figures.hpp"
+#include "cells.hpp"
 
 #include <cmath>
 #include <tmeter/cpp/units.hpp>
@@ -17,7 +17,7 @@ Cell sum_of(const Cell& a, const Cell& b) {
   return a.real() + b.real();
 }
 
-// What stands where no number does; empty for numbers.
+// The sign for a cell without a number; empty for numbers.
 std::string_view sign_of(const Cell& cell) {
   if (cell.empty()) return "–";
   if (cell.is_unknown()) return "?";
@@ -34,8 +34,7 @@ std::string marked(const Cell& cell, const Metric& metric, std::string number) {
 
 }  // namespace
 
-Cell module_figure(const tmeter::Report& report, const Metric& metric,
-                   const tmeter::Module& module) {
+Cell module_cell(const tmeter::Report& report, const Metric& metric, const tmeter::Module& module) {
   return module.index() == 0 ? report.total(metric) : report.cell(metric, module);
 }
 

@@ -1,10 +1,22 @@
-// The call that stores weights under a scheme. Names as in torchao 0.18 and bitsandbytes 0.50.
+// How findings about quantization word values, and the torchao call for a scheme.
 #pragma once
 #include <string>
 
+#include "plugins/common/wording.hpp"
 #include "schemes.hpp"
 
 namespace quantization {
+
+using plugins::count_of;
+using plugins::listed;
+
+inline std::string bytes_text(double v) { return tmeter::scaled(v, TMETER_UNIT_BYTE, "B").text(); }
+inline std::string decibels(double v) { return tmeter::fixed(v, 1) + " dB"; }
+inline std::string percent(double part, double whole) {
+  return plugins::percent(whole > 0 ? part / whole : 0);
+}
+
+// The call that stores weights under a scheme. Names as in torchao 0.18 and bitsandbytes 0.50.
 
 /// For linear layers (torchao.quantization.quantize_ filters them by default).
 inline std::string how_to(const Scheme& s) {
