@@ -14,11 +14,6 @@ using tmeter::Node;
 using tmeter::OpClass;
 using tmeter::Value;
 
-template <size_t N>
-bool among(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// Operators with a new, contiguous result for any input (ATen: empty_like(…,
 /// LEGACY_CONTIGUOUS_MEMORY_FORMAT), or a product).
 constexpr std::array<std::string_view, 12> kMakeContiguous{
@@ -272,7 +267,7 @@ Layouts::Known Layouts::result_of(const Node& node, const Value& result) {
   }
   if (kind == OpClass::kAttention || kind == OpClass::kOther) return std::nullopt;
   if ((name == "contiguous" && !is_channels_last(node.arg("memory_format"))) ||
-      among(name, kMakeContiguous) || all_inputs_are_contiguous(node))
+      is_one_of(name, kMakeContiguous) || all_inputs_are_contiguous(node))
     return contiguous(sizes_of(result.shape()));
   return std::nullopt;
 }
@@ -281,7 +276,7 @@ Layouts::Known Layouts::view_of(const Node& node, const Strided& from, const Val
   const auto name = tmeter::base_name(node.op());
   auto sizes = sizes_of(result.shape());
   std::optional<Sizes> strides;
-  if (among(name, kReshapes)) return reshaped(node, from, result);
+  if (is_one_of(name, kReshapes)) return reshaped(node, from, result);
   if (name == "permute")
     strides = permuted(node, from);
   else if (name == "transpose" || name == "t" || name == "swapaxes" || name == "swapdims")
@@ -296,7 +291,7 @@ Layouts::Known Layouts::view_of(const Node& node, const Strided& from, const Val
     strides = squeezed(from, sizes);
   else if (name == "expand" || name == "expand_as" || name == "broadcast_to")
     strides = expanded(from, sizes);
-  else if (among(name, kParts) || plugins::is_identity(node))
+  else if (is_one_of(name, kParts) || plugins::is_identity(node))
     strides = from.strides;
   if (!strides || strides->size() != sizes.size()) return std::nullopt;
   return Strided{std::move(sizes), std::move(*strides)};

@@ -11,11 +11,6 @@ using tmeter::Node;
 using tmeter::OpClass;
 using tmeter::Value;
 
-template <size_t N>
-bool among(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 constexpr std::array<std::string_view, 8> kIdentities{
     "alias",      "detach",        "dropout",         "alpha_dropout",
     "lift_fresh", "requires_grad", "feature_dropout", "feature_alpha_dropout"};
@@ -47,7 +42,7 @@ bool reads_sizes_only(const Node& node) {
 /// `x.reshape_as(other)` uses the sizes of `other` only.
 bool is_pattern(const Node& node, size_t arg) {
   constexpr std::array<std::string_view, 4> kAs{"reshape_as", "view_as", "expand_as", "type_as"};
-  return node.arg_name(arg) == "other" && among(tmeter::base_name(node.op()), kAs);
+  return node.arg_name(arg) == "other" && is_one_of(tmeter::base_name(node.op()), kAs);
 }
 
 }  // namespace
@@ -69,8 +64,8 @@ double bytes_of(const tmeter::Tensor& tensor) {
 bool is_identity(const Node& node) {
   if (!has_one_tensor(node)) return false;
   const auto name = tmeter::base_name(node.op());
-  if (among(name, kIdentities)) return !node.arg("train").as_bool();
-  return among(name, kConversions) && first_tensor(node).dtype() == node.result(0).dtype() &&
+  if (is_one_of(name, kIdentities)) return !node.arg("train").as_bool();
+  return is_one_of(name, kConversions) && first_tensor(node).dtype() == node.result(0).dtype() &&
          !node.arg("copy").as_bool() && node.arg("memory_format").is_none();
 }
 
@@ -80,7 +75,7 @@ bool is_seen_through(const Node& node, Through through) {
   if (tmeter::op_class(node.op()) != OpClass::kView) return false;
   const auto name = tmeter::base_name(node.op());
   if (name.ends_with("dropout")) return false;  // one that trains
-  return through == Through::kView || among(name, kReshapes);
+  return through == Through::kView || is_one_of(name, kReshapes);
 }
 
 Value origin(Value value, Through through) {

@@ -5,6 +5,9 @@
 //   if (const auto next = uses.sole(conv.result(0), plugins::Through::kIdentity))
 //     … next.node takes it as next.value, and no other operator does …
 #pragma once
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <tmeter/cpp/plugin.hpp>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,6 +15,12 @@
 
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace plugins {
+
+/// Whether a name is in a list.
+template <size_t N>
+bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 /// The operators that are skipped between a value and the operator that uses its elements.
 enum class Through {

@@ -14,6 +14,7 @@
 #include "grid.hpp"
 #include "hwmon.hpp"
 #include "meter.hpp"
+#include "model_metric.hpp"
 #include "nvml.hpp"
 
 namespace energy {
@@ -32,20 +33,9 @@ constexpr std::string_view kProduced =
     "measured_energy measured_power idle_power measured_flops_per_joule measured_co2 temperature "
     "throttled";
 
-tmeter::MetricSpec of_model(std::string_view id, std::string_view title, std::string_view unit,
-                            int32_t kind, std::string_view convention) {
-  return {.id = id,
-          .title = title,
-          .unit = unit,
-          .unit_kind = kind,
-          .axis = TMETER_AXIS_MODEL,
-          .aggregation = TMETER_AGGREGATE_NONE,
-          .flags = TMETER_METRIC_DETAIL,
-          .convention = convention};
-}
-
 std::array<tmeter::MetricSpec, 7> metrics() {
-  auto per_joule = of_model("measured_flops_per_joule", "measured FLOPs/J", "FLOP/J",
+  auto per_joule =
+      sensors::model_metric("measured_flops_per_joule", "measured FLOPs/J", "FLOP/J",
                             TMETER_UNIT_OTHER, "(2 × MACs + other operations) / measured energy");
   per_joule.better = TMETER_BETTER_HIGHER;
   return {
@@ -57,17 +47,19 @@ std::array<tmeter::MetricSpec, 7> metrics() {
             "energy by the machine's counters, mean of whole runs; an operator has its share: of "
             "idle power by time, of the rest by processor time (--set energy.attribution=time: "
             "all by time)"},
-       of_model("measured_power", "measured power", "W", TMETER_UNIT_WATT,
-                "energy of whole runs / their time"),
-       of_model("idle_power", "idle power", "W", TMETER_UNIT_WATT,
-                "power of the counted parts during 0.25 s before the runs"),
+       sensors::model_metric("measured_power", "measured power", "W", TMETER_UNIT_WATT,
+                             "energy of whole runs / their time"),
+       sensors::model_metric("idle_power", "idle power", "W", TMETER_UNIT_WATT,
+                             "power of the counted parts during 0.25 s before the runs"),
        per_joule,
-       of_model("measured_co2", "measured CO2e", "g", TMETER_UNIT_OTHER,
-                "measured energy × carbon intensity of the grid (--set energy.region=DE)"),
-       of_model("temperature", "temperature", "°C", TMETER_UNIT_OTHER,
-                "highest temperature of processors, boards and the GPU during the runs"),
-       of_model("throttled", "throttled", "", TMETER_UNIT_COUNT,
-                "thermal throttling events of processor packages during the runs")}};
+       sensors::model_metric(
+           "measured_co2", "measured CO2e", "g", TMETER_UNIT_OTHER,
+           "measured energy × carbon intensity of the grid (--set energy.region=DE)"),
+       sensors::model_metric(
+           "temperature", "temperature", "°C", TMETER_UNIT_OTHER,
+           "highest temperature of processors, boards and the GPU during the runs"),
+       sensors::model_metric("throttled", "throttled", "", TMETER_UNIT_COUNT,
+                             "thermal throttling events of processor packages during the runs")}};
 }
 
 double now() {

@@ -5,6 +5,7 @@
 #include <tmeter/cpp/observer.hpp>
 
 #include "interval.hpp"
+#include "model_metric.hpp"
 #include "recorder.hpp"
 
 namespace {
@@ -51,15 +52,10 @@ Value gpu_power(const Recorder& r) { return mean_of(r, "gpu_power"); }
 tmeter::MetricSpec spec(std::string_view id, std::string_view title, std::string_view unit,
                         int32_t kind, std::string_view convention,
                         uint32_t flags = TMETER_METRIC_DETAIL) {
-  return {.id = id,
-          .title = title,
-          .unit = unit,
-          .unit_kind = kind,
-          .axis = TMETER_AXIS_MODEL,
-          .aggregation = TMETER_AGGREGATE_NONE,
-          .better = TMETER_BETTER_NEITHER,
-          .flags = flags,
-          .convention = convention};
+  auto out = sensors::model_metric(id, title, unit, kind, convention);
+  out.better = TMETER_BETTER_NEITHER;
+  out.flags = flags;
+  return out;
 }
 
 const std::array<Column, 13> kColumns{{
