@@ -100,7 +100,7 @@ std::optional<Sizes> with_dim(const Node& node, const Strided& from) {
   return out;
 }
 
-/// A dim of size 1 has any stride: those that are left keep theirs, in order.
+/// A dim of size 1 has any stride: other dims keep theirs, in order.
 std::optional<Sizes> squeezed(const Strided& from, const Sizes& to) {
   Sizes out;
   size_t i = 0;
@@ -304,7 +304,7 @@ Layouts::Known Layouts::reshaped(const Node& node, const Strided& from, const Va
     return Strided{std::move(sizes), std::move(*strides)};
   const auto name = tmeter::base_name(node.op());
   if (name == "view" || name == "_unsafe_view" || name == "view_as" || name == "unflatten")
-    return std::nullopt;  // what was taken for known was not so
+    return std::nullopt;  // the layout assumed above is wrong
   copying_.push_back(node);
   return contiguous(std::move(sizes));
 }

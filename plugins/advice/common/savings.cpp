@@ -52,7 +52,7 @@ Traffic sum_of(std::span<const Saving> savings) {
   return sum;
 }
 
-/// Of those whose time is known; empty if there are none.
+/// The sum over savings with a known time; empty without any.
 std::optional<double> seconds_of_all(std::span<const Saving> savings) {
   std::optional<double> sum;
   for (const auto& g : savings)
@@ -166,8 +166,8 @@ std::optional<Saving> SavingsEstimator::merged(std::vector<Node> nodes, const Tr
     work->bytes = 0;
     after.push_back(*work);
   }
-  // The bandwidth depends on the class of work, as caches serve them differently: that of the
-  // operator that multiplies counts.
+  // The bandwidth depends on the class of work, as caches serve them differently: here the
+  // class of the operator that multiplies.
   auto main = std::find_if(after.begin(), after.end(), [](const Work& w) { return w.macs > 0; });
   (main == after.end() ? after.front() : *main).bytes = std::max(bytes, 0.0);
   const auto then = seconds_of(after);

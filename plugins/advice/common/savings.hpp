@@ -31,8 +31,8 @@ struct Saving {
   Traffic saved;
   std::optional<double> seconds;  // saved; empty if the profile lacks the rates
   std::string kind;               // "conv2d → batch_norm in Bottleneck"
-  /// The operators that the change removes. Empty: those without MACs; if none has MACs, all but
-  /// the slowest.
+  /// The operators that the change removes. Empty: operators without MACs; if all lack them, all
+  /// but the slowest.
   std::vector<tmeter::Node> removed{};
 };
 
@@ -64,8 +64,8 @@ class SavingsEstimator {
   /// bytes read and written. Arithmetic of type `from` runs at the rate of `to`.
   std::optional<Saving> converted(const tmeter::Node& node, tmeter::DType from, tmeter::DType to,
                                   const Traffic& less);
-  /// MACs of type `type` run `factor` times faster. Empty if the node has none, or the profile has
-  /// no rates.
+  /// MACs of type `type` run `factor` times faster. Empty if the node has no MACs, or the profile
+  /// has no rates.
   std::optional<Saving> faster_by(const tmeter::Node& node, tmeter::DType type, double factor);
 
   /// Completes a finding: appends the total saving to `text` and the largest kinds to the evidence,

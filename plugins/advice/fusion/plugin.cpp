@@ -164,6 +164,6 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                .flags = TMETER_METRIC_DETAIL,
                                .convention =
                                    "bytes that the fusions known to fusion-advice would neither "
-                                   "read nor write; those of a pattern are at its last operator"});
+                                   "read nor write; a pattern's bytes are at its last operator"});
                      r.analysis("fusion-advice", advice::kSavingsMetrics, kFusable, run);
                    })

@@ -34,8 +34,8 @@ std::vector<advice::Saving> epilogues(const std::vector<Foldable>& norms, Model&
 /// that are `taken` are folded into the weights already and not counted again.
 std::vector<advice::Saving> attentions(std::span<const advice::Saving> taken, Model& model);
 
-/// Elementwise operators whose results have no other users: one loop over the elements. Those that
-/// are `taken`, such as the scale and mask of an attention, are left out.
+/// Elementwise operators whose results have no other users: one loop over the elements. Operators
+/// that are `taken`, such as the scale and mask of an attention, are left out.
 std::vector<advice::Saving> chains(std::span<const advice::Saving> taken, Model& model);
 
 /// Linear layers of one parent with the same input: one product, and views of its result.

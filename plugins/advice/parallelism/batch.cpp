@@ -41,7 +41,7 @@ std::optional<int64_t> batch_of(const tmeter::Graph& graph) {
 }
 
 /// Bytes read of tensors that depend on no input: weights, and values computed from them. Look-ups
-/// read as many rows as the batch asks for, so they have none.
+/// read as many rows as the batch asks for, so they count 0.
 double fixed_bytes(const Node& node, const plugins::DependsOnInputs& depends_on_inputs) {
   const auto kind = tmeter::op_class(node.op());
   if (kind == OpClass::kEmbedding || kind == OpClass::kGather) return 0;

@@ -5,7 +5,7 @@
 //   arithmetic [s] = (macs / peak.mac + ops / peak.op) / efficiency(class)
 //   memory     [s] = (bytes read + bytes written) / peak.dram
 //
-// `ops` are the arithmetic operations that are no MACs. An operator takes the longer of the two:
+// `ops` are the arithmetic operations other than MACs. An operator takes the longer of the two:
 // the roofline of Williams, Waterman and Patterson, CACM 52(4), 2009. Keys:
 // docs/hardware-profiles.md.
 #pragma once
@@ -27,7 +27,7 @@ using tmeter::DType;
 using tmeter::DTypeClass;
 using tmeter::OpClass;
 
-/// A number of the profile by dotted key; empty when the profile has none.
+/// A number of the profile by dotted key; empty if the profile lacks it.
 using Lookup = std::function<std::optional<double>(const std::string& key)>;
 
 /// What one operator call does.

@@ -39,7 +39,7 @@ bool any_tensor_argument(const Node& node, F f) {
   return false;
 }
 
-/// The type the arithmetic is done in: that of the first floating, complex or quantized argument
+/// The type of the arithmetic: the type of the first floating, complex or quantized argument
 /// (activations come before weights and scales in every schema); else of the first tensor argument;
 /// else of the result.
 DType arithmetic_type(const Node& node) {
@@ -58,8 +58,8 @@ bool multiplies(OpClass kind) {
          kind == OpClass::kRecurrent;
 }
 
-/// As a plugin says of its own operators, else by the name. What is known by neither and multiplies
-/// and adds is taken for a matrix product.
+/// As a plugin says of its own operators, else by the name. An unknown operator that multiplies
+/// and adds counts as a matrix product.
 OpClass class_of(const Node& node, double macs, const Call& call) {
   const auto kind = tmeter::op_class(node, call);
   return kind == OpClass::kOther && macs > 0 ? OpClass::kMatmul : kind;
@@ -108,7 +108,7 @@ std::optional<Work> Machine::work_of(const Node& node, const Call& call) {
   return Work{*macs, *ops, *read + *written, class_of(node, *macs, call), arithmetic_type(node)};
 }
 
-/// What is still counted at an operator inside a module call; what is not is 0 here.
+/// The amounts counted at an operator inside a module call; amounts counted elsewhere are 0.
 std::optional<Machine::Amounts> Machine::amounts_inside(const Node& node, const Call& call) const {
   constexpr std::array<std::string_view, 4> kMetrics{"macs", "other_flops", "read_bytes",
                                                      "written_bytes"};
@@ -134,11 +134,11 @@ std::optional<std::vector<Work>> Machine::work_of(const tmeter::ModuleCall& m, c
   for (const auto& node : m.nodes()) {
     const auto kind = tmeter::op_class(node, call);
     const auto type = arithmetic_type(node);
-    // What is given as a whole is taken for work of the first operator that multiplies.
+    // The work given as a whole counts as work of the first operator that multiplies.
     if (!rest.type.known() || (!multiplies(rest.kind) && multiplies(kind)))
       rest.kind = kind, rest.type = type;
     const auto amounts = amounts_inside(node, call);
-    if (!amounts) continue;  // what is known of it stays in the rest
+    if (!amounts) continue;  // its known amounts stay in the rest
     parts.push_back(
         {(*amounts)[0], (*amounts)[1], (*amounts)[2], class_of(node, (*amounts)[0], call), type});
     rest.macs -= (*amounts)[0], rest.ops -= (*amounts)[1], rest.bytes -= (*amounts)[2];

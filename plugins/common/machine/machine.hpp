@@ -39,12 +39,12 @@ class Machine {
   /// Empty when the operator's MACs, operations or bytes are unknown.
   std::optional<Work> work_of(const tmeter::Node& node, const tmeter::Call& call);
   /// Of a module call of which a module handler gives MACs, operations or bytes as a whole: what is
-  /// still counted operator by operator, and one part for what is not. Empty when some of it is
+  /// still counted operator by operator, and one part for the rest. Empty when some of it is
   /// unknown. `partial`: it leaves something out.
   std::optional<std::vector<Work>> work_of(const tmeter::ModuleCall& m, const tmeter::Call& call,
                                            bool& partial);
 
-  /// Of the work's class and element type, or a stand-in. Empty: the profile has none.
+  /// Of the work's class and element type, or a stand-in. Empty if the profile lacks it.
   std::optional<double> figure(Family family, const Work& work, const tmeter::Call& call);
   /// Of its class, where the profile knows what caches give it; else of memory.
   std::optional<double> bandwidth_of(OpClass kind, const tmeter::Call& call);

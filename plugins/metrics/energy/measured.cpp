@@ -104,7 +104,7 @@ class Measured final : public tmeter::Observer {
   std::optional<Meter> meter_;
   std::optional<double> idle_, at_begin_, first_;
   double first_time_ = 0, op_activity_ = 0;
-  std::string lost_;  // a counter that could not be read any more
+  std::string lost_;  // a counter that became unreadable
   std::optional<double> hottest_, throttled_at_first_;
   std::set<std::string> gpu_throttled_;
 };
@@ -221,7 +221,7 @@ std::string Measured::words() const {
 }
 
 std::string Measured::why_not() const {
-  if (!lost_.empty()) return "the counter " + lost_ + " could not be read any more";
+  if (!lost_.empty()) return "the counter " + lost_ + " became unreadable";
   if (meter_ && meter_->runs() == 0) return "no whole run was completed";
   if (meter_) return "the energy counters did not change during the runs";
   std::string text = "no energy counters";

@@ -29,7 +29,7 @@ class Meter {
   void set_span(double seconds, double joules) { span_seconds_ = seconds, span_joules_ = joules; }
   /// Power of the machine while nothing runs, W.
   void set_idle(double watts) { idle_ = watts; }
-  /// An operator in one of the runs that tell of them: time, and processor time.
+  /// An operator in one of the runs that observe operators: time, and processor time.
   void add_operator(size_t i, double seconds, double activity) {
     time_[i] += seconds, activity_[i] += activity;
   }
@@ -46,7 +46,7 @@ class Meter {
   std::optional<double> watts() const;
   double seconds() const { return runs_ ? seconds_ / static_cast<double>(runs_) : 0; }
 
-  /// J of each operator, together one run's. Idle power goes by time; what comes on top by
+  /// J of each operator, together one run's. Idle power is attributed by time; the rest by
   /// processor time, where `by_activity` and there is any, else by time as well.
   std::vector<double> attributed(bool by_activity) const;
 

@@ -148,7 +148,7 @@ Count convolution_workspace(const Node& node, const Kernels& k) {
   return blocked(c, k) + (copied ? c.x.bytes() : Count(0));
 }
 
-/// max_pool2d is max_pool2d_with_indices, whose indices nobody gets.
+/// max_pool2d is max_pool2d_with_indices, whose indices are dropped.
 Count max_pool_workspace(const Node& node, const Kernels&) {
   return node.result(0).numel() * Count(kIndex);
 }

@@ -16,7 +16,7 @@ using tmeter::Graph;
 using tmeter::Node;
 using tmeter::Value;
 
-/// Calls `f` for each tensor that is no parameter, buffer or constant.
+/// Calls `f` for each tensor other than parameters, buffers and constants.
 template <class F>
 void for_each_activation(const Value& value, const F& f) {
   if (value.is_tensor()) {
@@ -288,7 +288,7 @@ class Tracker {
   const Graph& graph_;
   const Made& made_;
   const SharedWith& shared_;
-  std::optional<Calls> calls_;  // none: nobody holds arguments
+  std::optional<Calls> calls_;  // none if no caller holds arguments
   Lifetimes out_;
   uint32_t end_ = 0;
   ByValue known_;

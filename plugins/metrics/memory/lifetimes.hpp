@@ -4,7 +4,7 @@
 // Views and in-place operators share the memory of their argument. Inputs stay, because the caller
 // holds them, and so does what the model returns. Parameters, buffers and constants are not
 // activations. A tensor is freed after its last use, but not before the modules it was passed into
-// have returned: whoever calls a module holds its arguments until then (CPython keeps them on its
+// have returned: the caller of a module holds its arguments until then (CPython keeps them on its
 // stack). tmeter's own executor has no such callers (Until::kLastUse). Variables that a forward
 // keeps longer than needed, and memory that kernels allocate (workspaces, packed weights), are not
 // visible: the value is a lower bound for an eager run, within the tolerance of

@@ -25,16 +25,16 @@ inline constexpr std::string_view kPredictedWorkspace = "predicted_workspace_byt
 inline constexpr std::string_view kPredictedWorkspaceConvention =
     "bytes that LibTorch's CPU kernel allocates while an operator runs, beyond results: float32, "
     "convolutions, "
-    "recurrent layers, attention, norms, pooling, copies of what does not lie as the kernel wants "
+    "recurrent layers, attention, norms, pooling, copies into the layout that the kernel needs "
     "it "
     "(docs/conventions.md has the formulas); others 0";
 
-/// What the metric `output_bytes` says, whoever answers for the operator; inside a module that a
+/// The metric `output_bytes`, by any plugin that answers for the operator; inside a module that a
 /// handler answers for the nodes have no figures, and what they make is worked out.
 std::optional<tmeter::Count> made_by(const tmeter::Node& node, const tmeter::Call& call);
 
 /// The argument whose memory a result has, as the schema of an in-house operator says; empty where
-/// the result has its own, or nobody says.
+/// the result has its own, or this is unknown.
 std::optional<size_t> shared_by(const tmeter::Node& node, size_t result, const tmeter::Call& call);
 
 void find_peak(const tmeter::Graph& graph, tmeter::Call& call);

@@ -74,7 +74,7 @@ Count good_row(Count n) {
 
 /// oneDNN's scratchpad of a layer (set_workspace_sizes and set_offsets in src/cpu/rnn/rnn_utils),
 /// each part in pages: states and cell states before and after the layer at all steps, gates –
-/// those of all steps only for a batch of one, where their products are merged – and a hidden
+/// gates of all steps only for a batch of one, where their products are merged – and a hidden
 /// state.
 Count lstm_scratchpad(const Stack& s, Count features) {
   const auto pages = [](Count numbers) { return rounded_up(numbers * Count(kFloat), 4096); };
@@ -130,7 +130,7 @@ template <class Layer>
 void layers(const Stack& s, Level& level, const Layer& layer) {
   for (int64_t i = 0; i < s.layers; ++i) {
     layer(i == 0, i == 0 ? s.features : Count(s.directions) * s.hidden);
-    if (i > 0) level.give(Count(s.directions) * s.output());  // that of the layer before
+    if (i > 0) level.give(Count(s.directions) * s.output());  // the output of the layer before
   }
 }
 

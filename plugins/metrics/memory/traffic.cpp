@@ -58,7 +58,7 @@ constexpr std::array<std::string_view, 9> kScatters{
     "scatter",   "scatter_add", "scatter_reduce", "index_put", "_index_put_impl",
     "index_add", "index_copy",  "index_reduce",   "put"};
 
-/// In-place scatters touch only as many elements as they are given: those of the source tensor,
+/// In-place scatters touch only as many elements as they are given: the elements of the source,
 /// else (a scalar source) one per index; with neither, the whole target is the upper bound.
 std::optional<Count> scattered_bytes(const Site& site) {
   const auto target = first_tensor(site.node);

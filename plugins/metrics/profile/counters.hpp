@@ -30,7 +30,7 @@ class Counters {
   virtual Readings read() = 0;
 };
 
-/// Those of Linux, and CLOCK_PROCESS_CPUTIME_ID.
+/// Events of Linux, and CLOCK_PROCESS_CPUTIME_ID.
 class SystemCounters final : public Counters {
  public:
   SystemCounters();

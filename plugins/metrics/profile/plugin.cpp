@@ -123,7 +123,7 @@ std::string_view all_ids() {
   return ids;
 }
 
-/// Those that the user asked for.
+/// The columns that the user asked for.
 int32_t threads_of(const ObserverCall& call) {
   const std::string text(call.fact("threads"));
   return std::max(static_cast<int32_t>(std::strtol(text.c_str(), nullptr, 10)), 1);

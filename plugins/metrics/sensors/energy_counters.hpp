@@ -16,7 +16,7 @@ namespace sensors {
 class EnergyCounter {
  public:
   virtual ~EnergyCounter() = default;
-  /// Joules since it was opened; empty when it can no longer be read, then for ever.
+  /// Joules since it was opened; once it cannot be read, empty for ever.
   virtual std::optional<double> joules() = 0;
   /// "package-0", "dram of package-0", "GPU 0 (NVIDIA H100)"
   const std::string& name() const { return name_; }

@@ -21,7 +21,7 @@ FileText read_file(const std::string& path);
 /// The first line without the spaces around it; empty when the file cannot be read.
 std::string read_line(const std::string& path);
 
-/// The number of a text that holds nothing else but spaces.
+/// The number of a text that holds one number, with spaces around it.
 std::optional<uint64_t> number_in(std::string_view text);
 std::optional<uint64_t> read_number(const std::string& path);
 

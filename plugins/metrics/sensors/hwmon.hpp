@@ -16,7 +16,7 @@ struct Probe {
 std::vector<Probe> temperature_probes(const std::string& root);  ///< °C
 std::vector<Probe> power_probes(const std::string& root);        ///< W
 
-/// Empty if it cannot be read any more. Temperatures may be below 0 °C.
+/// Empty if it cannot be read. Temperatures may be below 0 °C.
 std::optional<double> read_probe(const Probe& probe);
 
 /// Throttling events of all packages since the machine started; empty if they are not counted.

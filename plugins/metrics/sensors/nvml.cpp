@@ -22,7 +22,7 @@ struct Reason {
   unsigned long long bit;
   const char* words;
 };
-// nvmlClocksThrottleReason…; being idle and clocks that the user set are none.
+// nvmlClocksThrottleReason…; without idling and clocks that the user set.
 constexpr std::array<Reason, 6> kReasons{{{0x4, "power cap"},
                                           {0x8, "hardware slowdown"},
                                           {0x20, "thermal, by software"},

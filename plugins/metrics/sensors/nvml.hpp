@@ -32,7 +32,7 @@ class Nvml {
   size_t count() const { return devices_.size(); }
   const std::string& name(size_t device) const { return devices_[device].name; }
   GpuState state(size_t device) const;
-  /// Of one device, while this object lives: its energy counter; where it has none, its power,
+  /// Of one device, while this object lives: its energy counter; without one, its power,
   /// which is integrated from reading to reading, so read it often. Null where it has neither.
   std::unique_ptr<EnergyCounter> counter(size_t device);
 

@@ -129,7 +129,7 @@ std::vector<const Curve*> Recorder::curves() const {
   std::vector<const Curve*> out;
   for (const auto& c : curves_)
     if (!c->empty()) out.push_back(c.get());
-  // That of all before those of each.
+  // The curve of all processors before the curve of each.
   std::stable_sort(out.begin(), out.end(), [](const Curve* a, const Curve* b) {
     return (a->id() == "cpu_utilisation") > (b->id() == "cpu_utilisation");
   });

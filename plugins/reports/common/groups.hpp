@@ -36,7 +36,7 @@ class Groups {
   std::map<std::string, size_t, std::less<>> index_;
 };
 
-/// Visits the calls that module handlers gave values for. What is inside has no values of its own,
+/// Visits the calls that module handlers gave values for. Operators inside have no values,
 /// so these values must be added for groups to sum up to the total. `visit` gets one sum per
 /// metric.
 void for_each_answer(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,
@@ -47,7 +47,7 @@ void for_each_answer(const tmeter::Report& report, const std::vector<tmeter::Met
 std::vector<Sums> own_sums(const tmeter::Report& report,
                            const std::vector<tmeter::Metric>& metrics);
 
-/// Adds the cells of a node; metrics of other axes have none.
+/// Adds the cells of a node; metrics of other axes are left out.
 void add_node(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,
               const tmeter::Node& node, Sums& sums);
 

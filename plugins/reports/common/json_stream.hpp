@@ -102,7 +102,7 @@ class JsonStream {
   void lines(std::string_view name, char begin, char end, const Items& items, Write&& write);
   static constexpr size_t kBufferBytes = 1 << 16;
 
-  /// Writes the comma after the item before, if any, and makes room for so many bytes.
+  /// Writes the comma after the item before, if any, and makes room for `room` bytes.
   void separate(size_t room) {
     make_room(room + 1);
     if (comma_) put(',');

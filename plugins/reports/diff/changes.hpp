@@ -56,7 +56,7 @@ class Changes {
   const tmeter::ComparisonView& view() const { return view_; }
   const tmeter::Report& before() const { return before_; }
   const tmeter::Report& after() const { return after_; }
-  /// Those of --columns, else metrics that are not details and have a total.
+  /// The metrics of --columns, else metrics that are not details and have a total.
   const std::vector<Column>& columns() const { return columns_; }
   Change total(const Column& column) const;
   const Counts& counts() const { return counts_; }

@@ -7,7 +7,7 @@ namespace html_report {
 
 using Json = reports::JsonStream;
 
-/// A count of any size: beyond 2^53, where JavaScript's numbers are no longer exact, as the text
+/// A count of any size: beyond 2^53, where JavaScript's numbers are inexact, as the text
 /// "i9007199254740993".
 Json& exact(Json& json, int64_t value);
 

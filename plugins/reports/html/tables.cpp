@@ -96,7 +96,7 @@ size_t row_count(const tmeter::Graph& graph, int32_t axis) {
   }
 }
 
-/// Whether a metric has cells on an axis at all; most have none for most rows.
+/// Whether a metric has cells on an axis at all; most rows lack most metrics.
 bool is_column(const Report& report, const tmeter::Metric& metric, int32_t axis, size_t rows) {
   if (metric.axis() == TMETER_AXIS_MODEL) return false;
   for (size_t i = 0; i < rows; ++i)

@@ -75,7 +75,7 @@ class RowWriter {
   };
   std::vector<Level> branch_;           // from the root to the module being written
   std::vector<std::string_view> used_;  // names of the arguments or attributes written so far
-  std::string numbered_;                // a key that is none of them
+  std::string numbered_;                // a key that differs from them
   std::unique_ptr<Makers> makers_;      // for many rows
 };
 

@@ -22,7 +22,7 @@ void formulas(Stream& stream, const tmeter::Report& report);
 /// {"symbols", "points": [[value per symbol]], "totals": {metric: [value per point]}}, or null.
 void sweep(Stream& stream, const tmeter::Report& report);
 void coverage(Stream& stream, const tmeter::Report& report);
-/// Nothing when there are none.
+/// Nothing without assertions.
 void assertions(Stream& stream, const tmeter::Report& report);
 void findings(Stream& stream, const tmeter::Report& report);
 void series(Stream& stream, const tmeter::Report& report);

@@ -48,7 +48,7 @@ class Values {
   const tmeter::Report& report_;
   std::vector<tmeter::Metric> metrics_;
   std::vector<std::string> keys_;                   // their ids as keys
-  std::array<std::vector<size_t>, kAxes> of_axis_;  // those that may have figures there
+  std::array<std::vector<size_t>, kAxes> of_axis_;  // metrics that may have values there
   std::vector<tmeter_number> cells_;                // of the row being written
   Stream scratch_;
   /// Of the row being written: the metrics with each status.

@@ -194,7 +194,7 @@ ShownTensors show_tensors(const Report& report, const Columns& columns, const Vi
   return out;
 }
 
-/// Options of the view from the configuration, for those that the command line does not set.
+/// Options of the view from the configuration, unless the command line sets them.
 void apply(const Look& look, View& view) {
   view.fold = view.fold && look.fold;
   view.all_notes = view.all_notes || look.notes == NoteChoice::kAll;

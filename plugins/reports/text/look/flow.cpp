@@ -30,7 +30,7 @@ std::vector<Text> words_of(const Text& text) {
 
 std::vector<Text> flow(const Text& text, size_t width, size_t indent) {
   std::vector<Text> lines(1);
-  bool fresh = true;  // nothing but the indent on the current line
+  bool fresh = true;  // only the indent is on the current line
   for (const auto& word : words_of(text)) {
     if (width && !fresh && lines.back().width() + 1 + word.width() > width) {
       lines.emplace_back().pad_to(indent);

@@ -265,7 +265,7 @@ class Parser {
     style_ = style_.plain() ? style : over(style_, style, theme_);
   }
 
-  // "[/]" ends the last one, "[/b]" the last that is called so, and what was opened inside it.
+  // "[/]" ends the last one, "[/b]" the last with this name and all tags inside it.
   void close(std::string_view tag) {
     auto it = open_.rbegin();
     if (!tag.empty())
@@ -280,7 +280,7 @@ class Parser {
     const auto end = end_of('>', "placeholder");
     const auto name = text_.substr(at_ + 1, end - at_ - 1);
     if (!std::all_of(name.begin(), name.end(), in_name))
-      throw Mistake{at_, "'" + plugins::readable(name) + "' is no name of a placeholder"};
+      throw Mistake{at_, "'" + plugins::readable(name) + "' is not the name of a placeholder"};
     put();
     out_.parts.push_back({std::string(name), true, style_, at_});
     at_ = end + 1;
@@ -341,7 +341,7 @@ Text highlighted(const Text& text, const Theme& theme) {
       continue;
     }
     std::string_view rest = piece.text;
-    size_t begin = 0;  // of what is not highlighted
+    size_t begin = 0;  // of the text that is not highlighted
     for (size_t i = 0; i < rest.size();) {
       const bool inside = i > 0 && in_name(rest[i - 1]);  // "conv1"
       const auto [length, style] = inside ? std::pair<size_t, Style>{} : thing(rest.substr(i));

@@ -93,8 +93,7 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) {
        t.look.notes = one_of<NoteChoice>(x, {"short", "all", "none"});
      }},
-    {{"ascii", kBool, "false", "nothing but ASCII"},
-     [](Target t, Sv x) { t.look.ascii = truth(x); }},
+    {{"ascii", kBool, "false", "ASCII only"}, [](Target t, Sv x) { t.look.ascii = truth(x); }},
 
     // The theme first, as templates depend on it.
     {{"theme.strong", kText, "bold",
@@ -231,7 +230,13 @@ const auto kOptions = std::to_array<Option>({
      [](Target t, Sv x) {
        t.look.table.tree = one_of<TreePlace>(x, {"beside", "inside"});
      }},
-    {{"table.gap", kInt, "2", "columns between the tree and what is beside it", {}, 0, kMaxLines},
+    {{"table.gap",
+      kInt,
+      "2",
+      "columns between the tree and the values beside it",
+      {},
+      0,
+      kMaxLines},
      [](Target t, Sv x) { t.look.table.gap = number(x); }},
     {{"table.width",
       kInt,
