@@ -67,7 +67,7 @@ class LayoutAdvice(CliTest):
         """ResNet-50 has three channels at the front, else multiples of 64; 1,000 classes. BERT's 30,522 words are 7,630.5 times 4."""
         self.assertNotIn("align-features", findings(MODELS / "resnet50.pt2")[1])
         grouped = findings(FIXTURES / "zoo" / "torchvision-raft_large.pt2")[1]["align-features"]["evidence"]
-        self.assertIn("12 × float32 256 → 126 (as update_block.motion_encoder.conv.0 (aten::conv2d))", grouped)
+        self.assertIn("12 × float32 256 → 126 (such as update_block.motion_encoder.conv.0 (aten::conv2d))", grouped)
         self.assertIn("768 → 30522", findings(FIXTURES / "zoo" / "transformers-bert.pt2")[1]["align-features"]["evidence"])
 
     def test_copies_into_another_order(self):

@@ -220,12 +220,11 @@ bool ValueWriter::has_detail(const Value& value, bool with_origin) const {
 void ValueWriter::write_detail(Stream& stream, const Value& value, bool with_origin) {
   if (value.kind() == TMETER_VALUE_LIST) {
     stream.open('[');
-    size_t written = 0;
     for (size_t i = 0; i < value.size(); ++i) {
-      if (!has_detail(value[i], with_origin)) continue;
-      for (; written < i; ++written) stream.null();
-      write_detail(stream, value[i], with_origin);
-      ++written;
+      if (has_detail(value[i], with_origin))
+        write_detail(stream, value[i], with_origin);
+      else
+        stream.null();
     }
     stream.close(']');
     return;

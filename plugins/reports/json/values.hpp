@@ -74,7 +74,7 @@ class ValueWriter {
   /// Whether the JSON of a value leaves something out, which `write_detail` writes.
   bool has_detail(const tmeter::Value& value, bool with_origin) const;
   /// What the JSON of a value leaves out: of a scalar "kind" and, with origin, "node" and "result";
-  /// of a list the details of its items, null for items without any, up to the last item with one.
+  /// of a list the details of its items, null for items without any.
   void write_detail(Stream& stream, const tmeter::Value& value, bool with_origin);
 
  private:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "plugins/common/utf8.hpp"
+#include "plugins/common/wording.hpp"
 #include "plugins/reports/common/cells.hpp"
 #include "plugins/reports/common/columns.hpp"
 #include "plugins/reports/common/describe.hpp"
@@ -83,6 +84,24 @@ TEST(Utf8, PrintableRepairedShortened) {
   EXPECT_EQ(plugins::shortened("abcdefg", 6), "abcde…");
   EXPECT_EQ(plugins::shortened("äöüß", 4), "äöüß");
   EXPECT_EQ(plugins::shortened("äöüßé", 4), "äöü…");
+}
+
+TEST(Utf8, NoCharacterThatTurnsTextOrBreaksALineIsPrintable) {
+  for (const char* control :
+       {"\u061C", "\u200E", "\u200F", "\u2028", "\u2029", "\u2066", "\uFEFF", "\u0085"})
+    EXPECT_EQ(plugins::printable(control), "\uFFFD");
+  for (const char* plain : {"\u00A0", "\u200D", "\u2030", "\u2065", "\U0001F600"})
+    EXPECT_EQ(plugins::printable(plain), plain);
+}
+
+TEST(Wording, NumbersAndLists) {
+  EXPECT_EQ(plugins::percent(0.1234), "12.3 %");
+  EXPECT_EQ(plugins::count_of(0, "tensor"), "0 tensors");
+  EXPECT_EQ(plugins::count_of(1, "tensor"), "1 tensor");
+  const auto name = [](size_t i) { return std::string(1, static_cast<char>('a' + i)); };
+  EXPECT_EQ(plugins::listed(2, 3, name), "a, b");
+  EXPECT_EQ(plugins::listed(3, 2, name), "a, b and 1 more");
+  EXPECT_EQ(plugins::listed(0, 2, name), "");
 }
 
 TEST(Rows, DepthLimitsTheTree) {

@@ -236,6 +236,24 @@ TEST_F(JsonReport, HostileNamesStillGiveValidJson) {
   EXPECT_EQ(report["config"].items().begin().key(), "k\uFFFD");
 }
 
+// A size that an operator made beside a constant: [{"node": 0}, null], as long as the list.
+TEST_F(JsonReport, DetailsOfAListHaveAnItemForEachOfItsItems) {
+  auto made = fake::int_value(2);
+  made.producer = node;
+  tmeter_value sizes, other;
+  sizes.kind = TMETER_VALUE_LIST;
+  sizes.items = {fake::int_value(1), made, fake::int_value(4), fake::int_value(4)};
+  other.kind = TMETER_VALUE_LIST;
+  other.items = {fake::int_value(1), fake::int_value(2)};
+  auto* ones = r.node(conv, "aten::ones");
+  ones->args = {{"size", sizes}, {"stride", other}};
+  ones->results = {fake::int_value(3), sizes, fake::int_value(3)};
+  const auto row = write()["nodes"][1];
+  EXPECT_EQ(row["arguments"]["size"], Json({1, 2, 4, 4}));
+  EXPECT_EQ(row["details"], Json({{"size", {nullptr, {{"node", 0}}, nullptr, nullptr}}}));
+  EXPECT_FALSE(row.contains("result_details"));  // results say nothing of who made them
+}
+
 TEST_F(JsonReport, LongTextsAreWrittenInPiecesOfWholeCharacters) {
   std::string name;  // the pieces are of 4,096 bytes: each kind of character lies across an end
   for (int i = 0; i < 3'000; ++i) name += i % 7 == 0 ? "\n" : i % 3 == 0 ? "\u20ac" : "\U0001f600";
