@@ -233,30 +233,41 @@ void RowWriter::module_row(size_t i, const Module& module) {
   values_.write(stream_, TMETER_AXIS_MODULE, i);
 }
 
+// Most operators have a few arguments, which are compared faster than hashed.
+bool RowWriter::is_new(std::string_view name) {
+  constexpr size_t kFewNames = 32;
+  if (many_used_.empty() && used_.size() < kFewNames) {
+    if (std::find(used_.begin(), used_.end(), name) != used_.end()) return false;
+    used_.push_back(name);
+    return true;
+  }
+  if (many_used_.empty()) many_used_.insert(used_.begin(), used_.end());
+  return many_used_.insert(name).second;
+}
+
 // A name that is none, or that another has, too, is that of the position.
 std::string_view RowWriter::key_of(std::string_view name, size_t position) {
-  const bool taken = name.empty() || name.starts_with('#') ||
-                     std::find(used_.begin(), used_.end(), name) != used_.end();
-  used_.push_back(name);
-  if (!taken) return name;
+  if (!name.empty() && !name.starts_with('#') && is_new(name)) return name;
   return numbered_ = "#" + std::to_string(position);
 }
 
 template <class Name, class At>
 void RowWriter::named_values(const Names& names, size_t count, Name&& name, At&& at,
                              bool with_origin) {
-  Json details;
+  Json::object_t details;
   used_.clear();
+  if (!many_used_.empty()) many_used_.clear();
   stream_.key(names.values).open('{');
   for (size_t i = 0; i < count; ++i) {
     const auto key = key_of(name(i), i);
     const auto value = at(i);
     value_writer_.write(stream_.key(key), value, with_origin);
     if (auto more = value_writer_.detail(value, with_origin); !more.is_null())
-      details.emplace(key, std::move(more));
+      details.push_back(
+          {std::string(key), std::move(more)});  // `emplace` would look through all keys
   }
   stream_.close('}');
-  detail(names.details, details);
+  detail(names.details, details.empty() ? Json() : Json(std::move(details)));
 }
 
 void RowWriter::attributes(const Module& module) {
