@@ -230,12 +230,21 @@ void RowWriter::module_row(size_t i, const Module& module) {
   values_.write(stream_, TMETER_AXIS_MODULE, i);
 }
 
+// Most operators have a few arguments, which are compared faster than hashed.
+bool RowWriter::is_new(std::string_view name) {
+  constexpr size_t kFewNames = 32;
+  if (many_used_.empty() && used_.size() < kFewNames) {
+    if (std::find(used_.begin(), used_.end(), name) != used_.end()) return false;
+    used_.push_back(name);
+    return true;
+  }
+  if (many_used_.empty()) many_used_.insert(used_.begin(), used_.end());
+  return many_used_.insert(name).second;
+}
+
 // An empty name, or one that is taken, is replaced by the position: "#3".
 std::string_view RowWriter::key_of(std::string_view name, size_t position) {
-  const bool taken = name.empty() || name.starts_with('#') ||
-                     std::find(used_.begin(), used_.end(), name) != used_.end();
-  used_.push_back(name);
-  if (!taken) return name;
+  if (!name.empty() && !name.starts_with('#') && is_new(name)) return name;
   return numbered_ = "#" + std::to_string(position);
 }
 
@@ -244,6 +253,7 @@ void RowWriter::named_values(const Names& names, size_t count, Name&& name, At&&
                              bool with_origin) {
   std::vector<std::pair<std::string, tmeter::Value>> detailed;  // by key
   used_.clear();
+  if (!many_used_.empty()) many_used_.clear();
   stream_.key(std::string_view(names.values)).open('{');
   for (size_t i = 0; i < count; ++i) {
     const auto key = key_of(name(i), i);
