@@ -139,6 +139,28 @@ def test_what_only_the_exported_model_does_is_said(model, inputs):
     assert any("does otherwise when it is exported" in w for w in result.warnings)
 
 
+def test_the_same_products_in_other_words_are_no_difference():
+    """A mask that is made when exported alone, and a product by another operator of the same size."""
+
+    class Masked(nn.Module):
+        def forward(self, q):
+            mask = torch.zeros(4, 4) if torch.compiler.is_exporting() else None
+            y = nn.functional.scaled_dot_product_attention(q, q, q, mask)
+            return torch.bmm(y[0], y[0].mT) if mask is None else torch.matmul(y[0], y[0].mT)
+
+    result = analyze(Masked(), torch.zeros(1, 2, 4, 8), via="torch.export")
+    assert (result.status("macs"), result.warnings) == (None, ())
+
+
+def test_a_strict_export_that_lacks_parameters_is_not_taken():
+    class Unused(Two):
+        def forward(self, x):
+            return self.eight(x)
+
+    compared = analyze(Unused(), X, via="all").export
+    assert "parameters are left out" in dict(compared.failed)["torch.export, strict"]
+
+
 def test_ways_are_compared():
     agreed = analyze(nn.Linear(4, 8), X, via="all")
     assert agreed.warnings == ()

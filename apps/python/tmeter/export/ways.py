@@ -374,11 +374,24 @@ def _export(task: Task, *, strict: bool, open_batch: bool = False) -> Exported:
         options["dynamic_shapes"] = _by_argument(model, example, *tree)
     with torch.no_grad() if _is_quantized(task.model) else contextlib.nullcontext():
         program = torch.export.export(model, example.args, example.kwargs or None, **options)
+    if strict:
+        _require_all_parameters(task.model, program)
     if shadow.asked or strict:
         _compare_branches(task)
     path = task.path(".pt2")
     save_program(program, path, task.model if task.weights else None, task.note())
     return Exported(path)
+
+
+def _require_all_parameters(model: nn.Module, program: torch.export.ExportedProgram) -> None:
+    """The strict mode leaves out those that forward does not use, and totals would lack them."""
+    used = set(program.graph_signature.inputs_to_parameters.values())
+    names: dict[int, list[str]] = {}  # a tied one has several
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), []).append(name)
+    missing = [of_one[0] for of_one in names.values() if not used.intersection(of_one)]
+    if missing:
+        raise RuntimeError(f"{len(missing)} parameters are left out, such as {missing[0]}")
 
 
 def _by_argument(
