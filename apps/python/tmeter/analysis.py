@@ -76,9 +76,9 @@ def analyze(
     if via not in ("auto", "torch.export", "all"):
         raise UsageError(f"via={via!r}: 'auto', 'torch.export' or 'all' is expected")
     names = _names(plugins)
-    arguments = _arguments(names, options, hardware, bind, threads, timeout, max_memory, trust)
-    if request:
-        arguments.append(f"--columns={','.join(_names(request))}")
+    arguments = _arguments(
+        names, request, options, hardware, bind, threads, timeout, max_memory, trust
+    )
     if isinstance(model, (str, os.PathLike)):
         return _result(analyse(Path(model), [*arguments, *command_line_inputs(inputs)]))
     if isinstance(model, type):
@@ -146,6 +146,7 @@ def _differences(one: dict[str, Any], other: dict[str, Any]) -> str:
 
 def command_line_of(
     plugins: str | Sequence[str] | None,
+    request: str | Sequence[str] | None,
     options: Mapping[str, object] | None,
     hardware: str | os.PathLike[str] | None,
     threads: int | None,
@@ -153,7 +154,9 @@ def command_line_of(
     max_memory: int | str | None,
 ) -> list[str]:
     """The arguments of the program that say how to analyse, for files on other machines."""
-    return _arguments(_names(plugins), options, hardware, None, threads, timeout, max_memory, False)
+    return _arguments(
+        _names(plugins), request, options, hardware, None, threads, timeout, max_memory, False
+    )
 
 
 _Analysed = tuple[dict[str, Any], Completed]
@@ -166,16 +169,17 @@ def _result(found: _Analysed, export: ExportInfo | None = None) -> Result:
     return Result(report, export, done.messages)
 
 
-def _names(plugins: str | Sequence[str] | None) -> list[str]:
-    if plugins is None:
+def _names(said: str | Sequence[str] | None) -> list[str]:
+    if said is None:
         return []
-    if isinstance(plugins, str):
-        plugins = plugins.split(",")
-    return [name.strip() for name in plugins if name.strip()]
+    if isinstance(said, str):
+        said = said.split(",")
+    return [name.strip() for name in said if name.strip()]
 
 
 def _arguments(
     plugins: Sequence[str],
+    request: str | Sequence[str] | None,
     options: Mapping[str, object] | None,
     hardware: str | os.PathLike[str] | None,
     bind: Mapping[str, int] | None,
@@ -185,6 +189,9 @@ def _arguments(
     trust: bool,
 ) -> list[str]:
     arguments = [f"--plugins={','.join(plugins)}"] if plugins else []
+    requested = _names(request)
+    if requested:
+        arguments.append(f"--columns={','.join(requested)}")
     for key, value in (options or {}).items():
         if "." not in key:
             raise UsageError(f"option {key!r}: PLUGIN.KEY is expected, as in flops.convention")

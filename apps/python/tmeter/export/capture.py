@@ -65,15 +65,14 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
                 result = self._like(chosen)
             if result is None:
                 raise
-            if not isinstance(result, (torch.Tensor, tuple, list)):
-                return result  # reading a number is no operator of the model
-            if chosen is None:
+            if chosen is None and isinstance(result, (torch.Tensor, tuple, list)):
                 result = self._fake(result)
+        if isinstance(result, (bool, int, float, complex)):
+            return result  # reading a number is no operator of the model
         self._values.note(func, args, kwargs, result)
         written = _WRITTEN_AS.get(func, func)
         self._program.add(Row(written, given, self._calls.stack(), _place()), result)
         return result
-
 
     def _fake(self, real: Any) -> Any:
         if not isinstance(real, torch.Tensor):
