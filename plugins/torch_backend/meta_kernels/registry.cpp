@@ -62,10 +62,11 @@ bool is_composite(const c10::OperatorHandle& op) {
          op.hasKernelForDispatchKey(Key::CompositeExplicitAutogradNonFunctional);
 }
 
-void register_entry(torch::Library& library, const KernelEntry& entry) {
+void register_entry(torch::Library& library, const KernelEntry& entry,
+                    c10::DispatchKey key = c10::DispatchKey::Meta) {
   for (const auto& form : forms(entry.op)) {
     const auto op = c10::Dispatcher::singleton().findSchema(form);
-    if (!op || op->hasKernelForDispatchKey(c10::DispatchKey::Meta)) continue;
+    if (!op || op->hasKernelForDispatchKey(key)) continue;
     if (is_composite(*op) && !entry.replaces_stub) continue;
     const auto name = form.name.substr(form.name.find("::") + 2);
     const auto full = form.overload_name.empty() ? name : name + "." + form.overload_name;
@@ -105,6 +106,8 @@ struct Registrations {
         register_entry(library_of(entry.op), entry);
       }
     }
+    for (const auto& entry : sparse_kernels())
+      register_entry(sparse, entry, c10::DispatchKey::SparseCsrMeta);
   }
 
   torch::Library& library_of(std::string_view op) {
@@ -118,6 +121,7 @@ struct Registrations {
   Library vision{Library::IMPL, "torchvision", c10::DispatchKey::Meta, __FILE__, __LINE__};
   Library quantized{Library::IMPL, "quantized", c10::DispatchKey::Meta, __FILE__, __LINE__};
   Library aten{Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__};
+  Library sparse{Library::IMPL, "aten", c10::DispatchKey::SparseCsrMeta, __FILE__, __LINE__};
 };
 
 }  // namespace
