@@ -61,7 +61,10 @@ struct Loading {
 
   void run(const std::vector<InputSet>& sets, bool may_ask) const {
     ForeignOperators foreign(file.declarations(), call);
-    const auto chosen = choose(sets, file, tree, foreign, limits, call, may_ask || values_on > 0);
+    const auto first = choose(sets, file, tree, foreign, limits, call, may_ask || values_on > 0);
+    sizes_are_assumed() = first.undecided && !RealValues(file).missing_weight().empty();
+    const auto chosen =
+        sizes_are_assumed() ? choose(sets, file, tree, foreign, limits, call, may_ask) : first;
     if (chosen.undecided) {
       run_with_values(chosen, undecided_text(*chosen.undecided), foreign);
     } else if (values_on > 0 && !chosen.assumed.empty() &&
@@ -119,6 +122,7 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);  // there is no bulk work: starting threads would cost more than they give
   note_untried_version(call);
   kept() = {};
+  sizes_are_assumed() = false;
   Stopwatch watch(call);
   open_operator_libraries(call.option_text("op-library"));
   register_meta_kernels();

@@ -4,6 +4,8 @@
 // For the last kind the answer is the upper bound (every element counts); unique values, which
 // steer loops more often than they are computed with, are taken for one. Either is said in the
 // report.
+#include <algorithm>
+
 #include "meta_kernels/registry.hpp"
 #include "run/decisions.hpp"
 #include "run/evaluator.hpp"
@@ -116,6 +118,24 @@ void local_scalar(KernelCall& call) {
   call.answer(at::isFloatingType(dtype) ? at::Scalar(1.0) : at::Scalar(int64_t{1}));
 }
 
+/// As many as the numbers in `repeats` say together.
+void repeat_interleave(KernelCall& call) {
+  const auto repeats = call.tensor("repeats");
+  if (call.has("output_size")) return call.give(like(repeats, {call.integer("output_size")}));
+  if (!sizes_are_assumed()) needs_value(call);
+  assumption() = Assumption::kNumberOne;
+  call.give(like(repeats, repeats.sizes()));
+}
+
+/// As many as the largest number, and one.
+void bincount(KernelCall& call) {
+  if (!sizes_are_assumed()) needs_value(call);
+  assumption() = Assumption::kNumberOne;
+  const auto x = call.tensor("self");
+  const auto size = std::max<int64_t>(call.integer("minlength"), 2);
+  call.give(like(x, {size}, call.has("weights") ? at::kDouble : at::kLong));
+}
+
 constexpr KernelEntry kIndexingTable[] = {
     {"aten::index_select", index_select},
     {"aten::take", take},
@@ -137,8 +157,8 @@ constexpr KernelEntry kIndexingTable[] = {
     {"torchvision::nms", nms},
     {"aten::_local_scalar_dense", local_scalar},
     {"aten::equal", equal},
-    {"aten::bincount", needs_value},
-    {"aten::repeat_interleave.Tensor", needs_value},
+    {"aten::bincount", bincount},
+    {"aten::repeat_interleave.Tensor", repeat_interleave},
 };
 
 }  // namespace

@@ -11,11 +11,13 @@ at::TensorOptions dense_like(const at::Tensor& t, at::ScalarType dtype) {
   return at::TensorOptions().device(t.device()).dtype(dtype);
 }
 
-/// Each element of the left one meets at most a row of the right one.
+/// Each element of the left one meets at most each of the right one, once.
 int64_t most_elements(const at::Tensor& a, const at::Tensor& b) {
-  const int64_t all = c10::multiply_integers({a.size(0), b.size(1)});
-  const int64_t left = a._nnz(), right = b._nnz();
-  return right != 0 && left > all / right ? all : left * right;
+  int64_t all = 0, pairs = 0;
+  const bool many = __builtin_mul_overflow(a.size(0), b.size(1), &all);
+  if (__builtin_mul_overflow(a._nnz(), b._nnz(), &pairs)) pairs = all;
+  TORCH_CHECK(!many, "makes a matrix of more elements than can be counted");
+  return std::min(all, pairs);
 }
 
 void sparse_product(KernelCall& call) {

@@ -190,4 +190,9 @@ bool& next_value_decides() {
   return decides;
 }
 
+bool& sizes_are_assumed() {
+  thread_local bool assumed = false;
+  return assumed;
+}
+
 }  // namespace tmeter::torch_backend

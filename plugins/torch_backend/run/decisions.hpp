@@ -16,4 +16,8 @@ bool mark_decisions(const torch::jit::CompilationUnit& code);
 /// True between such a mark and the reading it belongs to, in the running thread.
 bool& next_value_decides();
 
+/// True where there are no values to run the program with: what only sets a size is taken for one
+/// then. In the running thread.
+bool& sizes_are_assumed();
+
 }  // namespace tmeter::torch_backend

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .places import is_of_others
+from .places import is_of_others, place_of
 
 
 class _Watched(int):
@@ -22,7 +22,7 @@ class _Watched(int):
     def _noted(self) -> int:
         frame = sys._getframe(2)
         if is_of_others(frame):
-            self.places.append(f"{frame.f_code.co_filename}:{frame.f_lineno}")
+            self.places.append(place_of(frame))
         return 1
 
     def __bool__(self) -> bool:

@@ -160,6 +160,7 @@ def _ways(
     ]
     if quick and torch_version() >= _QUICK_SINCE:
         ways.insert(0, ("dispatch on fake tensors", _capture))
+        ways.insert(3, ("dispatch on fake tensors, on these inputs", _capture_on_inputs))
     batch = _batch_of(example)
     if dynamic_batch is True and batch is None:
         raise InputError(
@@ -272,7 +273,7 @@ def _fake(
         elsewhere = tensor.device != home and tensor.layout == torch.strided
         made = like(tensor, home) if elsewhere else fake(tensor)
         if known_inputs:
-            values.give(made, _value_of_input(tensor))
+            values.give(made, _value_of_input(tensor), of_input=True)
         return made
 
     def weight(tensor: torch.Tensor) -> torch.Tensor:
@@ -336,7 +337,23 @@ def _capture(task: Task) -> Exported:
     return Exported(path)
 
 
-def _captured(task: Task, *, exporting: bool, known_inputs: bool = False) -> Program:
+def _capture_on_inputs(task: Task) -> Exported:
+    """As the model is when nobody exports it; what it asks of the inputs is answered, and told."""
+    if any(t.is_meta for t in task.example.tensors()):
+        raise ValueError("the inputs are sizes without values")
+    places: list[str] = []
+    program = _captured(task, exporting=False, known_inputs=True, places=places)
+    if places:
+        task.assumed.append(_decided_by_data(places, "followed once, on the inputs given"))
+    path = task.path(".pt2")
+    program.save(path, task.note())
+    return Exported(path)
+
+
+def _captured(
+    task: Task, *, exporting: bool, known_inputs: bool = False, places: list[str] | None = None
+) -> Program:
+    """`places` gets the lines that ask the inputs, where these are known."""
     from .capture import capture  # where torch has other insides it fails alone
 
     own = replace(task, notes=[])
@@ -344,6 +361,8 @@ def _captured(task: Task, *, exporting: bool, known_inputs: bool = False) -> Pro
     shadow = _fake(own, mode, quick=True, known_inputs=known_inputs)
     program = capture(shadow.model, shadow.example, mode, shadow.values, exporting=exporting)
     task.notes += own.notes
+    if places is not None:
+        places += shadow.values.places
     return program
 
 
@@ -419,7 +438,9 @@ def _trace(task: Task) -> Exported:
         script = traced(model, example, task.model if task.weights else None)
     places = _places_that_read_data(replace(task, notes=[]))
     if places:
-        task.assumed.append(_decided_by_data(places))
+        task.assumed.append(
+            _decided_by_data(places, "traced once, on the inputs given and weights of zeros")
+        )
     path = task.path(".pt")
     save_script(script, path, task.note())
     return Exported(path)
@@ -451,11 +472,11 @@ def _state(model: nn.Module) -> list[torch.Tensor]:
     return [*model.parameters(), *model.buffers()]
 
 
-def _decided_by_data(places: list[str]) -> str:
+def _decided_by_data(places: list[str], how: str) -> str:
     named = ", ".join(places[:3]) + (f" and {len(places) - 3} more lines" if len(places) > 3 else "")
     return (
-        f"data decides at {named}: the model was traced once, on the inputs given and weights of "
-        "zeros, and other data may take other branches or sizes"
+        f"data decides at {named}: the model was {how}, and other data may take other branches or "
+        "sizes"
     )
 
 
