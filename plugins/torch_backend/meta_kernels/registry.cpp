@@ -62,16 +62,19 @@ bool is_composite(const c10::OperatorHandle& op) {
          op.hasKernelForDispatchKey(Key::CompositeExplicitAutogradNonFunctional);
 }
 
-void register_entry(torch::Library& library, const KernelEntry& entry,
-                    c10::DispatchKey key = c10::DispatchKey::Meta) {
+void register_form(torch::Library& library, const c10::OperatorName& form, Kernel kernel) {
+  const auto name = form.name.substr(form.name.find("::") + 2);
+  const auto full = form.overload_name.empty() ? name : name + "." + form.overload_name;
+  library.impl(full.c_str(),
+               torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Adapter>(kernel)));
+}
+
+void register_entry(torch::Library& library, const KernelEntry& entry) {
   for (const auto& form : forms(entry.op)) {
     const auto op = c10::Dispatcher::singleton().findSchema(form);
-    if (!op || op->hasKernelForDispatchKey(key)) continue;
+    if (!op || op->hasKernelForDispatchKey(c10::DispatchKey::Meta)) continue;
     if (is_composite(*op) && !entry.replaces_stub) continue;
-    const auto name = form.name.substr(form.name.find("::") + 2);
-    const auto full = form.overload_name.empty() ? name : name + "." + form.overload_name;
-    library.impl(full.c_str(),
-                 torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Adapter>(entry.kernel)));
+    register_form(library, form, entry.kernel);
   }
 }
 
@@ -92,6 +95,11 @@ constexpr const char* kVisionSchemas[] = {
     "SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor",
 };
 
+/// Swallows the warning that a kernel is replaced, as is meant.
+class Unheard final : public c10::WarningHandler {
+  void process(const c10::Warning&) override {}
+};
+
 struct Registrations {
   Registrations() {
     for (const char* schema : kVisionSchemas) {
@@ -106,8 +114,13 @@ struct Registrations {
         register_entry(library_of(entry.op), entry);
       }
     }
-    for (const auto& entry : sparse_kernels())
-      register_entry(sparse, entry, c10::DispatchKey::SparseCsrMeta);
+    Unheard unheard;
+    const c10::WarningUtils::WarningHandlerGuard guard(&unheard);
+    // LibTorch's look at elements, which are not there. Only the functional form: the elements of what the others write would have to follow.
+    for (const auto& entry : sparse_kernels()) {
+      const auto form = forms(entry.op).front();
+      if (c10::Dispatcher::singleton().findSchema(form)) register_form(sparse, form, entry.kernel);
+    }
   }
 
   torch::Library& library_of(std::string_view op) {

@@ -20,8 +20,9 @@ int64_t most_elements(const at::Tensor& a, const at::Tensor& b) {
   return std::min(all, pairs);
 }
 
+// LibTorch asks for the product of two as one that is added to nothing.
 void sparse_product(KernelCall& call) {
-  const auto a = call.tensor("self"), b = call.tensor("mat2");
+  const auto a = call.tensor("mat1"), b = call.tensor("mat2");
   TORCH_CHECK(a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(0),
               "takes matrices whose inner sizes agree, got ", a.sizes(), " and ", b.sizes());
   const Dims out{a.size(0), b.size(1)};
@@ -46,8 +47,9 @@ void to_coordinates(KernelCall& call) {
 }
 
 constexpr KernelEntry kSparseTable[] = {
-    {"aten::mm", sparse_product},
+    {"aten::addmm", sparse_product},
     {"aten::_to_sparse", to_coordinates},
+    {"aten::_to_sparse.sparse_dim", to_coordinates},
 };
 
 }  // namespace

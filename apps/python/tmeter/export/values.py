@@ -41,9 +41,15 @@ def worth_keeping(tensor: torch.Tensor) -> bool:
 
 
 class Values:
-    """What is known of the fake tensors of one call."""
+    """What is known of the fake tensors of one call.
 
-    def __init__(self) -> None:
+    Args:
+        kept: elements of a tensor that is worked out.
+    """
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._shared: set[int] = set()  # storages that are the module's own
         self._pending: list[tuple[Any, Any, Any, list[weakref.ref[torch.Tensor]]]] = []
         self._overwritten: set[int] = set()  # storages
         self._plain: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
@@ -52,6 +58,11 @@ class Values:
     def give(self, fake: torch.Tensor, real: torch.Tensor, *, of_input: bool = False) -> None:
         setattr(fake, _VALUE, real.detach().cpu().clone())
         setattr(fake, _OF_INPUT, of_input)
+
+    def share(self, fake: torch.Tensor, weight: torch.Tensor) -> None:
+        """Gives a value that nothing here may write."""
+        setattr(fake, _VALUE, weight.detach())
+        self._shared.add(weight.untyped_storage()._cdata)
 
     def note(self, operator: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Weakly: with a second reference to it torch would hand a copy of the result to the model."""
@@ -109,7 +120,10 @@ class Values:
         self, operator: Any, args: Any, kwargs: Any, result: list[weakref.ref[torch.Tensor]]
     ) -> None:
         made = [reference() for reference in result]
-        usable = not _is_undefined(operator) and all(t is None or t.numel() <= KEPT for t in made)
+        usable = not _is_undefined(operator) and all(
+            t is None or t.numel() <= self._kept for t in made
+        )
+        usable = usable and not any(self._is_shared(t) for t in _written(operator, args, kwargs))
         if usable and self._are_known(args, kwargs):
             try:
                 real = operator(*self._real(args), **self._real(kwargs))
@@ -122,13 +136,15 @@ class Values:
                         setattr(fake, _VALUE, value)
                         setattr(fake, _OF_INPUT, of_input)
                 return
-        for wanted, given in _with_schema(operator, args, kwargs):
-            if wanted.alias_info is not None and wanted.alias_info.is_write:
-                for tensor in _tensors(given):
-                    old = getattr(tensor, _VALUE, None)
-                    if old is not None:
-                        self._overwritten.add(old.untyped_storage()._cdata)
-                        self._plain[id(old)] = (old, old)  # keeps the storage's address
+        for tensor in _written(operator, args, kwargs):
+            old = getattr(tensor, _VALUE, None)
+            if old is not None:
+                self._overwritten.add(old.untyped_storage()._cdata)
+                self._plain[id(old)] = (old, old)  # keeps the storage's address
+
+    def _is_shared(self, tensor: torch.Tensor) -> bool:
+        value = getattr(tensor, _VALUE, None)
+        return value is not None and value.untyped_storage()._cdata in self._shared
 
 
 def _tensors(tree: Any) -> list[torch.Tensor]:
@@ -145,6 +161,12 @@ def _with_schema(operator: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, A
             yield wanted, args[i]
         elif wanted.name in kwargs:
             yield wanted, kwargs[wanted.name]
+
+
+def _written(operator: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
+    for wanted, given in _with_schema(operator, args, kwargs):
+        if wanted.alias_info is not None and wanted.alias_info.is_write:
+            yield from _tensors(given)
 
 
 def _is_undefined(operator: Any) -> bool:

@@ -161,6 +161,7 @@ def _ways(
     if quick and torch_version() >= _QUICK_SINCE:
         ways.insert(0, ("dispatch on fake tensors", _capture))
         ways.insert(3, ("dispatch on fake tensors, on these inputs", _capture_on_inputs))
+        ways.append(("dispatch on fake tensors, on these inputs and weights", _capture_on_weights))
     batch = _batch_of(example)
     if dynamic_batch is True and batch is None:
         raise InputError(
@@ -246,15 +247,21 @@ class _Shadow:
 
 
 def _fake(
-    task: Task, mode: FakeTensorMode, *, quick: bool = False, known_inputs: bool = False
+    task: Task,
+    mode: FakeTensorMode,
+    *,
+    quick: bool = False,
+    known_inputs: bool = False,
+    known_weights: bool = False,
 ) -> _Shadow:
     """The shadow and its arguments as fake tensors of one mode, where the module's weights are.
 
     Args:
         quick: weights are made at once, not by the mode, which also remembers whose views they are.
         known_inputs: the inputs' values are known, too: those given, zeros, ones of masks.
+        known_weights: all weights' values are known, not only those of small ones.
     """
-    values = Values()
+    values = Values(sys.maxsize) if known_weights else Values()
     home = _device_of(task.model)
 
     def like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
@@ -283,6 +290,8 @@ def _fake(
             made = _fake_weight(tensor, mode, home if tensor.is_meta else tensor.device)
         if worth_keeping(tensor):
             values.give(made, tensor)
+        elif known_weights:
+            values.share(made, tensor)
         return made
 
     model, notes = shadow_of(task.model, weight)
@@ -341,8 +350,30 @@ def _capture_on_inputs(task: Task) -> Exported:
     """As the model is when nobody exports it; what it asks of the inputs is answered, and told."""
     if any(t.is_meta for t in task.example.tensors()):
         raise ValueError("the inputs are sizes without values")
+    return _told(task, known_weights=False)
+
+
+#: Elements of all weights with which a model is run for real, for what it asks of them.
+_RUN = 1 << 28
+
+
+def _capture_on_weights(task: Task) -> Exported:
+    """The last resort: what the answer follows from is worked out for real, as far back as it goes."""
+    weights = _state(task.model)
+    if not all(t.device.type == "cpu" and t.layout == torch.strided for t in weights):
+        raise ValueError("weights are not in the memory of the CPU")
+    if sum(t.numel() for t in weights) > _RUN:
+        raise ValueError(f"the model has more than {_RUN:,} weights, with which it is not run")
+    if any(t.is_meta for t in task.example.tensors()):
+        raise ValueError("the inputs are sizes without values")
+    return _told(task, known_weights=True)
+
+
+def _told(task: Task, *, known_weights: bool) -> Exported:
     places: list[str] = []
-    program = _captured(task, exporting=False, known_inputs=True, places=places)
+    program = _captured(
+        task, exporting=False, known_inputs=True, known_weights=known_weights, places=places
+    )
     if places:
         task.assumed.append(_decided_by_data(places, "followed once, on the inputs given"))
     path = task.path(".pt2")
@@ -351,14 +382,21 @@ def _capture_on_inputs(task: Task) -> Exported:
 
 
 def _captured(
-    task: Task, *, exporting: bool, known_inputs: bool = False, places: list[str] | None = None
+    task: Task,
+    *,
+    exporting: bool,
+    known_inputs: bool = False,
+    known_weights: bool = False,
+    places: list[str] | None = None,
 ) -> Program:
     """`places` gets the lines that ask the inputs, where these are known."""
     from .capture import capture  # where torch has other insides it fails alone
 
     own = replace(task, notes=[])
     mode = FakeTensorMode(allow_non_fake_inputs=True)
-    shadow = _fake(own, mode, quick=True, known_inputs=known_inputs)
+    shadow = _fake(
+        own, mode, quick=True, known_inputs=known_inputs, known_weights=known_weights
+    )
     program = capture(shadow.model, shadow.example, mode, shadow.values, exporting=exporting)
     task.notes += own.notes
     if places is not None:
