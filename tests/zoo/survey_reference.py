@@ -9,6 +9,9 @@ def reference(model, inputs):
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
+    if isinstance(model, torch.jit.ScriptModule):
+        for _ in range(3):  # it is optimized then, which FlopCounterMode would disturb
+            model(*copy.deepcopy(inputs))
     # The fused kernel of recurrent layers on the CPU is one operator, without a formula.
     with torch.no_grad(), torch.backends.mkldnn.flags(enabled=False), FlopCounterMode(
         display=False, custom_mapping=formulas()

@@ -191,8 +191,10 @@ def _batch_of(example: Example) -> int | None:
 
 def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[Attempt[T]]:
     """Each way with what `use` made of its file, or with why it failed."""
-    depends_on_data = any_worked = False
+    depends_on_data = any_worked = asks = False
     for name, way in ways:
+        if way in (_capture_on_inputs, _capture_on_weights) and not asks:
+            continue  # what they answer nobody asked
         if depends_on_data and name.startswith("torch.export"):
             continue  # it will not find another answer
         if way is _script and not any_worked:
@@ -211,7 +213,10 @@ def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[
         except Exception as error:
             outcome = error
             # The quick way has no sizes that are open, with which torch.export gets further.
-            depends_on_data = way is not _capture and _depends_on_data(error)
+            if way is _capture:
+                asks = _depends_on_data(error) or _depends_on_data(error.__context__)
+            else:
+                depends_on_data = _depends_on_data(error)
         yield Attempt(name, outcome, tuple(dict.fromkeys(own.notes)), tuple(own.assumed))
 
 
@@ -538,9 +543,17 @@ def _said_by_name(task: Task) -> dict[str, str]:
 def _require_it_runs(task: Task) -> None:
     refusal = _refusal(task)
     if refusal is not None:
+        shapes = any(t.is_meta for t in task.example.tensors())
         raise InputError(
             f"{type(task.model).__name__} does not run on these inputs: {one_line(refusal)}"
+            + (_SHAPES if shapes else "")
         ) from refusal
+
+
+_SHAPES = (
+    " (whole numbers in a tuple or list are taken for a shape, unless the annotation or default of "
+    "forward's parameter says otherwise)"
+)
 
 
 def _refusal(task: Task) -> Exception | None:
@@ -557,7 +570,7 @@ def _refusal(task: Task) -> Exception | None:
     return None
 
 
-def _depends_on_data(error: Exception) -> bool:
+def _depends_on_data(error: BaseException | None) -> bool:
     name = type(error).__name__
     return "DataDependent" in name or "DynamicOutputShape" in name or "Unbacked" in name
 
