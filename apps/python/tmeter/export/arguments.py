@@ -115,7 +115,7 @@ def _value(model: nn.Module, value: Any, name: str) -> Any:
     if isinstance(value, (list, tuple)):
         items = [_value(model, v, name) for v in value]
         named = hasattr(value, "_fields")
-        return type(value)._make(items) if named else type(value)(items)  # type: ignore[attr-defined]
+        return type(value)._make(items) if named else type(value)(items)  # type: ignore[union-attr]
     if isinstance(value, dict):
         return with_items(value, {k: _value(model, v, str(k)) for k, v in value.items()})
     if isinstance(value, Iterator):

@@ -136,7 +136,7 @@ def _again(value: Any, items: list[tuple[str, Any]]) -> Any:
     if isinstance(value, (list, tuple)):
         plain = [item for _, item in items]
         named = hasattr(value, "_fields")
-        return type(value)._make(plain) if named else type(value)(plain)  # type: ignore[attr-defined]
+        return type(value)._make(plain) if named else type(value)(plain)  # type: ignore[union-attr]
     other = copy.copy(value)
     for key, item in items:
         object.__setattr__(other, key, item)
