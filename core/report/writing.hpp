@@ -15,9 +15,13 @@ enum class ColorMode { kAuto, kAlways, kNever };
 /// What standard output is.
 struct Screen {
   bool color = false, color_in_files = false;
-  int columns = 0;  // terminal width, 0 when it is none
+  int columns = 0;  // terminal width, 0 for other destinations
 };
 Screen this_screen(ColorMode mode);
+
+/// Writes one report to the outlet's target `i`.
+void write_report(Registry& registry, const Report& report, const ReportTarget& target, size_t i,
+                  const Screen& screen, Outlet& outlet);
 
 /// Report i goes to the outlet's target i. Each target has a writer.
 void write_reports(Registry& registry, const Report& report,

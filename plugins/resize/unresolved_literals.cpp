@@ -5,14 +5,14 @@
 
 #include "rules.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 namespace {
 
-struct StakeRow {
+struct SizeLiteral {
   std::string_view op;  // beginning of the name
   std::string_view argument;
 };
-constexpr std::array<StakeRow, 25> kStakes{{
+constexpr std::array<SizeLiteral, 25> kSizeLiterals{{
     {"aten::upsample_", "output_size"},
     {"aten::_upsample_", "output_size"},
     {"aten::adaptive_", "output_size"},
@@ -61,7 +61,7 @@ SizeChanges changes_of_inputs(const Graph& graph, const Known& known) {
   return out;
 }
 
-/// Sizes of 1 are everywhere and mean nothing.
+/// The number of literals equal to a changed size. 1 does not count, because it is too common.
 size_t equal_to_changed(const Value& v, const SizeChanges& changes) {
   size_t count = 0;
   for (size_t i = 0; i < v.size(); ++i) count += equal_to_changed(v[i], changes);
@@ -72,8 +72,8 @@ size_t equal_to_changed(const Value& v, const SizeChanges& changes) {
   return count + (changed ? 1 : 0);
 }
 
-/// Both ends of a piece of a table as long as the input, or a multiple: table[m - n : m + n] with n
-/// the length, as DeBERTa takes its relative positions. Nothing there changes by itself.
+/// Both ends of a slice that is as long as the input, or a multiple of it, from a table that does
+/// not change: table[m - n : m + n], as DeBERTa takes its relative positions.
 size_t slice_left(const Node& node, const Known& known, const SizeChanges& inputs) {
   const auto start = node.arg("start"), end = node.arg("end");
   const auto is_plain = [](const Value& v) {
@@ -87,8 +87,8 @@ size_t slice_left(const Node& node, const Known& known, const SizeChanges& input
   return follows && changes_at(node, known).empty() ? 2 : 0;
 }
 
-/// Pads of dims that have changed, before anything but a convolution or pooling: all but nothing
-/// can be said of them. All zero, too: nobody writes such a pad, it was computed.
+/// Pads of changed dims before other operators than convolution and pooling. They cannot be judged.
+/// A pad of zeros counts too, because it was computed.
 size_t pads_left(const Node& node, const Known& known) {
   const auto pads = node.arg("pad");
   const auto before = sizes_of(node.arg(size_t{0}).shape());
@@ -103,8 +103,8 @@ size_t pads_left(const Node& node, const Known& known) {
   return count > 0 ? count : zeros;
 }
 
-/// Of an operator outside LibTorch any number may be a size.
-size_t stakes_of_rule(const Node& node, const Known& known) {
+/// Any number of an operator that LibTorch lacks may be a size.
+size_t literals_of_rule(const Node& node, const Known& known) {
   const auto changes = changes_at(node, known);
   size_t count = 0;
   for (size_t i = 0; i < node.arg_count(); ++i) count += equal_to_changed(node.arg(i), changes);
@@ -113,15 +113,15 @@ size_t stakes_of_rule(const Node& node, const Known& known) {
 
 }  // namespace
 
-std::map<std::string, size_t> numbers_left(const Graph& recorded, const Known& known,
-                                           const Windows& windows) {
+std::map<std::string, size_t> unresolved_literals(const Graph& recorded, const Known& known,
+                                                  const ConvPoolPadding& padding) {
   std::map<std::string, size_t> out;
   const auto inputs = changes_of_inputs(recorded, known);
   for (const auto& node : recorded.nodes()) {
     if (known.literals.contains(node.index()) || is_of_torch_nn(node)) continue;
-    if (const auto count = is_of_libtorch(node) ? 0 : stakes_of_rule(node, known))
+    if (const auto count = is_of_libtorch(node) ? 0 : literals_of_rule(node, known))
       out[full_name(node)] += count;
-    for (const auto& row : kStakes) {
+    for (const auto& row : kSizeLiterals) {
       if (!node.op().starts_with(row.op)) continue;
       auto changes = changes_at(node, known);
       if (changes.empty()) changes = inputs;
@@ -129,10 +129,10 @@ std::map<std::string, size_t> numbers_left(const Graph& recorded, const Known& k
         out[full_name(node)] += count;
     }
     if (const auto count = slice_left(node, known, inputs)) out[full_name(node)] += count;
-    if (!is_padding(node) || windows.padded_at(node)) continue;
+    if (!is_padding(node) || padding.padded_at(node)) continue;
     if (const auto count = pads_left(node, known)) out[full_name(node)] += count;
   }
   return out;
 }
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

@@ -78,7 +78,19 @@ class WhatTheReportSays(CliTest):
 
     def test_the_plugin_that_did_it_is_named(self):
         plugins = [p["id"] for p in report(RESNET, "--input", "8x3x224x224")["plugins"]]
-        self.assertIn("org.tmeter.torch-backend", plugins)
+        self.assertIn("org.tmeter.resize", plugins)
+        self.assertNotIn("org.tmeter.torch-backend", plugins)
+
+    def test_beside_the_loader_of_torchscript_in_one_process(self):
+        """Both plugins register meta kernels with LibTorch, and each must meet its own."""
+        script, exported = MODELS / "resnet50.traced.pt", VIT
+        alone = [report(model, "--input", "8x3x224x224")["totals"] for model in (script, exported)]
+        for before, after, totals in ((script, exported, alone), (exported, script, alone[::-1])):
+            done = tmeter("diff", before, after, "--input", "8x3x224x224", "--report", "diff-json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            compared = json.loads(done.stdout)["totals"]
+            for total in ("params", "macs"):
+                self.assertEqual([compared[total]["before"], compared[total]["after"]], [t[total] for t in totals])
 
     def test_and_back_again(self):
         self.assertEqual(report(RESNET, "--input", "1x3x224x224")["totals"], report(RESNET)["totals"])
@@ -98,8 +110,8 @@ class WhatTheReportSays(CliTest):
                             "--input", "4000000000x3x4000000000x4000000000")
 
     def test_a_run_that_takes_too_long_is_stopped(self):
-        self.assert_refused(6, ["torch-backend.max-operators"], VIT, "--input", "8x3x224x224",
-                            "--set", "torch-backend.max-operators=10")
+        self.assert_refused(6, ["resize.max-operators"], VIT, "--input", "8x3x224x224",
+                            "--set", "resize.max-operators=10")
 
 
 SAME = FIXTURES / "same_padding"
@@ -132,14 +144,14 @@ class PaddingThatFollowsTheSize(CliTest):
     def test_what_is_surely_same_padding_is_only_counted(self):
         warnings = self.warnings("tf_efficientnet_like", 1, 3, 65, 65)
         self.assertIn("× aten::pad", warnings)
-        self.assertNotIn("taken as", warnings)
+        self.assertNotIn("assumed to be", warnings)
 
     def test_a_reading_that_could_be_another_is_told(self):
-        self.assertIn("taken as 'same': 2 × aten::pad in ConvLayer", self.warnings("beside", 1, 3, 65, 65))
-        self.assertIn("taken as fixed: 1 × aten::pad in Downsample", self.warnings("autoencoder", 1, 3, 66, 66))
+        self.assertIn("assumed to be 'same': 2 × aten::pad in ConvLayer", self.warnings("beside", 1, 3, 65, 65))
+        self.assertIn("assumed to be fixed: 1 × aten::pad in Downsample", self.warnings("autoencoder", 1, 3, 66, 66))
 
     def test_nothing_is_told_where_both_readings_give_the_same(self):
-        self.assertNotIn("taken as", self.warnings("autoencoder", 2, 3, 96, 128))
+        self.assertNotIn("assumed to be", self.warnings("autoencoder", 2, 3, 96, 128))
 
     def test_a_pad_that_the_file_has_no_operator_for_is_added(self):
         recorded = [n["op"] for n in report(SAME / "optional_pads.pt2")["nodes"]]
@@ -207,11 +219,11 @@ class Usage(CliTest):
     def test_the_recorded_input_is_nothing_special(self):
         document = report(RESNET, "--input", "x=1x3x224x224:f32")
         self.assertEqual(document["inputs"][0]["origin"], "given")
-        self.assertNotIn("org.tmeter.torch-backend", [p["id"] for p in document["plugins"]])
+        self.assertNotIn("org.tmeter.resize", [p["id"] for p in document["plugins"]])
 
     def test_symbols_are_bound_without_a_plugin(self):
         document = report(MODELS / "dynamic_bert.pt2", *options([[8, 64]] * 3))
-        self.assertNotIn("org.tmeter.torch-backend", [p["id"] for p in document["plugins"]])
+        self.assertNotIn("org.tmeter.resize", [p["id"] for p in document["plugins"]])
         self.assertEqual({s["value"] for s in document["symbols"]}, {8, 64})
 
     def test_symbols_keep_their_ranges(self):
@@ -227,7 +239,7 @@ class Usage(CliTest):
 
     @unittest.skipIf(HAVE_TORCH, "with LibTorch it works")
     def test_without_libtorch_the_message_says_what_is_missing(self):
-        self.assert_refused(6, ["fixes input 'x' at 1x3x224x224", "torch-backend", "without LibTorch",
+        self.assert_refused(6, ["fixes input 'x' at 1x3x224x224", "'resize'", "without LibTorch",
                                 "dynamic_shapes"], RESNET, "--input", "8x3x224x224")
 
 

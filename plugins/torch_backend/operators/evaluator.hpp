@@ -1,54 +1,61 @@
 // Executes one operator of a model that has shapes but no weights.
 //
 // Every tensor is either real (on the CPU, with values) or meta (shape and type only). Inputs and
-// weights are meta. What is computed from sizes and constants alone stays real, so that loops and
-// conditions over sizes, masks and positions run as they would; anything that touches a meta tensor
-// becomes meta. A real tensor that is changed by an unknown value becomes meta itself, with all its
-// views. Devices named in the model are ignored: they say where it used to run.
+// weights are meta. Results computed from sizes and constants alone are real, so loops and
+// conditions over sizes, masks and positions run normally. A result that depends on a meta tensor
+// is meta. A real tensor into which an unknown value is written becomes meta, with all its views.
+// Devices named in the model are ignored: they belong to the machine where it was saved.
 #pragma once
 #include <unordered_map>
 #include <vector>
 
+#include "operators/evaluation_state.hpp"
 #include "operators/libtorch.hpp"
-#include "operators/meta_kernels/registry.hpp"
 #include "operators/operator_info.hpp"
 
 namespace tmeter::torch_backend {
 
-/// Thrown when a decision needs a value that only real weights and inputs could give.
-class DataDependent : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// Thrown when an operator is not run because of what it would take or do; the text follows its
-/// name.
+/// Thrown when an operator is not run because of the work it would take or of what it may do. The
+/// text follows the operator's name.
 class TooMuch : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-class ForeignOperators;
-class RealValues;
+/// Operators without an implementation in LibTorch: their library is not loaded.
+class MissingOperators {
+ public:
+  virtual ~MissingOperators() = default;
+  virtual bool contains(std::string_view op) const = 0;
+  /// Replaces the arguments by meta tensors of the results' shapes. Throws when these are unknown.
+  virtual void execute(const c10::OperatorHandle& op, const OperatorInfo& info,
+                       torch::jit::Stack& args) = 0;
+};
+
+/// Supplies values for meta tensors.
+class TensorValues {
+ public:
+  virtual ~TensorValues() = default;
+  /// The tensor itself if it has values, else one with the values that it stands for.
+  virtual at::Tensor of(const at::Tensor& tensor) = 0;
+};
 
 class Evaluator {
  public:
-  /// `real` null: without values; else every operator runs on them.
-  /// `foreign`: operators whose library is not here, `real`: values of one real run; either may be
-  /// null.
-  explicit Evaluator(ForeignOperators* foreign = nullptr, RealValues* real = nullptr)
-      : foreign_(foreign), values_(real) {}
+  /// Either may be null. With `values`, every operator runs on values.
+  explicit Evaluator(MissingOperators* missing = nullptr, TensorValues* values = nullptr)
+      : missing_(missing), values_(values) {}
 
   const OperatorInfo& info(const c10::OperatorHandle& op) { return lookup(op); }
 
   /// Replaces the operator's arguments on top of the stack by its results.
   void execute(const c10::OperatorHandle& op, torch::jit::Stack& stack);
 
-  /// What the last operator assumed because its result's size depends on values.
+  /// The assumption of the last operator, if the size of its result depends on values.
   Assumption assumed() const { return assumed_; }
 
  private:
-  bool is_foreign(const OperatorInfo& info) const;
+  bool is_missing(const OperatorInfo& info) const;
   OperatorInfo& lookup(const c10::OperatorHandle& op);
   bool execute_real(const c10::OperatorHandle& op, OperatorInfo& info, torch::jit::Stack& args);
   bool fits(const c10::OperatorHandle& op, OperatorInfo& info, const torch::jit::Stack& args);
@@ -60,20 +67,21 @@ class Evaluator {
   void execute_with_values(const c10::OperatorHandle& op, OperatorInfo& info,
                            torch::jit::Stack& args);
 
-  ForeignOperators* foreign_;
-  RealValues* values_;
+  MissingOperators* missing_;
+  TensorValues* values_;
   std::unordered_map<c10::OperatorHandle, OperatorInfo> infos_;
-  // Real tensors by storage: they become meta together. Kept, so that addresses are not reused.
+  // Real tensors by storage: they become meta together. Holding them keeps addresses from being
+  // reused.
   std::unordered_map<const c10::StorageImpl*, std::vector<at::Tensor>> real_;
   Assumption assumed_ = Assumption::kNone;
 };
 
-/// Runs an operator that has no meta kernel on CPU tensors of ones and zeros to learn the shapes of
-/// its results. False when it is too large, or its result depends on values.
+/// Runs an operator without a meta kernel on CPU tensors of ones and zeros to learn the shapes of
+/// its results. False if it is too large or its result depends on values (cpu_fallback.cpp).
 bool execute_on_placeholders(const c10::OperatorHandle& op, const OperatorInfo& info,
                              torch::jit::Stack& args);
 
-/// True for Tensor[] and Tensor?[], however the list was made.
+/// True for Tensor[] and Tensor?[], whatever type the list was created with.
 inline bool holds_tensors(const c10::IValue& value) {
   if (!value.isList()) return false;
   auto type = value.toList().elementType();

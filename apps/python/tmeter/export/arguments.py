@@ -42,7 +42,7 @@ class Example:
 
 
 def example_of(model: nn.Module, inputs: Any) -> Example:
-    """Raises InputError when there are none, or they are not what forward takes."""
+    """Raises InputError without inputs, or if they do not fit forward."""
     if inputs is None:
         inputs = inputs_of_configuration(model)
     example = _example(model, inputs)
@@ -150,7 +150,7 @@ _TABLES = (nn.Embedding, nn.EmbeddingBag)
 
 
 def first_layer(model: nn.Module) -> nn.Module | None:
-    """The first module with parameters that is no container: a transformer's class token and positions
+    """The first module with parameters that is not a container: a transformer's class token and positions
     belong to the whole and say nothing of its inputs."""
 
     def is_layer(module: nn.Module) -> bool:

@@ -23,14 +23,14 @@ class Adapter final : public c10::OperatorKernel {
   }
 
  private:
-  /// In-place and out= forms return what they were given, in the size of the result.
+  /// In-place and out= forms return the argument they write, resized to the result.
   static void give_to_written_arguments(const c10::FunctionSchema& schema, const Stack& args,
                                         Stack& results) {
     size_t next = 0;
     for (size_t i = 0; i < args.size() && next < results.size(); ++i) {
       const auto* alias = schema.arguments()[i].alias_info();
       if (!alias || !alias->isWrite() || !args[i].isTensor()) continue;
-      if (!returns_alias(schema, next)) return;  // writes beside its results, as batch norm does
+      if (!returns_alias(schema, next)) return;  // writes other arguments too, as batch norm does
       const auto target = args[i].toTensor();
       const auto sizes = results[next].toTensor().sizes();
       if (target.sizes() != sizes) target.resize_(sizes);
@@ -54,7 +54,7 @@ std::vector<c10::OperatorName> forms(const std::string& op) {
   return {{name, overload}, {name + "_", overload}, {name, "out"}, {name, overload + "_out"}};
 }
 
-/// Taken apart into other operators, of which each needs a kernel.
+/// Whether LibTorch decomposes the operator into others, each of which needs a kernel.
 bool is_composite(const c10::OperatorHandle& op) {
   using Key = c10::DispatchKey;
   return op.hasKernelForDispatchKey(Key::CompositeImplicitAutograd) ||
@@ -95,46 +95,9 @@ constexpr const char* kVisionSchemas[] = {
     "SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor",
 };
 
-/// Swallows the warning that a kernel is replaced, as is meant.
-class Unheard final : public c10::WarningHandler {
+/// Suppresses the warning that a kernel of LibTorch is replaced.
+class NoWarnings final : public c10::WarningHandler {
   void process(const c10::Warning&) override {}
-};
-
-struct Registrations {
-  Registrations() {
-    for (const char* schema : kVisionSchemas) {
-      const std::string name(schema, std::string_view(schema).find('('));
-      const bool known =
-          c10::Dispatcher::singleton().findSchema({"torchvision::" + name, ""}).has_value();
-      if (!known) declarations.def(schema);
-    }
-    for (const auto table : {attention_kernels(), convolution_kernels(), elementwise_kernels(),
-                             indexing_kernels(), linear_algebra_kernels(), reduction_kernels()}) {
-      for (const auto& entry : table) {
-        register_entry(library_of(entry.op), entry);
-      }
-    }
-    Unheard unheard;
-    const c10::WarningUtils::WarningHandlerGuard guard(&unheard);
-    // LibTorch's look at elements, which are not there. Only the functional form: the elements of what the others write would have to follow.
-    for (const auto& entry : sparse_kernels()) {
-      const auto form = forms(entry.op).front();
-      if (c10::Dispatcher::singleton().findSchema(form)) register_form(sparse, form, entry.kernel);
-    }
-  }
-
-  torch::Library& library_of(std::string_view op) {
-    return op.starts_with("torchvision::") ? vision
-           : op.starts_with("quantized::") ? quantized
-                                           : aten;
-  }
-
-  using Library = torch::Library;
-  Library declarations{Library::FRAGMENT, "torchvision", std::nullopt, __FILE__, __LINE__};
-  Library vision{Library::IMPL, "torchvision", c10::DispatchKey::Meta, __FILE__, __LINE__};
-  Library quantized{Library::IMPL, "quantized", c10::DispatchKey::Meta, __FILE__, __LINE__};
-  Library aten{Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__};
-  Library sparse{Library::IMPL, "aten", c10::DispatchKey::SparseCsrMeta, __FILE__, __LINE__};
 };
 
 }  // namespace
@@ -175,20 +138,48 @@ int64_t wrap(int64_t dim, int64_t rank) {
   return c10::maybe_wrap_dim(dim, std::max<int64_t>(rank, 1));
 }
 
-Assumption& assumption() {
-  thread_local Assumption assumed = Assumption::kNone;
-  return assumed;
-}
+struct MetaKernels::Registrations {
+  Registrations() {
+    for (const char* schema : kVisionSchemas) {
+      const std::string name(schema, std::string_view(schema).find('('));
+      const bool known =
+          c10::Dispatcher::singleton().findSchema({"torchvision::" + name, ""}).has_value();
+      if (!known) declarations.def(schema);
+    }
+    for (const auto table : {attention_kernels(), convolution_kernels(), elementwise_kernels(),
+                             indexing_kernels(), linear_algebra_kernels(), reduction_kernels()}) {
+      for (const auto& entry : table) {
+        register_entry(library_of(entry.op), entry);
+      }
+    }
+    register_sparse();
+  }
 
-bool& model_is_running() {
-  thread_local bool running = false;
-  return running;
-}
+  /// Only the functional forms: out= forms would have to resize the pattern of a sparse argument.
+  void register_sparse() {
+    NoWarnings none;
+    const c10::WarningUtils::WarningHandlerGuard guard(&none);
+    for (const auto& entry : sparse_kernels()) {
+      const auto form = forms(entry.op).front();
+      if (c10::Dispatcher::singleton().findSchema(form)) register_form(sparse, form, entry.kernel);
+    }
+  }
 
-void register_meta_kernels() {
-  // LibTorch calls the kernels until the process ends, so the registrations are never destroyed.
-  static const auto* registrations = new Registrations();
-  (void)registrations;
-}
+  torch::Library& library_of(std::string_view op) {
+    return op.starts_with("torchvision::") ? vision
+           : op.starts_with("quantized::") ? quantized
+                                           : aten;
+  }
+
+  using Library = torch::Library;
+  Library declarations{Library::FRAGMENT, "torchvision", std::nullopt, __FILE__, __LINE__};
+  Library vision{Library::IMPL, "torchvision", c10::DispatchKey::Meta, __FILE__, __LINE__};
+  Library quantized{Library::IMPL, "quantized", c10::DispatchKey::Meta, __FILE__, __LINE__};
+  Library aten{Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__};
+  Library sparse{Library::IMPL, "aten", c10::DispatchKey::SparseCsrMeta, __FILE__, __LINE__};
+};
+
+MetaKernels::MetaKernels() : registrations_(std::make_unique<Registrations>()) {}
+MetaKernels::~MetaKernels() = default;
 
 }  // namespace tmeter::torch_backend

@@ -2,6 +2,7 @@
 // elements of a product are not zero is up to data: the most there can be are taken.
 #include <algorithm>
 
+#include "operators/evaluation_state.hpp"
 #include "operators/meta_kernels/registry.hpp"
 
 namespace tmeter::torch_backend {
@@ -29,7 +30,7 @@ void sparse_product(KernelCall& call) {
   if (a.layout() != at::kSparseCsr || b.layout() != at::kSparseCsr)
     return call.give(at::empty(out, dense_like(a, a.scalar_type())));
   const auto count = most_elements(a, b);
-  assumption() = Assumption::kLargest;
+  evaluation_state().assumed = Assumption::kLargest;
   call.give(at::_sparse_csr_tensor_unsafe(
       at::empty({out[0] + 1}, dense_like(a, at::kLong)), at::empty({count}, dense_like(a, at::kLong)),
       at::empty({count}, dense_like(a, a.scalar_type())), out, a.options()));

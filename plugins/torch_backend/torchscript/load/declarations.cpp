@@ -2,13 +2,14 @@
 
 #include <map>
 
-#include "torchscript/load/foreign_calls.hpp"
 #include "operators/messages.hpp"
+#include "operators/operator_libraries.hpp"
+#include "torchscript/load/foreign_calls.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
 
-/// Operators, functions written in TorchScript itself, and what its compiler handles by name.
+/// Whether LibTorch has the name: as an operator, as a TorchScript function, or in its compiler.
 bool known_to_libtorch(const std::string& op) {
   const auto symbol = c10::Symbol::fromQualString(op);
   return op.starts_with("prim::") || !torch::jit::getAllOperatorsFor(symbol).empty() ||
@@ -17,7 +18,7 @@ bool known_to_libtorch(const std::string& op) {
 
 c10::FunctionSchema schema_of_calls(const std::string& op, const ForeignCall& call) {
   const auto any = [](const std::string& name, bool by_name) {
-    // A default lets calls leave the argument out.
+    // The default allows calls without the argument.
     return c10::Argument(name, c10::AnyType::get(), std::nullopt, c10::IValue(), by_name);
   };
   std::vector<c10::Argument> arguments, results;
@@ -28,19 +29,6 @@ c10::FunctionSchema schema_of_calls(const std::string& op, const ForeignCall& ca
                                                : c10::TypePtr(c10::TensorType::get());
   for (size_t i = 0; i < call.results; ++i) results.emplace_back("", result);
   return {op, "", std::move(arguments), std::move(results)};
-}
-
-/// Not destroyed by itself: operators live as long as the process.
-std::vector<std::unique_ptr<torch::Library>>& declared() {
-  static auto* const libraries = new std::vector<std::unique_ptr<torch::Library>>();
-  return *libraries;
-}
-
-void declare(const std::string& op, c10::FunctionSchema schema) {
-  const auto space = op.substr(0, op.find(':'));
-  auto& library = declared().emplace_back(std::make_unique<torch::Library>(
-      torch::Library::FRAGMENT, space, std::nullopt, __FILE__, __LINE__));
-  library->def(std::move(schema));
 }
 
 }  // namespace
@@ -59,7 +47,7 @@ Declarations::Declarations(const Archive& archive, const Call& call) {
   for (const auto& [op, written] : calls) {
     while_reading("code", [&] {
       const auto rule = find_rule(call, op);
-      declare(op, rule ? rule->schema : schema_of_calls(op, written));
+      declare_operator(op, rule ? rule->schema : schema_of_calls(op, written));
       if (rule)
         rules_.emplace(op, *rule);
       else
@@ -68,7 +56,5 @@ Declarations::Declarations(const Archive& archive, const Call& call) {
     all_.insert(op);
   }
 }
-
-void withdraw_declarations() { declared().clear(); }
 
 }  // namespace tmeter::torch_backend
