@@ -99,13 +99,6 @@ void require_model(const tmeter_source& source) {
                                      "` writes it in any format");
 }
 
-/// Modules of a large graph are compared and described while metrics are worked out.
-void prepare_structure(Report& report, unsigned threads) {
-  const bool large = report.graph->nodes().size() >= Engine::kLarge;
-  const bool sizes_change = !report.graph->symbols().empty();
-  if (large && !sizes_change && threads > 1 && !activity().watchful) report.prepare_structure();
-}
-
 /// What is to be known of measurements, and whether they came to their end.
 void add_measuring(Report& report, Session& session, const ModelRuns& runs) {
   for (const auto& [key, text] : runs.facts()) report.tell_run_fact(key, text);
@@ -162,7 +155,6 @@ SavedReport report_of_model(Session& session, const std::string& path,
   put_in_order(plugins);
   choose_requested(plugins, requested_metrics(line));
   report.graph = model.graph.get();
-  prepare_structure(report, line.threads);
   const TensorBytes tensors(source.file);
   Engine engine(*model.graph, plugins, log, &hardware);
   engine.read_tensors(tensors, line.threads);

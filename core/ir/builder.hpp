@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/ir/graph.hpp"
-#include "core/ir/name_set.hpp"
 
 namespace tmeter::core {
 
@@ -90,7 +90,6 @@ class GraphBuilder {
  private:
   Value& new_value(int32_t kind, bool defined);
   Id copy_value(const Value& value);
-  std::span<int64_t> shared_dims(std::span<const DimSpec> dims);
   Id last_value() const { return static_cast<Id>(graph_->values_.size()); }
   Value& value(Id id, const char* what);
   Module& module_at(Id id, const char* what);
@@ -112,8 +111,7 @@ class GraphBuilder {
   size_t name_bytes_ = 0;  // of module paths and tensor names
   size_t attributes_ = 0;  // of all modules
   std::unordered_map<std::string, const Tensor*> tied_;
-  NameSet tensor_names_, module_paths_;
-  std::array<std::span<int64_t>, 256> recent_dims_{};  // of values, by a hash: most have the same
+  std::unordered_set<std::string_view> tensor_names_, module_paths_;  // texts of the graph
 };
 
 }  // namespace tmeter::core

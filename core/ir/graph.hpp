@@ -4,7 +4,6 @@
 // (stable addresses) and are read-only once built, but for `bind`, which re-evaluates the sizes of
 // models with dynamic shapes. Reading is safe from any thread.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -171,8 +170,6 @@ class Graph {
 
   Arena arena_;
   std::pmr::unordered_set<std::string_view> strings_{&arena_};
-  std::array<std::string_view, 1024>
-      recent_{};  // of strings_, by their ends: most are asked for again and again
   std::map<std::string, std::string, std::less<>> properties_;
   std::pmr::deque<Value> values_{&arena_};
   std::pmr::deque<Node> nodes_{&arena_};

@@ -2,7 +2,6 @@
 #pragma once
 #include <tmeter/abi/report.h>
 
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -62,16 +61,9 @@ struct Report {
   /// Writers may ask from several threads.
   const Structure& structure() const {
     std::call_once(*structure_asked_, [this] {
-      if (!structure_)
-        structure_ =
-            std::make_unique<Structure>(coming_.valid() ? coming_.get() : Structure(*graph));
+      if (!structure_) structure_ = std::make_unique<Structure>(*graph);
     });
     return *structure_;
-  }
-  /// Lets another thread work it out meanwhile, where one can be had. For a graph whose sizes stay
-  /// as they are.
-  void prepare_structure() {
-    coming_ = std::async([g = graph] { return Structure(*g); });
   }
   /// Instead of working it out: as a saved report tells it.
   void tell_structure(Structure told) { structure_ = std::make_unique<Structure>(std::move(told)); }
@@ -79,7 +71,6 @@ struct Report {
  private:
   std::unique_ptr<std::once_flag> structure_asked_ = std::make_unique<std::once_flag>();
   mutable std::unique_ptr<Structure> structure_;
-  mutable std::future<Structure> coming_;
 };
 
 /// Where a writer's bytes go, in pieces, and what it may know about the destination.
