@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/execution/told_run.hpp"
+#include "core/execution/run_event_validator.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/plugin_host/runs_access.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "core/execution/executor.hpp"
 #include "core/execution/sampler.hpp"
-#include "core/execution/told_run.hpp"
+#include "core/execution/run_event_validator.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 
 namespace tmeter::core {

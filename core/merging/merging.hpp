@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/saved/saved_report.hpp"
+#include "core/report_reader/saved_report.hpp"
 
 namespace tmeter::core {
 

@@ -13,7 +13,7 @@
 #include "core/analysis/results.hpp"
 #include "core/base/outlet.hpp"
 #include "core/ir/graph.hpp"
-#include "core/structure/structure.hpp"
+#include "core/module_description/module_description.hpp"
 #include "core/symbolic/formulas.hpp"
 #include "core/symbolic/sweep.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/saved/words.hpp"
+#include "core/report_reader/words.hpp"
 
 #include <algorithm>
 #include <span>

@@ -1,4 +1,4 @@
-#include "core/structure/module_text.hpp"
+#include "core/module_description/module_text.hpp"
 
 #include <tmeter/abi/graph.h>
 
@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "core/base/text.hpp"
-#include "core/structure/module_facts.hpp"
+#include "core/module_description/module_attributes.hpp"
 
 namespace tmeter::core {
 namespace {

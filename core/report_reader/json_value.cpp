@@ -1,4 +1,4 @@
-#include "core/saved/json_value.hpp"
+#include "core/report_reader/json_value.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/structure/module_facts.hpp"
+#include "core/module_description/module_attributes.hpp"
 
 #include <tmeter/abi/graph.h>
 

@@ -1,4 +1,4 @@
-#include "core/saved/json_pieces.hpp"
+#include "core/report_reader/json_pieces.hpp"
 
 #include <algorithm>
 #include <string>

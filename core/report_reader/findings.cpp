@@ -1,4 +1,4 @@
-#include "core/saved/remarks.hpp"
+#include "core/report_reader/findings.hpp"
 
 #include <tmeter/abi/base.h>
 
@@ -9,7 +9,7 @@
 #include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/saved/words.hpp"
+#include "core/report_reader/words.hpp"
 
 namespace tmeter::core::saved {
 namespace {

@@ -1,10 +1,10 @@
-#include "core/saved/document.hpp"
+#include "core/report_reader/document.hpp"
 
 #include <algorithm>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/saved/json_pieces.hpp"
+#include "core/report_reader/json_pieces.hpp"
 
 namespace tmeter::core::saved {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/saved/figures.hpp"
+#include "core/report_reader/figures.hpp"
 
 #include <tmeter/abi/metric.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/base/text.hpp"
-#include "core/saved/words.hpp"
+#include "core/report_reader/words.hpp"
 
 namespace tmeter::core::saved {
 namespace {

@@ -3,9 +3,9 @@
 #pragma once
 #include <memory>
 
-#include "core/saved/figures.hpp"
-#include "core/saved/values.hpp"
-#include "core/structure/structure.hpp"
+#include "core/report_reader/figures.hpp"
+#include "core/report_reader/values.hpp"
+#include "core/module_description/module_description.hpp"
 
 namespace tmeter::core::saved {
 

@@ -1,4 +1,4 @@
-#include "core/saved/values.hpp"
+#include "core/report_reader/values.hpp"
 
 #include <tmeter/abi/graph.h>
 
@@ -7,7 +7,7 @@
 
 #include "core/base/text.hpp"
 #include "core/ir/limits.hpp"
-#include "core/saved/words.hpp"
+#include "core/report_reader/words.hpp"
 
 namespace tmeter::core::saved {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/execution/told_run.hpp"
+#include "core/execution/run_event_validator.hpp"
 
 #include <gtest/gtest.h>
 

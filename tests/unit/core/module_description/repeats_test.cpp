@@ -1,10 +1,10 @@
-#include "core/structure/repeats.hpp"
+#include "core/module_description/repeats.hpp"
 
 #include <gtest/gtest.h>
 #include <tmeter/abi/graph.h>
 
 #include "core/ir/builder.hpp"
-#include "core/structure/module_text.hpp"
+#include "core/module_description/module_text.hpp"
 
 namespace tmeter::core {
 namespace {

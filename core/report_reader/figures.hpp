@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "core/analysis/results.hpp"
-#include "core/saved/document.hpp"
+#include "core/report_reader/document.hpp"
 #include "core/symbolic/formulas.hpp"
 #include "core/symbolic/sweep.hpp"
 

@@ -1,8 +1,8 @@
-#include "core/saved/saved_report.hpp"
+#include "core/report_reader/saved_report.hpp"
 
-#include "core/saved/document.hpp"
-#include "core/saved/graph_rows.hpp"
-#include "core/saved/remarks.hpp"
+#include "core/report_reader/document.hpp"
+#include "core/report_reader/graph_rows.hpp"
+#include "core/report_reader/findings.hpp"
 
 namespace tmeter::core {
 

@@ -1,4 +1,4 @@
-#include "core/structure/repeats.hpp"
+#include "core/module_description/repeats.hpp"
 
 #include <algorithm>
 #include <array>

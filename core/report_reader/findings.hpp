@@ -1,7 +1,7 @@
 // What a report says in words and curves: findings, assertions, histograms, how it was made.
 #pragma once
 #include "core/report/report.hpp"
-#include "core/saved/figures.hpp"
+#include "core/report_reader/figures.hpp"
 
 namespace tmeter::core::saved {
 

@@ -1,4 +1,4 @@
-#include "core/saved/graph_rows.hpp"
+#include "core/report_reader/graph_rows.hpp"
 
 #include <tmeter/abi/base.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/base/text.hpp"
 #include "core/ir/limits.hpp"
-#include "core/saved/words.hpp"
+#include "core/report_reader/words.hpp"
 
 namespace tmeter::core::saved {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/execution/told_run.hpp"
+#include "core/execution/run_event_validator.hpp"
 
 #include "core/base/error.hpp"
 #include "core/plugin_host/handles.hpp"

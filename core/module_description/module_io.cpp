@@ -1,4 +1,4 @@
-#include "core/structure/module_io.hpp"
+#include "core/module_description/module_io.hpp"
 
 #include <tmeter/abi/graph.h>
 

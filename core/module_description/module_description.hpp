@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/ir/graph.hpp"
-#include "core/structure/repeats.hpp"
+#include "core/module_description/repeats.hpp"
 
 namespace tmeter::core {
 

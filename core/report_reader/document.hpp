@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/saved/json_value.hpp"
+#include "core/report_reader/json_value.hpp"
 
 namespace tmeter::core::saved {
 

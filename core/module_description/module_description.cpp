@@ -1,10 +1,10 @@
-#include "core/structure/structure.hpp"
+#include "core/module_description/module_description.hpp"
 
 #include <algorithm>
 
 #include "core/base/text.hpp"
-#include "core/structure/module_io.hpp"
-#include "core/structure/module_text.hpp"
+#include "core/module_description/module_io.hpp"
+#include "core/module_description/module_text.hpp"
 
 namespace tmeter::core {
 namespace {
