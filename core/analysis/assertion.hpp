@@ -42,11 +42,12 @@ struct AssertionResult {
   bool holds = false;
 };
 
-/// Looks its value up. Throws Error(kUsage), naming the nearest, for a metric or module that is
-/// not there: a slip of the user's, to be told before anything is written.
+/// Looks its value up. Throws Error(kUsage) for an unknown metric or module, naming the nearest:
+/// a mistake of the user, reported before anything is written.
 AssertionResult evaluate(const Assertion& assertion, const Graph& graph, const Results& results);
 
-/// Whether a value that is no lower bound is within the limit; one that is not wholly known is not.
+/// Whether the value is within the limit. Not for a partial, assumed or missing value that leaves
+/// it open.
 bool holds(const tmeter_number& value, const Assertion& assertion);
 
 /// Throws Error(kAssertion) naming each that does not hold, with its value.

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
-#include "core/analysis/assumed.hpp"
+#include "core/analysis/size_notes.hpp"
 #include "core/analysis/columns.hpp"
 #include "core/analysis/coverage.hpp"
 #include "core/analysis/findings.hpp"
-#include "core/analysis/ownership.hpp"
+#include "core/analysis/emission_rules.hpp"
 #include "core/analysis/requests.hpp"
 #include "core/analysis/rollup.hpp"
-#include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -231,7 +230,7 @@ Results Engine::run() {
       context_.log->add(TMETER_LOG_WARNING, "tmeter", text);
   }
   log_overrides();
-  mark_worked_out(graph_, results_);
+  note_recomputed_shapes(graph_, results_);
   mark_assumed(graph_, results_);
   drop_absent_columns();
   drop_repeated(results_.findings);

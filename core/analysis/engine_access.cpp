@@ -1,11 +1,9 @@
 // What plugins call while the engine runs them.
 #include <algorithm>
 
-#include "core/analysis/axes.hpp"
-#include "core/analysis/distributions.hpp"
-#include "core/analysis/engine.hpp"
+#include "core/analysis/emission_rules.hpp"
 #include "core/analysis/findings.hpp"
-#include "core/analysis/ownership.hpp"
+#include "core/analysis/engine.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/said_limits.hpp"

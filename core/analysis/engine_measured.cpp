@@ -1,5 +1,5 @@
 // Values that come from the elements of tensors and from runs of the model.
-#include "core/analysis/axes.hpp"
+#include "core/analysis/emission_rules.hpp"
 #include "core/analysis/engine.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"

@@ -13,9 +13,9 @@ namespace tmeter::core {
 
 struct Guard;  // what the fault handler knows of a mapping
 
-/// What tells of a file that has become shorter under its mapping, just before the process ends
-/// with the status of a model that cannot be read. In a signal handler: only async-signal-safe
-/// calls. By default it writes to standard error.
+/// Reports that a file became shorter than its mapping, just before the process ends with the status
+/// of an unreadable model. Runs in a signal handler: async-signal-safe calls only. By default it
+/// writes to standard error.
 using LostFile = void (*)(std::string_view message);
 void when_file_is_lost(LostFile tell);
 
@@ -43,9 +43,9 @@ class MappedFile {
 
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return {data_, size_}; }
-  /// The bytes in [offset, offset + size) will soon be read: begin to fetch them.
+  /// Starts to fetch the bytes in [offset, offset + size), which will be read soon.
   void expect(size_t offset, size_t size) const;
-  /// They have been read: their pages need not stay in this process.
+  /// Releases their pages from this process.
   void release(size_t offset, size_t size) const;
 
  private:

@@ -28,13 +28,11 @@ class OutputFile {
   void write(std::string_view bytes);
   /// Forgets what has been written.
   void begin_again();
-  /// The disk begins with what it has not been told of, so that `sync` has less to wait for.
-  /// Whatever goes wrong shows there.
+  /// Starts to write to the disk, so that `sync` waits less. Errors show in `sync`.
   void push();
-  /// Waits until what was written is on the disk. Several files may do so at once, each on a thread
-  /// of its own.
+  /// Waits until the data is on the disk. Several files may do so at once, each on its own thread.
   void sync();
-  /// The file gets its name, synced if it is not yet.
+  /// Gives the file its name; syncs it first if necessary.
   void commit();
 
  private:

@@ -8,7 +8,7 @@
 
 namespace tmeter::core {
 
-/// What a unit measures. A set of them says which units are read somewhere.
+/// What a unit measures; a set of bits.
 enum Dimension : unsigned {
   kDimensionless = 1,  // K, M, G, T
   kBytes = 2,          // B, KB, KiB, …

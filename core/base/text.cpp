@@ -64,7 +64,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-/// Without what people leave out: "nvidia-rtx-4090" is "nvidiartx4090".
+/// Without separators, which people leave out: "nvidia-rtx-4090" is "nvidiartx4090".
 std::string letters_and_digits(std::string_view text) {
   std::string out;
   for (const char c : text)

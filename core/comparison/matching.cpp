@@ -208,7 +208,7 @@ std::string_view short_type(std::string_view type) {
 std::string own_definition(const Report& report, size_t module) {
   const auto& m = *report.graph->modules()[module];
   std::string text(short_type(m.type));
-  text += '\n' + std::string(report.structure().fact("text", module));
+  text += '\n' + std::string(report.module_descriptions().text("text", module));
   for (const auto* t : m.tensors) {
     text +=
         '\n' + std::string(t->name.substr(t->name.rfind('.') + 1)) + ':' + std::to_string(t->dtype);

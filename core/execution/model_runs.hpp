@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/execution/executor.hpp"
-#include "core/execution/sampler.hpp"
 #include "core/execution/run_event_validator.hpp"
+#include "core/execution/sampler.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 
 namespace tmeter::core {
@@ -24,11 +24,11 @@ struct ObserverUse {
 
 class ModelRuns final : public RunsAccess {
  public:
-  ModelRuns(Registry& registry, const TensorBytes& tensors, RunWishes wishes, CallLog& log);
+  ModelRuns(Registry& registry, const TensorBytes& tensors, RunOptions options, CallLog& log);
 
   /// All of it, `end` of the observers included, whose calls find this object in their context.
   /// What stops the runs early is told by `stopped`; throws PluginError for an observer's failure,
-  /// Error(kUsage) for wishes that cannot be met.
+  /// Error(kUsage) for options that cannot be met.
   void run(const Graph& graph, const std::vector<ObserverUse>& uses);
 
   /// What there is to say of the runs: "device", "weights", "rounds", …
@@ -81,7 +81,7 @@ class ModelRuns final : public RunsAccess {
 
   Registry& registry_;
   const TensorBytes& tensors_;
-  const RunWishes wishes_;
+  const RunOptions options_;
   CallLog& log_;
   const Graph* graph_ = nullptr;
   mutable std::mutex facts_mutex_;
@@ -90,12 +90,12 @@ class ModelRuns final : public RunsAccess {
   std::deque<Watcher> watchers_;
   std::vector<Kind> kinds_;
   std::unique_ptr<Executor> executor_;
-  Watcher* beginning_ = nullptr;     // in its `begin`
-  const Kind* running_ = nullptr;    // in a run
-  std::vector<Watcher*> listening_;  // to it
-  std::optional<ToldRun> told_;      // of it
-  bool preparing_ = false;           // the executor makes the model ready
-  double last_seconds_ = 0;          // that the last run took
+  Watcher* beginning_ = nullptr;                // in its `begin`
+  const Kind* running_ = nullptr;               // in a run
+  std::vector<Watcher*> listening_;             // to it
+  std::optional<RunEventValidator> validator_;  // of it
+  bool preparing_ = false;                      // the executor makes the model ready
+  double last_seconds_ = 0;                     // that the last run took
   bool slow_ = false;
   std::string stopped_;
   bool interrupted_ = false;

@@ -1,5 +1,5 @@
-// What an executor tells of one run, held against the contract (sdk abi/executor.h): what does not
-// hold is the executor's failure, not that of the observers who would work with it.
+// Checks the events that an executor reports of one run against the contract (sdk abi/executor.h).
+// A violation is the executor's failure, not that of the observers that receive the events.
 #pragma once
 #include <tmeter/abi/observer.h>
 
@@ -10,14 +10,14 @@
 
 namespace tmeter::core {
 
-class ToldRun {
+class RunEventValidator {
  public:
-  /// `kind`: TMETER_RUN_…, which says what is told of it.
-  ToldRun(const Graph& graph, int32_t kind) : graph_(&graph), kind_(kind) {}
-  /// Throws Error(kPlugin) when the event cannot follow what was told before, or cannot be at all.
+  /// `kind`: TMETER_RUN_…, which decides the events that are reported.
+  RunEventValidator(const Graph& graph, int32_t kind) : graph_(&graph), kind_(kind) {}
+  /// Throws Error(kPlugin) if the event is invalid, by itself or after those before.
   void check(const tmeter_event& event);
-  /// Of a run that has returned without an error: what was not told; empty when nothing.
-  std::string lacks() const;
+  /// For a run that has returned without an error: describes the event that is missing, if any.
+  std::string missing_event() const;
 
  private:
   void check_place(int32_t event) const;
@@ -29,10 +29,10 @@ class ToldRun {
   const Graph* graph_;
   int32_t kind_;
   bool begun_ = false, ended_ = false;
-  const tmeter_node* at_work_ = nullptr;         // begun and not ended
+  const tmeter_node* current_ = nullptr;         // the operator that has begun and not ended
   uint64_t run_begin_ = 0, operator_begin_ = 0;  // ns
-  uint64_t last_ = 0, last_of_memory_ = 0;       // a GPU has a clock of its own
-  int64_t moved_ = 0;                            // bytes allocated and freed, together
+  uint64_t last_ = 0, last_memory_ = 0;          // two: a GPU has its own clock
+  int64_t total_bytes_ = 0;                      // bytes allocated and freed, together
 };
 
 }  // namespace tmeter::core

@@ -38,7 +38,7 @@ int64_t checked_numel(std::span<const int64_t> dims, const What& what) {
 /// Values a walk through it visits: a nested list counts as often as it occurs.
 double values_shown_by(const Value& v) { return v.kind == TMETER_VALUE_LIST ? 1 + v.f : 1; }
 
-/// What makes two tensors the same memory read the same way.
+/// Equal for tensors that read the same memory in the same way.
 std::string tie_key(const TensorSpec& s, std::span<const int64_t> strides) {
   return std::string(s.storage_key) + '\0' + std::to_string(s.storage_offset) + shape_text(s.dims) +
          shape_text(strides) + std::to_string(s.dtype);
@@ -406,17 +406,17 @@ void GraphBuilder::number_preorder() {
   }
 }
 
-void GraphBuilder::note_belonging() {
+void GraphBuilder::fill_ownership() {
   const auto index = [](size_t i) { return static_cast<uint32_t>(i); };
-  auto& b = graph_->belonging_;
+  auto& b = graph_->ownership_;
   b.call_of_node.reserve(graph_->nodes_.size());
   for (const auto& n : graph_->nodes_) b.call_of_node.push_back(index(n.call->index));
   for (const auto& c : graph_->calls_) {
     b.module_of_call.push_back(index(c.module->index));
-    b.parent_of_call.push_back(c.parent ? index(c.parent->index) : Belonging::kNone);
+    b.parent_of_call.push_back(c.parent ? index(c.parent->index) : OwnershipColumns::kNone);
   }
   for (const auto* m : graph_->preorder_) {
-    b.parent_of_module.push_back(m->parent ? index(m->parent->index) : Belonging::kNone);
+    b.parent_of_module.push_back(m->parent ? index(m->parent->index) : OwnershipColumns::kNone);
     if (m->calls == 0) b.containers.push_back(index(m->index));
   }
   for (const auto& t : graph_->tensors_) {
@@ -435,7 +435,7 @@ std::unique_ptr<Graph> GraphBuilder::finish() {
   if (graph_->modules_.empty()) module(0, "", "");
   if (graph_->calls_.empty()) module_call(1, 0);
   number_preorder();
-  note_belonging();
+  fill_ownership();
   graph_->name_places();
   graph_->evaluate();
   return std::move(graph_);

@@ -130,7 +130,7 @@ void Graph::bind(const std::vector<std::pair<std::string, int64_t>>& bindings) {
 
 namespace {
 
-/// Shows `found` every symbol that stands alone as a dim of `v`, with its place.
+/// Calls `found` with every symbol that is a whole dim of `v`, and its place.
 template <class Found>
 void for_each_place(const Value& v, const std::string& place, const Found& found) {
   for (size_t i = 0; i < v.dim_exprs.size(); ++i) {

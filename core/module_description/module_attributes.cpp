@@ -52,7 +52,7 @@ std::string python_text(const Value& value) {
   }
 }
 
-const Tensor* ModuleFacts::tensor(std::string_view name) const {
+const Tensor* ModuleAttributes::tensor(std::string_view name) const {
   for (const auto* t : module_.tensors) {
     const auto dot = t->name.rfind('.');
     if (t->name.substr(dot == t->name.npos ? 0 : dot + 1) == name) return t;
@@ -60,7 +60,7 @@ const Tensor* ModuleFacts::tensor(std::string_view name) const {
   return nullptr;
 }
 
-const Node* ModuleFacts::node(std::string_view op_prefix) const {
+const Node* ModuleAttributes::node(std::string_view op_prefix) const {
   for (const auto* n : nodes_) {
     const auto colon = n->op.rfind(':');
     if (n->op.substr(colon == n->op.npos ? 0 : colon + 1).starts_with(op_prefix)) return n;
@@ -68,22 +68,22 @@ const Node* ModuleFacts::node(std::string_view op_prefix) const {
   return nullptr;
 }
 
-const Value* ModuleFacts::attribute(std::string_view name) const {
+const Value* ModuleAttributes::attribute(std::string_view name) const {
   return find(module_.attributes, name);
 }
 
-const Value* ModuleFacts::field(const Node* node, std::string_view name) const {
+const Value* ModuleAttributes::field(const Node* node, std::string_view name) const {
   const auto* value = node ? find(node->args, name) : nullptr;
   return value ? value : attribute(name);
 }
 
-std::optional<int64_t> ModuleFacts::integer(const Node* node, std::string_view name) const {
+std::optional<int64_t> ModuleAttributes::integer(const Node* node, std::string_view name) const {
   const auto* value = field(node, name);
   if (!value || value->kind != TMETER_VALUE_INT) return std::nullopt;
   return value->i;
 }
 
-std::vector<int64_t> ModuleFacts::integers(const Node* node, std::string_view name,
+std::vector<int64_t> ModuleAttributes::integers(const Node* node, std::string_view name,
                                            size_t rank) const {
   const auto* value = field(node, name);
   if (!value) return {};

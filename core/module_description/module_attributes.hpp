@@ -1,5 +1,5 @@
-// What the file tells of one module, for module_text.cpp: its tensors, its operator's arguments,
-// its attributes; and the wording of values in Python's style.
+// Attributes of one module, for module_text.cpp: its tensors, the arguments of its operators, its
+// TorchScript attributes. Also values as Python writes them.
 #pragma once
 #include <optional>
 #include <span>
@@ -16,14 +16,14 @@ std::string python_text(double value);
 std::string python_text(const Value& value);
 std::string python_tuple(const std::vector<int64_t>& items);
 
-class ModuleFacts {
+class ModuleAttributes {
  public:
   /// `nodes`: the operators that the module itself runs.
-  ModuleFacts(const Module& module, std::span<const Node* const> nodes)
+  ModuleAttributes(const Module& module, std::span<const Node* const> nodes)
       : module_(module), nodes_(nodes) {}
 
   const Tensor* tensor(std::string_view name) const;
-  /// The first of the module's operators whose name without namespace starts so.
+  /// The module's first operator whose name without namespace starts with this prefix.
   const Node* node(std::string_view op_prefix) const;
   const Value* attribute(std::string_view name) const;
 

@@ -1,4 +1,4 @@
-// What a report tells of modules besides figures; worked out when a writer first asks for it.
+// Descriptions of modules beside values of metrics; computed when a writer first needs them.
 #pragma once
 #include <array>
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace tmeter::core {
 
-/// Facts of a module that are texts, by the key writers ask with.
-inline constexpr std::array<std::string_view, 4> kModuleFacts{"text", "kernel_size", "input_size",
+/// The texts of a module, by the key that writers use: how PyTorch prints it; the kernel size of
+/// convolutions and poolings; the sizes of its first input and its result in its first call.
+inline constexpr std::array<std::string_view, 4> kModuleTexts{"text", "kernel_size", "input_size",
                                                               "output_size"};
 
-struct Structure {
-  Structure() = default;
-  explicit Structure(const Graph& graph);
-  /// Empty when the module has no such fact or the key is unknown.
-  const std::string& fact(std::string_view key, size_t module) const;
+struct ModuleDescriptions {
+  ModuleDescriptions() = default;
+  explicit ModuleDescriptions(const Graph& graph);
+  /// Empty if the module has no such text or the key is unknown.
+  const std::string& text(std::string_view key, size_t module) const;
 
-  std::array<std::vector<std::string>, kModuleFacts.size()> facts;  // by module
+  std::array<std::vector<std::string>, kModuleTexts.size()> texts;  // by key, then by module
   std::vector<Repeat> repeats;                                      // by module
 };
 

@@ -23,7 +23,7 @@ constexpr std::array kConvolutions{"conv", "_convolution"}, kPoolings{"max_pool"
 /// How a type is written: a recipe reads the facts; `detail` is its parameter.
 struct Recipe {
   std::string_view type;
-  Text (*write)(const ModuleFacts&, std::string_view detail);
+  Text (*write)(const ModuleAttributes&, std::string_view detail);
   std::string_view detail;
 };
 
@@ -42,13 +42,13 @@ std::string dims_text(std::span<const int64_t> dims) {
   return python_tuple({dims.begin(), dims.end()});
 }
 
-const Node* convolution_in(const ModuleFacts& m) {
+const Node* convolution_in(const ModuleAttributes& m) {
   for (const char* op : kConvolutions)
     if (const auto* node = m.node(op)) return node;
   return nullptr;
 }
 
-Text convolution(const ModuleFacts& m, std::string_view detail) {
+Text convolution(const ModuleAttributes& m, std::string_view detail) {
   const bool transposed = detail == "transposed";
   const auto* weight = m.tensor("weight");
   const auto* node = convolution_in(m);
@@ -82,14 +82,14 @@ Text convolution(const ModuleFacts& m, std::string_view detail) {
   return text;
 }
 
-Text linear(const ModuleFacts& m, std::string_view) {
+Text linear(const ModuleAttributes& m, std::string_view) {
   const auto* w = m.tensor("weight");
   if (!w || w->dims.size() != 2) return {};
   return "in_features=" + std::to_string(w->dims[1]) +
          ", out_features=" + std::to_string(w->dims[0]) + ", bias=" + yes_no(m.tensor("bias"));
 }
 
-Text batch_norm(const ModuleFacts& m, std::string_view op) {
+Text batch_norm(const ModuleAttributes& m, std::string_view op) {
   const auto* sized = m.tensor("weight") ? m.tensor("weight") : m.tensor("running_mean");
   const auto* node = m.node(op);
   const auto *eps = m.field(node, "eps"), *momentum = m.field(node, "momentum");
@@ -100,7 +100,7 @@ Text batch_norm(const ModuleFacts& m, std::string_view op) {
          ", track_running_stats=" + yes_no(m.tensor("running_mean"));
 }
 
-Text layer_norm(const ModuleFacts& m, std::string_view op) {
+Text layer_norm(const ModuleAttributes& m, std::string_view op) {
   const auto* node = m.node(op);
   const auto shape = m.integers(node, "normalized_shape", 1);
   if (shape.empty()) return {};
@@ -115,7 +115,7 @@ Text layer_norm(const ModuleFacts& m, std::string_view op) {
   return text;
 }
 
-Text group_norm(const ModuleFacts& m, std::string_view) {
+Text group_norm(const ModuleAttributes& m, std::string_view) {
   const auto* node = m.node("group_norm");
   const auto groups = node ? m.integer(node, "num_groups") : std::nullopt;
   const auto* input = node && !node->args.empty() ? node->args[0].value : nullptr;
@@ -126,7 +126,7 @@ Text group_norm(const ModuleFacts& m, std::string_view) {
          ", affine=" + yes_no(m.tensor("weight")) + ", bias=" + yes_no(m.tensor("bias"));
 }
 
-Text embedding(const ModuleFacts& m, std::string_view) {
+Text embedding(const ModuleAttributes& m, std::string_view) {
   const auto* w = m.tensor("weight");
   if (!w || w->dims.size() != 2) return {};
   const auto padding = m.integer(m.node("embedding"), "padding_idx").value_or(-1);
@@ -135,13 +135,13 @@ Text embedding(const ModuleFacts& m, std::string_view) {
 }
 
 /// No figure; "inplace" when the operator changes its argument.
-Text plain(const ModuleFacts& m, std::string_view op) {
+Text plain(const ModuleAttributes& m, std::string_view op) {
   const auto* node = op.empty() ? nullptr : m.node(op);
   return node && node->op.ends_with('_') ? "inplace=True" : "";
 }
 
 /// "op label=argument label=argument …", each with `|default` when the file may leave it out.
-Text labelled(const ModuleFacts& m, std::string_view detail) {
+Text labelled(const ModuleAttributes& m, std::string_view detail) {
   const auto* node = m.node(detail.substr(0, detail.find(' ')));
   std::string text;
   for (size_t at = detail.find(' '); at != detail.npos;) {
@@ -161,14 +161,14 @@ Text labelled(const ModuleFacts& m, std::string_view detail) {
   return text;
 }
 
-Text dropout(const ModuleFacts& m, std::string_view op) {
+Text dropout(const ModuleAttributes& m, std::string_view op) {
   const auto* node = m.node(op);
   const auto* p = m.field(node, "p");
   if (!p) return {};
   return "p=" + python_text(*p) + ", inplace=" + yes_no(node && node->op.ends_with('_'));
 }
 
-Text pooling(const ModuleFacts& m, std::string_view op) {
+Text pooling(const ModuleAttributes& m, std::string_view op) {
   const auto* node = m.node(op);
   const size_t rank = static_cast<size_t>(op.back() == 'd' ? op[op.size() - 2] - '0' : 2);
   const auto kernel = m.integers(node, "kernel_size", rank);
@@ -186,13 +186,13 @@ Text pooling(const ModuleFacts& m, std::string_view op) {
   return text + ", dilation=" + compact(dilation) + ", ceil_mode=" + yes_no(ceil && ceil->i);
 }
 
-Text adaptive_pooling(const ModuleFacts& m, std::string_view op) {
+Text adaptive_pooling(const ModuleAttributes& m, std::string_view op) {
   const auto size = m.integers(m.node(op), "output_size", 1);
   if (size.empty()) return {};
   return "output_size=" + (size.size() > 1 ? python_tuple(size) : compact(size));
 }
 
-Text recurrent(const ModuleFacts& m, std::string_view op) {
+Text recurrent(const ModuleAttributes& m, std::string_view op) {
   const auto* w = m.tensor("weight_ih_l0");
   const auto* node = m.node(op);
   if (!w || w->dims.size() != 2 || (!node && !m.attribute("num_layers"))) return {};
@@ -283,7 +283,7 @@ std::string text_of(const Module& module, Nodes nodes, Recipes& recipes) {
   const auto type = module.type.substr(module.type.rfind('.') + 1);
   if (!module.type.starts_with("torch.nn.") || !module.children.empty()) return std::string(type);
   for (const auto* recipe : recipes.of(type)) {
-    const auto inside = recipe->write(ModuleFacts(module, nodes), recipe->detail);
+    const auto inside = recipe->write(ModuleAttributes(module, nodes), recipe->detail);
     if (!inside) continue;
     std::string text;
     text.reserve(type.size() + inside->size() + 2);
@@ -293,7 +293,7 @@ std::string text_of(const Module& module, Nodes nodes, Recipes& recipes) {
 }
 
 /// From the weight of a convolution (named after its type or not), or a pooling's argument.
-std::string kernel_size_of(const ModuleFacts& m) {
+std::string kernel_size_of(const ModuleAttributes& m) {
   std::vector<int64_t> kernel;
   const auto* weight = m.tensor("weight");
   if (convolution_in(m) && weight && weight->dims.size() > 2)
@@ -310,7 +310,7 @@ std::string kernel_size_of(const ModuleFacts& m) {
 class NodesOfModules {
  public:
   explicit NodesOfModules(const Graph& graph) : begins_(graph.modules().size() + 1) {
-    const auto& b = graph.belonging();
+    const auto& b = graph.ownership();
     const auto module_of = [&](size_t node) { return b.module_of_call[b.call_of_node[node]]; };
     const size_t n = graph.nodes().size();
     for (size_t i = 0; i < n; ++i) ++begins_[module_of(i) + 1];
@@ -361,7 +361,7 @@ ModuleTexts module_texts(const Graph& graph) {
     const auto nodes = all.of(*m);
     texts.whole.push_back(text_of(*m, nodes, recipes));
     const bool may_have = !m->attributes.empty() || with_kernel.any(nodes);
-    texts.kernel_size.push_back(may_have ? kernel_size_of(ModuleFacts(*m, nodes)) : "");
+    texts.kernel_size.push_back(may_have ? kernel_size_of(ModuleAttributes(*m, nodes)) : "");
   }
   return texts;
 }

@@ -51,26 +51,28 @@ struct Report {
   std::vector<std::pair<std::string, std::string>> config;   // "flops.convention" → "torch"
   std::vector<std::pair<std::string, std::string>> plugins;  // id → version
 
-  /// Of how the model was run: the property "run.KEY", and KEY in the property "runs".
-  void tell_run_fact(const std::string& key, std::string_view text) {
+  /// A property of how the model was run: "run.KEY"; KEY is added to the property "runs".
+  void add_run_property(const std::string& key, std::string_view text) {
     properties["run." + key] = text;
     auto& keys = properties["runs"];
     keys += (keys.empty() ? "" : " ") + key;
   }
 
-  /// Writers may ask from several threads.
-  const Structure& structure() const {
-    std::call_once(*structure_asked_, [this] {
-      if (!structure_) structure_ = std::make_unique<Structure>(*graph);
+  /// May be called from several threads.
+  const ModuleDescriptions& module_descriptions() const {
+    std::call_once(*descriptions_asked_, [this] {
+      if (!descriptions_) descriptions_ = std::make_unique<ModuleDescriptions>(*graph);
     });
-    return *structure_;
+    return *descriptions_;
   }
-  /// Instead of working it out: as a saved report tells it.
-  void tell_structure(Structure told) { structure_ = std::make_unique<Structure>(std::move(told)); }
+  /// Replaces computed descriptions by those of a saved report.
+  void set_module_descriptions(ModuleDescriptions descriptions) {
+    descriptions_ = std::make_unique<ModuleDescriptions>(std::move(descriptions));
+  }
 
  private:
-  std::unique_ptr<std::once_flag> structure_asked_ = std::make_unique<std::once_flag>();
-  mutable std::unique_ptr<Structure> structure_;
+  std::unique_ptr<std::once_flag> descriptions_asked_ = std::make_unique<std::once_flag>();
+  mutable std::unique_ptr<ModuleDescriptions> descriptions_;
 };
 
 /// Where a writer's bytes go, in pieces, and what it may know about the destination.

@@ -6,7 +6,7 @@
 #include "core/base/text.hpp"
 #include "core/report_reader/json_pieces.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 namespace {
 
 constexpr std::string_view kSchema = "tmeter-report/1";
@@ -82,4 +82,4 @@ bool begins_with_schema(std::string_view text) {
   return take("{") && take("\"schema\"") && take(":") && take("\"tmeter-");
 }
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

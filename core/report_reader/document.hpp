@@ -7,7 +7,7 @@
 
 #include "core/report_reader/json_value.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 
 class Document {
  public:
@@ -32,4 +32,4 @@ class Document {
 /// something else that tmeter writes).
 bool begins_with_schema(std::string_view text);
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

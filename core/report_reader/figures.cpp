@@ -10,13 +10,13 @@
 #include "core/base/text.hpp"
 #include "core/report_reader/words.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 namespace {
 
 // 2.4 GB of cells. A hundred thousand operators with a hundred metrics have ten million.
-constexpr size_t kMostCells = 100'000'000;
-constexpr size_t kMostColumns = 4'096;
-constexpr size_t kMostFormulaSymbols = 64;
+constexpr size_t kMaxCells = 100'000'000;
+constexpr size_t kMaxColumns = 4'096;
+constexpr size_t kMaxFormulaSymbols = 64;
 
 constexpr std::array<std::string_view, 9> kStatuses{"zero_by_rule", "unknown",    "unavailable",
                                                     "in_module",    "not_finite", "lower_bound",
@@ -77,7 +77,7 @@ void mark_infinite(tmeter_number& figure, std::string_view sign) {
 
 Figures::Figures(Document& document, Results& results) : results_(results) {
   document.rows("metrics", [&](size_t i, const Item& row) {
-    if (i >= kMostColumns) refuse("it has more than 4,096 metrics, tmeter's limit");
+    if (i >= kMaxColumns) refuse("it has more than 4,096 metrics, tmeter's limit");
     results_.columns.push_back(column_from(row.members()));
   });
   for (size_t i = 0; i < results_.columns.size(); ++i)
@@ -93,7 +93,7 @@ size_t Figures::column(std::string_view id) const {
 
 void Figures::take_cells(size_t count) {
   cells_ += count;
-  if (cells_ > kMostCells) refuse("its figures take more than 100,000,000 cells, tmeter's limit");
+  if (cells_ > kMaxCells) refuse("its figures take more than 100,000,000 cells, tmeter's limit");
 }
 
 template <class Change>
@@ -149,8 +149,8 @@ void Figures::coverage(Document& document) {
   c.counted = m.at("counted").natural();
   c.zero_by_rule = m.at("zero_by_rule").natural();
   c.unknown = m.at("unknown").natural();
-  constexpr uint64_t kMost = uint64_t{1} << 53;
-  if (std::max({c.counted, c.zero_by_rule, c.unknown}) > kMost)
+  constexpr uint64_t kMaxExactInteger = uint64_t{1} << 53;
+  if (std::max({c.counted, c.zero_by_rule, c.unknown}) > kMaxExactInteger)
     refuse("coverage: there are no such numbers of operators");
   for (const auto op : m.at("unknown_ops").list()) {
     const auto row = Item(op, "unknown_ops").members();
@@ -195,7 +195,7 @@ void Figures::sweep(Document& document, const Graph& graph, Sweep& sweep) {
     sweep.points.push_back(integers(Item(point, "points")));
     if (sweep.points.back().size() != sweep.symbols.size())
       refuse("sweep: a point must have one value for each symbol");
-    if (sweep.points.size() > kMostSweepPoints) refuse("sweep: it has more than 10,000 points");
+    if (sweep.points.size() > kMaxSweepPoints) refuse("sweep: it has more than 10,000 points");
   }
   take_cells(sweep.points.size() * column_count());
   sweep.totals.assign(sweep.points.size(), std::vector<tmeter_number>(column_count()));
@@ -262,7 +262,7 @@ void Figures::formulas(Document& document, const Graph& graph, Formulas& formula
     raw.formula.module = module->second;
     for (const auto& powers : raw.powers)
       for (const auto& [symbol, power] : powers) used.insert(symbol);
-    if (used.size() > kMostFormulaSymbols) refuse("formulas are of more than 64 symbols");
+    if (used.size() > kMaxFormulaSymbols) refuse("formulas are of more than 64 symbols");
     list.push_back(std::move(raw));
   });
   for (const auto s : used) formulas.symbols.push_back(static_cast<int64_t>(s));
@@ -279,4 +279,4 @@ void Figures::formulas(Document& document, const Graph& graph, Formulas& formula
   }
 }
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

@@ -7,7 +7,7 @@
 #include "core/symbolic/formulas.hpp"
 #include "core/symbolic/sweep.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 
 class Figures {
  public:
@@ -41,4 +41,4 @@ tmeter_number figure_of(const Item& value);
 /// What it is besides: a status of the schema. Others change nothing.
 void mark(tmeter_number& figure, std::string_view status);
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

@@ -6,12 +6,12 @@
 #include <charconv>
 #include <unordered_map>
 
-#include "core/analysis/worked_out.hpp"
+#include "core/analysis/size_notes.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/report_reader/words.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 namespace {
 
 /// Rows by what reports call them.
@@ -153,9 +153,9 @@ void properties(Document& document, Report& report) {
     if (document.has(key)) set(key, document.whole(key).text());
   if (document.has("run")) {
     for (const auto field : document.whole("run").members().object())
-      report.tell_run_fact(std::string(field.key), Item(field.value, field.key).text());
+      report.add_run_property(std::string(field.key), Item(field.value, field.key).text());
   }
-  set("sizes", worked_out_note(*report.graph));
+  set("sizes", recomputed_shapes_note(*report.graph));
   if (!document.has("timing")) return;
   if (const auto t = document.whole("timing").members().find("analysis_seconds"))
     set("analysis.seconds", seconds_text(t->real()));
@@ -163,7 +163,7 @@ void properties(Document& document, Report& report) {
 
 }  // namespace
 
-void read_remarks(Document& document, const Figures& figures, Report& report) {
+void read_findings(Document& document, const Figures& figures, Report& report) {
   const Places places(*report.graph);
   auto& results = report.results;
   properties(document, report);
@@ -190,4 +190,4 @@ void read_remarks(Document& document, const Figures& figures, Report& report) {
   });
 }
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

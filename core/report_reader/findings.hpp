@@ -3,9 +3,9 @@
 #include "core/report/report.hpp"
 #include "core/report_reader/figures.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 
 /// The graph and the figures are there already.
-void read_remarks(Document& document, const Figures& figures, Report& report);
+void read_findings(Document& document, const Figures& figures, Report& report);
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

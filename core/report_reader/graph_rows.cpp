@@ -8,7 +8,7 @@
 #include "core/ir/limits.hpp"
 #include "core/report_reader/words.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 namespace {
 
 /// A pointer to an item that may not be there.
@@ -103,15 +103,15 @@ void GraphRows::module(size_t index, const Members& m) {
   const auto calls = m.at("calls").natural();
   if (calls > limits::kNodes) refuse("it has more calls than tmeter accepts");
   calls_.push_back(calls);
-  facts(m);
+  texts(m);
   attributes(id, m);
   figures_.row(m, TMETER_AXIS_MODULE, index);
 }
 
-void GraphRows::facts(const Members& m) {
-  for (size_t i = 0; i < kModuleFacts.size(); ++i)
-    structure_.facts[i].emplace_back(m.text(kModuleFacts[i]));
-  auto& repeat = structure_.repeats.emplace_back();
+void GraphRows::texts(const Members& m) {
+  for (size_t i = 0; i < kModuleTexts.size(); ++i)
+    descriptions_.texts[i].emplace_back(m.text(kModuleTexts[i]));
+  auto& repeat = descriptions_.repeats.emplace_back();
   const auto told = m.find("repeat");
   if (!told) return;
   const auto r = told->members();
@@ -250,13 +250,13 @@ void GraphRows::check_repeats(const Graph& graph) const {
   for (const auto* parent : graph.modules()) {
     const auto& siblings = parent->children;
     for (size_t i = 0; i < siblings.size(); ++i) {
-      const auto& r = structure_.repeats[siblings[i]->index];
+      const auto& r = descriptions_.repeats[siblings[i]->index];
       if (r.times > 0 && r.times > (siblings.size() - i) / r.window)
         refuse("modules[" + std::to_string(siblings[i]->index) +
                "]: it begins a run of more modules than there are beside it");
     }
   }
-  if (structure_.repeats[0].times > 0) refuse("modules[0]: the root cannot begin a run");
+  if (descriptions_.repeats[0].times > 0) refuse("modules[0]: the root cannot begin a run");
 }
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

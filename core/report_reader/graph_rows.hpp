@@ -7,7 +7,7 @@
 #include "core/report_reader/values.hpp"
 #include "core/module_description/module_description.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 
 class GraphRows {
  public:
@@ -15,8 +15,8 @@ class GraphRows {
       : document_(document), figures_(figures), values_(builder_) {}
 
   std::unique_ptr<Graph> read();
-  /// What rows of modules tell besides the graph.
-  Structure take_structure() { return std::move(structure_); }
+  /// From the rows of modules.
+  ModuleDescriptions take_descriptions() { return std::move(descriptions_); }
 
  private:
   using Id = GraphBuilder::Id;
@@ -25,7 +25,7 @@ class GraphRows {
   void modules();
   void module(size_t index, const Members& m);
   void enter(size_t index, const Members& m);
-  void facts(const Members& m);
+  void texts(const Members& m);
   void attributes(Id module, const Members& m);
   void module_calls();
   void guess_module_calls();
@@ -42,7 +42,7 @@ class GraphRows {
   Figures& figures_;
   GraphBuilder builder_;
   Values values_;
-  Structure structure_;
+  ModuleDescriptions descriptions_;
   struct Level {
     std::string id;
     size_t index;
@@ -56,4 +56,4 @@ class GraphRows {
   size_t call_count_ = 0;
 };
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

@@ -6,7 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 namespace {
 
 class Scanner {
@@ -117,4 +117,4 @@ void for_each_item(std::string_view text, const std::function<void(std::string_v
   for_each_part(text, '[', ']', [&](Scanner& scanner) { item(scanner.value()); });
 }
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

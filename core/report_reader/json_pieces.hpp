@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 
 /// Calls `member` with the key, quotes included, and the value. Throws Error(kModel) unless the
 /// text is an object.
@@ -17,4 +17,4 @@ void for_each_member(
 /// The same with the items of a list.
 void for_each_item(std::string_view text, const std::function<void(std::string_view item)>& item);
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

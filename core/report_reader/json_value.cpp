@@ -9,7 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -69,8 +69,8 @@ size_t Item::index(size_t count) const {
 }
 
 Members::Members(dom::object object) : object_(object) {
-  constexpr size_t kFew = 32;
-  object.size() <= kFew ? check_few_keys<kFew>(object) : check_many_keys(object);
+  constexpr size_t kMaxComparedKeys = 32;
+  object.size() <= kMaxComparedKeys ? check_few_keys<kMaxComparedKeys>(object) : check_many_keys(object);
 }
 
 std::optional<Item> Members::get(std::string_view key) const {
@@ -109,4 +109,4 @@ Item Parser::parse(std::string_view piece, std::string_view name) {
   return {value, name};
 }
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

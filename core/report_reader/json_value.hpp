@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 
 [[noreturn]] void refuse(const std::string& what);
 
@@ -72,4 +72,4 @@ class Parser {
   simdjson::dom::parser parser_;
 };
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

@@ -7,21 +7,21 @@
 namespace tmeter::core {
 
 SavedReport read_report(std::string_view json) {
-  saved::Document document(json);
+  report_reader::Document document(json);
   SavedReport out;
-  saved::Figures figures(document, out.report.results);
-  saved::GraphRows rows(document, figures);
+  report_reader::Figures figures(document, out.report.results);
+  report_reader::GraphRows rows(document, figures);
   out.graph = rows.read();
   out.report.graph = out.graph.get();
-  out.report.tell_structure(rows.take_structure());
+  out.report.set_module_descriptions(rows.take_descriptions());
   figures.totals(document);
   figures.coverage(document);
   figures.formulas(document, *out.graph, out.report.formulas);
   figures.sweep(document, *out.graph, out.report.sweep);
-  saved::read_remarks(document, figures, out.report);
+  report_reader::read_findings(document, figures, out.report);
   return out;
 }
 
-bool is_saved_report(std::string_view bytes) { return saved::begins_with_schema(bytes); }
+bool is_saved_report(std::string_view bytes) { return report_reader::begins_with_schema(bytes); }
 
 }  // namespace tmeter::core

@@ -9,7 +9,7 @@
 #include "core/ir/limits.hpp"
 #include "core/report_reader/words.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 namespace {
 
 using Type = simdjson::dom::element_type;
@@ -263,4 +263,4 @@ void Values::require_all_made() const {
            std::to_string(to_be_made_.begin()->first.first) + ", which does not make it");
 }
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

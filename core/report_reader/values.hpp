@@ -7,7 +7,7 @@
 #include "core/ir/builder.hpp"
 #include "core/report_reader/json_value.hpp"
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 
 class Values {
  public:
@@ -58,4 +58,4 @@ class Values {
   std::map<std::pair<size_t, size_t>, Id> to_be_made_;
 };
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

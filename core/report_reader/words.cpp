@@ -4,7 +4,7 @@
 #include <span>
 #include <tmeter/cpp/dtype.hpp>
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 namespace {
 
 // By the numbers in abi/metric.h, abi/base.h, abi/finding.h and abi/graph.h.
@@ -33,4 +33,4 @@ int32_t provenance_of(std::string_view word) { return number_of(kProvenances, wo
 int32_t tensor_kind_of(std::string_view word) { return number_of(kTensorKinds, word); }
 int32_t dtype_of(std::string_view word) { return DType::parse(word).id(); }
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tmeter::core::saved {
+namespace tmeter::core::report_reader {
 
 /// The number of a word: its place in the ABI's enumeration. -1, which is shown as "other", for
 /// what this tmeter does not know.
@@ -16,4 +16,4 @@ int32_t provenance_of(std::string_view word);
 int32_t tensor_kind_of(std::string_view word);
 int32_t dtype_of(std::string_view word);
 
-}  // namespace tmeter::core::saved
+}  // namespace tmeter::core::report_reader

@@ -10,7 +10,7 @@ namespace tmeter {
 namespace {
 
 using core::GraphBuilder;
-using core::ToldRun;
+using core::RunEventValidator;
 
 /// Two operators.
 std::unique_ptr<core::Graph> two() {
@@ -34,7 +34,7 @@ tmeter_event event(int32_t kind, uint64_t at, const core::Node* node = nullptr, 
 struct Told : ::testing::Test {
   std::unique_ptr<core::Graph> graph = two();
   const core::Node *a = &graph->nodes()[0], *b = &graph->nodes()[1];
-  ToldRun run{*graph, TMETER_RUN_MEMORY};
+  RunEventValidator run{*graph, TMETER_RUN_MEMORY};
 
   void tell(const tmeter_event& e) { run.check(e); }
   void refuses(const tmeter_event& e) { EXPECT_THROW(run.check(e), core::Error); }
@@ -47,7 +47,7 @@ TEST_F(Told, OperatorsOneAfterTheOther) {
   tell(event(TMETER_EVENT_OP_BEGIN, 13, b));
   tell(event(TMETER_EVENT_OP_END, 13, b, 13));
   tell(event(TMETER_EVENT_RUN_END, 14, nullptr, 10));
-  EXPECT_EQ(run.lacks(), "");
+  EXPECT_EQ(run.missing_event(), "");
 }
 
 TEST_F(Told, AnOperatorInsideAnother) {
@@ -91,7 +91,7 @@ TEST_F(Told, NodesThatTheGraphDoesNotHave) {
 }
 
 TEST_F(Told, WhatTheKindOfRunDoesNotHave) {
-  ToldRun whole(*graph, TMETER_RUN_WHOLE), operators(*graph, TMETER_RUN_OPERATORS);
+  RunEventValidator whole(*graph, TMETER_RUN_WHOLE), operators(*graph, TMETER_RUN_OPERATORS);
   whole.check(event(TMETER_EVENT_RUN_BEGIN, 10));
   operators.check(event(TMETER_EVENT_RUN_BEGIN, 10));
   EXPECT_THROW(whole.check(event(TMETER_EVENT_OP_BEGIN, 11, a)), core::Error);

@@ -1,4 +1,4 @@
-#include "core/analysis/assumed.hpp"
+#include "core/analysis/size_notes.hpp"
 
 #include <algorithm>
 
@@ -6,6 +6,8 @@
 
 namespace tmeter::core {
 namespace {
+
+constexpr std::string_view kReplaced = "literals.replaced", kKept = "literals.kept";
 
 std::vector<const Symbol*> assumed_symbols(const Graph& graph) {
   std::vector<const Symbol*> out;
@@ -25,6 +27,27 @@ void mark(Cells& cells) {
 }
 
 }  // namespace
+
+std::string recomputed_shapes_note(const Graph& graph) {
+  const auto sizes = graph.property("sizes");
+  if (sizes.empty()) return {};
+  std::string note = "sizes " + std::string(sizes);
+  const auto replaced = graph.property(kReplaced), kept = graph.property(kKept);
+  if (!replaced.empty() && !kept.empty()) {
+    note.append("; of the numbers in the program ").append(replaced);
+    note.append(" were worked out again, ").append(kept).append(" kept");
+  }
+  return note;
+}
+
+void note_recomputed_shapes(const Graph& graph, Results& results) {
+  const auto note = recomputed_shapes_note(graph);
+  if (note.empty()) return;
+  for (auto& c : results.columns) {
+    if (c.axis == TMETER_AXIS_TENSOR || c.provenance == TMETER_PROVENANCE_UNAVAILABLE) continue;
+    c.provenance_text += (c.provenance_text.empty() ? "" : "; ") + note;
+  }
+}
 
 std::string assumed_sizes_note(const Graph& graph) {
   constexpr size_t kNamed = 5;
