@@ -68,8 +68,8 @@ class Session {
   core::Worker& worker_;
   core::Screen screen_;
   core::CallLog log_;
-  core::Surroundings before_;
-  bool is_settled_ = false;  // before_ is that of the sandbox
+  /// Set by look_again(). Before that, no plugin has been opened in this process.
+  std::optional<core::Surroundings> before_;
   core::Registry registry_;
   size_t warned_at_start_;
   std::vector<core::Assertion> assertions_;

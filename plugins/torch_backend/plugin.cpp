@@ -6,9 +6,9 @@
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "execute/prepare.hpp"
-#include "load_model.hpp"
-#include "propagate/propagate.hpp"
+#include "executor/prepare.hpp"
+#include "torchscript/load_model.hpp"
+#include "resize.hpp"
 
 namespace {
 
