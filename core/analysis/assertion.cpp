@@ -160,7 +160,7 @@ bool holds(const tmeter_number& value, const Column* column, const Assertion& a)
 
 /// Why a value proves nothing.
 std::string reservation(const tmeter_number& n) {
-  if (is_assumed(n)) return " under an assumption that a warning names, which is no proof";
+  if (is_assumed(n)) return " under an assumption that a warning names, which proves nothing";
   return is_partial(n) ? " without what is not known" : "";
 }
 

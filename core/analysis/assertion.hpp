@@ -24,10 +24,10 @@ struct Assertion {
   Dimension unit = kDimensionless;  // of the limit
 };
 
-/// Throws Error(kUsage) when the text is no assertion; needs no model.
+/// Throws Error(kUsage) if the text is not an assertion. Needs no model.
 Assertion parse_assertion(const std::string& text);
 
-/// Throws Error(kUsage) for "macs<=5s", whose limit is no count.
+/// Throws Error(kUsage) for "macs<=5s", whose limit is not a count.
 void require_unit_of(const Assertion& assertion, const Column& column);
 
 /// "coverage" and "unknown" are of the operators of the whole model, and no metrics.

@@ -85,7 +85,7 @@ class Cells {
                 kFlags);
 
   std::vector<uint8_t, ZeroedMemory<uint8_t>> tags_;      // kind and flags
-  std::vector<int64_t, ZeroedMemory<int64_t>> payloads_;  // of those that are numbers
+  std::vector<int64_t, ZeroedMemory<int64_t>> payloads_;  // of numbers
 };
 
 }  // namespace tmeter::core

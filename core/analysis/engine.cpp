@@ -81,7 +81,7 @@ void Engine::collect_analyses() {
   }
 }
 
-/// A handler that would never be asked is a mistake without a symptom.
+/// Refuses handlers that the engine would never call.
 void Engine::require_useful_handlers() const {
   const auto check = [&](const Plugin& plugin, tmeter_str metric) {
     const size_t i = column_index(view(metric));
@@ -206,7 +206,7 @@ void Engine::blame_overflow(const Column& c, const Error& overflow) const {
   throw PluginError(culprit, "on metric '" + c.id + "'", overflow.what());
 }
 
-/// Drops columns that need a run of the model where there was none, and those not requested.
+/// Drops columns that were not requested, and those of observers if the model did not run.
 void Engine::drop_absent_columns() {
   size_t i = 0;
   std::erase_if(results_.columns, [&](const Column&) {
@@ -238,7 +238,7 @@ Results Engine::run() {
   return std::move(results_);
 }
 
-/// Forgets all but what was found in tensors and in runs: that does not depend on sizes.
+/// Forgets every value that depends on sizes. Statistics of tensors and measurements stay.
 void Engine::forget_nodes() {
   for (size_t i = 0; i < results_.columns.size(); ++i) {
     auto& c = results_.columns[i];

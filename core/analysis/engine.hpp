@@ -31,7 +31,7 @@ class Engine final : private ResultsAccess {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Makes `run` stream the elements of tensors, too, on so many threads.
+  /// Makes `run` stream the elements of tensors, too, on this many threads.
   void read_tensors(const TensorBytes& tensors, unsigned threads) {
     context_.tensors = &tensors;
     threads_ = threads;

@@ -123,7 +123,7 @@ void Engine::share(size_t column, const Node& node, const Answer& answer) {
     throw PluginError(
         answer.by ? answer.by->manifest.id : results_.columns[column].plugin, states_[column].doing,
         "it gives another figure than to an operator that is the same in all that its "
-        "signature shows, although it says that it goes by that "
+        "signature shows, although it promises to depend on nothing else "
         "(TMETER_HANDLER_BY_SIGNATURE)");
   }
 }

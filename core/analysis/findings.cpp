@@ -30,7 +30,7 @@ void require_sound(const tmeter_finding& f) {
   for (const auto& c :
        items_of(f.changes, f.change_count, said::kChanges, "changes of a finding")) {
     if (std::isfinite(c.from) && std::isfinite(c.to)) continue;
-    refuse(f, "changes metric '" + printable(view(c.metric)) + "' from or to what is not finite");
+    refuse(f, "changes metric '" + printable(view(c.metric)) + "' from or to a value that is not finite");
   }
 }
 

@@ -22,7 +22,7 @@ struct Column {
   int32_t unit_kind = 0, axis = 0, aggregation = 0, better = 0;
   int32_t provenance = TMETER_PROVENANCE_COMPUTED;
   std::string provenance_text;
-  bool failed = false;  // its plugin is not called any more: every cell is unavailable
+  bool failed = false;  // so did its plugin: every cell is unavailable
   std::array<Cells, kAxisCount> cells;
 
   tmeter_number cell(int32_t table, size_t index) const {

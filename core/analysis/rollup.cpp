@@ -57,7 +57,7 @@ void by_aggregation(const Column& column, const Work& work) {
     }
   } catch (const SumOverflow& overflow) {
     throw Overflow("the sum of metric '" + column.id + "' " +
-                   (overflow.is_real ? "is no finite number" : "exceeds 2^63"));
+                   (overflow.is_real ? "is not a finite number" : "exceeds 2^63"));
   }
 }
 

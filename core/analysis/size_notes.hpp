@@ -22,7 +22,7 @@ void note_recomputed_shapes(const Graph& graph, Results& results);
 /// Marks the values of modules and of the model as assumed, in every metric that depends on sizes.
 void mark_assumed(const Graph& graph, Results& results);
 
-/// The warning about symbols without a value from the user. Empty if there are none.
+/// The warning about symbols without a value from the user. Empty without such symbols.
 std::string assumed_sizes_note(const Graph& graph);
 
 }  // namespace tmeter::core

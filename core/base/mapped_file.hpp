@@ -1,4 +1,4 @@
-// A file mapped read-only. Owner: whoever opened it; the bytes live as long as the object.
+// A file mapped read-only. The bytes live as long as the object.
 //
 // A file that becomes shorter while it is mapped (or whose disk fails) makes reading fault. That
 // ends the program at once with a message and status 4, as for any other damaged file: nothing that
@@ -19,8 +19,8 @@ struct Guard;  // what the fault handler knows of a mapping
 using LostFile = void (*)(std::string_view message);
 void when_file_is_lost(LostFile tell);
 
-/// The folder a file lies in, held open: what is beside the file is found there even when the
-/// folder gets another name, or its name another folder.
+/// The folder of a file, held open: files beside it are found even if the folder is renamed or
+/// replaced.
 class Folder {
  public:
   explicit Folder(const std::string& of_file);

@@ -1,8 +1,8 @@
 // An output file that is either complete or absent: written without a name (or, on file systems
 // that cannot, under a temporary one in the same folder), synced, and named. An interrupted run
 // leaves the old file whole. The new one has the mode and, where the user may give it, the owner of
-// the old one. A link stays a link: the file it leads to is replaced, or made. What is no regular
-// file is not written here (core/process/outputs.hpp).
+// the old one. A link stays a link: the file it leads to is replaced, or made. Pipes and
+// devices are written elsewhere (core/process/outputs.hpp).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -26,7 +26,7 @@ class OutputFile {
 
   /// All throw Error(write_failure(…)).
   void write(std::string_view bytes);
-  /// Forgets what has been written.
+  /// Discards the content.
   void begin_again();
   /// Starts to write to the disk, so that `sync` waits less. Errors show in `sync`.
   void push();

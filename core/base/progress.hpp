@@ -30,7 +30,7 @@ class Progress {
 
   /// The line, now and then: `done` of `total` (0: unknown) in `unit`; "B" is scaled.
   std::optional<std::string> update(uint64_t done, uint64_t total, std::string_view unit);
-  /// Removes the line; empty if there is none.
+  /// Removes the line; empty if no line is shown.
   std::string_view clear();
 
  private:

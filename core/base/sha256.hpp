@@ -8,7 +8,7 @@ namespace tmeter::core {
 /// 64 hexadecimal digits in lower case.
 std::string sha256_hex(std::string_view bytes);
 
-/// Of a file; empty when it cannot be read or is no regular file.
+/// Of a file; empty if it is unreadable or not a regular file.
 std::string sha256_of_file(const std::string& path);
 
 }  // namespace tmeter::core

@@ -87,7 +87,7 @@ std::string only_one_around(std::string_view word, const std::vector<std::string
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr size_t kLongestWord = 256;  // what is longer is no slip of the hand
+  constexpr size_t kLongestWord = 256;  // a longer text is not a typing error
   if (word.size() > kLongestWord) return {};
   std::string best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;

@@ -1,4 +1,4 @@
-// Which module of one report is which of the other.
+// Matches the modules of two reports.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -9,7 +9,7 @@ namespace tmeter::core {
 
 inline constexpr size_t kNoModule = SIZE_MAX;
 
-/// By module index; kNoModule where there is none.
+/// By module index; kNoModule for a module without a match.
 struct Matches {
   std::vector<size_t> of_before, of_after;
 };
@@ -19,7 +19,7 @@ Matches match_modules(const Report& before, const Report& after);
 /// "Conv2d" of "torch.nn.modules.conv.Conv2d".
 std::string_view short_type(std::string_view type);
 
-/// What a module is by itself, as text: its type, settings and tensors.
+/// The definition of a module without its children, as text: type, settings and tensors.
 std::string own_definition(const Report& report, size_t module);
 
 }  // namespace tmeter::core

@@ -116,10 +116,10 @@ void ModelRuns::set_fact(std::string_view key, std::string text) {
 
 void ModelRuns::tell_fact(std::string_view key, std::string_view text) {
   if (!preparing_)
-    throw Error(ErrorKind::kPlugin, "facts of the runs are told in `prepare` of an executor");
+    throw Error(ErrorKind::kPlugin, "facts of the runs are reported in `prepare` of an executor");
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789._-";
   if (key.empty() || key.size() > said::kTitleBytes || key.find_first_not_of(kLetters) != key.npos)
-    throw Error(ErrorKind::kPlugin, "'" + printable(key) + "' is no key of a fact");
+    throw Error(ErrorKind::kPlugin, "'" + printable(key) + "' is not a key of a fact");
   if (facts_.size() >= said::kFacts && !facts_.contains(key))
     throw Error(ErrorKind::kPlugin, "it tells more than 1,000 facts of the runs, tmeter's limit");
   set_fact(key, visible(text, said::kTitleBytes));
@@ -271,7 +271,7 @@ void ModelRuns::stop(const std::string& why) {
   stopped_ = why;
 }
 
-/// What an executor says is wrong stops the runs; what was measured until then stays.
+/// An error of the executor stops the runs. The measurements until then stay.
 void ModelRuns::run_all(const Graph& graph) {
   try {
     preparing_ = true;

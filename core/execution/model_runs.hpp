@@ -1,5 +1,5 @@
-// Runs the model for those who observe it (sdk abi/observer.h): warm-up, then rounds with one
-// run of each kind that somebody wants, until all have enough or the time is up.
+// Runs the model for its observers (sdk abi/observer.h): warm-up, then rounds with one run of each
+// kind that an observer wants, until all have enough or the time is up.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -27,11 +27,11 @@ class ModelRuns final : public RunsAccess {
   ModelRuns(Registry& registry, const TensorBytes& tensors, RunOptions options, CallLog& log);
 
   /// All of it, `end` of the observers included, whose calls find this object in their context.
-  /// What stops the runs early is told by `stopped`; throws PluginError for an observer's failure,
+  /// `stopped` says why the runs ended early. Throws PluginError for an observer's failure,
   /// Error(kUsage) for options that cannot be met.
   void run(const Graph& graph, const std::vector<ObserverUse>& uses);
 
-  /// What there is to say of the runs: "device", "weights", "rounds", …
+  /// Properties of the runs: "device", "weights", "rounds", …
   const std::map<std::string, std::string, std::less<>>& facts() const { return facts_; }
   std::string_view stopped() const override { return stopped_; }
   /// By Ctrl-C.
@@ -46,7 +46,7 @@ class ModelRuns final : public RunsAccess {
   std::string_view weights(const Tensor* tensor) const override;
 
  private:
-  /// A kind of run, on so many threads, in so many rounds (0: in all).
+  /// A kind of run, its threads, and the number of rounds (0: all).
   struct Kind {
     int32_t run = 0;
     unsigned threads = 0;
@@ -86,7 +86,7 @@ class ModelRuns final : public RunsAccess {
   const Graph* graph_ = nullptr;
   mutable std::mutex facts_mutex_;
   std::map<std::string, std::string, std::less<>> facts_;
-  std::deque<std::string> replaced_;  // facts that were others before
+  std::deque<std::string> replaced_;  // former texts of facts
   std::deque<Watcher> watchers_;
   std::vector<Kind> kinds_;
   std::unique_ptr<Executor> executor_;

@@ -32,7 +32,7 @@ void RunEventValidator::check(const tmeter_event& event) {
   if (is_of_operator(event.kind)) check_operator(event);
   if (is_of_memory(event.kind)) check_memory(event);
   if (event.kind == TMETER_EVENT_RUN_END && event.since < run_begin_)
-    refuse("a run that was told of at " + ns(run_begin_) + " began before that, at " +
+    refuse("a run that was reported at " + ns(run_begin_) + " began before that, at " +
            ns(event.since));
   if (event.kind == TMETER_EVENT_RUN_BEGIN) {
     begun_ = true;
@@ -49,7 +49,7 @@ void RunEventValidator::check_place(int32_t event) const {
   if (!begun_) refuse("an event comes before the begin of its run");
   if (ended_) refuse("an event comes after the end of its run");
   if (!is_reported(kind_, event))
-    refuse("an event of kind " + std::to_string(event) + " is no part of a run of kind " +
+    refuse("an event of kind " + std::to_string(event) + " does not belong to a run of kind " +
            std::to_string(kind_));
   if (event == TMETER_EVENT_RUN_END && current_) refuse("a run ends before one of its operators");
 }
@@ -65,7 +65,7 @@ void RunEventValidator::check_time(const tmeter_event& event) {
     refuse("an event at " + ns(event.nanoseconds) + " began after that, at " + ns(event.since));
   auto& last = is_of_memory(event.kind) ? last_memory_ : last_;
   if (event.nanoseconds < last)
-    refuse("an event at " + ns(event.nanoseconds) + " is told after one at " + ns(last));
+    refuse("an event at " + ns(event.nanoseconds) + " is reported after one at " + ns(last));
   last = event.nanoseconds;
 }
 
@@ -79,7 +79,7 @@ void RunEventValidator::check_operator(const tmeter_event& event) {
   }
   if (current_ != event.node) refuse("an operator ends that has not begun");
   if (event.since < operator_begin_)
-    refuse("an operator that was told of at " + ns(operator_begin_) + " began before that, at " +
+    refuse("an operator that was reported at " + ns(operator_begin_) + " began before that, at " +
            ns(event.since));
   current_ = nullptr;
 }
@@ -93,7 +93,7 @@ void RunEventValidator::check_memory(const tmeter_event& event) {
 }
 
 std::string RunEventValidator::missing_event() const {
-  if (!begun_) return "a run is told of by no event";
+  if (!begun_) return "no event of a run is reported";
   return ended_ ? "" : "a run has no end";
 }
 

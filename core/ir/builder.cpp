@@ -350,7 +350,7 @@ void GraphBuilder::want_input(std::string_view name, std::span<const int64_t> di
       std::find_if(inputs.begin(), inputs.end(), [&](const Input& i) { return i.name == name; });
   if (it == inputs.end() || it->value->kind != TMETER_VALUE_TENSOR ||
       it->value->dims.size() != dims.size())
-    refuse(what() + " is wanted with other sizes, but is no tensor of that rank");
+    refuse(what() + " is wanted with other sizes, but is not a tensor of that rank");
   it->wanted = copy(dims);
 }
 

@@ -1,5 +1,5 @@
 // Builds a graph from the calls of a loader and refuses invalid ones: the C++ side of
-// sdk abi/builder.h, which documents every function. Ids count from 1; 0 is none.
+// sdk abi/builder.h, which documents every function. Ids count from 1; 0 means no item.
 // All functions throw Error(kModel) naming the offending item.
 #pragma once
 #include <memory>
@@ -76,7 +76,7 @@ class GraphBuilder {
           std::string_view location);
   void node_name(Id node, std::string_view name);
 
-  /// The value of this id; null if there is none.
+  /// The value of this id; null for an unknown id.
   const Value* peek(Id id) const {
     return id < 1 || id > graph_->values_.size() ? nullptr : &graph_->values_[id - 1];
   }

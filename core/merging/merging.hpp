@@ -1,4 +1,4 @@
-// Several saved reports made one: of the shards of one checkpoint, or an index of many models.
+// Merges saved reports: of the shards of one checkpoint, or into an index of many models.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,34 +7,34 @@
 
 namespace tmeter::core {
 
-/// A report and what messages call it: its path.
+/// A report, and its path for messages.
 struct Part {
   std::string path;
   SavedReport saved;
 
-  /// The file it is the report of; its own path where it does not tell.
+  /// The model file of the report; the path of the report if it does not name one.
   std::string model_file() const;
 };
 
 /// The report of a checkpoint from those of its shards, in any order.
 ///
-/// Every tensor is in one shard, so its figures are taken over; those of modules and the model are
-/// rolled up again over all tensors, by the rule of their metric, in the order in which the loader
-/// of the whole checkpoint would show them. Sums, counts, smallest and largest values are those of
-/// a run over the whole; means and moments differ in the last digits. What cannot be put together
-/// (quantiles, a quantization plan) is unavailable there, and the finding "merged" names it.
+/// Every tensor is in one shard, so its values are copied. Values of modules and the model are
+/// rolled up again over all tensors by the rule of their metric, in the order of the loader of the
+/// whole checkpoint. Sums, counts, minima and maxima equal a run over the whole; means and moments
+/// differ in the last digits. Metrics that cannot be merged (quantiles, a quantization plan) are
+/// unavailable, and the finding "merged" names them.
 ///
 /// Throws Error(kModel): a report of a model with operators, a tensor in two shards, a shard that
 /// is not there by the numbers in the files' names, shards analysed in different ways.
 SavedReport merge_shards(std::vector<Part> parts);
 
 /// A row for each model: a report whose modules are the models, with their totals. Reports are
-/// taken one after the other, and nothing but their totals is kept.
+/// added one by one; only their totals are kept.
 class ModelIndex {
  public:
   void add(const Part& part);
   size_t size() const { return rows_.size(); }
-  /// The root's figures are sums (and largest values) over all models. Throws Error(kModel) when a
+  /// The root's values are sums (or maxima) over all models. Throws Error(kModel) when a
   /// sum exceeds 2^63.
   SavedReport finish();
 

@@ -21,7 +21,7 @@ std::string name_of(const std::string& path) {
   return name;
 }
 
-/// Of a column over all models: the sum, the largest; nothing of what cannot be added up.
+/// The total of a column over all models: sum or maximum, by aggregation; empty for others.
 class Total {
  public:
   explicit Total(const Column& column) : column_(column) {}

@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, kFigures> kIds{
     "mean",    "std",           "min",         "max",        "sparsity", "near_zero",
     "finite",  "nan",           "inf",         "skewness",   "kurtosis", "l1_norm",
     "l2_norm", "spectral_norm", "coded_bytes", "coded_ratio"};
-/// Of finite numbers: a tensor without any has none, and takes nothing from the others.
+/// Statistics of finite elements. A tensor without finite elements lacks them and does not count.
 constexpr std::array kOfFinite{kMean, kStd, kMin, kMax, kNearZero, kSkewness, kKurtosis, kL1, kL2};
 
 using Cells = std::array<tmeter_number, kFigures>;

@@ -52,7 +52,7 @@ class Merge {
     return *parts_[part].saved.report.results.find(c.id);
   }
 
-  /// What is not as sure of some shard as of the others is not of the whole either.
+  /// The whole has the weakest provenance of all shards.
   void take_provenance(Column& c) {
     for (size_t p = 0; p < parts_.size(); ++p) {
       const auto& other = at(p, c);
@@ -62,8 +62,8 @@ class Merge {
     }
   }
 
-  /// Figures of operators, calls or the model: weights alone have none. What a shard has all the
-  /// same is no figure of the whole.
+  /// Metrics of operators, calls or the model do not apply to weights alone. A value that a shard has
+  /// all the same cannot become one of the whole.
   void take_total(Column& c) {
     bool figure = false, any = false;
     for (size_t p = 0; p < parts_.size(); ++p) {
@@ -110,13 +110,13 @@ class Merge {
     if (t.axis == TMETER_AXIS_TENSOR) t.index = whole_.tensors[part][t.index];
     if (t.axis == TMETER_AXIS_MODULE) t.index = whole_.modules[part][t.index];
   }
-  /// Weights have no operators and calls; a report may say so all the same.
+  /// A hostile report may have operators and calls although weights have neither.
   static bool is_of_a_run(const tmeter_target& t) {
     return t.axis == TMETER_AXIS_NODE || t.axis == TMETER_AXIS_MODULE_CALL;
   }
   static bool is_of_tensor(const tmeter_target& t) { return t.axis == TMETER_AXIS_TENSOR; }
 
-  /// Findings stay what they are: said of one shard.
+  /// Findings stay findings of one shard.
   void take_remarks(size_t p) {
     auto& from = parts_[p].saved.report;
     const auto of = parts_[p].model_file() + ": ";

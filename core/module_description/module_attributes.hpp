@@ -30,7 +30,7 @@ class ModuleAttributes {
   /// An argument of `node`, else the attribute of that name; null when neither is there.
   const Value* field(const Node* node, std::string_view name) const;
   std::optional<int64_t> integer(const Node* node, std::string_view name) const;
-  /// A list of integers, one integer repeated to `rank` items; empty when there is none.
+  /// A list of integers, one integer repeated to `rank` items; empty if absent.
   std::vector<int64_t> integers(const Node* node, std::string_view name, size_t rank) const;
 
  private:

@@ -15,12 +15,12 @@
 namespace tmeter::core {
 namespace {
 
-using Text = std::optional<std::string>;  // none: not everything is known
+using Text = std::optional<std::string>;  // none: some value is unknown
 
 /// What the names of operators with a kernel hold.
 constexpr std::array kConvolutions{"conv", "_convolution"}, kPoolings{"max_pool", "avg_pool"};
 
-/// How a type is written: a recipe reads the facts; `detail` is its parameter.
+/// How a type is written: a recipe reads the attributes; `detail` is its parameter.
 struct Recipe {
   std::string_view type;
   Text (*write)(const ModuleAttributes&, std::string_view detail);
@@ -53,7 +53,7 @@ Text convolution(const ModuleAttributes& m, std::string_view detail) {
   const auto* weight = m.tensor("weight");
   const auto* node = convolution_in(m);
   if (!weight || weight->dims.size() < 3 || (!node && !m.attribute("stride"))) return {};
-  // Padding other than with zeros is an operator of its own; its mode cannot be told from it.
+  // Padding other than with zeros is a separate operator, which does not show the mode.
   if (m.node("pad") && !m.attribute("padding_mode")) return {};
   const size_t rank = weight->dims.size() - 2;
   const auto list = [&](std::string_view name, int64_t otherwise) {

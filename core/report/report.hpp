@@ -21,16 +21,16 @@ namespace tmeter::core {
 
 struct Report;
 
-/// A module of one model and the one it is in the other; SIZE_MAX where there is none.
+/// A module and its match in the other model; SIZE_MAX without one.
 struct ModulePair {
   size_t before = SIZE_MAX, after = SIZE_MAX;
   size_t depth = 0;
   uint32_t flags = 0;  // TMETER_PAIR_…
 };
 
-/// What a report has that is compared with another one (core/comparison).
+/// The comparison with another report (core/comparison).
 struct Comparison {
-  const Report* before = nullptr;  // null: it is not
+  const Report* before = nullptr;  // null: no comparison
   std::vector<ModulePair> pairs;   // the tree, in pre-order
   std::vector<std::string> notes;
 };
@@ -83,7 +83,7 @@ class OutputStream {
   void write(std::string_view bytes);
   void flush();
   bool color() const { return color_; }
-  int columns() const { return columns_; }  ///< terminal width, 0 when the destination is none
+  int columns() const { return columns_; }  ///< width of the terminal, 0 for other destinations
   /// It has not ended, and this is the thread it was made for.
   bool may_be_used() const { return mark_.is_there() && pthread_equal(thread_, pthread_self()); }
 

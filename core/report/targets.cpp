@@ -18,8 +18,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// Two names of one file, by whatever links; what is no regular file (/dev/null) may be named
-/// twice.
+/// Whether two names lead to one regular file. Devices such as /dev/null may be named twice.
 bool same_file(const std::string& a, const std::string& b) {
   struct stat x {
   }, y{};

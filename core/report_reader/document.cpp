@@ -17,7 +17,7 @@ void require_schema(std::string_view schema) {
   if (schema.starts_with("tmeter-report/"))
     refuse("this report has the schema " + name + "; this tmeter reads " + std::string(kSchema) +
            ", so a newer one is needed");
-  refuse("this has the schema " + name + ", and is no report; reports have " +
+  refuse("this has the schema " + name + ", and is not a report; reports have " +
          std::string(kSchema));
 }
 
@@ -41,7 +41,7 @@ Document::Document(std::string_view text) : parser_(text) {
   });
   if (!has("schema"))
     refuse(
-        "this is no report of tmeter's: it has no 'schema'; `tmeter MODEL --report json=FILE` "
+        "not a tmeter report: it has no 'schema'; `tmeter MODEL --report json=FILE` "
         "writes one");
   require_schema(whole("schema").text());
 }

@@ -16,10 +16,10 @@ class Document {
   explicit Document(std::string_view text);
 
   bool has(std::string_view section) const { return find(section) != nullptr; }
-  /// The section as one value. Throws Error(kModel) when it is not there.
+  /// The section as one value. Throws Error(kModel) if it is absent.
   Item whole(std::string_view section);
-  /// Row after row of a list; none when the section is not there. What is refused in a row is told
-  /// with its place: "nodes[17]: there is no 'op'".
+  /// Calls `row` for each item of a list; an absent section has no rows. Errors in a row name its
+  /// place: "nodes[17]: there is no 'op'".
   void rows(std::string_view section, const std::function<void(size_t, const Item&)>& row);
 
  private:
@@ -28,8 +28,8 @@ class Document {
   std::map<std::string, std::string_view, std::less<>> sections_;
 };
 
-/// Whether a file begins as a JSON object whose first member is the schema of a report (or of
-/// something else that tmeter writes).
+/// Whether a file begins as a JSON object whose first member is the schema of a report (or of another
+/// document that tmeter writes).
 bool begins_with_schema(std::string_view text);
 
 }  // namespace tmeter::core::report_reader

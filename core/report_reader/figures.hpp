@@ -14,19 +14,19 @@ class Figures {
   /// Reads "metrics" into the columns of `results`.
   Figures(Document& document, Results& results);
 
-  /// What stands in a row: "values" and the lists that say what the values are besides numbers.
+  /// Reads the values of a row: "values" and the lists of their statuses.
   void row(const Members& row, int32_t axis, size_t index);
   void totals(Document& document);
   void coverage(Document& document);
   void sweep(Document& document, const Graph& graph, Sweep& sweep);
   void formulas(Document& document, const Graph& graph, Formulas& formulas);
 
-  /// Index of a column. Throws Error(kModel) when there is none of this id.
+  /// Index of a column. Throws Error(kModel) for an unknown id.
   size_t column(std::string_view id) const;
   size_t column_count() const { return results_.columns.size(); }
 
  private:
-  /// change(tmeter_number&) of a cell, which is made when it is not there.
+  /// Calls change(tmeter_number&) for a cell, which is created if necessary.
   template <class Change>
   void change(std::string_view metric, int32_t axis, size_t index, Change&& change);
   void take_cells(size_t count);
@@ -38,7 +38,7 @@ class Figures {
 
 /// A number of a report; none for null.
 tmeter_number figure_of(const Item& value);
-/// What it is besides: a status of the schema. Others change nothing.
+/// Applies a status of the schema. Unknown ones change nothing.
 void mark(tmeter_number& figure, std::string_view status);
 
 }  // namespace tmeter::core::report_reader

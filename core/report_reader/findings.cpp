@@ -112,7 +112,7 @@ AssertionResult assertion(const Members& m, const Figures& figures, const Places
   try {
     out.assertion = parse_assertion(std::string(m.at("expression").text()));
   } catch (const Error& e) {
-    refuse(e.what());  // whoever shows the report did not write it
+    refuse(e.what());  // not the mistake of the user who shows the report
   }
   out.subject = m.at("subject").text();
   out.value = figure_of(m.at("value"));

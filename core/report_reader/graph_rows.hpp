@@ -1,5 +1,5 @@
 // The graph of a saved report: symbols, modules, calls, tensors, inputs, operators, outputs – built
-// by the builder that loaders use, so that what cannot be is refused as it is in a model.
+// by the builder that loaders use, which refuses invalid graphs as it does for models.
 #pragma once
 #include <memory>
 

@@ -55,7 +55,7 @@ class Scanner {
       at_ = text_.find_first_of("\"\\", at_);
       if (at_ == text_.npos) break;
       if (text_[at_] == '"') return void(++at_);
-      ++at_;  // what is escaped
+      ++at_;  // the escaped character
     }
     at_ = text_.size();
     refuse("the end of a text");

@@ -1,7 +1,6 @@
-// A JSON text taken apart from the outside: the members of an object and the items of a list as
-// pieces of the text, so that a report is read row by row and never held as a whole. What is inside
-// a piece is not looked at, but for its brackets and quotes; parsing it (json_value.hpp) is what
-// says whether it is JSON.
+// Splits a JSON text from the outside into the members of an object or the items of a list, so that
+// a report is read row by row and never held as a whole. Only brackets and quotes inside a piece
+// are checked; parsing it (json_value.hpp) decides whether it is JSON.
 #pragma once
 #include <functional>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Pieces of a report parsed: typed access, and a refusal that says what was expected where.
+// Parsed pieces of a report: typed access; errors name the place and the expected type.
 #pragma once
 #include <simdjson.h>
 
@@ -64,7 +64,7 @@ class Members {
 class Parser {
  public:
   explicit Parser(std::string_view whole) : end_(whole.data() + whole.size()) {}
-  /// Throws Error(kModel) for what is no JSON, std::bad_alloc when there is no memory.
+  /// Throws Error(kModel) for invalid JSON, std::bad_alloc without memory.
   Item parse(std::string_view piece, std::string_view name);
 
  private:

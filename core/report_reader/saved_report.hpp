@@ -1,5 +1,5 @@
-// A report read back from the JSON that the writer "json" made of it, so that every writer,
-// --assert and comparisons work without the model.
+// Reads a report back from the JSON of the writer "json", so that every writer, --assert and
+// comparisons work without the model.
 //
 // The file is hostile until proved otherwise, like a model: it is mapped, taken apart row by row
 // (memory grows with what the report holds, not with how it is written), and its graph is built by
@@ -17,9 +17,8 @@ struct SavedReport {
   Report report;  // of this graph
 };
 
-/// Throws Error(kModel) that says what is wrong and where: "nodes[17]: there is no 'op'". Members
-/// that this tmeter does not know are passed over; those that an older tmeter did not write may be
-/// absent.
+/// Throws Error(kModel) that says what is wrong and where: "nodes[17]: there is no 'op'". Unknown
+/// members are ignored; members that an older tmeter did not write may be absent.
 SavedReport read_report(std::string_view json);
 
 /// Whether a file is a saved report (or a damaged one), by how it begins.

@@ -24,7 +24,7 @@ class ItemDetails {
     array_ = list->list();
     next_ = array_->begin();
   }
-  /// Of the next item; null when there is none.
+  /// The detail of the next item, or null.
   const Item* next() {
     if (!array_ || !(next_ != array_->end())) return nullptr;
     now_.emplace(*next_, "details");
@@ -41,7 +41,7 @@ class ItemDetails {
 double number_in_words(std::string_view word) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (word != "inf" && word != "-inf") refuse("'" + printable(word) + "' is no number");
+  if (word != "inf" && word != "-inf") refuse("'" + printable(word) + "' is not a number");
   return word == "inf" ? kInfinity : -kInfinity;
 }
 

@@ -18,8 +18,8 @@ class Values {
   void add_tensor(std::string_view name, Id tensor);
   void add_input(std::string_view name, Id value);
 
-  /// A value that is used: what it says it is from is looked up. `detail`: what the plain value
-  /// does not tell (schema: "value_detail"), or nothing.
+  /// A value that is used: its origin is looked up. `detail`: the properties that the plain value does
+  /// not show (schema: "value_detail"), or null.
   Id used(const Item& value, const Item* detail);
   /// A value of its own: an input, an attribute.
   Id fresh(const Item& value, const Item* detail);
@@ -53,8 +53,8 @@ class Values {
   std::map<std::pair<std::string, int64_t>, Id> texts_;  // expressions known by text and value
   std::unordered_map<std::string, Id> tensors_, inputs_;
   std::vector<size_t> first_leaf_;  // by node: of its results in leaves_
-  std::vector<Id> leaves_;          // what is in results, lists taken apart
-  // What is said to be made by the node now read or a later one, which writes into it.
+  std::vector<Id> leaves_;          // the values in results, lists flattened
+  // Values that the current node or a later one is said to make, by writing into them.
   std::map<std::pair<size_t, size_t>, Id> to_be_made_;
 };
 
