@@ -24,7 +24,8 @@ class WrittenReport {
     for (const auto& line : lines) {
       const auto dot = line.path.rfind('.');
       const bool is_root = line.path.empty();
-      const auto parent = is_root ? 0 : ids.at(dot == line.path.npos ? "" : line.path.substr(0, dot));
+      const auto parent =
+          is_root ? 0 : ids.at(dot == line.path.npos ? "" : line.path.substr(0, dot));
       const auto name = dot == line.path.npos ? line.path : line.path.substr(dot + 1);
       const auto id = builder_.module(parent, name, line.type);
       ids[line.path] = id;
@@ -60,6 +61,8 @@ class WrittenReport {
   Report report_;
 };
 
+const std::vector<WrittenReport::Line> kOneModule{{"", "Net"}};
+
 /// "before → after" of each row by paths; "-" where there is none.
 std::vector<std::string> rows(Report& before, Report& after) {
   std::vector<std::string> out;
@@ -91,7 +94,8 @@ TEST(Comparison, ARenamedModuleIsFoundByHowItIsBuilt) {
 }
 
 TEST(Comparison, TheOnlyOneOfItsTypeIsTheSameEvenIfItChanged) {
-  WrittenReport a({{"", "Net"}, {"fc", "Linear", {2, 3}}}), b({{"", "Net"}, {"head", "Linear", {7, 7}}});
+  WrittenReport a({{"", "Net"}, {"fc", "Linear", {2, 3}}}),
+      b({{"", "Net"}, {"head", "Linear", {7, 7}}});
   const auto pairs = compare(a.get(), b.get()).pairs;
   ASSERT_EQ(pairs.size(), 2u);
   EXPECT_EQ(pairs[1].flags, uint32_t{TMETER_PAIR_RENAMED} | TMETER_PAIR_REDEFINED);
@@ -104,14 +108,15 @@ TEST(Comparison, TwoChangedOnesOfATypeAreNotGuessed) {
 }
 
 TEST(Comparison, AWholeModelUnderAWrapperIsTheSame) {
-  WrittenReport a({{"", "Net"}, {"conv", "Conv2d", {3}}, {"act", "ReLU"}, {"fc", "Linear", {2, 3}}});
+  WrittenReport a(
+      {{"", "Net"}, {"conv", "Conv2d", {3}}, {"act", "ReLU"}, {"fc", "Linear", {2, 3}}});
   WrittenReport b({{"", "DataParallel"},
                    {"module", "Net"},
                    {"module.conv", "Conv2d", {3}},
                    {"module.act", "ReLU"},
                    {"module.fc", "Linear", {2, 3}}});
-  EXPECT_EQ(rows(a.get(), b.get()),
-            (Rows{" → ", "- → module", "conv → module.conv", "act → module.act", "fc → module.fc"}));
+  EXPECT_EQ(rows(a.get(), b.get()), (Rows{" → ", "- → module", "conv → module.conv",
+                                          "act → module.act", "fc → module.fc"}));
 }
 
 TEST(Comparison, WhatIsGoneStandsWhereItWas) {
@@ -136,7 +141,7 @@ TEST(Comparison, ValuesThatDifferAreFlaggedAndThoseOfOneSideAreNoted) {
 }
 
 TEST(Comparison, APartialValueDiffersFromTheSameWholeOne) {
-  WrittenReport a({{"", "Net"}}), b({{"", "Net"}});
+  WrittenReport a(kOneModule), b(kOneModule);
   auto partial = number(int64_t{3});
   partial.flags = TMETER_NUMBER_PARTIAL;
   a.values("macs", {number(int64_t{3})});
@@ -145,8 +150,9 @@ TEST(Comparison, APartialValueDiffersFromTheSameWholeOne) {
 }
 
 /// The change of `macs` from one value to another under an assertion.
-AssertionResult change(const tmeter_number& from, const tmeter_number& to, const std::string& text) {
-  WrittenReport a({{"", "Net"}}), b({{"", "Net"}});
+AssertionResult change(const tmeter_number& from, const tmeter_number& to,
+                       const std::string& text) {
+  WrittenReport a(kOneModule), b(kOneModule);
   a.values("macs", {from});
   b.values("macs", {to});
   auto& after = b.get();

@@ -89,7 +89,8 @@ TEST(Merging, DoesNotDependOnTheOrderOfTheReports) {
 
 TEST(Merging, RefusesWhatIsNoWhole) {
   const auto refused = [](const std::vector<std::string>& words, Part a, Part b) {
-    expect_error(ErrorKind::kModel, words, [&] { merge_shards(parts(std::move(a), std::move(b))); });
+    expect_error(ErrorKind::kModel, words,
+                 [&] { merge_shards(parts(std::move(a), std::move(b))); });
   };
   refused({"1 is", "number 3"}, shard("m-00001-of-00003.bin", {{"a", "w", 1}}),
           shard("m-00002-of-00003.bin", {{"b", "w", 1}}));
@@ -109,8 +110,7 @@ TEST(Merging, KeepsWhatFindingsOfAShardAreAbout) {
   f.rule = "nan";
   f.text = "has NaN";
   f.targets.push_back({TMETER_AXIS_TENSOR, 0, 0});
-  const auto merged =
-      merge_shards(parts(shard(kFirst, {{"a", "weight", 3}}), std::move(second)));
+  const auto merged = merge_shards(parts(shard(kFirst, {{"a", "weight", 3}}), std::move(second)));
   const auto& kept = merged.report.results.findings.front();
   EXPECT_EQ(kept.text, std::string(kSecond) + ": has NaN");
   ASSERT_EQ(kept.targets.size(), 1u);
