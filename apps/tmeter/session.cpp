@@ -89,6 +89,17 @@ void Session::write(const Report& report) {
   require_unchanged("while reports were written");
 }
 
+void Session::write(const Report& report, const ReportTarget& target, size_t i) {
+  activity().stage = Stage::kWriting;
+  write_report(registry_, report, target, i, screen_, worker_);
+  require_unchanged("while reports were written");
+}
+
+void Session::write_text(size_t i, std::string_view text) {
+  worker_.report(i, text);
+  worker_.report_whole(i);
+}
+
 void Session::stopped(const ModelRuns& runs) {
   if (runs.stopped().empty()) return;
   const auto kind = runs.interrupted() ? ErrorKind::kInterrupted : ErrorKind::kRun;

@@ -56,6 +56,10 @@ class Session {
   void stopped(const core::ModelRuns& runs);
 
   void write(const core::Report& report);
+  /// One report as target `i` of the run.
+  void write(const core::Report& report, const core::ReportTarget& target, size_t i);
+  /// The whole content of target `i`, which no plugin writes.
+  void write_text(size_t i, std::string_view text);
   /// How a run ends whose reports are written.
   core::Ending ending() const;
 

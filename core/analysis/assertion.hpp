@@ -46,6 +46,9 @@ struct AssertionResult {
 /// a mistake of the user, reported before anything is written.
 AssertionResult evaluate(const Assertion& assertion, const Graph& graph, const Results& results);
 
+/// "4089184256", "+2.3 %", "at least 12": the value for messages.
+std::string shown_value(const AssertionResult& result);
+
 /// Whether the value is within the limit. Not for a partial, assumed or missing value that leaves
 /// it open.
 bool holds(const tmeter_number& value, const Assertion& assertion);

@@ -4,7 +4,7 @@
 #include <array>
 #include <unordered_map>
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 namespace {
 
 struct WindowRow {
@@ -179,7 +179,7 @@ bool is_padding(const Node& node) {
          (mode.is_none() || mode.text() == "constant");
 }
 
-Windows::Windows(const Graph& recorded) {
+ConvPoolPadding::ConvPoolPadding(const Graph& recorded) {
   std::unordered_map<size_t, size_t> uses;  // of what a node makes
   for (const auto& node : recorded.nodes()) {
     for (size_t i = 0; i < node.arg_count(); ++i) {
@@ -208,11 +208,11 @@ Windows::Windows(const Graph& recorded) {
   }
 }
 
-std::optional<Value> Windows::padded_at(const Node& node) const {
+std::optional<Value> ConvPoolPadding::padded_at(const Node& node) const {
   return at_.contains(node.index()) ? std::optional(operand_of(node)) : std::nullopt;
 }
 
-std::optional<Repadding> Windows::repadded(const Node& node, const Sizes& operand) const {
+std::optional<Repadding> ConvPoolPadding::repadded(const Node& node, const Sizes& operand) const {
   Repadding out;
   std::vector<Pad> pads;
   for (auto w : at_.at(node.index())) {
@@ -236,4 +236,4 @@ std::optional<Repadding> Windows::repadded(const Node& node, const Sizes& operan
   return out;
 }
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

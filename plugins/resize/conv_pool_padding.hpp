@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "operators/graph_values.hpp"
+#include "known.hpp"
 #include "same_padding.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 
 /// What becomes of a padding for another size of the operand.
 struct Repadding {
@@ -21,9 +21,9 @@ struct Repadding {
 /// An operator that pads with a constant: zeros, mostly.
 bool is_padding(const Node& node);
 
-class Windows {
+class ConvPoolPadding {
  public:
-  explicit Windows(const Graph& recorded);
+  explicit ConvPoolPadding(const Graph& recorded);
 
   /// The tensor that is padded at this node, by an operator for that or by the window itself; none
   /// where nothing is.
@@ -37,4 +37,4 @@ class Windows {
   PadEvidence evidence_;
 };
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

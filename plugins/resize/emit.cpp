@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 namespace {
 
 using Id = GraphBuilder::Id;
@@ -146,4 +146,4 @@ void emit(const Graph& recorded, const Known& known, GraphBuilder& builder) {
   Emitter(recorded, known, builder).run();
 }
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

@@ -1,9 +1,9 @@
 // Writes the replayed graph: the recorded one with other sizes.
 #pragma once
-#include "operators/graph_values.hpp"
+#include "known.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 
 void emit(const Graph& recorded, const Known& known, GraphBuilder& builder);
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

@@ -6,7 +6,7 @@
 #include "samples.hpp"
 #include "operators/size_arithmetic.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 namespace {
 
 constexpr size_t kMaxRetreats = 2000;
@@ -199,10 +199,10 @@ void Replay::set_argument(const Node& node, const Literal& literal) {
 /// Paddings that follow the operand's size (same_padding.hpp).
 void Replay::repad(const Node& node) {
   repaddings_.erase(node.index());
-  const auto padded = windows_.padded_at(node);
+  const auto padded = padding_.padded_at(node);
   if (!padded) return;
   const auto operand = now_.tensor(*padded);
-  const auto again = windows_.repadded(node, operand.sizes().vec());
+  const auto again = padding_.repadded(node, operand.sizes().vec());
   if (!again) return;
   if (again->literal) set_argument(node, *again->literal);
   if (!again->inserted.empty()) args_[0] = at::constant_pad_nd(operand, again->inserted);
@@ -334,4 +334,4 @@ bool Replay::replaced_any() const {
                      [&](const auto& s) { return is_replaced(s.first, s.second); });
 }
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

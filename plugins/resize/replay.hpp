@@ -12,9 +12,10 @@
 #include "size_arguments.hpp"
 #include "conv_pool_padding.hpp"
 #include "operators/evaluator.hpp"
-#include "torchscript/run/interpreter.hpp"
+#include "operators/failure.hpp"
+#include "operators/limits.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 
 class Replay {
  public:
@@ -25,7 +26,7 @@ class Replay {
         base_(base),
         limits_(limits),
         rules_(rules),
-        windows_(graph),
+        padding_(graph),
         ancestors_(graph.nodes().size()) {}
 
   /// `inputs`: dims by input of the graph, empty for what is no tensor. False: see failure().
@@ -73,7 +74,7 @@ class Replay {
   const Known& base_;
   Limits& limits_;
   Rules& rules_;
-  const Windows windows_;
+  const ConvPoolPadding padding_;
   Evaluator evaluator_;
   Environment now_;
   SizeChanges changes_, known_changes_;   // of inputs; these, and what follows without any choice
@@ -91,4 +92,4 @@ class Replay {
   std::string doubtful_;
 };
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

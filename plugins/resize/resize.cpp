@@ -4,15 +4,15 @@
 #include <map>
 #include <numeric>
 
-#include "operators/messages.hpp"
-#include "operators/meta_kernels/registry.hpp"
 #include "emit.hpp"
+#include "operators/failure.hpp"
+#include "operators/meta_kernels/registry.hpp"
+#include "operators/torch_version.hpp"
 #include "replay.hpp"
 #include "samples.hpp"
 #include "unresolved_literals.hpp"
-#include "torchscript/input_inference/report_failure.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 namespace {
 
 using Paddings = std::map<size_t, Repadding>;
@@ -21,8 +21,8 @@ using Inputs = std::vector<Sizes>;  // by input of the graph; empty for what is 
 /// LibTorch as the replay needs it, for as long as this lives.
 class Quiet {
  public:
-  Quiet() : guard_(&handler_) { model_is_running() = true; }
-  ~Quiet() { model_is_running() = false; }
+  Quiet() : guard_(&handler_) { evaluation_state().model_is_running = true; }
+  ~Quiet() { evaluation_state().model_is_running = false; }
 
  private:
   class Handler final : public c10::WarningHandler {
@@ -62,7 +62,7 @@ std::optional<Inputs> halfway(const Inputs& recorded, const Inputs& wanted) {
   return both && change_of_samples(samples) ? std::optional(same_samples) : std::nullopt;
 }
 
-std::string shape_text(const Sizes& dims) {
+std::string dims_text(const Sizes& dims) {
   std::string out;
   for (const auto d : dims) out += (out.empty() ? "" : "x") + std::to_string(d);
   return out;
@@ -75,8 +75,8 @@ std::string wish(const Graph& graph) {
     const auto wanted = graph.input_wanted(i);
     if (wanted.empty()) continue;
     out += (out.empty() ? "" : " ") + std::string("--input ") + std::string(graph.input_name(i)) +
-           "=" + shape_text(sizes_of(wanted)) + " (the file has " +
-           shape_text(sizes_of(graph.inputs()[i].shape())) + ")";
+           "=" + dims_text(sizes_of(wanted)) + " (the file has " +
+           dims_text(sizes_of(graph.inputs()[i].shape())) + ")";
   }
   return out;
 }
@@ -152,7 +152,7 @@ void tell(const Graph& graph, const Known& known, const Paddings& paddings, Grap
         "follow --input in " +
         counted(replaced));
   }
-  const auto left = numbers_left(graph, known, Windows(graph));
+  const auto left = unresolved_literals(graph, known, ConvPoolPadding(graph));
   if (!left.empty()) {
     call.warn(
         "numbers that may follow from sizes that have changed were left as the file has them: " +
@@ -168,12 +168,12 @@ void tell(const Graph& graph, const Known& known, const Paddings& paddings, Grap
 
 }  // namespace
 
-void propagate(const Graph& graph, GraphBuilder& builder, Call& call) {
+void resize(const Graph& graph, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);
   note_untried_version(call);
-  register_meta_kernels();
+  const MetaKernels kernels;
   const Quiet quiet;
-  Limits limits(call, call.option_float("timeout"), call.option_int("max-operators"));
+  Limits limits(call, "resize");
   const auto wanted = wanted_inputs(graph);
   std::vector<Inputs> passes{wanted};
   if (auto first = halfway(recorded_inputs(graph), wanted)) passes.insert(passes.begin(), *first);
@@ -193,4 +193,4 @@ void propagate(const Graph& graph, GraphBuilder& builder, Call& call) {
   tell(graph, known, paddings, builder, call);
 }
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

@@ -1,8 +1,8 @@
 #include "rules.hpp"
 
-#include "operators/graph_values.hpp"
+#include "known.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 namespace {
 
 /// What the file says of a value; none where it says nothing that can be compared.
@@ -127,4 +127,4 @@ void Rules::require_recorded(const Node& node, const Rule& rule) const {
   }
 }
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

@@ -3,10 +3,11 @@
 #include <map>
 #include <set>
 
-#include "operators/shape_rules.hpp"
+#include "known.hpp"
 #include "operators/arguments.hpp"
+#include "operators/shape_rules.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 
 class Rules {
  public:
@@ -39,4 +40,4 @@ class Rules {
 /// Whether LibTorch has the node's operator.
 bool is_of_libtorch(const Node& node);
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 namespace {
 
 bool is_padded(const PaddedWindow& w) {
@@ -77,4 +77,4 @@ PadJudgement PadEvidence::judge(const PaddedWindow& w) const {
   return computed ? kMaybeSame : kMaybeFixed;
 }
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 
 /// One spatial dim of a convolution or pooling; `size` is the operand's before any padding.
 struct WindowDim {
@@ -62,4 +62,4 @@ class PadEvidence {
   std::map<std::string, Owner> owners_;
 };
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 namespace {
 
 enum class Rule {
@@ -196,4 +196,4 @@ void check_equal_samples(const Node& node, const Known& base, const Environment&
   }
 }
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

@@ -7,9 +7,9 @@
 #include <functional>
 
 #include "operators/arguments.hpp"
-#include "operators/graph_values.hpp"
+#include "known.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 
 /// The same change of the first dim of every input that changes; none else.
 std::optional<SizeChange> change_of_samples(const std::vector<DimsChange>& inputs);
@@ -22,4 +22,4 @@ void check_samples_stay_apart(const Node& node, const Known& base, const Environ
 void check_equal_samples(const Node& node, const Known& base, const Environment& now,
                          const std::function<bool(const Value&)>& depends_on_literal);
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 namespace {
 
 enum class SizeKind { kReshape, kUnflatten, kExpand, kRepeat, kNew, kRange, kSpatial };
@@ -273,4 +273,4 @@ std::optional<SizeArgument> size_argument(const Node& node,
   return out;
 }
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "operators/arguments.hpp"
-#include "operators/graph_values.hpp"
+#include "known.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 
 /// The size arguments of a node, and what they may be for the inputs at hand.
 struct SizeArgument {
@@ -38,4 +38,4 @@ Sizes written_sizes(const Node& node, const std::vector<std::string_view>& argum
 std::vector<Literal> literals_of(const Node& node, const SizeArgument& argument,
                                  const Sizes& version);
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

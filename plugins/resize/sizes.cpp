@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 namespace {
 
 constexpr size_t kMaxRank = 16;
@@ -228,4 +228,4 @@ std::vector<Sizes> substituted(const Sizes& sizes, const std::vector<bool>& lite
   return shapes;
 }
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

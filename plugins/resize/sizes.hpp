@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 
 using Sizes = std::vector<int64_t>;
 
@@ -43,4 +43,4 @@ bool explained(const Sizes& recorded, const Sizes& now, const SizeChanges& known
 std::vector<Sizes> substituted(const Sizes& sizes, const std::vector<bool>& literal,
                                const SizeChanges& changes);
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

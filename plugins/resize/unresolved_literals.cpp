@@ -5,14 +5,14 @@
 
 #include "rules.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 namespace {
 
-struct StakeRow {
+struct SizeLiteral {
   std::string_view op;  // beginning of the name
   std::string_view argument;
 };
-constexpr std::array<StakeRow, 25> kStakes{{
+constexpr std::array<SizeLiteral, 25> kSizeLiterals{{
     {"aten::upsample_", "output_size"},
     {"aten::_upsample_", "output_size"},
     {"aten::adaptive_", "output_size"},
@@ -104,7 +104,7 @@ size_t pads_left(const Node& node, const Known& known) {
 }
 
 /// Of an operator outside LibTorch any number may be a size.
-size_t stakes_of_rule(const Node& node, const Known& known) {
+size_t literals_of_rule(const Node& node, const Known& known) {
   const auto changes = changes_at(node, known);
   size_t count = 0;
   for (size_t i = 0; i < node.arg_count(); ++i) count += equal_to_changed(node.arg(i), changes);
@@ -113,15 +113,15 @@ size_t stakes_of_rule(const Node& node, const Known& known) {
 
 }  // namespace
 
-std::map<std::string, size_t> numbers_left(const Graph& recorded, const Known& known,
-                                           const Windows& windows) {
+std::map<std::string, size_t> unresolved_literals(const Graph& recorded, const Known& known,
+                                           const ConvPoolPadding& padding) {
   std::map<std::string, size_t> out;
   const auto inputs = changes_of_inputs(recorded, known);
   for (const auto& node : recorded.nodes()) {
     if (known.literals.contains(node.index()) || is_of_torch_nn(node)) continue;
-    if (const auto count = is_of_libtorch(node) ? 0 : stakes_of_rule(node, known))
+    if (const auto count = is_of_libtorch(node) ? 0 : literals_of_rule(node, known))
       out[full_name(node)] += count;
-    for (const auto& row : kStakes) {
+    for (const auto& row : kSizeLiterals) {
       if (!node.op().starts_with(row.op)) continue;
       auto changes = changes_at(node, known);
       if (changes.empty()) changes = inputs;
@@ -129,10 +129,10 @@ std::map<std::string, size_t> numbers_left(const Graph& recorded, const Known& k
         out[full_name(node)] += count;
     }
     if (const auto count = slice_left(node, known, inputs)) out[full_name(node)] += count;
-    if (!is_padding(node) || windows.padded_at(node)) continue;
+    if (!is_padding(node) || padding.padded_at(node)) continue;
     if (const auto count = pads_left(node, known)) out[full_name(node)] += count;
   }
   return out;
 }
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

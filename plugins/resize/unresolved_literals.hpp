@@ -5,12 +5,12 @@
 
 #include "conv_pool_padding.hpp"
 
-namespace tmeter::torch_backend {
+namespace tmeter::resize {
 
 /// How many there are, by operator: plain numbers in arguments that hold sizes, equal to a recorded
 /// size of the operator's tensors (or of an input) that is another one now, and pads of changed
 /// dims. Not those that were replaced, nor those that modules of torch.nn were made with.
-std::map<std::string, size_t> numbers_left(const Graph& recorded, const Known& known,
-                                           const Windows& windows);
+std::map<std::string, size_t> unresolved_literals(const Graph& recorded, const Known& known,
+                                           const ConvPoolPadding& padding);
 
-}  // namespace tmeter::torch_backend
+}  // namespace tmeter::resize

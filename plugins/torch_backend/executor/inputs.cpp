@@ -128,7 +128,7 @@ class Inputs {
     const bool recorded = !any_given && same_as_recorded();
     for (size_t i = 0; i < wanted_.size(); ++i) {
       if (tensors_[i].defined()) continue;
-      tensors_[i] = recorded ? kept_of(graph_).inputs[i].clone() : made_up(i);
+      tensors_[i] = recorded ? state_of(graph_).inputs[i].clone() : made_up(i);
       ++made;
     }
     for (auto& tensor : tensors_) tensor = tensor.to(device_);
@@ -217,7 +217,7 @@ class Inputs {
   }
 
   bool same_as_recorded() const {
-    const auto& recorded = kept_of(graph_).inputs;
+    const auto& recorded = state_of(graph_).inputs;
     if (recorded.empty() || recorded.size() != wanted_.size()) return false;
     for (size_t i = 0; i < wanted_.size(); ++i) {
       if (recorded[i].sizes() != vector_of(wanted_[i].value.shape())) return false;

@@ -6,6 +6,7 @@
 #include "executor/runner.hpp"
 #include "executor/sha256.hpp"
 #include "executor/weights.hpp"
+#include "operators/torch_version.hpp"
 #include "operators/operator_libraries.hpp"
 
 namespace tmeter::torch_backend {
@@ -47,10 +48,10 @@ std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request&
   for (size_t i = 0; i < request.library_count; ++i)
     open_operator_library(std::string(to_view(request.libraries[i])));
   const c10::InferenceMode inference;
-  const auto& kept = kept_of(graph);
-  Weights weights(kept, call, device, request.seed);
+  const auto& state = state_of(graph);
+  Weights weights(state, call, device, request.seed);
   auto program = make_program(
-      {graph, kept, device, [&](const Tensor& tensor, bool written) { return weights.of(tensor, written); }});
+      {graph, state, device, [&](const Tensor& tensor, bool written) { return weights.of(tensor, written); }});
   auto inputs = inputs_for(graph, request, device);
   call.fact("engine", "LibTorch " TORCH_VERSION);
   call.fact("device", device.is_cpu() ? std::string("cpu") : device.str());

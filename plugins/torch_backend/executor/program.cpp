@@ -119,8 +119,8 @@ class Maker {
     Step step;
     step.node = node.handle();
     step.place = place_of(node);
-    if (const auto filled = source_.kept.filled.find(node.index());
-        filled != source_.kept.filled.end())
+    if (const auto filled = source_.state.filled.find(node.index());
+        filled != source_.state.filled.end())
       return add_filled(node, std::move(step), filled->second);
     try {
       if (role == Role::kNumber) {

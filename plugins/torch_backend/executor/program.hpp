@@ -67,7 +67,7 @@ struct Program {
 /// `written`: the model changes it.
 struct ProgramSource {
   const Graph& graph;
-  const Kept& kept;
+  const LoadedModelState& state;
   at::Device device;
   std::function<at::Tensor(const Tensor&, bool written)> weight;
 };

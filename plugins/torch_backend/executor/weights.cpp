@@ -77,10 +77,10 @@ at::Tensor Weights::make(const Tensor& tensor, bool written) {
   const auto type = scalar_type_of(tensor.dtype(), tensor.name());
   const auto sizes = vector_of(tensor.shape()), strides = vector_of(tensor.strides());
   const auto options = at::dtype(type).device(at::kCPU);
-  const auto kept_one = kept_.constants.find(tensor.name());
-  if (kept_one != kept_.constants.end() && kept_one->second.sizes() == sizes &&
-      kept_one->second.scalar_type() == type)
-    return kept_one->second.to(device_);
+  const auto stored = state_.constants.find(tensor.name());
+  if (stored != state_.constants.end() && stored->second.sizes() == sizes &&
+      stored->second.scalar_type() == type)
+    return stored->second.to(device_);
   const auto bytes = call_.weights(tensor);
   const auto numel = tensor.numel().value();
   if (!bytes.ptr || numel == 0 || is_shared_element(strides, numel)) {

@@ -10,8 +10,8 @@ namespace tmeter::torch_backend {
 
 class Weights {
  public:
-  Weights(const Kept& kept, const ExecutorCall& call, at::Device device, uint64_t seed)
-      : kept_(kept), call_(call), device_(device), seed_(seed) {}
+  Weights(const LoadedModelState& state, const ExecutorCall& call, at::Device device, uint64_t seed)
+      : state_(state), call_(call), device_(device), seed_(seed) {}
 
   /// The same tensor for tied ones; in memory of its own when the model changes it. Throws
   /// TMETER_CANNOT_RUN for one that LibTorch cannot have so.
@@ -24,7 +24,7 @@ class Weights {
   at::Tensor make(const Tensor& tensor, bool written);
   at::Tensor made_up(const Tensor& tensor, at::ScalarType type) const;
 
-  const Kept& kept_;
+  const LoadedModelState& state_;
   const ExecutorCall& call_;
   at::Device device_;
   uint64_t seed_;

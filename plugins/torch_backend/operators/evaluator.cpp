@@ -4,11 +4,9 @@
 #include <iterator>
 
 #include "operators/operator_libraries.hpp"
-#include "torchscript/run/foreign.hpp"
 #include "operators/limits.hpp"
 #include "operators/packed_operators.hpp"
 #include "operators/real_operators.hpp"
-#include "torchscript/run/real_values.hpp"
 #include "operators/recurrent_check.hpp"
 
 namespace tmeter::torch_backend {
@@ -28,8 +26,8 @@ void require_time(double work) {
   if (!limits) return;
   if (work > std::max(limits->seconds_left(), 0.0) * kOperationsPerSecond) {
     throw TooMuch("would take " + std::to_string(static_cast<int64_t>(work / 1e9)) +
-                  "e9 arithmetic operations, more than there is time for (raise it with --set "
-                  "torch-backend.timeout=N)");
+                  "e9 arithmetic operations, more than there is time for (raise it with " +
+                  limits->option("timeout") + "=N)");
   }
   limits->spend(static_cast<uint64_t>(work / 100));
 }
@@ -148,8 +146,8 @@ OperatorInfo& Evaluator::lookup(const c10::OperatorHandle& op) {
   return it != infos_.end() ? it->second : infos_.emplace(op, OperatorInfo(op)).first->second;
 }
 
-bool Evaluator::is_foreign(const OperatorInfo& info) const {
-  return foreign_ && foreign_->contains(info.name);
+bool Evaluator::is_missing(const OperatorInfo& info) const {
+  return missing_ && missing_->contains(info.name);
 }
 
 void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
@@ -174,9 +172,9 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
     replace_looked_at(info, args);
   }
   const QuantizedArguments quantized(args);
-  if (is_foreign(info)) {
+  if (is_missing(info)) {
     forget_changed(info, args);
-    foreign_->execute(op, info, args);
+    missing_->execute(op, info, args);
   } else if (census(args).meta || !execute_real(op, info, args))
     execute_meta(op, info, args);
   quantized.restore(info, args);
@@ -243,9 +241,9 @@ void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, 
     if (!scalars_too && scalars && !tensors.meta && !real_operator(info)) continue;
     try {
       Stack call = as_meta(info, args, scalars_too);
-      assumption() = Assumption::kNone;
+      evaluation_state().assumed = Assumption::kNone;
       op.callBoxed(call);
-      assumed_ = assumption();
+      assumed_ = evaluation_state().assumed;
       args = std::move(call);
       return;
     } catch (const c10::NotImplementedError& e) {
@@ -290,7 +288,7 @@ void Evaluator::execute_with_values(const c10::OperatorHandle& op, OperatorInfo&
   for (auto& a : args) {
     a = map_tensors(a, [&](const at::Tensor& t) { return values_->of(t); });
   }
-  if (!is_foreign(info)) {
+  if (!is_missing(info)) {
     require_fit_for_values(op, info, args);
     Stack call = args;
     set_devices(info, call, at::kCPU);
@@ -305,7 +303,7 @@ void Evaluator::execute_with_values(const c10::OperatorHandle& op, OperatorInfo&
     op.callBoxed(shapes);
     args = std::move(shapes);
   } else {
-    foreign_->execute(op, info, args);
+    missing_->execute(op, info, args);
   }
   assumed_ = Assumption::kZeros;
   for (auto& result : args) {

@@ -10,34 +10,41 @@
 #include <vector>
 
 #include "operators/libtorch.hpp"
-#include "operators/meta_kernels/registry.hpp"
+#include "operators/evaluation_state.hpp"
 #include "operators/operator_info.hpp"
 
 namespace tmeter::torch_backend {
 
-/// Thrown when a decision needs a value that only real weights and inputs could give.
-class DataDependent : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// Thrown when an operator is not run because of what it would take or do; the text follows its
-/// name.
+/// Thrown when an operator is not run because of the work it would take or of what it may do. The text
+/// follows the operator's name.
 class TooMuch : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-class ForeignOperators;
-class RealValues;
+/// Operators without an implementation in LibTorch: their library is not loaded.
+class MissingOperators {
+ public:
+  virtual ~MissingOperators() = default;
+  virtual bool contains(std::string_view op) const = 0;
+  /// Replaces the arguments by meta tensors of the results' shapes. Throws when these are unknown.
+  virtual void execute(const c10::OperatorHandle& op, const OperatorInfo& info,
+                       torch::jit::Stack& args) = 0;
+};
+
+/// Supplies the values of tensors that have none.
+class TensorValues {
+ public:
+  virtual ~TensorValues() = default;
+  /// The tensor itself if it has values, else one with the values that it stands for.
+  virtual at::Tensor of(const at::Tensor& tensor) = 0;
+};
 
 class Evaluator {
  public:
-  /// `real` null: without values; else every operator runs on them.
-  /// `foreign`: operators whose library is not here, `real`: values of one real run; either may be
-  /// null.
-  explicit Evaluator(ForeignOperators* foreign = nullptr, RealValues* real = nullptr)
-      : foreign_(foreign), values_(real) {}
+  /// Either may be null. With `values`, every operator runs on values.
+  explicit Evaluator(MissingOperators* missing = nullptr, TensorValues* values = nullptr)
+      : missing_(missing), values_(values) {}
 
   const OperatorInfo& info(const c10::OperatorHandle& op) { return lookup(op); }
 
@@ -48,7 +55,7 @@ class Evaluator {
   Assumption assumed() const { return assumed_; }
 
  private:
-  bool is_foreign(const OperatorInfo& info) const;
+  bool is_missing(const OperatorInfo& info) const;
   OperatorInfo& lookup(const c10::OperatorHandle& op);
   bool execute_real(const c10::OperatorHandle& op, OperatorInfo& info, torch::jit::Stack& args);
   bool fits(const c10::OperatorHandle& op, OperatorInfo& info, const torch::jit::Stack& args);
@@ -60,8 +67,8 @@ class Evaluator {
   void execute_with_values(const c10::OperatorHandle& op, OperatorInfo& info,
                            torch::jit::Stack& args);
 
-  ForeignOperators* foreign_;
-  RealValues* values_;
+  MissingOperators* missing_;
+  TensorValues* values_;
   std::unordered_map<c10::OperatorHandle, OperatorInfo> infos_;
   // Real tensors by storage: they become meta together. Kept, so that addresses are not reused.
   std::unordered_map<const c10::StorageImpl*, std::vector<at::Tensor>> real_;

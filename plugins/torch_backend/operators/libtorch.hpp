@@ -1,4 +1,4 @@
-// Everything of LibTorch this folder uses, in one place.
+// The headers of LibTorch that these folders use.
 #pragma once
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
@@ -20,15 +20,3 @@
 #include <torch/version.h>
 
 #include <tmeter/cpp/plugin.hpp>
-
-#include "operators/tried_versions.hpp"
-
-namespace tmeter::torch_backend {
-
-/// Says in the report that nobody tried this version of LibTorch, if that is so.
-inline void note_untried_version(const Call& call) {
-  const auto note = untried_version(TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR);
-  if (!note.empty()) call.warn(note);
-}
-
-}  // namespace tmeter::torch_backend

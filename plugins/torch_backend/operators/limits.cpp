@@ -64,11 +64,12 @@ uint64_t memory_allowed(uint64_t wanted) {
   return wanted;
 }
 
-Limits::Limits(const Call& call, double seconds, int64_t operators)
+Limits::Limits(const Call& call, std::string plugin)
     : call_(call),
+      plugin_(std::move(plugin)),
       outer_(current_limits()),
-      seconds_(seconds),
-      operators_(operators),
+      seconds_(call.option_float("timeout")),
+      operators_(call.option_int("max-operators")),
       memory_(memory_allowed(
           std::max(kLeastMemory, static_cast<uint64_t>(call.option_int("max-memory")) << 20))),
       memory_before_(own_memory()) {
@@ -90,8 +91,8 @@ void Limits::check() {
   if (seconds_left() > 0) return;
   stop({TMETER_CANNOT_RUN, "the model has run for " +
                                std::to_string(static_cast<int64_t>(seconds_)) +
-                               " seconds without coming to an end (raise it with --set "
-                               "torch-backend.timeout=N)"});
+                               " seconds without coming to an end (raise it with " +
+                               option("timeout") + "=N)"});
 }
 
 void Limits::stop(const Error& error) {
@@ -105,13 +106,13 @@ void Limits::check_memory() {
   stop({TMETER_CANNOT_RUN, "running the model has taken " +
                                std::to_string((now - memory_before_) >> 20) +
                                " MiB of memory, more than " + std::to_string(memory_ >> 20) +
-                               " MiB (raise it with --set torch-backend.max-memory=MiB)"});
+                               " MiB (raise it with " + option("max-memory") + "=MiB)"});
 }
 
 void Limits::stop_operators() {
   stop({TMETER_CANNOT_RUN, "the model has run " + std::to_string(operators_) +
-                               " operators without coming to an end (raise it with --set "
-                               "torch-backend.max-operators=N)"});
+                               " operators without coming to an end (raise it with " +
+                               option("max-operators") + "=N)"});
 }
 
 void Limits::stop_calls() {

@@ -15,8 +15,9 @@ namespace tmeter::torch_backend {
 
 class Limits {
  public:
-  /// Takes the plugin's option max-memory from `call`. While it lives, `current()` of this thread.
-  Limits(const Call& call, double seconds, int64_t operators);
+  /// Reads the options timeout, max-operators and max-memory of the plugin `plugin`. While it lives, it
+  /// is `current()` of this thread.
+  Limits(const Call& call, std::string plugin);
   ~Limits();
   Limits(const Limits&) = delete;
   Limits& operator=(const Limits&) = delete;
@@ -55,6 +56,11 @@ class Limits {
 
   double seconds_left() const;
 
+  /// How a user sets the option: "--set torch-backend.timeout".
+  std::string option(std::string_view key) const {
+    return "--set " + plugin_ + "." + std::string(key);
+  }
+
   /// Tells the host what runs just now: "aten::conv2d of layer1.0". No allocation.
   void at(std::string_view op, std::string_view module) const;
 
@@ -69,6 +75,7 @@ class Limits {
   [[noreturn]] void stop_calls();
 
   const Call& call_;
+  std::string plugin_;
   Limits* outer_;
   double seconds_;
   int64_t operators_;

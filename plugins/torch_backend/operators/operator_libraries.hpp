@@ -1,16 +1,24 @@
-// Libraries with operators that LibTorch lacks, as the user names them: code the user trusts.
+// Operators that LibTorch lacks: those of libraries that the user names, and declarations in place of
+// those of libraries that are missing.
 #pragma once
 #include <string>
 #include <string_view>
 
+#include "operators/libtorch.hpp"
+
 namespace tmeter::torch_backend {
 
-/// Opens each of "a.so:b.so"; what they register with LibTorch is there from then on. Those that are
-/// open stay so. Throws TMETER_BAD_USAGE for one that cannot be opened.
+/// Opens each library of "a.so:b.so"; the user trusts their code. The operators they register with
+/// LibTorch stay until the process ends. Throws TMETER_BAD_USAGE if one cannot be opened.
 void open_operator_libraries(std::string_view paths);
 void open_operator_library(const std::string& path);
 
-/// "torchvision::nms" came by one of them.
+/// Whether an opened library registered the operator "torchvision::nms".
 bool is_of_operator_library(std::string_view op);
+
+/// Declares the operator with this schema and without an implementation. Throws what LibTorch throws
+/// when it has the operator already. The next library that is opened withdraws all declarations, as
+/// it may bring the same operators.
+void declare_operator(const std::string& op, c10::FunctionSchema schema);
 
 }  // namespace tmeter::torch_backend

@@ -4,22 +4,23 @@
 #include <thread>
 #include <vector>
 
-#include "torchscript/load/module_tree.hpp"
-#include "torchscript/load/names.hpp"
+#include "operators/meta_kernels/registry.hpp"
 #include "operators/operator_libraries.hpp"
 #include "operators/packed.hpp"
+#include "operators/threads.hpp"
+#include "operators/torch_version.hpp"
+#include "torchscript/input_inference/inputs.hpp"
+#include "torchscript/input_inference/report_failure.hpp"
+#include "torchscript/input_inference/search.hpp"
+#include "torchscript/load/module_tree.hpp"
+#include "torchscript/load/names.hpp"
 #include "torchscript/load/safety.hpp"
 #include "torchscript/load/warnings.hpp"
-#include "operators/meta_kernels/registry.hpp"
-#include "torchscript/input_inference/search.hpp"
-#include "torchscript/run/decisions.hpp"
-#include "torchscript/input_inference/inputs.hpp"
-#include "torchscript/run/interpreter.hpp"
 #include "torchscript/loaded_model_state.hpp"
-#include "torchscript/run/real_values.hpp"
-#include "torchscript/input_inference/report_failure.hpp"
-#include "operators/threads.hpp"
 #include "torchscript/primitives/guards.hpp"
+#include "torchscript/run/decisions.hpp"
+#include "torchscript/run/interpreter.hpp"
+#include "torchscript/run/real_values.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -57,14 +58,15 @@ struct Loading {
   Call& call;
   Limits& limits;
   MemoryLimit& memory;
-  int64_t values_on;  // threads of a run with values where sizes follow data; 0: none there
+  LoadedModelState& state;
+  int64_t value_threads;  // of a run with values, where sizes follow data; 0: no such run
 
   void run(const std::vector<InputSet>& sets, bool may_ask) const {
     ForeignOperators foreign(file.declarations(), call);
-    const auto chosen = choose(sets, file, tree, foreign, limits, call, may_ask || values_on > 0);
+    const auto chosen = choose(sets, file, tree, foreign, limits, call, may_ask || value_threads > 0);
     if (chosen.undecided) {
       run_with_values(chosen, undecided_text(*chosen.undecided), foreign);
-    } else if (values_on > 0 && !chosen.assumed.empty() &&
+    } else if (value_threads > 0 && !chosen.assumed.empty() &&
                RealValues(file).missing_weight().empty()) {
       run_with_values(chosen, "the size of the result of " + chosen.assumed + " depends on data",
                       foreign);
@@ -73,16 +75,16 @@ struct Loading {
     }
   }
 
-  /// Other inputs may take another way than the one that is recorded.
-  static void keep_inputs(const InputSet& inputs, RealValues& values) {
+  /// Other inputs may lead the program another way than the recorded one.
+  void keep_inputs(const InputSet& inputs, RealValues& values) const {
     for (const auto& i : inputs) {
       for_each_tensor(i.value,
-                      [&](const at::Tensor& t) { kept().inputs.push_back(values.of(t).clone()); });
+                      [&](const at::Tensor& t) { state.inputs.push_back(values.of(t).clone()); });
     }
   }
 
   void record(const InputSet& inputs, ForeignOperators& foreign, RealValues* values) const {
-    Recorder recorder(builder, tree, call);
+    Recorder recorder(builder, tree, call, state);
     for (const auto& i : inputs) {
       if (!i.value.isNone()) recorder.input(i.name, i.origin, i.value);
     }
@@ -97,9 +99,9 @@ struct Loading {
     RealValues values(file);
     const auto missing = values.missing_weight();
     if (!missing.empty()) report_undecided(*chosen.undecided, missing);
-    // On other threads sums round otherwise, and what follows from them is not the same.
+    // Sums round differently on another number of threads, and decisions may follow from them.
     const auto wanted =
-        values_on > 0 ? static_cast<unsigned>(values_on) : std::thread::hardware_concurrency();
+        value_threads > 0 ? static_cast<unsigned>(value_threads) : std::thread::hardware_concurrency();
     at::set_num_threads(threads_that_start(wanted));
     at::manual_seed(0);  // the same file gives the same report
     memory.forget_peak();
@@ -116,17 +118,18 @@ struct Loading {
 }  // namespace
 
 void load_model(const Request& request, GraphBuilder& builder, Call& call) {
-  at::set_num_threads(1);  // there is no bulk work: starting threads would cost more than they give
+  at::set_num_threads(1);  // operators on shapes are too small to be worth starting threads
   note_untried_version(call);
-  kept() = {};
+  auto& state = last_loaded_model();
+  state = {};
   Stopwatch watch(call);
   open_operator_libraries(call.option_text("op-library"));
-  register_meta_kernels();
+  const MetaKernels kernels;
   register_quantized_factories();
   guard_primitives();
   watch.done("kernels registered");
   const TrustPrimitives trust(request.trusted());
-  Limits limits(call, call.option_float("timeout"), call.option_int("max-operators"));
+  Limits limits(call, "torch-backend");
   MemoryLimit memory(static_cast<uint64_t>(call.option_int("max-memory")) << 20);
   const Warnings warnings(call);
   const ModelFile file(request, call);
@@ -140,7 +143,7 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   const auto tree = push_modules(file, builder);
   watch.done("modules listed");
 
-  Loading{file, tree, builder, call, limits, memory, call.option_int("real-values")}.run(
+  Loading{file, tree, builder, call, limits, memory, state, call.option_int("real-values")}.run(
       input_sets(file, request), may_ask);
   watch.done("model run");
 }

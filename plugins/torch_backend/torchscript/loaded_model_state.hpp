@@ -1,5 +1,5 @@
-// What the loader knows of a program and no file has: for a run of the graph it makes of it, later in
-// the same process (execute/).
+// What the TorchScript loader learns of a program and no file holds. A run of the recorded graph, later in
+// the same process, needs it (executor/).
 #pragma once
 #include <map>
 #include <string>
@@ -9,26 +9,27 @@
 
 namespace tmeter::torch_backend {
 
-struct Kept {
-  /// Tensors that the program holds as text, or that were read to steer it; by their name in the graph.
+struct LoadedModelState {
+  /// Tensors that the program text holds, or whose values steer it; by their name in the graph.
   std::map<std::string, at::Tensor, std::less<>> constants;
-  /// By node: what the program wrote, without an operator, into the memory that the node gave it
+  /// By node: values that the program wrote, without an operator, into the memory the node allocated
   /// (torch.tensor of a list).
   std::map<size_t, at::Tensor> filled;
-  /// The inputs with which a program was recorded that goes where data leads it; else empty.
+  /// The inputs of the recorded run, if data decides which way the program goes; else empty.
   std::vector<at::Tensor> inputs;
 };
 
-/// Of the model that was loaded last.
-inline Kept& kept() {
-  static auto* const all = new Kept();  // never destroyed: LibTorch may be gone before it
-  return *all;
+/// State of the model that was loaded last. The plugin interface gives loader and executor no common
+/// context, so the process holds it: load_model() writes it, prepare() of the executor reads it.
+inline LoadedModelState& last_loaded_model() {
+  static auto* const state = new LoadedModelState();  // never destroyed: LibTorch may be gone before it
+  return *state;
 }
 
-/// For a run of this graph; nothing when it is of another kind of file.
-inline const Kept& kept_of(const Graph& graph) {
-  static const auto* const nothing = new Kept();
-  return graph.property("format").starts_with("TorchScript") ? kept() : *nothing;
+/// The state for a run of this graph; empty for a graph of another loader.
+inline const LoadedModelState& state_of(const Graph& graph) {
+  static const auto* const empty = new LoadedModelState();
+  return graph.property("format").starts_with("TorchScript") ? last_loaded_model() : *empty;
 }
 
 }  // namespace tmeter::torch_backend

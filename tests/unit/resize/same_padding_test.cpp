@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace {
-using namespace tmeter::torch_backend;
+using namespace tmeter::resize;
 
 PaddedWindow window(const std::string& owner, int64_t size, int64_t kernel, int64_t stride, Pad pad,
                     bool by_node = true, bool in_one_module = true) {

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 namespace {
-using namespace tmeter::torch_backend;
+using namespace tmeter::resize;
 using Shapes = std::vector<Sizes>;
 
 TEST(Reshaped, NothingChanged) { EXPECT_EQ(reshaped({{2, 6}, {2, 6}}, {3, 4}), Shapes({{3, 4}})); }

@@ -4,9 +4,8 @@
 // For the last kind the answer is the upper bound (every element counts); unique values, which
 // steer loops more often than they are computed with, are taken for one. Either is said in the
 // report.
+#include "operators/evaluation_state.hpp"
 #include "operators/meta_kernels/registry.hpp"
-#include "torchscript/run/decisions.hpp"
-#include "operators/evaluator.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -57,21 +56,21 @@ void multinomial(KernelCall& call) {
 
 void nonzero(KernelCall& call) {
   const auto x = call.tensor("self");
-  assumption() = Assumption::kLargest;
+  evaluation_state().assumed = Assumption::kLargest;
   call.give(like(x, {x.numel(), x.dim()}, at::kLong));
 }
 
 void masked_select(KernelCall& call) {
   const auto x = call.tensor("self");
   const auto dims = at::infer_size(x.sizes(), call.tensor("mask").sizes());
-  assumption() = Assumption::kLargest;
+  evaluation_state().assumed = Assumption::kLargest;
   call.give(like(x, {c10::multiply_integers(dims)}));
 }
 
 /// (unique values, inverse, counts), of one value
 void give_unique(KernelCall& call, const Dims& values, const Dims& inverse) {
   const auto x = call.tensor("self");
-  assumption() = Assumption::kOneValue;
+  evaluation_state().assumed = Assumption::kOneValue;
   call.give(like(x, values));
   call.give(like(x, inverse, at::kLong));
   call.give(like(x, {1}, at::kLong));
@@ -92,14 +91,14 @@ void unique_along(KernelCall& call) {
 
 void nms(KernelCall& call) {
   const auto boxes = call.tensor("dets");
-  assumption() = Assumption::kLargest;
+  evaluation_state().assumed = Assumption::kLargest;
   call.give(like(boxes, {boxes.size(0)}, at::kLong));
 }
 
 // --- values that cannot be known -----------------------------------------------------------------
 
 void equal(KernelCall& call) {
-  if (model_is_running()) throw DataDependent("needs values that depend on weights or inputs");
+  if (evaluation_state().model_is_running) throw DataDependent("needs values that depend on weights or inputs");
   call.answer(call.tensor("self").is_same(call.tensor("other")));
 }
 
@@ -107,11 +106,11 @@ void needs_value(KernelCall&) {
   throw DataDependent("needs a value that depends on weights or inputs");
 }
 
-/// A value that only sizes and arithmetic depend on (run/decisions.hpp) is taken for 1.
+/// A value that only sizes and arithmetic depend on (torchscript/run/decisions.hpp) is taken for 1.
 void local_scalar(KernelCall& call) {
-  if (next_value_decides()) needs_value(call);
+  if (evaluation_state().next_value_decides) needs_value(call);
   const auto dtype = call.tensor("self").scalar_type();
-  assumption() = Assumption::kNumberOne;
+  evaluation_state().assumed = Assumption::kNumberOne;
   if (dtype == at::kBool) return call.answer(at::Scalar(true));
   call.answer(at::isFloatingType(dtype) ? at::Scalar(1.0) : at::Scalar(int64_t{1}));
 }

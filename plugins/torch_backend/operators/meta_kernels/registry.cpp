@@ -91,35 +91,6 @@ constexpr const char* kVisionSchemas[] = {
     "SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor",
 };
 
-struct Registrations {
-  Registrations() {
-    for (const char* schema : kVisionSchemas) {
-      const std::string name(schema, std::string_view(schema).find('('));
-      const bool known =
-          c10::Dispatcher::singleton().findSchema({"torchvision::" + name, ""}).has_value();
-      if (!known) declarations.def(schema);
-    }
-    for (const auto table : {attention_kernels(), convolution_kernels(), elementwise_kernels(),
-                             indexing_kernels(), linear_algebra_kernels(), reduction_kernels()}) {
-      for (const auto& entry : table) {
-        register_entry(library_of(entry.op), entry);
-      }
-    }
-  }
-
-  torch::Library& library_of(std::string_view op) {
-    return op.starts_with("torchvision::") ? vision
-           : op.starts_with("quantized::") ? quantized
-                                           : aten;
-  }
-
-  using Library = torch::Library;
-  Library declarations{Library::FRAGMENT, "torchvision", std::nullopt, __FILE__, __LINE__};
-  Library vision{Library::IMPL, "torchvision", c10::DispatchKey::Meta, __FILE__, __LINE__};
-  Library quantized{Library::IMPL, "quantized", c10::DispatchKey::Meta, __FILE__, __LINE__};
-  Library aten{Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__};
-};
-
 }  // namespace
 
 bool KernelCall::has(std::string_view name) const {
@@ -158,20 +129,36 @@ int64_t wrap(int64_t dim, int64_t rank) {
   return c10::maybe_wrap_dim(dim, std::max<int64_t>(rank, 1));
 }
 
-Assumption& assumption() {
-  thread_local Assumption assumed = Assumption::kNone;
-  return assumed;
-}
+struct MetaKernels::Registrations {
+  Registrations() {
+    for (const char* schema : kVisionSchemas) {
+      const std::string name(schema, std::string_view(schema).find('('));
+      const bool known =
+          c10::Dispatcher::singleton().findSchema({"torchvision::" + name, ""}).has_value();
+      if (!known) declarations.def(schema);
+    }
+    for (const auto table : {attention_kernels(), convolution_kernels(), elementwise_kernels(),
+                             indexing_kernels(), linear_algebra_kernels(), reduction_kernels()}) {
+      for (const auto& entry : table) {
+        register_entry(library_of(entry.op), entry);
+      }
+    }
+  }
 
-bool& model_is_running() {
-  thread_local bool running = false;
-  return running;
-}
+  torch::Library& library_of(std::string_view op) {
+    return op.starts_with("torchvision::") ? vision
+           : op.starts_with("quantized::") ? quantized
+                                           : aten;
+  }
 
-void register_meta_kernels() {
-  // LibTorch calls the kernels until the process ends, so the registrations are never destroyed.
-  static const auto* registrations = new Registrations();
-  (void)registrations;
-}
+  using Library = torch::Library;
+  Library declarations{Library::FRAGMENT, "torchvision", std::nullopt, __FILE__, __LINE__};
+  Library vision{Library::IMPL, "torchvision", c10::DispatchKey::Meta, __FILE__, __LINE__};
+  Library quantized{Library::IMPL, "quantized", c10::DispatchKey::Meta, __FILE__, __LINE__};
+  Library aten{Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__};
+};
+
+MetaKernels::MetaKernels() : registrations_(std::make_unique<Registrations>()) {}
+MetaKernels::~MetaKernels() = default;
 
 }  // namespace tmeter::torch_backend

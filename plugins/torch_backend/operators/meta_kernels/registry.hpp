@@ -7,6 +7,7 @@
 //   void relu(KernelCall& call) { call.give(at::empty_like(call.tensor("self"))); }
 //   constexpr KernelEntry kTable[] = {{"aten::relu", relu}};
 #pragma once
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -52,18 +53,20 @@ struct KernelEntry {
   bool replaces_stub = false;  // LibTorch has a kernel, which fails without values
 };
 
-/// Registers every kernel of this folder, once per process.
-void register_meta_kernels();
+/// Registers every kernel of this folder with LibTorch for as long as it lives. Two plugins of one
+/// process have a copy of these kernels; each must meet its own, as the evaluator of the other one
+/// does not see their state (evaluation_state.hpp).
+class MetaKernels {
+ public:
+  MetaKernels();
+  ~MetaKernels();
+  MetaKernels(const MetaKernels&) = delete;
+  MetaKernels& operator=(const MetaKernels&) = delete;
 
-/// What a kernel assumed when a size depends on values.
-enum class Assumption { kNone, kLargest, kOneValue, kNumberOne, kZeros };
-
-/// Set by kernels, in the running thread; reset before an operator is executed.
-Assumption& assumption();
-
-/// True while a model runs in this thread: what it asks must be answered truly. Outside of a run,
-/// LibTorch's importer asks as well (whether two constants are equal), to save memory only.
-bool& model_is_running();
+ private:
+  struct Registrations;
+  std::unique_ptr<Registrations> registrations_;
+};
 
 // The tables, one per file.
 std::span<const KernelEntry> attention_kernels();

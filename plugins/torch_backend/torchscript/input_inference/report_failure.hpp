@@ -5,19 +5,9 @@
 
 namespace tmeter::torch_backend {
 
-/// "layer1.0.conv1 (aten::conv2d) expects 3 input channels, got 4"
-struct Misfit {
-  std::string text;
-  bool of_weights;  // channels or features are not what the weights want
-};
-Misfit misfit(const Failure& failure);
-
 /// Throws. Inputs of the user's that do not fit are TMETER_BAD_MODEL; all else is
 /// TMETER_CANNOT_RUN.
 [[noreturn]] void report_failure(const Failure& failure, const InputSet& inputs);
-
-/// "layer1 (aten::item) needs a value that depends on weights or inputs".
-std::string undecided_text(const Failure& failure);
 
 /// Throws TMETER_CANNOT_RUN: the values that decide are not in the file.
 [[noreturn]] void report_undecided(const Failure& failure, const std::string& missing_weight);

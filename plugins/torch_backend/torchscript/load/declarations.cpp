@@ -2,8 +2,9 @@
 
 #include <map>
 
-#include "torchscript/load/foreign_calls.hpp"
 #include "operators/messages.hpp"
+#include "operators/operator_libraries.hpp"
+#include "torchscript/load/foreign_calls.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -30,19 +31,6 @@ c10::FunctionSchema schema_of_calls(const std::string& op, const ForeignCall& ca
   return {op, "", std::move(arguments), std::move(results)};
 }
 
-/// Not destroyed by itself: operators live as long as the process.
-std::vector<std::unique_ptr<torch::Library>>& declared() {
-  static auto* const libraries = new std::vector<std::unique_ptr<torch::Library>>();
-  return *libraries;
-}
-
-void declare(const std::string& op, c10::FunctionSchema schema) {
-  const auto space = op.substr(0, op.find(':'));
-  auto& library = declared().emplace_back(std::make_unique<torch::Library>(
-      torch::Library::FRAGMENT, space, std::nullopt, __FILE__, __LINE__));
-  library->def(std::move(schema));
-}
-
 }  // namespace
 
 Declarations::Declarations(const Archive& archive, const Call& call) {
@@ -59,7 +47,7 @@ Declarations::Declarations(const Archive& archive, const Call& call) {
   for (const auto& [op, written] : calls) {
     while_reading("code", [&] {
       const auto rule = find_rule(call, op);
-      declare(op, rule ? rule->schema : schema_of_calls(op, written));
+      declare_operator(op, rule ? rule->schema : schema_of_calls(op, written));
       if (rule)
         rules_.emplace(op, *rule);
       else
@@ -68,7 +56,5 @@ Declarations::Declarations(const Archive& archive, const Call& call) {
     all_.insert(op);
   }
 }
-
-void withdraw_declarations() { declared().clear(); }
 
 }  // namespace tmeter::torch_backend

@@ -36,7 +36,4 @@ class Declarations {
   std::map<std::string, Rule, std::less<>> rules_;
 };
 
-/// Takes all declarations back, when no program needs them any more: their library comes.
-void withdraw_declarations();
-
 }  // namespace tmeter::torch_backend

@@ -10,7 +10,7 @@
 #include "torchscript/load/names.hpp"
 #include "operators/packed.hpp"
 #include "torchscript/load/safety.hpp"
-#include "torchscript/run/interpreter.hpp"
+#include "torchscript/load/operator_mode.hpp"
 
 namespace tmeter::torch_backend {
 namespace {

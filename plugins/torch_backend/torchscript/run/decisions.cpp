@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "operators/evaluation_state.hpp"
+
 namespace tmeter::torch_backend {
 namespace {
 
@@ -172,7 +174,7 @@ class Decisions {
 c10::Symbol mark_symbol() {
   static const auto symbol = [] {
     static const torch::jit::RegisterOperators registration({torch::jit::Operator(
-        "tmeter::decides() -> ()", [](torch::jit::Stack&) { next_value_decides() = true; },
+        "tmeter::decides() -> ()", [](torch::jit::Stack&) { evaluation_state().next_value_decides = true; },
         c10::AliasAnalysisKind::CONSERVATIVE)});
     return c10::Symbol::fromQualString("tmeter::decides");
   }();
@@ -183,11 +185,6 @@ c10::Symbol mark_symbol() {
 
 bool mark_decisions(const torch::jit::CompilationUnit& code) {
   return Decisions(code).mark(mark_symbol());
-}
-
-bool& next_value_decides() {
-  thread_local bool decides = false;
-  return decides;
 }
 
 }  // namespace tmeter::torch_backend

@@ -13,7 +13,4 @@ namespace tmeter::torch_backend {
 /// without them may end early.
 bool mark_decisions(const torch::jit::CompilationUnit& code);
 
-/// True between such a mark and the reading it belongs to, in the running thread.
-bool& next_value_decides();
-
 }  // namespace tmeter::torch_backend

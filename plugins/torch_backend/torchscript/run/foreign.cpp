@@ -1,7 +1,5 @@
 #include "torchscript/run/foreign.hpp"
 
-#include "operators/evaluator.hpp"
-
 namespace tmeter::torch_backend {
 namespace {
 

@@ -9,17 +9,17 @@
 
 #include "operators/libtorch.hpp"
 #include "torchscript/load/declarations.hpp"
-#include "operators/operator_info.hpp"
+#include "operators/evaluator.hpp"
 
 namespace tmeter::torch_backend {
 
-class ForeignOperators {
+class ForeignOperators final : public MissingOperators {
  public:
   ForeignOperators(const Declarations& declared, const Call& call);
 
-  bool contains(std::string_view op) const { return declared_.contains(op); }
-  /// Replaces the arguments by meta tensors of the result's shape; throws when there is no telling.
-  void execute(const c10::OperatorHandle& op, const OperatorInfo& info, torch::jit::Stack& args);
+  bool contains(std::string_view op) const override { return declared_.contains(op); }
+  void execute(const c10::OperatorHandle& op, const OperatorInfo& info,
+               torch::jit::Stack& args) override;
 
   /// How many combinations of guesses there are, at least one. The first is the likeliest.
   size_t plans() const;

@@ -1,10 +1,10 @@
 #include "torchscript/run/interpreter.hpp"
 
-#include <utility>
+#include <functional>
+#include <memory>
 
 #include "operators/messages.hpp"
 #include "torchscript/load/names.hpp"
-#include "torchscript/run/decisions.hpp"
 #include "torchscript/primitives/operand_checks.hpp"
 
 namespace tmeter::torch_backend {
@@ -12,32 +12,10 @@ namespace {
 
 using torch::jit::Stack;
 
-/// "This is intended to be a generic testing tensor type mode": nothing in LibTorch uses it.
-constexpr auto kMode = c10::DispatchKey::TESTING_ONLY_GenericMode;
-
 // LibTorch's callbacks are plain functions; this tells them whose run it is.
 Run*& current_run() {
   thread_local Run* run = nullptr;
   return run;
-}
-
-bool& compiling() {
-  thread_local bool compiles = false;
-  return compiles;
-}
-
-/// LibTorch pools equal constants; nothing else is asked for while it compiles.
-bool allowed_while_compiling(const c10::OperatorHandle& op) {
-  const auto& name = op.schema().name();
-  return name == "aten::equal" || name == "aten::detach";
-}
-
-void on_operator(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack) {
-  const c10::impl::ExcludeDispatchKeyGuard below_the_mode(kMode);
-  if (current_run()) return current_run()->on_operator(op, *stack);
-  TORCH_CHECK(!compiling() || allowed_while_compiling(op), "the operator ", op.schema().name(),
-              " would run while the file is loaded");
-  op.callBoxed(stack);
 }
 
 std::unique_ptr<at::ObserverContext> on_enter(const at::RecordFunction& function) {
@@ -55,17 +33,6 @@ void on_tick(Stack&) {
 
 void on_call(Stack&) {
   if (auto* limits = Limits::current()) limits->count_call();
-}
-
-/// What is registered with LibTorch for good, at the first run.
-void register_hooks() {
-  static const bool done = [] {
-    auto* mode = new torch::Library(torch::Library::IMPL, "_", kMode, __FILE__, __LINE__);
-    mode->fallback(torch::CppFunction::makeFromBoxedFunction<&on_operator>());
-    torch::jit::setPrintHandler([](const std::string&) {});  // print() in a model is not our output
-    return true;
-  }();
-  (void)done;
 }
 
 /// An operator without arguments that calls back.
@@ -148,11 +115,11 @@ class CurrentRun {
  public:
   explicit CurrentRun(Run* run) {
     current_run() = run;
-    model_is_running() = true;
+    evaluation_state().model_is_running = true;
   }
   ~CurrentRun() {
     current_run() = nullptr;
-    model_is_running() = false;
+    evaluation_state().model_is_running = false;
   }
 };
 
@@ -168,19 +135,12 @@ void watch_loops(const torch::jit::CompilationUnit& code) {
   }
 }
 
-Compiling::Compiling() : before_(std::exchange(compiling(), true)), mode_(kMode) {
-  register_hooks();
-}
-
-Compiling::~Compiling() { compiling() = before_; }
-
 bool Run::forward(const torch::jit::Module& root, std::vector<c10::IValue> inputs) {
-  register_hooks();
   limits_.begin_run();
   const PlainInterpreter plain;
   const FunctionCallbacks callbacks;
   const CurrentRun current(this);
-  const c10::impl::IncludeDispatchKeyGuard mode(kMode);
+  const OperatorMode mode(*this);
   try {
     const auto at_once = [](const std::function<void()>& task) { task(); };
     const auto future = root.get_method("forward").run_async(std::move(inputs), {}, at_once);
@@ -224,7 +184,7 @@ void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
     limits_.count_operator(items_of(args));
     if (info.name == "aten::_print") return torch::jit::drop(stack, info.args.size());
     evaluator_.execute(op, stack);
-    next_value_decides() = false;
+    evaluation_state().next_value_decides = false;
     if (evaluator_.assumed() != Assumption::kNone && assumed_.empty())
       assumed_ = info.full_name() + (calls_.path().empty() ? "" : " in " + calls_.path());
     if (!recorder_) return;

@@ -5,12 +5,13 @@
 #include <string>
 #include <unordered_map>
 
+#include "operators/evaluator.hpp"
 #include "operators/libtorch.hpp"
 #include "torchscript/load/model_file.hpp"
 
 namespace tmeter::torch_backend {
 
-class RealValues {
+class RealValues final : public TensorValues {
  public:
   explicit RealValues(const ModelFile& file) : file_(file) {}
 
@@ -21,7 +22,7 @@ class RealValues {
 
   /// The tensor with values: from the file, or made up for what has none (inputs: random numbers
   /// of a fixed seed, integers zero).
-  at::Tensor of(const at::Tensor& tensor);
+  at::Tensor of(const at::Tensor& tensor) override;
 
  private:
   at::Tensor from_file(const at::Tensor& tensor, const StorageRecord& record);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "operators/evaluator.hpp"
-#include "torchscript/loaded_model_state.hpp"
 #include "operators/limits.hpp"
 
 namespace tmeter::torch_backend {
@@ -59,7 +58,7 @@ void Recorder::node(const OperatorInfo& op, const torch::jit::Stack& args,
 void Recorder::keep_filled(const at::Tensor& tensor) {
   const auto it = std::ranges::find_if(unfilled_, [&](const auto& u) { return u.first.is_same(tensor); });
   if (it == unfilled_.end()) return;
-  if (!tensor.is_meta()) kept().filled[it->second] = tensor.clone();
+  if (!tensor.is_meta()) state_.filled[it->second] = tensor.clone();
   unfilled_.erase(it);
 }
 

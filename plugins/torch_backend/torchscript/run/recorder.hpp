@@ -11,8 +11,8 @@ namespace tmeter::torch_backend {
 
 class Recorder {
  public:
-  Recorder(GraphBuilder& builder, const ModuleTree& tree, Call& call)
-      : builder_(builder), call_(call), values_(builder, tree) {}
+  Recorder(GraphBuilder& builder, const ModuleTree& tree, Call& call, LoadedModelState& state)
+      : builder_(builder), call_(call), state_(state), values_(builder, tree, state) {}
 
   void input(const std::string& name, const std::string& origin, const c10::IValue& value) {
     builder_.input(name, origin, values_.define(value));
@@ -30,6 +30,7 @@ class Recorder {
 
   GraphBuilder& builder_;
   Call& call_;
+  LoadedModelState& state_;
   Values values_;
   size_t nodes_ = 0;
   // Tensors that came without numbers, and the node that made each.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "operators/packed.hpp"
-#include "torchscript/loaded_model_state.hpp"
 #include "operators/limits.hpp"
 
 namespace tmeter::torch_backend {
@@ -110,7 +109,7 @@ Values::Id Values::define_tensor(const at::Tensor& t) {
 Values::Id Values::constant(const at::Tensor& t) {
   const auto* record = StorageTable::of(t);
   const auto name = "constants." + std::to_string(constants_++);
-  if (!t.is_meta()) kept().constants[name] = t.clone();
+  if (!t.is_meta()) state_.constants[name] = t.clone();
   tmeter_tensor_desc d{};
   d.kind = TMETER_TENSOR_CONSTANT;
   d.name = to_abi(name);

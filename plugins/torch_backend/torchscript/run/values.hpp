@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "torchscript/load/module_tree.hpp"
+#include "torchscript/loaded_model_state.hpp"
 #include "operators/operator_info.hpp"
 
 namespace tmeter::torch_backend {
@@ -16,7 +17,8 @@ namespace tmeter::torch_backend {
 class Values {
  public:
   using Id = GraphBuilder::Id;
-  Values(GraphBuilder& builder, const ModuleTree& tree) : builder_(builder), tree_(tree) {}
+  Values(GraphBuilder& builder, const ModuleTree& tree, LoadedModelState& state)
+      : builder_(builder), tree_(tree), state_(state) {}
 
   /// What an argument refers to.
   Id use(const c10::IValue& value, ArgKind kind = ArgKind::kPlain);
@@ -37,6 +39,7 @@ class Values {
 
   GraphBuilder& builder_;
   const ModuleTree& tree_;
+  LoadedModelState& state_;
   std::unordered_map<const c10::TensorImpl*, Id> tensors_;
   void keep(const at::Tensor& t) { kept_.emplace_back(t.getIntrusivePtr()); }
 
