@@ -179,9 +179,14 @@ void Engine::run_analysis(Analysis& analysis) {
     require(column_index(metric));
   }
   const CallbackScope scope(*this, {nullptr, nullptr, nullptr, &analysis});
-  invoke(analysis.plugin->call, doing, [&](tmeter_call* c) {
-    return analysis.entry->run(c, to_handle(&graph_), analysis.entry->user);
-  });
+  try {
+    invoke(analysis.plugin->call, doing, [&](tmeter_call* c) {
+      return analysis.entry->run(c, to_handle(&graph_), analysis.entry->user);
+    });
+  } catch (const Error& e) {
+    blame_implausible_value(nullptr, e);
+    throw;
+  }
   computing.done();
 }
 
@@ -197,12 +202,15 @@ void Engine::roll_up(size_t i) {
   }
 }
 
-/// tmeter's plugins count what is in the file: it is to blame then. A stranger's plugin is blamed
-/// itself.
+/// Blames the plugin that gave the largest value, or the source of an implausible value that this
+/// metric is computed from. If all are tmeter's, the model is too large.
 void Engine::blame_overflow(const Column& c, const Error& overflow) const {
   const auto* by = states_[index_of(c)].largest_by;
   const auto& culprit = by ? by->manifest.id : c.plugin;
-  if (is_own_plugin(culprit)) throw overflow;
+  if (is_own_plugin(culprit)) {
+    blame_implausible_value(nullptr, overflow);
+    throw overflow;
+  }
   throw PluginError(culprit, "on metric '" + c.id + "'", overflow.what());
 }
 

@@ -157,7 +157,7 @@ class Engine final : private ResultsAccess {
   const SharedValue* shared_value(size_t column, size_t node) const;
   void share(size_t column, const Node& node, const Answer& answer);
   void note_largest(const Column& column, const Plugin& by, const tmeter_number& value);
-  void blame_implausible_value(const Node& node, const Error& error) const;
+  void blame_implausible_value(const Node* node, const Error& error) const;
   void note_override(const Column& column, const Plugin& by, const Plugin* of, std::string_view op);
   void log_overrides();
 

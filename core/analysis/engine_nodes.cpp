@@ -70,12 +70,10 @@ tmeter_number Engine::compute(size_t column, const Node& node) {
     c.cells[TMETER_AXIS_NODE].set(node.index, answer.value);
     computing.done();
     return answer.value;
-  } catch (const PluginError&) {
-    rethrow_at(node);
   } catch (const Error& e) {
     try {
-      blame_implausible_value(node, e);
-      throw e;
+      blame_implausible_value(&node, e);
+      throw;
     } catch (...) {
       rethrow_at(node);
     }
@@ -136,18 +134,23 @@ void Engine::note_largest(const Column& c, const Plugin& by, const tmeter_number
   state.largest_by = &by;
 }
 
-/// A metric computed from others fails on an implausible value: blames the stranger's plugin whose
-/// handler gave it.
-void Engine::blame_implausible_value(const Node& node, const Error& error) const {
-  if (error.kind() != ErrorKind::kModel) return;
+/// A metric or analysis of tmeter's that reads others fails on an implausible value: blames the
+/// plugin whose handler gave that. `node`: the place of the failure; null: it reads many rows.
+void Engine::blame_implausible_value(const Node* node, const Error& error) const {
+  const auto* failed = dynamic_cast<const PluginError*>(&error);
+  if (failed ? !is_own_plugin(failed->plugin()) : error.kind() != ErrorKind::kModel) return;
+  const std::string reason =
+      failed ? "plugin " + failed->plugin() + " " + failed->reason() : error.what();
   for (size_t i = 0; i < states_.size(); ++i) {
     const auto& c = results_.columns[i];
     const auto* by = states_[i].largest_by;
     if (!is_node_metric(c) || !by || is_own_plugin(by->manifest.id)) continue;
     const auto& cells = c.cells[TMETER_AXIS_NODE];
-    if (node.index >= cells.size() || std::abs(real(cells[node.index])) < kPlausibleMax) continue;
+    if (node && node->index >= cells.size()) continue;
+    const double given = node ? std::abs(real(cells[node->index])) : states_[i].largest;
+    if (given < kPlausibleMax) continue;
     throw PluginError(by->manifest.id, "on metric '" + c.id + "'",
-                      "its figure is too large to reckon with: " + std::string(error.what()));
+                      "its figure is too large to reckon with: " + reason);
   }
 }
 

@@ -19,17 +19,17 @@ struct Part {
 /// The report of a checkpoint from those of its shards, in any order.
 ///
 /// Every tensor is in one shard, so its values are copied. Values of modules and the model are
-/// rolled up again over all tensors by the rule of their metric, in the order of the loader of the
-/// whole checkpoint. Sums, counts, minima and maxima equal a run over the whole; means and moments
-/// differ in the last digits. Metrics that cannot be merged (quantiles, a quantization plan) are
-/// unavailable, and the finding "merged" names them.
+/// rolled up again over all tensors, by their metric's aggregation, in the order in which the loader
+/// of the whole checkpoint would list them. Sums, counts, minima and maxima equal
+/// a run over the whole; means and moments differ in the last digits. Values that cannot be merged
+/// (quantiles, a quantization plan) are unavailable, and the finding "merged" names them.
 ///
 /// Throws Error(kModel): a report of a model with operators, a tensor in two shards, a shard that
 /// is not there by the numbers in the files' names, shards analysed in different ways.
 SavedReport merge_shards(std::vector<Part> parts);
 
 /// A row for each model: a report whose modules are the models, with their totals. Reports are
-/// added one by one; only their totals are kept.
+/// added one after the other; only their totals are kept.
 class ModelIndex {
  public:
   void add(const Part& part);

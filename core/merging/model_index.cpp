@@ -21,7 +21,7 @@ std::string name_of(const std::string& path) {
   return name;
 }
 
-/// The total of a column over all models: sum or maximum, by aggregation; empty for others.
+/// A column's total over all models: sum or maximum; empty for other aggregations.
 class Total {
  public:
   explicit Total(const Column& column) : column_(column) {}

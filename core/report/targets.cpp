@@ -18,7 +18,8 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// Whether two names lead to one regular file. Devices such as /dev/null may be named twice.
+/// Whether two names are links to one regular file. Other files (/dev/null) may be named
+/// twice.
 bool same_file(const std::string& a, const std::string& b) {
   struct stat x {
   }, y{};

@@ -47,7 +47,7 @@ class FittedSeries {
   }
   const std::vector<OneSeries>& list() const { return list_; }
 
-  /// `results` may have more columns than the request: of runs, or not requested.
+  /// `results` may have columns beyond the request, such as measured ones.
   Fittable::Values values(const Results& results) const {
     Fittable::Values out;
     out.reserve(list_.size());

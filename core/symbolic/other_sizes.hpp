@@ -22,7 +22,7 @@ class OtherSizes {
 
   /// Sets the value of `symbol` for the next `apply`.
   void set(size_t symbol, int64_t value) { values_[symbol] = value; }
-  /// Throws Error(kModel) if the values make a dimension invalid.
+  /// Throws Error(kModel) if the bound values make a dimension invalid.
   void apply() { graph_.assign(values_); }
   /// The same, but returns false.
   bool try_apply() {

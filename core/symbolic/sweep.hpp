@@ -27,7 +27,7 @@ struct Sweep {
 Sweep plan_sweep(const Graph& graph, const std::vector<SweepAxis>& axes,
                  const std::vector<std::pair<std::string, int64_t>>& bindings);
 
-/// Fills in the totals and restores the graph. Throws Error(kUsage) naming the point if it makes a
+/// Fills in the totals; then the graph is as before. Throws Error(kUsage) naming the point if it makes a
 /// dimension invalid.
 void run_sweep(Graph& graph, Sweep& sweep, const std::vector<Plugin*>& plugins,
                const HardwareSource* hardware);
