@@ -209,8 +209,10 @@ bool runs_fused(const Node& node, const Gradients& gradients, const Settings& se
   return query.shape().back() == value.shape().back() && key.shape().back() == query.shape().back();
 }
 
-Work backward_work(const Node& node, const Cell& macs, const Gradients& gradients,
-                   const Settings& settings) {
+namespace {
+
+Work work_of(const Node& node, const Cell& macs, const Gradients& gradients,
+             const Settings& settings) {
   if (macs.is_zero_by_rule()) return {macs, macs, macs};
   if (!macs.is_int()) return {Cell::unsupported(), Cell::unsupported(), Cell::unsupported()};
   const auto base = tmeter::base_name(node.op());
@@ -224,6 +226,17 @@ Work backward_work(const Node& node, const Cell& macs, const Gradients& gradient
   if (const auto* product = product_of(base)) return product_work(node, *product, count, gradients);
   if (!gradients.through(node)) return {Count(0), count, Count(0)};
   return {Cell::unsupported(), count, Cell::unsupported()};
+}
+
+}  // namespace
+
+Work backward_work(const Node& node, const Cell& macs, const Gradients& gradients,
+                   const Settings& settings) {
+  auto work = work_of(node, macs, gradients, settings);
+  // Where no gradient arrives nothing is worked out.
+  if (!gradients.reached(node) && !macs.is_zero_by_rule())
+    work.backward = work.torch_backward = Cell(Count(0));
+  return work;
 }
 
 }  // namespace training

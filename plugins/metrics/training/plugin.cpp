@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "conventions.hpp"
+#include "saved.hpp"
 
 namespace {
 
@@ -17,6 +18,12 @@ constexpr std::string_view kBackwardMacs =
     "multiply-accumulates of the backward: of each product one of the same size for every factor "
     "that needs a "
     "gradient; fused attention five products";
+
+constexpr std::string_view kSavedBytes =
+    "bytes of the storages that autograd keeps for the backward, each at the first operator that "
+    "keeps it; views keep "
+    "their base, the model's inputs count, parameters and buffers do not; kernels of "
+    "training.device";
 
 Settings settings_of(const Call& call) {
   Settings s;
@@ -65,6 +72,11 @@ void add_metrics(tmeter::Registrar& r) {
   metric("backward_macs", "backward MACs", "MAC", TMETER_METRIC_DETAIL, kBackwardMacs);
   metric("backward_flops", "backward FLOPs", "FLOP", 0, exact);
   metric("training_flops", "training FLOPs", "FLOP", 0, exact);
+  r.metric({.id = "saved_bytes",
+            .title = "saved",
+            .unit = "B",
+            .unit_kind = TMETER_UNIT_BYTE,
+            .convention = kSavedBytes});
 }
 
 void configure(Call& call) {
@@ -103,10 +115,25 @@ void find_backward(const Graph& graph, Call& call) {
   }
 }
 
+void find_saved(const Graph& graph, Call& call) {
+  if (graph.nodes().size() == 0) return;
+  const Gradients gradients(graph, call.option_text("frozen"));
+  const auto saved = training::saved_tensors(graph, gradients, settings_of(call));
+  for (size_t i = 0; i < saved.by_node.size(); ++i) {
+    const auto& kept = saved.by_node[i];
+    const bool nothing = kept && *kept == tmeter::Count(0);
+    call.emit("saved_bytes", TMETER_AXIS_NODE, i,
+              nothing ? Cell::zero_by_rule()
+              : kept  ? Cell(*kept)
+                      : Cell::unsupported());
+  }
+}
+
 void register_all(tmeter::Registrar& r) {
   add_options(r);
   add_metrics(r);
   r.configure(configure);
+  r.analysis("saved-tensors", "", "saved_bytes", find_saved);
   r.analysis("backward", "macs", "backward_macs backward_flops training_flops", find_backward);
 }
 
