@@ -1,7 +1,7 @@
 // Which versions of a kernel this processor can run: the two functions that Highway's dispatch asks
-// libhwy.so for. That library times the processor's clock while it is loaded (3.3 ms on an Intel
-// machine, docs/benchmarks.md), which whoever opens a plugin would wait for; its headers need these
-// two and no more.
+// libhwy.so for. That library calibrates a clock while it is loaded (3.3 ms on an Intel
+// machine, docs/dev/start.md), which would delay the opening of a plugin; its headers need only
+// these two.
 #include <hwy/targets.h>
 
 #if HWY_ARCH_X86

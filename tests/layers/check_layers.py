@@ -26,6 +26,23 @@ CORE = {
     "core/merging": ["core/base", "core/ir", "core/analysis", "core/report", "core/saved"],
     "apps/tmeter": ["core", "apps/tmeter"],
 }
+# rooms of the plugins that link LibTorch: folder → the folders below plugins/torch_backend that its #include "…" may name
+TORCH_ROOT = "plugins/torch_backend/"
+TORCH = {
+    "operators": [],
+    "operators/meta_kernels": ["operators"],
+    "torchscript/archive": [],
+    "torchscript/review": ["operators"],
+    "torchscript/primitives": ["operators", "torchscript/review"],
+    "torchscript/load": ["operators", "torchscript/archive", "torchscript/review", "torchscript/primitives"],
+    "torchscript/run": ["operators", "torchscript/archive", "torchscript/primitives", "torchscript/load"],
+    "torchscript/input_inference": ["operators", "torchscript/load", "torchscript/run"],
+    "torchscript": ["operators", "operators/meta_kernels", "torchscript/load", "torchscript/primitives", "torchscript/run",
+                    "torchscript/input_inference"],
+    "executor": ["operators", "torchscript/archive", "torchscript/run"],
+    "plugin.cpp": ["operators", "torchscript", "executor"],
+    "../resize": ["operators", "operators/meta_kernels"],
+}
 # folders that may see the SDK's headers, and how much of them
 SDK = {"core/base": None, "core/process": None, "core/archive": None, "core/config": None, "core/ir": "tmeter/abi/"}
 # a third-party header → the only folders that may use it
@@ -65,6 +82,19 @@ def room_of(path: str) -> str | None:
     return max(rooms, key=len) if rooms else None
 
 
+def torch_room_of(path: str, root: str = "") -> str | None:
+    path = path.replace("plugins/resize/", TORCH_ROOT + "../resize/").removeprefix(root)
+    rooms = [r for r in TORCH if path == r or path.startswith(r + "/")]
+    return max(rooms, key=len) if rooms else None
+
+
+def check_torch(path: str, include: str):
+    room, included = torch_room_of(path, TORCH_ROOT), torch_room_of(include)
+    allowed = TORCH.get(room, [])
+    if included and included not in [room, *allowed]:
+        yield f"{path}: includes {include}; {room} may include {', '.join(allowed) or 'no other room'}"
+
+
 def violations(repository: pathlib.Path):
     for file in sorted(repository.glob("*/**/*")):
         path = file.relative_to(repository).as_posix()
@@ -73,6 +103,8 @@ def violations(repository: pathlib.Path):
         room = room_of(path)
         for include in INCLUDE.findall(file.read_text(errors="replace")):
             yield from check(path, room, include)
+            if path.startswith((TORCH_ROOT, "plugins/resize/")):
+                yield from check_torch(path, include)
 
 
 def check(path: str, room: str | None, include: str):
@@ -104,7 +136,8 @@ def python_violations(repository: pathlib.Path):
 
 def require_one_direction() -> None:
     """Raises CycleError when the table itself lets rooms include each other in a circle."""
-    graphlib.TopologicalSorter({room: set(may) - {room} for room, may in CORE.items()}).prepare()
+    for rooms in (CORE, TORCH):
+        graphlib.TopologicalSorter({room: set(may) - {room} for room, may in rooms.items()}).prepare()
 
 
 def main() -> int:

@@ -38,7 +38,8 @@ void take_block(State& h, const unsigned char* block) {
     const auto e = s[4], a = s[0];
     const auto t1 = s[7] + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + ((e & s[5]) ^ (~e & s[6])) +
                     kRound[i] + w[i];
-    const auto t2 = (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
+    const auto t2 =
+        (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
     s = {t1 + t2, s[0], s[1], s[2], s[3] + t1, s[4], s[5], s[6]};
   }
   for (size_t i = 0; i < 8; ++i) h[i] += s[i];
@@ -47,7 +48,8 @@ void take_block(State& h, const unsigned char* block) {
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
-  State h{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  State h{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const auto* const data = reinterpret_cast<const unsigned char*>(bytes.data());
   const size_t whole = bytes.size() / 64 * 64, rest = bytes.size() - whole;
   for (size_t at = 0; at < whole; at += 64) take_block(h, data + at);

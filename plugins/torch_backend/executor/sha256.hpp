@@ -1,4 +1,5 @@
-// SHA-256 (FIPS 180-4), for telling outputs apart. Plain: it is asked for by hand alone.
+// SHA-256 (FIPS 180-4) for digests of outputs. Not optimised: only --set
+// torch-backend.output-digest uses it.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "operators/packed.hpp"
+#include "operators/quantized.hpp"
 
 #include <ATen/EmptyTensor.h>
 
@@ -6,10 +6,12 @@
 #include <array>
 #include <utility>
 
+#include "operators/evaluator.hpp"
+
 namespace tmeter::torch_backend {
 namespace {
 
-/// As a vector: g++ 12 takes TupleElements for its inline form of three (-Warray-bounds).
+/// A vector, because g++ 12 warns about the inline form of TupleElements (-Warray-bounds).
 std::vector<c10::IValue> fields_of(const c10::IValue& tuple) {
   return tuple.toTupleRef().elements().vec();
 }
@@ -19,7 +21,7 @@ constexpr std::string_view kLinear = "LinearPackedParamsBase";
 constexpr std::array<std::string_view, 2> kConvolutions{"Conv2dPackedParamsBase",
                                                         "Conv3dPackedParamsBase"};
 
-/// "LinearPackedParamsBase"; empty for a class that is not LibTorch's.
+/// "LinearPackedParamsBase"; empty for a class that is not a packed one of LibTorch.
 std::string packed_class(const c10::Type& type) {
   const auto* cls = type.castRaw<c10::ClassType>();
   if (!cls || !cls->name()) return {};
@@ -32,7 +34,7 @@ bool is_convolution(const c10::Type& type) {
   return std::find(kConvolutions.begin(), kConvolutions.end(), name) != kConvolutions.end();
 }
 
-// An object keeps (weight, bias, stride, padding, dilation, output padding, groups, transposed).
+// An object holds (weight, bias, stride, padding, dilation, output padding, groups, transposed).
 c10::IValue object_of(const c10::ClassTypePtr& type, std::vector<c10::IValue> kept) {
   auto object = c10::ivalue::Object::create(c10::StrongTypePtr(nullptr, type), 1);
   object->setSlot(0, c10::ivalue::Tuple::create(std::move(kept)));
@@ -45,8 +47,8 @@ c10::IValue ints(const c10::IValue& tuple) {
   return out;
 }
 
-/// The state of torch.ao.nn.quantized's convolutions: its attributes in this order, then weight,
-/// bias, scale, zero point and whether it trains.
+/// The state of convolutions in torch.ao.nn.quantized: their attributes in this order, then weight,
+/// bias, scale, zero point and the training flag.
 constexpr std::array<const char*, 10> kAttributes{
     "in_channels", "out_channels", "kernel_size",    "stride", "padding",
     "dilation",    "transposed",   "output_padding", "groups", "padding_mode"};
@@ -61,7 +63,7 @@ std::vector<int64_t> numbers_of(const c10::IValue& value) {
   return out;
 }
 
-/// Any factory of quantized tensors: one without values and without scales.
+/// Stands in for every factory of quantized tensors: the result has neither values nor scales.
 void empty_quantized(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto& schema = op.schema();
   const auto args = torch::jit::pop(*stack, schema.arguments().size());
@@ -70,12 +72,12 @@ void empty_quantized(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto type = dtype.isNone() ? at::kQInt8 : dtype.toScalarType();
   const auto strides = schema.argumentIndexWithName("stride");
   stack->push_back(at::Tensor(
-      strides ? at::detail::empty_strided_meta(numbers_of(args[0]),
-                                               numbers_of(args[static_cast<size_t>(*strides)]), type)
+      strides ? at::detail::empty_strided_meta(
+                    numbers_of(args[0]), numbers_of(args[static_cast<size_t>(*strides)]), type)
               : at::detail::empty_meta(numbers_of(args[0]), type, std::nullopt)));
 }
 
-/// Name and overload. LibTorch has some of them; they stay.
+/// Name and overload. Where LibTorch has a kernel, it stays.
 constexpr std::array<std::pair<const char*, const char*>, 4> kFactories{
     {{"_empty_affine_quantized", ""},
      {"_empty_per_channel_affine_quantized", ""},
@@ -145,6 +147,63 @@ void register_quantized_factories() {
     return library;
   }();
   (void)registered;
+}
+
+namespace {
+
+at::Tensor float_shape(const at::Tensor& t) {
+  return at::empty(t.sizes(), at::dtype(at::kFloat).device(at::kMeta));
+}
+
+/// The shape by LibTorch's rules for the floating-point layer; the bias does not change it.
+at::Tensor applied(const at::Tensor& x, const Packed& p) {
+  if (p.stride.empty()) return at::linear(float_shape(x), float_shape(p.weight));
+  return at::convolution(float_shape(x), float_shape(p.weight), std::nullopt, p.stride, p.padding,
+                         p.dilation, p.transposed, p.output_padding, p.groups);
+}
+
+bool takes_packed(std::string_view op) {
+  return op.starts_with("quantized::linear") || op.starts_with("quantized::conv");
+}
+
+at::Tensor floats_for(const at::Tensor& t) {
+  return at::empty_strided(t.sizes(), t.strides(), at::dtype(at::kFloat).device(at::kMeta));
+}
+
+}  // namespace
+
+QuantizedArguments::QuantizedArguments(torch::jit::Stack& args) {
+  for (auto& arg : args) {
+    arg = map_tensors(arg, [this](const at::Tensor& t) {
+      if (!at::isQIntType(t.scalar_type())) return t;
+      return replaced_.emplace_back(t, floats_for(t)).second;
+    });
+  }
+}
+
+void QuantizedArguments::restore(const OperatorInfo& info, torch::jit::Stack& results) const {
+  if (replaced_.empty() || info.name == "aten::dequantize") return;
+  const auto type = replaced_.front().first.scalar_type();
+  for (auto& result : results) {
+    result = map_tensors(result, [&](const at::Tensor& t) {
+      for (const auto& [quantized, floats] : replaced_) {
+        if (t.is_same(floats)) return quantized;  // in place
+      }
+      if (t.scalar_type() != at::kFloat) return t;
+      return at::Tensor(at::detail::empty_strided_meta(t.sizes(), t.strides(), type));
+    });
+  }
+}
+
+bool execute_packed(const OperatorInfo& info, torch::jit::Stack& args) {
+  if (args.size() < 2 || !args[0].isTensor() || !takes_packed(info.name)) return false;
+  const auto weights = packed(args[1]);
+  if (!weights) return false;
+  const auto x = args[0].toTensor();
+  // Dynamic operators take and return floats; the others return the type that they take.
+  const auto result = applied(x, *weights);
+  args = {at::empty(result.sizes(), at::dtype(x.scalar_type()).device(at::kMeta))};
+  return true;
 }
 
 }  // namespace tmeter::torch_backend
