@@ -10,7 +10,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from support import FIXTURES, MODELS, report, tmeter  # noqa: E402
 
-RECORDED = json.loads((FIXTURES / "training.json").read_text())["models"]
+DOCUMENT = json.loads((FIXTURES / "training.json").read_text())
+RECORDED = DOCUMENT["models"]
 
 # Models whose FLOPs differ from FlopCounterMode's, and why.
 FLOPS_DIFFER = {
@@ -137,6 +138,42 @@ class Exact(unittest.TestCase):
         report_ = step(MODELS / "resnet50.pt2", frozen="*")
         self.assertEqual(report_["totals"]["backward_macs"], 0)
         self.assertTrue(any("no parameter is trainable" in w for w in report_["warnings"]), report_["warnings"])
+
+
+class Step(unittest.TestCase):
+    PARAMETERS, TENSORS, BUFFERS = 25_557_032, 161, 212_904
+
+    def test_optimizers_as_torch_keeps_their_states(self):
+        for optimizer, expected in DOCUMENT["optimizers"].items():
+            with self.subTest(optimizer):
+                totals = step(MODELS / "resnet50.pt2", optimizer=optimizer)["totals"]
+                self.assertEqual(totals.get("optimizer_bytes") or 0, expected)
+
+    def test_mixed_precision_is_18_bytes(self):
+        """Megatron-LM: 2 for the weight, 4 for the gradient, 12 for Adam's states and the master weight."""
+        totals = step(MODELS / "resnet50.pt2", precision="bf16-mixed")["totals"]
+        self.assertEqual(totals["gradient_bytes"], 4 * self.PARAMETERS)
+        self.assertEqual(totals["optimizer_bytes"], 12 * self.PARAMETERS + 4 * self.TENSORS)
+        self.assertNotIn("step_held_bytes", {k for k, v in totals.items() if v is not None})
+
+    def test_what_is_held(self):
+        report_ = step(MODELS / "resnet50.pt2", optimizer="sgd")
+        weights, kept = 4 * self.PARAMETERS + self.BUFFERS, RECORDED["resnet50"]["train"]["saved_bytes"]
+        self.assertEqual(report_["totals"]["step_held_bytes"], weights + max(kept, 4 * self.PARAMETERS))
+        self.assertEqual([f["rule"] for f in report_["findings"] if f["plugin"] == "org.tmeter.training"], ["training-step"])
+
+    def test_frozen_parameters_have_no_state(self):
+        totals = step(MODELS / "resnet50.pt2", frozen="conv1,bn1,layer*")["totals"]
+        self.assertEqual(totals["gradient_bytes"], 4 * (2048 * 1000 + 1000))
+
+    def test_weights_alone(self):
+        """Gradients and states are told, the rest is unavailable."""
+        report_ = step(FIXTURES / "checkpoints" / "net.safetensors")
+        totals = report_["totals"]
+        trained_ = sum(t["numel"] for t in report_["tensors"] if t["trainable"])
+        self.assertEqual(totals["gradient_bytes"], 4 * trained_)
+        self.assertIsNone(totals["saved_bytes"])
+        self.assertIn("at least", report_["findings"][0]["text"])
 
 
 class LanguageModels(unittest.TestCase):

@@ -113,6 +113,8 @@ std::optional<Work> einsum_work(const Node& node, Count macs, const Gradients& g
 Work attention_work(const Node& node, Count macs, const Gradients& gradients,
                     const Settings& settings) {
   const auto query = node.arg("query"), key = node.arg("key"), value = node.arg("value");
+  if (query.shape().empty() || value.shape().empty())
+    return {Cell::unsupported(), macs, Cell::unsupported()};
   const int64_t e = query.shape().back(), ev = value.shape().back();
   if (e + ev <= 0) return {Count(0), Count(0), Count(0)};
   const auto per_width = macs / (e + ev);  // macs = batch × heads × L × S × (E + E_v)

@@ -82,6 +82,10 @@ const Place& Placement::of(const Value& value) {
 }
 
 void Placement::place(const Value& value, uint32_t storage, Dims strides) {
+  // A shape that the operator cannot give: the file is not believed, and nothing is read beyond the
+  // strides.
+  if (strides.size() != static_cast<size_t>(value.shape().rank()))
+    strides = contiguous_strides(dims_of(value.shape()));
   places_[value.handle()] = {storage, std::move(strides)};
 }
 
@@ -125,7 +129,8 @@ Dims Placement::fresh_strides(const Value& result, const Node& node) {
   const auto shape = dims_of(result.shape());
   const auto base = tmeter::base_name(node.op());
   const auto kind = tmeter::op_class(node.op());
-  if (is_attention(base) && runs_fused(node, gradients_, settings_))  // alloc_with_matching_layout
+  if (is_attention(base) && node.arg("query").shape().rank() == result.shape().rank() &&
+      runs_fused(node, gradients_, settings_))  // alloc_with_matching_layout
     return strides_like(shape, of(node.arg("query")).strides);
   const auto from = first_tensor(node);
   if (keeps_channels_last(kind) || base == "cat") {

@@ -298,6 +298,7 @@ class Keeper {
       dims.insert(left ? dims.begin() : dims.end(), 1);
       strides.insert(left ? strides.begin() : strides.end(), 0);
     }
+    if (dims.size() < 2 || dims.size() - 2 > batch.size()) return void(known_ = false);
     Dims to(batch), wide(batch.size(), 0);
     const size_t own = dims.size() - 2;
     for (size_t i = 0; i < own; ++i)
@@ -313,7 +314,8 @@ class Keeper {
   void keep_attention(const Node& node) {
     const auto query = node.arg("query"), key = node.arg("key"), value = node.arg("value");
     const auto mask = node.arg("attn_mask");
-    if (query.shape().rank() < 2 || key.shape().rank() < 2) return void(known_ = false);
+    if (std::min({query.shape().rank(), key.shape().rank(), value.shape().rank()}) < 2)
+      return void(known_ = false);
     const auto rows = query.shape().product(0, query.shape().rank() - 1);
     if (runs_fused(node, gradients_, settings_)) {
       keep(query), keep(key), keep(value), keep(node.result(0));

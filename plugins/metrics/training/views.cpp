@@ -1,6 +1,7 @@
 #include "views.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <tmeter/cpp/op_class.hpp>
 
@@ -118,7 +119,9 @@ Dims strides_of_view(const Node& node, const Value& base, DimSpan strides, const
     return same.size() == to.size() ? same : contiguous_strides(to);
   }
   if (name == "slice" && !same.empty()) {
-    same[dim_of(node.arg("dim"), same.size())] *= std::max<int64_t>(1, node.arg("step").as_int(1));
+    auto& stride = same[dim_of(node.arg("dim"), same.size())];
+    if (__builtin_mul_overflow(stride, std::max<int64_t>(1, node.arg("step").as_int(1)), &stride))
+      stride = INT64_MAX;
     return same;
   }
   if (same.size() == to.size() &&
