@@ -2,9 +2,9 @@
 
 #include <torch/version.h>
 
+#include "core/base/sha256.hpp"
 #include "executor/inputs.hpp"
 #include "executor/runner.hpp"
-#include "executor/sha256.hpp"
 #include "executor/weights.hpp"
 #include "operators/operator_libraries.hpp"
 #include "operators/torch_version.hpp"
@@ -24,7 +24,7 @@ std::string digest_of(const at::Tensor& tensor) {
   const auto t = tensor.cpu().contiguous();
   std::string out = std::string(DType(static_cast<int32_t>(t.scalar_type())).name()) + "[";
   for (int64_t i = 0; i < t.dim(); ++i) out += (i ? ", " : "") + std::to_string(t.size(i));
-  return out + "] sha256 " + sha256({static_cast<const char*>(t.const_data_ptr()), t.nbytes()});
+  return out + "] sha256 " + core::sha256_hex({static_cast<const char*>(t.const_data_ptr()), t.nbytes()});
 }
 
 /// Runs the model once and reports digests of its outputs, for comparison with another program.
