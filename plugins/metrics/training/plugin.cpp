@@ -24,8 +24,7 @@ constexpr std::string_view kBackwardMacs =
 constexpr std::string_view kSavedBytes =
     "bytes of the storages that autograd keeps for the backward, each at the first operator that "
     "keeps it; views keep "
-    "their base, the model's inputs count, parameters and buffers do not; kernels of "
-    "training.device";
+    "their base, the model's inputs count, parameters and buffers do not";
 
 Settings settings_of(const Call& call) {
   Settings s;
