@@ -4,8 +4,6 @@
 #include <array>
 #include <cstring>
 
-#include "plain_specs.hpp"
-
 namespace pt2 {
 namespace {
 
@@ -15,7 +13,6 @@ constexpr size_t kLongestPath = 4'096;  // bytes
 constexpr size_t kMostPathBytes = size_t{128} << 20;
 // Calls of modules. A graph of 100,000 operators has fewer than it has operators.
 constexpr size_t kMostStacks = 2'000'000;
-constexpr size_t kNamesAhead = 16;  // names later
 
 void append(std::string& key, uint32_t number) {
   std::array<char, sizeof number> bytes;
@@ -79,32 +76,19 @@ Modules::Index Modules::add_module(Index parent, std::string_view path, std::str
   return index;
 }
 
-void Modules::reserve(size_t modules) {
-  by_path_.reserve(modules);
-  tree_.reserve(modules);
-}
-
-void Modules::read_call_graph(const Series& calls) {
+void Modules::read_call_graph(const ChunkedArray& calls) {
   size_t i = 0;
-  const auto add = [&](auto&& name) {
-    within([&] { return "module_call_graph[" + std::to_string(i) + "]"; },
-           [&] { add_path(without_call_number(name())); });
-    ++i;
-  };
-  const auto read = [](PlainCalls& plain, std::string_view text) { return plain.read(text); };
-  const auto take = [&](const PlainCalls& plain) {
-    if (i == 0) reserve(plain.modules.size() * calls.pieces());  // or nearly so
-    for (size_t n = 0; n < plain.modules.size(); ++n) {
-      if (n + kNamesAhead < plain.modules.size())
-        by_path_.expect(NameMap<Index>::short_hash(plain.modules[n + kNamesAhead]));
-      add([&] { return plain.modules[n]; });
-    }
-  };
-  calls.each<PlainCalls>(read, take, [&](json::element piece) {
+  calls.each([&](json::element piece) {
     const auto list = as_array(piece);
-    by_path_.reserve(by_path_.entries().size() + list.size());
-    for (const json::element entry : list)
-      add([&] { return text_member(as_object(entry), "fqn"); });
+    if (i == 0) {
+      by_path_.reserve(list.size() * calls.pieces());
+      tree_.reserve(list.size() * calls.pieces());
+    }
+    for (const json::element entry : list) {
+      within([&] { return "module_call_graph[" + std::to_string(i) + "]"; },
+             [&] { add_path(without_call_number(text_member(as_object(entry), "fqn"))); });
+      ++i;
+    }
   });
 }
 
@@ -168,8 +152,8 @@ uint32_t Modules::stack_inside(uint32_t outer, std::string_view text) {
   return next;
 }
 
-void Modules::read_stacks(std::vector<NodeView>& nodes, size_t first) {
-  for (size_t i = 0; i < nodes.size(); ++i) read_stack(nodes[i], first + i);
+void Modules::read_stacks(std::vector<NodeView>& nodes) {
+  for (size_t i = 0; i < nodes.size(); ++i) read_stack(nodes[i], i);
 }
 
 void Modules::read_stack(NodeView& node, size_t number) {

@@ -21,10 +21,10 @@ class Modules {
 
   explicit Modules(Building& building);
 
-  void read_call_graph(const Series& calls);
-  /// The nodes of a graph and of all graphs inside it; the nodes learn their stack_index.
-  /// `first`: the number of the first of them, for messages.
-  void read_stacks(std::vector<NodeView>& nodes, size_t first = 0);
+  void read_call_graph(const ChunkedArray& calls);
+  /// Sets the stack_index of the nodes, and reads the stacks of all graphs inside them. `number` is
+  /// that of the node in messages.
+  void read_stacks(std::vector<NodeView>& nodes);
   void read_stack(NodeView& node, size_t number);
   /// Index of the module stack of this text.
   uint32_t stack_of(std::string_view text);
@@ -69,7 +69,6 @@ class Modules {
     bool has_module = false;
     tmeter_id call = 0;  // once asked for
   };
-  void reserve(size_t modules);
   size_t reuse_stack(std::string_view text);
   uint32_t stack_inside(uint32_t outer, std::string_view entry);
   tmeter_id call_of_stack(Stack& stack, tmeter_id otherwise);

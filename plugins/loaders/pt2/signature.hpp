@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "series.hpp"
-#include "text_store.hpp"
+#include "building.hpp"
+#include "chunked_array.hpp"
 
 namespace pt2 {
 
@@ -31,13 +31,13 @@ struct Signature {
   std::vector<std::string_view> input_names, output_names;
   std::vector<std::string_view> targets;  // names of the inputs that the program writes into
   std::vector<json::element> outputs;  // Arguments, those that are for the user
-  std::deque<json::document> pieces;   // behind elements of a list that came in pieces
+  std::deque<json::document> pieces;   // own the elements of inputs that came in pieces
 };
 
 /// The name in an Argument; empty when it has none, as a constant.
 std::string_view name_in(json::element argument);
 
-/// `inputs`: its list of those.
-Signature read_signature(json::object signature, const Series& inputs, TextStore& texts);
+/// `inputs` is the list `input_specs` of the signature.
+Signature read_signature(json::object signature, const ChunkedArray& inputs, TextStore& texts);
 
 }  // namespace pt2

@@ -10,10 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "building.hpp"
 #include "expr.hpp"
 #include "json_util.hpp"
-#include "notes.hpp"
-#include "text_store.hpp"
 
 namespace pt2 {
 

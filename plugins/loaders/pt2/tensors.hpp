@@ -31,7 +31,7 @@ class Tensors {
 
   /// `weights`, `constants`: the tables of the configs, if the archive has them.
   void read(const std::vector<TensorSpec>& specs, const Scope& scope, Modules& modules,
-            const std::optional<Series>& weights, const std::optional<Series>& constants);
+            const std::optional<ChunkedArray>& weights, const std::optional<ChunkedArray>& constants);
 
   std::vector<StoredTensor>& all() { return tensors_; }
   std::span<const int64_t> sizes(const StoredTensor& t) const {
@@ -52,22 +52,15 @@ class Tensors {
 
  private:
   using Specs = std::vector<TensorSpec>;
-  /// What a config says, by the names of its tensors: where it stands. What comes in pieces is read
-  /// at once, into tensors_ at the index of its specification.
-  struct Config {
-    NameMap<json::element> elements;
-    NameMap<uint32_t> wanted;  // index of the first specification of this name
-  };
-  void read_config(const Series& table, bool of_weights, const Specs& specs, const Scope& scope);
-  void read_plain(const PlainTensors& plain, bool of_weights, const Specs& specs);
-  StoredTensor read_plain(const TensorSpec& spec, const PlainTensors& plain,
-                          const PlainTensor& from);
+  using Wanted = NameMap<uint32_t>;  // by name, the index of its first specification
+  void read_config(const ChunkedArray& table, bool of_weights, const Specs& specs,
+                   const Scope& scope);
   void keep(uint32_t index, const StoredTensor& tensor);
   void note_names(const Specs& specs);
   void require_agreement(const StoredTensor& tensor, const Scope& scope);
   uint32_t first_of_name(const Specs& specs, uint32_t index) const;
   StoredTensor read_element(const TensorSpec& spec, json::element element, const Scope& scope);
-  Config& config_of(bool weights) { return weights ? weights_ : constants_; }
+  Wanted& wanted_of(bool weights) { return weights ? weights_ : constants_; }
   void add(const StoredTensor& tensor, uint32_t index, uint32_t first);
   StoredTensor read_one(const Specs& specs, uint32_t index, const Scope& scope);
   bool has_config_of(const TensorSpec& spec) const;
@@ -83,7 +76,7 @@ class Tensors {
   Building& building_;
   const tmeter::Source& source_;
   const Archive& archive_;
-  Config weights_, constants_;
+  Wanted weights_, constants_;
   std::vector<StoredTensor> tensors_;  // while they are read: by specification
   std::vector<uint32_t> tensor_of_;
   size_t count_ = 0;  // those that are read
@@ -92,7 +85,8 @@ class Tensors {
   std::vector<StoredTensor> by_spec_;  // only if names repeat: as the configs have them
   bool names_repeat_ = false;
   bool has_weights_ = false, has_constants_ = false;  // the archive has these configs
-  uint32_t last_wanted_ = 0, last_argument_ = 0;
+  uint32_t last_wanted_ = 0, last_argument_ = 0;  // as in NameMap::find_next
+  FixedTensorMeta meta_;                           // reused
   std::string record_path_;  // of the record looked up last, and what was found
   std::optional<tmeter::Entry> record_;
 };

@@ -126,10 +126,6 @@ class Search {
 Uses::Uses(const Signature& signature, const Scope& scope)
     : signature_(signature), scope_(scope), last_(signature.tensors.size(), kNowhere) {}
 
-void Uses::read(const std::vector<NodeView>& nodes, const Modules& modules) {
-  for (const auto& node : nodes) read(node, modules);
-}
-
 void Uses::read(const NodeView& node, const Modules& modules) {
   for (const json::element input : node.inputs)
     read_argument(member(as_object(input), "arg"), modules.module_of(node));

@@ -14,9 +14,8 @@ namespace pt2 {
 class Uses {
  public:
   Uses(const Signature& signature, const Scope& scope);  // which must outlive it
-  void read(const std::vector<NodeView>& nodes, const Modules& modules);
   void read(const NodeView& node, const Modules& modules);
-  /// A tensor that has this number in the scope.
+  /// The tensor of this number in the scope.
   void read(uint32_t number, Modules::Index module);
   const std::vector<std::pair<uint32_t, Modules::Index>>& all() const { return all_; }
 
@@ -30,8 +29,8 @@ class Uses {
 
   const Signature& signature_;
   const Scope& scope_;
-  std::optional<NameMap<uint32_t>> names_;  // both made when they are first needed
-  std::vector<uint32_t> by_number_;         // of the scope: the index plus one; 0: none
+  std::optional<NameMap<uint32_t>> names_;  // both made on first use
+  std::vector<uint32_t> by_number_;         // by number in the scope: the index plus one; 0: none
   std::vector<Modules::Index> last_;
   std::vector<std::pair<uint32_t, Modules::Index>> all_;
 };

@@ -1,8 +1,11 @@
-#include "json_scan.hpp"
+#include "json_splitter.hpp"
+
+#include <simdjson.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #ifdef __x86_64__
@@ -14,8 +17,7 @@ namespace {
 
 constexpr size_t kBlock = 64;
 
-// What is done for each block becomes part of the loop around it, and so uses the instructions the
-// loop may use: bits are counted in one instead of twelve.
+// Force-inlined into the AVX2 loop, so that gcc may use its target instructions (POPCNT) here too.
 #define TMETER_IN_LOOP __attribute__((always_inline)) inline
 
 /// One bit for each byte of a block.
@@ -23,8 +25,8 @@ struct Masks {
   uint64_t quotes = 0, backslashes = 0, opening = 0, closing = 0;
 };
 
-/// Byte by byte: for other processors.
-struct Plainly {
+/// Byte by byte, for other processors.
+struct Portable {
   static Masks masks(const char* bytes) {
     Masks out;
     for (size_t i = 0; i < kBlock; ++i) {
@@ -53,7 +55,7 @@ struct Plainly {
 #define TMETER_WITH_AVX2 __attribute__((target("avx2,bmi,popcnt,pclmul")))
 
 /// 32 bytes at a time.
-struct WithAvx2 {
+struct Avx2 {
   TMETER_IN_LOOP TMETER_WITH_AVX2 static uint64_t equal(__m256i low, __m256i high, char c) {
     const auto wanted = _mm256_set1_epi8(c);
     const auto bits = [&](__m256i half) __attribute__((always_inline, target("avx2"))) {
@@ -74,7 +76,7 @@ struct WithAvx2 {
   TMETER_WITH_AVX2 static uint64_t commas(const char* bytes) {
     return equal(half(bytes, 0), half(bytes, 1), ',');
   }
-  /// A product without carries by ones everywhere.
+  /// Prefix XOR as a carry-less product with all ones.
   TMETER_WITH_AVX2 static uint64_t running_parity(uint64_t bits) {
     const auto factor = _mm_set_epi64x(0, static_cast<int64_t>(bits));
     return static_cast<uint64_t>(
@@ -85,20 +87,20 @@ struct WithAvx2 {
 
 TMETER_IN_LOOP size_t count_bits(uint64_t bits) { return static_cast<size_t>(std::popcount(bits)); }
 
-/// Which bytes stand inside texts, carried from block to block.
-class InTexts {
+/// Marks the bytes inside strings; keeps its state between blocks.
+class StringMask {
  public:
-  template <class Reading>
-  TMETER_IN_LOOP uint64_t inside(const Masks& m, Reading) {
+  template <class Isa>
+  TMETER_IN_LOOP uint64_t inside(const Masks& m, Isa) {
     const uint64_t quotes = m.quotes & ~escaped(m.backslashes);
-    const uint64_t inside = Reading::running_parity(quotes) ^ carried_;
+    const uint64_t inside = Isa::running_parity(quotes) ^ carried_;
     carried_ = inside >> 63 ? ~uint64_t{0} : 0;
     return inside;
   }
 
  private:
-  /// Bytes behind a backslash that is not escaped itself: in a row of them every second. Rows that
-  /// begin at an odd place are told from others by what adding their first bit carries over.
+  /// Bytes behind an unescaped backslash, which is every second one in a run. Adding the first bit of
+  /// each run that starts at an odd position carries through it, which tells the two kinds apart.
   TMETER_IN_LOOP uint64_t escaped(uint64_t backslashes) {
     constexpr uint64_t kEven = 0x5555555555555555;
     if (backslashes == 0) return std::exchange(escape_first_, 0);
@@ -114,23 +116,23 @@ class InTexts {
   uint64_t escape_first_ = 0;  // 1: the first byte of the next block is escaped
 };
 
-class Measuring {
+class PieceFinder {
  public:
-  Measuring(size_t piece, Extent& out) : piece_(piece), out_(out) {}
+  PieceFinder(size_t piece, Extent& out) : piece_(piece), out_(out) {}
 
-  /// False when the end has been found; `offset`: of the block, behind the opening bracket.
-  template <class Reading>
-  TMETER_IN_LOOP bool block(const Masks& m, uint64_t counted, size_t offset, Reading,
+  /// Returns false once the closing bracket is found. `offset` counts from behind the opening one.
+  template <class Isa>
+  TMETER_IN_LOOP bool block(const Masks& m, uint64_t counted, size_t offset, Isa,
                             const char* bytes) {
     const uint64_t opening = m.opening & counted, closing = m.closing & counted;
     const auto closed = count_bits(closing);
-    // No item ends here, or some may, but the piece is not large enough yet and the list goes on.
+    // Nothing to record: the block is inside an item, or the piece is still too small.
     const bool is_small = offset + kBlock - begin_ < piece_;
     if (depth_ > closed || (is_small && !ends_in(opening, closing, closed))) {
       depth_ += count_bits(opening) - closed;
       return true;
     }
-    for (uint64_t left = opening | closing | (Reading::commas(bytes) & counted); left != 0;
+    for (uint64_t left = opening | closing | (Isa::commas(bytes) & counted); left != 0;
          left &= left - 1) {
       const int at = std::countr_zero(left);
       const uint64_t bit = uint64_t{1} << at;
@@ -140,7 +142,7 @@ class Measuring {
   }
 
  private:
-  /// Whether more is closed somewhere in the block than is open there.
+  /// Whether the matching closing bracket is in the block.
   TMETER_IN_LOOP bool ends_in(uint64_t opening, uint64_t closing, size_t closed) const {
     if (depth_ == closed) return false;
     size_t before = 0;
@@ -169,26 +171,25 @@ class Measuring {
   Extent& out_;
 };
 
-template <class Reading>
-TMETER_IN_LOOP bool measure_with(std::string_view text, size_t at, const Measure& how,
+template <class Isa>
+TMETER_IN_LOOP bool find_extent_with(std::string_view text, size_t at, const ScanOptions& options,
                                  Extent& out) {
   constexpr size_t kBetween = 1 << 21;
-  // What is fetched of its own accord ends with the page: a third of the time went by waiting
-  // there.
-  constexpr size_t kSoon = 2048;
+  // The hardware prefetcher stops at page boundaries, which would cost a third of the time.
+  constexpr size_t kPrefetchDistance = 2048;
   out.opening = text[at];
   const auto rest = text.substr(at + 1);
   out.ends.clear();
-  Measuring measuring(how.piece, out);
-  InTexts texts;
+  PieceFinder finder(options.piece, out);
+  StringMask strings;
   for (size_t offset = 0; offset < rest.size(); offset += kBlock) {
-    if (how.between && offset % kBetween == 0) how.between();
+    if (options.between && offset % kBetween == 0) options.between();
     const char* const bytes = rest.data() + offset;
-    __builtin_prefetch(bytes + kSoon);
-    const auto masks = Reading::masks(bytes);
-    uint64_t counted = ~texts.inside(masks, Reading());
+    __builtin_prefetch(bytes + kPrefetchDistance);
+    const auto masks = Isa::masks(bytes);
+    uint64_t counted = ~strings.inside(masks, Isa());
     if (rest.size() - offset < kBlock) counted &= (uint64_t{1} << (rest.size() - offset)) - 1;
-    if (measuring.block(masks, counted, offset, Reading(), bytes)) continue;
+    if (finder.block(masks, counted, offset, Isa(), bytes)) continue;
     out.text = rest.substr(0, out.ends.back());
     return true;
   }
@@ -196,13 +197,12 @@ TMETER_IN_LOOP bool measure_with(std::string_view text, size_t at, const Measure
 }
 
 #ifdef __x86_64__
-TMETER_WITH_AVX2 bool measure_with_avx2(std::string_view text, size_t at, const Measure& how,
+TMETER_WITH_AVX2 bool find_extent_avx2(std::string_view text, size_t at, const ScanOptions& options,
                                         Extent& out) {
-  return measure_with<WithAvx2>(text, at, how, out);
+  return find_extent_with<Avx2>(text, at, options, out);
 }
 
-/// Also BMI, POPCNT and PCLMUL. simdjson has asked the processor already, which in a virtual
-/// machine takes longer than to read a small file.
+/// Implies BMI, POPCNT and PCLMUL. Uses simdjson's detection: CPUID is slow in virtual machines.
 bool has_avx2() {
   const auto chosen = simdjson::get_active_implementation()->name();
   return chosen == "haswell" || chosen == "icelake";
@@ -211,15 +211,115 @@ bool has_avx2() {
 
 }  // namespace
 
-bool measure_plainly(std::string_view text, size_t at, const Measure& how, Extent& out) {
-  return measure_with<Plainly>(text, at, how, out);
+bool find_extent_portable(std::string_view text, size_t at, const ScanOptions& options,
+                          Extent& out) {
+  return find_extent_with<Portable>(text, at, options, out);
 }
 
-bool measure(std::string_view text, size_t at, const Measure& how, Extent& out) {
+bool find_extent(std::string_view text, size_t at, const ScanOptions& options, Extent& out) {
 #ifdef __x86_64__
-  if (has_avx2()) return measure_with_avx2(text, at, how, out);
+  if (has_avx2()) return find_extent_avx2(text, at, options, out);
 #endif
-  return measure_plainly(text, at, how, out);
+  return find_extent_portable(text, at, options, out);
+}
+
+namespace {
+
+/// Walks the tables that lead to the paths and skips everything else.
+class Splitter {
+ public:
+  Splitter(std::string_view text, const SplitOptions& options, std::string& rest, Extents& extents)
+      : text_(text), options_(options), rest_(rest), extents_(extents) {}
+
+  bool run() {
+    space();
+    if (!table("")) return false;
+    rest_.append(text_.substr(copied_));
+    return !extents_.empty();
+  }
+
+ private:
+  bool table(const std::string& path) {
+    if (!take('{')) return false;
+    if (take('}')) return true;
+    do {
+      std::string_view key;
+      if (!name(key) || !take(':') ||
+          !value(path.empty() ? std::string(key) : path + "." + std::string(key)))
+        return false;
+    } while (take(','));
+    return take('}');
+  }
+
+  bool value(const std::string& path) {
+    if (at_ >= text_.size()) return false;
+    const char c = text_[at_];
+    if (c == '"') {
+      std::string_view skipped;
+      return name(skipped);
+    }
+    if (c == '{' && leads_further(path)) return table(path);
+    if (c == '{' || c == '[') return extent(path);
+    at_ = std::min(text_.find_first_of(",}", at_), text_.size());
+    return true;
+  }
+
+  bool extent(const std::string& path) {
+    Extent found;
+    if (!find_extent(text_, at_, options_.scan, found)) return false;
+    const size_t begin = at_ + 1, end = begin + found.text.size();
+    const bool wanted = std::ranges::find(options_.paths, path) != options_.paths.end();
+    if (wanted && found.text.size() >= options_.list) {
+      rest_.append(text_.substr(copied_, begin - copied_));
+      copied_ = end;
+      if (!extents_.emplace(path, std::move(found)).second) return false;
+    }
+    at_ = end + 1;
+    space();
+    return true;
+  }
+
+  bool leads_further(const std::string& path) const {
+    return std::ranges::any_of(options_.paths, [&](std::string_view p) {
+      return p.size() > path.size() && p.starts_with(path) && p[path.size()] == '.';
+    });
+  }
+
+  bool name(std::string_view& out) {
+    if (at_ >= text_.size() || text_[at_] != '"') return false;
+    const size_t begin = at_ + 1;
+    for (at_ = begin; at_ < text_.size() && text_[at_] != '"'; ++at_)
+      if (text_[at_] == '\\') ++at_;
+    if (at_ >= text_.size()) return false;
+    out = text_.substr(begin, at_ - begin);
+    ++at_;
+    space();
+    return true;
+  }
+  bool take(char c) {
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    space();
+    return true;
+  }
+  void space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
+
+  std::string_view text_;
+  const SplitOptions& options_;
+  std::string& rest_;
+  Extents& extents_;
+  size_t at_ = 0, copied_ = 0;
+};
+
+}  // namespace
+
+bool split(std::string_view text, const SplitOptions& options, std::string& rest,
+           Extents& extents) {
+  if (options.paths.empty() || text.size() < options.text) return false;
+  if (Splitter(text, options, rest, extents).run()) return true;
+  rest.clear();
+  extents.clear();
+  return false;
 }
 
 }  // namespace pt2
