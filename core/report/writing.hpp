@@ -19,6 +19,10 @@ struct Screen {
 };
 Screen this_screen(ColorMode mode);
 
+/// Writes one report to the outlet's target `i`.
+void write_report(Registry& registry, const Report& report, const ReportTarget& target, size_t i,
+                  const Screen& screen, Outlet& outlet);
+
 /// Report i goes to the outlet's target i. Each target has a writer.
 void write_reports(Registry& registry, const Report& report,
                    const std::vector<ReportTarget>& targets, const Screen& screen, Outlet& outlet);
