@@ -1,4 +1,4 @@
-// The order in which a person would list names: "layers.2" before "layers.10".
+// Natural order of names: "layers.2" before "layers.10".
 #pragma once
 #include <algorithm>
 #include <string_view>
@@ -33,7 +33,7 @@ inline bool natural_less(std::string_view a, std::string_view b) {
     }
   }
   if (a.empty() != b.empty()) return a.empty();
-  return whole_a < whole_b;  // differ in leading zeros alone
+  return whole_a < whole_b;  // they differ only in leading zeros
 }
 
 }  // namespace loading

@@ -1,12 +1,12 @@
-// UTF-8 in texts from the file: names go into reports, which are UTF-8, and into messages.
+// Validation of UTF-8 texts from files, for reports and messages.
 #pragma once
 #include <cstdint>
 #include <string_view>
 
 namespace loading {
 
-/// Length of the sequence at the start of `text`, 0 when it is not well-formed as in Unicode 15,
-/// table 3-7 (overlong forms, surrogates). `text` is not empty.
+/// Length of the sequence at the start of the non-empty `text`; 0 if it is malformed by Unicode 15,
+/// table 3-7 (overlong forms, surrogates).
 inline size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t first = byte(0);
@@ -30,8 +30,8 @@ inline bool is_utf8(std::string_view text) {
   return true;
 }
 
-/// Whether a character, one UTF-8 sequence, may stand in a message: no control character (C0, C1,
-/// DEL), no end of a line, nothing that changes the direction of what follows.
+/// Whether a message may contain the character (one UTF-8 sequence). Excludes control characters
+/// (C0, C1, DEL), line ends and changes of text direction.
 inline bool is_printable(std::string_view character) {
   if (character.size() == 1)
     return static_cast<uint8_t>(character[0]) >= 0x20 && character[0] != 0x7f;

@@ -1,6 +1,6 @@
-// A list or table of a JSON document that may be too large to be parsed as a whole. It is parsed and
-// visited in pieces, each a list or table of some of the items: the text of a million operators is
-// 1.6 GB, its document would take four times as much.
+// A list or table of a JSON document that may be too large to be parsed as a whole. It is parsed
+// and visited in pieces, each a list or table of some of the items: the text of a million operators
+// is 1.6 GB, its document would take four times as much.
 #pragma once
 #include <string>
 

@@ -27,7 +27,7 @@ NamedArgument named_argument(json::element input) {
   return found;
 }
 
-/// The root of a recorded text; lives until the next use of the parser.
+/// Parses a recorded text. The element lives until the next use of the parser.
 json::element parse_recorded(std::string_view recorded, json::parser& parser) {
   std::string text(recorded);
   text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
@@ -105,15 +105,14 @@ void GraphReader::emit_node(const Target& target, const NodeView& node, Scope& s
                             tmeter_id call) {
   results_.clear();
   for (const json::element output : node.outputs) results_.push_back(result(output, scope));
-  // Names in a sub-graph may be names of other values outside.
+  // The same name may mean another value outside of a sub-graph.
   add_node(target, call, source_location(node.trace),
            depth_ == 0 ? first_name(node.outputs) : std::string_view());
 }
 
 void GraphReader::add_node(const Target& target, tmeter_id call, std::string_view location,
                            std::string_view name) {
-  const auto id =
-      building_.graph.node(target.op, target.overload, call, args_, results_, location);
+  const auto id = building_.graph.node(target.op, target.overload, call, args_, results_, location);
   if (branches_) note_places(emitted_);
   ++emitted_;
   if (!name.empty()) building_.graph.node_name(id, name);
@@ -152,7 +151,7 @@ tmeter_id GraphReader::result(json::element output, Scope& scope) {
     for (const json::element e : as_array(tagged.value)) items.push_back(one(e));
     return building_.graph.list(items);
   }
-  return arguments_.value(output, scope);  // constants that the export knew
+  return arguments_.value(output, scope);  // a constant that the export knew
 }
 
 void GraphReader::emit(Recording& recording, const RecordedNode& node, Scope& scope,

@@ -78,12 +78,12 @@ class GraphReader {
   Arguments& arguments_;
   NameMap<size_t> target_index_;
   std::deque<Target> targets_;
-  std::vector<tmeter_arg> args_;       // reused
-  std::vector<tmeter_id> results_;     // reused
-  Ids items_;                          // reused
-  json::parser node_, argument_;       // of recorded JSON
-  std::deque<std::string> arg_names_;  // "arg0", … of arguments without a name
-  bool branches_ = false;              // nodes have sub-graphs
+  std::vector<tmeter_arg> args_;                       // reused
+  std::vector<tmeter_id> results_;                     // reused
+  Ids items_;                                          // reused
+  json::parser node_, argument_;                       // of recorded JSON
+  std::deque<std::string> arg_names_;                  // "arg0", … of arguments without a name
+  bool branches_ = false;                              // nodes have sub-graphs
   std::unordered_map<tmeter_id, std::string> places_;  // only then: "n12.0", "n12.0.3", "i1"
   std::string regions_;
   size_t emitted_ = 0;

@@ -99,8 +99,9 @@ class StringMask {
   }
 
  private:
-  /// Bytes behind an unescaped backslash, which is every second one in a run. Adding the first bit of
-  /// each run that starts at an odd position carries through it, which tells the two kinds apart.
+  /// Bytes behind an unescaped backslash, which is every second one in a run. Adding the first bit
+  /// of each run that starts at an odd position carries through it, which tells the two kinds
+  /// apart.
   TMETER_IN_LOOP uint64_t escaped(uint64_t backslashes) {
     constexpr uint64_t kEven = 0x5555555555555555;
     if (backslashes == 0) return std::exchange(escape_first_, 0);
@@ -173,7 +174,7 @@ class PieceFinder {
 
 template <class Isa>
 TMETER_IN_LOOP bool find_extent_with(std::string_view text, size_t at, const ScanOptions& options,
-                                 Extent& out) {
+                                     Extent& out) {
   constexpr size_t kBetween = 1 << 21;
   // The hardware prefetcher stops at page boundaries, which would cost a third of the time.
   constexpr size_t kPrefetchDistance = 2048;
@@ -198,7 +199,7 @@ TMETER_IN_LOOP bool find_extent_with(std::string_view text, size_t at, const Sca
 
 #ifdef __x86_64__
 TMETER_WITH_AVX2 bool find_extent_avx2(std::string_view text, size_t at, const ScanOptions& options,
-                                        Extent& out) {
+                                       Extent& out) {
   return find_extent_with<Avx2>(text, at, options, out);
 }
 

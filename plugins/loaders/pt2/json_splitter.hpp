@@ -1,5 +1,5 @@
 // Splits the large lists and tables of a JSON text into pieces without parsing them. Scanning 64
-// bytes at a time costs a small part of parsing. The splitter does not validate: whoever parses the
+// bytes at a time costs a small part of parsing. The splitter does not validate; parsing the
 // pieces does.
 #pragma once
 #include <functional>
@@ -41,7 +41,8 @@ struct SplitOptions {
 };
 
 /// Sets `rest` to the text without the content of the large lists and tables, and `extents` to that
-/// content. Returns false if there is nothing to split off or the text is malformed: parse it whole.
+/// content. Returns false if there is nothing to split off or the text is malformed: parse it
+/// whole.
 bool split(std::string_view text, const SplitOptions& options, std::string& rest, Extents& extents);
 
 }  // namespace pt2

@@ -21,7 +21,7 @@ std::string node_place(size_t index, std::string_view target);
 NodeView view_node(json::element node, size_t number);
 std::vector<NodeView> view_nodes(json::object graph);
 
-/// The sub-graph in an argument of a higher-order operator. Throws if there is none.
+/// The sub-graph in an argument of a higher-order operator. Throws if it holds another kind.
 json::object graph_of(json::element argument);
 bool is_graph(json::element argument);
 

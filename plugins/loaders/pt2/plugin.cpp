@@ -19,7 +19,7 @@ constexpr std::string_view kNodes = "graph_module.graph.nodes",
                            kCalls = "graph_module.module_call_graph";
 constexpr std::string_view kConfig = "config";
 
-/// Only the major version breaks; within it keys are added, and unknown ones are ignored.
+/// Only major versions are incompatible. Minor ones add keys, and unknown keys are ignored.
 void check_version(json::object program) {
   const auto version = object_member(program, "schema_version");
   const int64_t major = read_member(version, "major", as_integer);
@@ -59,8 +59,8 @@ class Agreement {
   }
   void finish() const {
     if (count_ != expected_.size())
-      throw BadFile("it has " + std::to_string(count_) + " " + list_ + ", but its signature describes " +
-                    std::to_string(expected_.size()));
+      throw BadFile("it has " + std::to_string(count_) + " " + list_ +
+                    ", but its signature describes " + std::to_string(expected_.size()));
   }
 
  private:
@@ -146,16 +146,16 @@ struct Load {
     set_properties(graph, program, modules);
   }
 
-  /// The list or table of the program at this path, where its document has `found`.
+  /// The list or table at a path of the program; `found` is its element in the document.
   ChunkedArray array_at(std::string_view path, json::element found) const {
     return program->array(path, found);
   }
   Signature signature_of(json::object signature) {
     const auto inputs = member(signature, "input_specs");
-    array_member(signature, "input_specs");  // names the key if it is no list
+    array_member(signature, "input_specs");  // the error names the key
     return read_signature(signature, array_at(kSpecs, inputs), texts);
   }
-  /// The inputs of the graph are those that the signature describes, in its order.
+  /// The inputs of the graph must match the signature.
   void check_inputs(std::optional<json::element> found, const Signature& signature) const {
     if (!found) return;
     Agreement agreement("inputs", signature.input_names);
@@ -164,7 +164,7 @@ struct Load {
     });
     agreement.finish();
   }
-  /// The same of its outputs; what they name is there.
+  /// The same for outputs, which must also be defined.
   void check_outputs(std::optional<json::element> found, const Signature& signature,
                      const Scope& scope) const {
     if (!found) return;

@@ -46,8 +46,7 @@ bool read_constant(std::string_view kind, json::element value, Constant& out) {
   bool boolean = false;
   const auto as = [&](Kind of, bool read) { return out.kind = of, read; };
   out.number = 0, out.real = 0, out.numbers.clear();
-  if (is(kind, "as_int"))
-    return as(Kind::kInteger, value.get(out.number) == simdjson::SUCCESS);
+  if (is(kind, "as_int")) return as(Kind::kInteger, value.get(out.number) == simdjson::SUCCESS);
   if (is(kind, "as_ints")) return as(Kind::kIntegers, short_integers(value, out.numbers));
   if (is(kind, "as_none")) return as(Kind::kNone, true);
   if (is(kind, "as_bool")) {
@@ -85,8 +84,8 @@ void Recording::add(json::array piece, size_t pieces, Uses& uses) {
   }
 }
 
-/// False if the node must be kept as JSON: it has a graph of its own, refers to names that the graph
-/// does not describe, is malformed, or is too large.
+/// False if the node must be kept as JSON: it has a graph of its own, refers to names that the
+/// graph does not describe, is malformed, or is too large.
 bool Recording::record(const NodeView& node, RecordedNode& out) {
   if (node.target.find("higher_order") != std::string_view::npos) return false;
   if (node.inputs.size() > kMaxValuesOfNode || node.outputs.size() > kMaxValuesOfNode) return false;
@@ -201,8 +200,7 @@ uint32_t Recording::index_of(const Constant& constant) {
   append(key_, constant.real);
   for (const auto n : constant.numbers) append(key_, n);
   const auto keep = [&](std::string_view key) { return texts_.keep(key); };
-  const auto [known, added] =
-      constant_index_.insert_kept(key_, index(constants.size()), keep);
+  const auto [known, added] = constant_index_.insert_kept(key_, index(constants.size()), keep);
   if (added) constants.push_back(constant);
   return *known;
 }

@@ -1,6 +1,6 @@
-// Nodes of the model's graph in compact form. Modules and tied tensors are known only after the last
-// node, and must be in the host's graph before the first: so the nodes are recorded when their text
-// is read, and put into the graph afterwards.
+// Nodes of the model's graph in compact form. Modules and tied tensors are known only after the
+// last node, and must be in the host's graph before the first: so the nodes are recorded when their
+// text is read, and put into the graph afterwards.
 #pragma once
 #include <deque>
 #include <optional>
@@ -50,11 +50,11 @@ class Recording {
   Recording(TextStore& texts, Modules& modules, const Scope& scope, size_t inputs)
       : texts_(texts), modules_(modules), scope_(scope), inputs_(inputs) {}
 
-  /// Records one of `pieces` pieces of the list of nodes. Modules learn their stacks, and `uses` the
-  /// parameters they read. Throws BadFile.
+  /// Records one of `pieces` pieces of the list of nodes. Modules learn their stacks, and `uses`
+  /// the parameters they read. Throws BadFile.
   void add(json::array piece, size_t pieces, Uses& uses);
 
-  /// The name of the first tensor of a result; empty if there is none.
+  /// The name of the first tensor of a result; empty if it has no tensor.
   std::string_view name_of_result(const RecordedValue& value) const;
   /// The numbers in the scope of a list of tensors.
   std::span<const uint32_t> list(const RecordedValue& value) const {

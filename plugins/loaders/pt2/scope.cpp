@@ -203,7 +203,8 @@ Scope::Recorded Scope::recorded(std::string_view name, uint32_t& last) const {
   const auto meta = as_object(meta_of(slot));
   recorded_.clear();
   for (const auto key : {"sizes", "strides"})
-    for (const json::element e : array_member(meta, key)) recorded_.push_back(building_.symbols.value(e));
+    for (const json::element e : array_member(meta, key))
+      recorded_.push_back(building_.symbols.value(e));
   const auto rank = array_member(meta, "sizes").size();
   return {read_dtype(meta), std::span(recorded_).first(rank), std::span(recorded_).subspan(rank)};
 }

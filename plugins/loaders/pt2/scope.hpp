@@ -56,8 +56,8 @@ class Scope {
 
  private:
   enum class Kind : uint8_t { kNone, kTensor, kInt, kBool, kFloat, kObject };
-  /// How a description is stored: as an element of the document, as one of types_, or as a text that
-  /// is parsed again.
+  /// How a description is stored: as an element of the document, as one of types_, or as a text
+  /// that is parsed again.
   enum class Form : uint8_t { kElement, kFixed, kText };
   struct Slot {
     Kind kind = Kind::kNone;

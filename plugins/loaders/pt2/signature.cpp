@@ -72,17 +72,17 @@ void read_input_spec(json::element spec, Signature& out) {
       if (out.inputs.size() > inputs) out.input_names.push_back(out.inputs.back().name);
       return;
     }
-  // A kind of a later version: only a graph that uses it is in trouble, and will say so.
+  // A kind of a later version: an error occurs only if the graph uses the name.
   out.input_names.emplace_back();
 }
 
-/// What an output of each kind writes into, by name.
+/// Kinds of outputs that write into an input, and the key with its name.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTargets{
     {{"buffer_mutation", "buffer_name"},
      {"parameter_mutation", "parameter_name"},
      {"user_input_mutation", "user_input_name"}}};
 
-/// Mutated buffers, gradients and tokens are results too, but not the model's outputs.
+/// Mutated buffers, gradients and tokens are results of the graph, but not outputs of the model.
 void read_output_spec(json::element element, Signature& out) {
   const auto tagged = as_tagged(element);
   const auto spec = as_object(tagged.value);
@@ -98,7 +98,7 @@ void read_output_spec(json::element element, Signature& out) {
     if (tagged.kind == kind) out.targets.push_back(text_member(spec, key));
 }
 
-/// What is written into is an input.
+/// Outputs may write into inputs only.
 void require_targets(const Signature& signature) {
   if (signature.targets.empty()) return;
   NameMap<bool> names;
@@ -106,7 +106,7 @@ void require_targets(const Signature& signature) {
   for (const auto& input : signature.inputs) names.insert(input.name, true);
   for (const auto target : signature.targets)
     if (!names.find(target))
-      throw BadFile("output_specs: " + in_quotes(target) + " is written into, but is no input");
+      throw BadFile("output_specs: " + in_quotes(target) + " is written into, but is not an input");
 }
 
 template <class Read>

@@ -43,7 +43,7 @@ void Tensors::read_config(const ChunkedArray& table, bool of_weights, const Spec
 }
 
 void Tensors::keep(uint32_t index, const StoredTensor& tensor) {
-  if (tensors_[index].spec) throw BadFile("it is there twice");
+  if (tensors_[index].spec) throw BadFile("it occurs twice");
   tensors_[index] = tensor;
 }
 
@@ -62,7 +62,7 @@ void Tensors::note_names(const Specs& specs) {
     if (weights_.find(constant.name)) names_repeat_ = true;
 }
 
-/// The index of the first of this name.
+/// The index of the first specification with the same name.
 uint32_t Tensors::first_of_name(const Specs& specs, uint32_t index) const {
   if (!names_repeat_) return index;
   for (const auto* config : {&weights_, &constants_})
@@ -71,18 +71,20 @@ uint32_t Tensors::first_of_name(const Specs& specs, uint32_t index) const {
 }
 
 void Tensors::read(const Specs& specs, const Scope& scope, Modules& modules,
-                   const std::optional<ChunkedArray>& weights, const std::optional<ChunkedArray>& constants) {
+                   const std::optional<ChunkedArray>& weights,
+                   const std::optional<ChunkedArray>& constants) {
   note_names(specs);
   has_weights_ = weights.has_value();
   has_constants_ = constants.has_value();
   tensors_.resize(specs.size());
   tensor_of_.resize(specs.size());
-  const auto read_all = [&](const std::optional<ChunkedArray>& table, bool of_weights, const char* what) {
+  const auto read_all = [&](const std::optional<ChunkedArray>& table, bool of_weights,
+                            const char* what) {
     if (table) within([&] { return what; }, [&] { read_config(*table, of_weights, specs, scope); });
   };
   read_all(weights, true, "weights config");
   read_all(constants, false, "constants config");
-  // Those that are new move to the front, as a rule to where they are.
+  // Distinct tensors move to the front, usually to their own index.
   if (names_repeat_) by_spec_ = tensors_;
   for (uint32_t i = 0; i < specs.size(); ++i) {
     within([&] { return "tensor " + in_quotes(specs[i].name); },
@@ -102,13 +104,13 @@ void Tensors::add(const StoredTensor& tensor, uint32_t index, uint32_t first_ind
     return;
   }
   if (has_config_of(*tensor.spec)) throw BadFile("two inputs of the graph have this name");
-  // torch 2.6 … 2.8, strict: the names of a tied tensor have become one, its arguments have not.
+  // Strict export of torch 2.6 … 2.8: a tied tensor has one name but several arguments.
   tensor_of_[index] = tensor_of_[first_index];
   const auto& first = tensors_[tensor_of_[index]];
   if (first.spec->kind != tensor.spec->kind || first.dtype != tensor.dtype ||
       !std::ranges::equal(sizes(first), sizes(tensor)) ||
       !std::ranges::equal(strides(first), strides(tensor)))
-    throw BadFile("it is there twice, with different types or sizes");
+    throw BadFile("it occurs twice, with different types or sizes");
   aliases_.emplace_back(tensor.spec->argument, tensor_of_[index]);
 }
 
@@ -146,7 +148,7 @@ void Tensors::require_agreement(const StoredTensor& t, const Scope& scope) {
     differ("shape is", shape_text(recorded.sizes), shape_text(sizes(t)));
   if (recorded.strides.size() != t.rank)
     throw BadFile("it has a different number of sizes and strides in the graph");
-  // One stored element stands for all of a weight that is not in the file: live models are exported so.
+  // Live models are exported with expanded weights: one element, all strides 0.
   if (std::ranges::all_of(strides(t), [](int64_t stride) { return stride == 0; })) return;
   for (size_t i = 0; i < t.rank; ++i)
     if (sizes(t)[i] > 1 && recorded.strides[i] != strides(t)[i])

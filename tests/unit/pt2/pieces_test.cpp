@@ -38,8 +38,8 @@ size_t end_of(std::string_view text, size_t at) {
   return std::string_view::npos;
 }
 
-/// Where the pieces of the list that begins the text end, which ends at `end`: at the first comma
-/// between items behind so many bytes.
+/// Ends of the pieces of the list that begins the text and ends at `end`. A piece ends at the first
+/// comma between items after `piece` bytes.
 std::vector<size_t> ends_of(std::string_view text, size_t end, size_t piece) {
   std::vector<size_t> ends;
   size_t depth = 0, begin = 0;
@@ -162,8 +162,7 @@ TEST(Pt2Pieces, ASmallDocumentIsOnePiece) {
   options.text = 1000;
   const auto text = padded(R"({"a": {"list": [1, 2, 3]}})");
   const Document document(text, options);
-  const auto array =
-      document.array("a.list", member(object_member(document.root(), "a"), "list"));
+  const auto array = document.array("a.list", member(object_member(document.root(), "a"), "list"));
   EXPECT_TRUE(array.is_lasting());
   size_t items = 0, parts = 0;
   array.each([&](json::element part) { items += as_array(part).size(), ++parts; });
