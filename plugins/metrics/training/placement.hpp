@@ -20,7 +20,6 @@ inline constexpr uint32_t kNone = ~uint32_t{0};
 
 struct Storage {
   tmeter::Count bytes = 0;
-  uint32_t maker = kNone;   // node; kNone: an input, a constant, or a parameter
   bool persistent = false;  // of a parameter or buffer: it is there anyway
 };
 
@@ -41,7 +40,7 @@ class Placement {
 
   const std::vector<Storage>& storages() const { return storages_; }
   /// A storage that is outside the graph: a kernel's, or a copy.
-  uint32_t add(tmeter::Count bytes, uint32_t maker);
+  uint32_t add(tmeter::Count bytes);
 
  private:
   void place(const tmeter::Value& value, uint32_t storage, Dims strides);

@@ -151,9 +151,9 @@ void find_backward(const Graph& graph, Call& call) {
 void find_saved(const Graph& graph, Call& call) {
   if (graph.nodes().size() == 0) return;
   const Gradients gradients(graph, call.option_text("frozen"));
-  const auto saved = training::saved_tensors(graph, gradients, settings_of(call));
-  for (size_t i = 0; i < saved.by_node.size(); ++i) {
-    const auto& kept = saved.by_node[i];
+  const auto saved = training::saved_bytes(graph, gradients, settings_of(call));
+  for (size_t i = 0; i < saved.size(); ++i) {
+    const auto& kept = saved[i];
     const bool nothing = kept && *kept == tmeter::Count(0);
     call.emit("saved_bytes", TMETER_AXIS_NODE, i,
               nothing ? Cell::zero_by_rule()

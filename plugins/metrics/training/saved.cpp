@@ -30,31 +30,19 @@ class Keeper {
         settings_(settings),
         placement_(graph, gradients, settings) {}
 
-  Saved run() {
+  std::vector<std::optional<Count>> run() {
+    std::vector<std::optional<Count>> by_node;
     for (const auto& node : graph_.nodes()) {
-      node_ = static_cast<uint32_t>(node.index());
       kept_ = 0;
       known_ = true;
-      for (size_t i = 0; i < node.arg_count(); ++i) touch(node.arg(i));
       placement_.step(node);
-      for (size_t i = 0; i < node.result_count(); ++i) touch(node.result(i));
       if (gradients_.through(node)) record(node);
-      out_.by_node.push_back(known_ ? std::optional(kept_) : std::nullopt);
-      out_.total += kept_;
-      out_.touched.push_back(std::move(touched_));
-      touched_.clear();
+      by_node.push_back(known_ ? std::optional(kept_) : std::nullopt);
     }
-    out_.storages = placement_.storages();
-    out_.keeper.resize(out_.storages.size(), kNone);
-    return std::move(out_);
+    return by_node;
   }
 
  private:
-  void touch(const Value& value) {
-    for (size_t i = 0; i < value.size(); ++i) touch(value[i]);
-    if (value.is_tensor()) touched_.push_back(placement_.of(value).storage);
-  }
-
   void record(const Node& node) {
     const auto base = tmeter::base_name(node.op());
     if (base == "scaled_dot_product_attention") return keep_attention(node);
@@ -75,16 +63,16 @@ class Keeper {
 
   void keep(uint32_t storage) {
     const auto& s = placement_.storages()[storage];
-    if (storage >= out_.keeper.size()) out_.keeper.resize(storage + 1, kNone);
-    if (s.persistent || out_.keeper[storage] != kNone) return;
-    out_.keeper[storage] = node_;
+    if (storage >= is_kept_.size()) is_kept_.resize(placement_.storages().size());
+    if (s.persistent || is_kept_[storage]) return;
+    is_kept_[storage] = true;
     kept_ += s.bytes;
   }
   void keep(const Value& value) {
     for (size_t i = 0; i < value.size(); ++i) keep(value[i]);
     if (value.is_tensor()) keep(placement_.of(value).storage);
   }
-  void keep_new(Count bytes) { keep(placement_.add(bytes, node_)); }
+  void keep_new(Count bytes) { keep(placement_.add(bytes)); }
 
   /// As a reshape gives it: the same storage where that can be viewed so, else a copy.
   void keep_reshaped(const Value& value, DimSpan shape, DimSpan strides, DimSpan to) {
@@ -249,7 +237,7 @@ class Keeper {
     if (keeps_right) keep_in_batch(right, b, batch, false);
   }
 
-  bool folds(const Value& left, const Value& right) const {
+  bool folds(const Value& left, const Value& right) {
     const bool left_is_larger = left.shape().rank() >= right.shape().rank();
     const auto& larger = left_is_larger ? left : right;
     const auto& smaller = left_is_larger ? right : left;
@@ -257,8 +245,7 @@ class Keeper {
     if (gradients_.of(smaller)) return true;
     if (left.shape().rank() == 2) return false;
     auto shape = larger.shape();
-    Dims dims(shape.begin(), shape.end()),
-        strides = const_cast<Placement&>(placement_).of(larger).strides;
+    Dims dims(shape.begin(), shape.end()), strides = placement_.of(larger).strides;
     if (!left_is_larger) {
       std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
       std::swap(strides[dims.size() - 1], strides[dims.size() - 2]);
@@ -357,17 +344,16 @@ class Keeper {
   const Gradients& gradients_;
   const Settings settings_;
   Placement placement_;
-  Saved out_;
-  std::vector<uint32_t> touched_;
-  uint32_t node_ = 0;
+  std::vector<bool> is_kept_;  // by storage
   Count kept_ = 0;
   bool known_ = true;
 };
 
 }  // namespace
 
-Saved saved_tensors(const tmeter::Graph& graph, const Gradients& gradients,
-                    const Settings& settings) {
+std::vector<std::optional<Count>> saved_bytes(const tmeter::Graph& graph,
+                                              const Gradients& gradients,
+                                              const Settings& settings) {
   return Keeper(graph, gradients, settings).run();
 }
 
