@@ -20,6 +20,7 @@
 #include "core/analysis/results.hpp"
 #include "core/analysis/signatures.hpp"
 #include "core/analysis/tensor_stream.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/execution/model_runs.hpp"
 
 namespace tmeter::core {
@@ -218,7 +219,7 @@ class Engine final : private ResultsAccess {
   HandlerTable handlers_;
   Signatures signatures_;
   Results results_;
-  std::unordered_map<std::string_view, size_t> by_id_;  // columns
+  std::unordered_map<std::string_view, size_t, TextHash> by_id_;  // columns
   mutable std::array<size_t, 8> asked_last_{};          // of by_id_, by the length of the id
   std::vector<Pass> passes_;
   std::vector<TensorUse> tensor_uses_;

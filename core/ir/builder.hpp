@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/base/text_hash.hpp"
 #include "core/ir/graph.hpp"
 #include "core/ir/name_set.hpp"
 
@@ -111,7 +112,7 @@ class GraphBuilder {
   std::unique_ptr<Graph> graph_;
   size_t name_bytes_ = 0;  // of module paths and tensor names
   size_t attributes_ = 0;  // of all modules
-  std::unordered_map<std::string, const Tensor*> tied_;
+  std::unordered_map<std::string, const Tensor*, TextHash> tied_;
   NameSet tensor_names_, module_paths_;
   std::array<std::span<int64_t>, 256> recent_dims_{};  // of values, by a hash: most have the same
 };

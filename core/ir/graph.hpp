@@ -17,6 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/base/text_hash.hpp"
 #include "core/ir/arena.hpp"
 #include "core/ir/call_index.hpp"
 #include "core/ir/expressions.hpp"
@@ -170,7 +171,7 @@ class Graph {
   }
 
   Arena arena_;
-  std::pmr::unordered_set<std::string_view> strings_{&arena_};
+  std::pmr::unordered_set<std::string_view, TextHash> strings_{&arena_};
   std::array<std::string_view, 1024>
       recent_{};  // of strings_, by their ends: most are asked for again and again
   std::map<std::string, std::string, std::less<>> properties_;

@@ -6,11 +6,12 @@
 #pragma once
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "core/base/text_hash.hpp"
 
 namespace tmeter::core {
 
@@ -46,7 +47,7 @@ class NameSet {
   static constexpr uint32_t kNumber = (uint32_t{1} << 24) - 1;  // far beyond limits.hpp
 
   static uint32_t hash_of(std::string_view name) {
-    return static_cast<uint32_t>(std::hash<std::string_view>{}(name));
+    return static_cast<uint32_t>(TextHash{}(name));
   }
   /// The first bits of the hash, and the number of the name, from 1 on; 0 is free.
   static uint32_t slot_of(uint32_t hash, size_t number) {

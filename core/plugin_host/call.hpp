@@ -19,6 +19,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/outlet.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/config/hardware.hpp"
 #include "core/plugin_host/live_handle.hpp"
 #include "core/plugin_host/options.hpp"
@@ -75,8 +76,8 @@ class CallLog {
   Outlet* outlet_;
   std::mutex mutex_;
   std::vector<std::string> warnings_;
-  std::unordered_set<std::string> known_;            // of warnings_
-  std::unordered_map<std::string, size_t> said_by_;  // plugin → warnings
+  std::unordered_set<std::string, TextHash> known_;            // of warnings_
+  std::unordered_map<std::string, size_t, TextHash> said_by_;  // plugin → warnings
 };
 
 /// What a run gives to every call.

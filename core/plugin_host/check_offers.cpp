@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/options.hpp"
@@ -70,7 +71,7 @@ class Check {
   };
   struct ItemHash {
     size_t operator()(const Item& i) const {
-      const std::hash<std::string_view> hash;
+      const TextHash hash;
       return (hash(i.what) * 31 + hash(i.metric)) * 31 + static_cast<size_t>(i.priority);
     }
   };
@@ -190,7 +191,7 @@ void check_handlers(const StartedPlugin& plugin, const Offers& o) {
 /// What an analysis produces must be its plugin's own: the host waits for it otherwise.
 void require_own(const Check& check, const Offers& o, tmeter_str produced) {
   if (produced.len > said::kListBytes) check.refuse("produces more than 1 MiB of names");
-  std::unordered_set<std::string_view> own(o.left_out.begin(), o.left_out.end());
+  std::unordered_set<std::string_view, TextHash> own(o.left_out.begin(), o.left_out.end());
   for (const auto& m : o.metrics) own.insert(view(m.id));
   for (const auto& id : split(view(produced), " ")) {
     if (!own.contains(id)) check.refuse("produces metric '" + id + "', which the plugin does not declare");

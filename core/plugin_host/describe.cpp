@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "core/base/text.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/plugin_host/abi_text.hpp"
 
 namespace tmeter::core {
@@ -25,7 +26,7 @@ class Handled {
 
  private:
   std::vector<std::string>& list_;
-  std::unordered_set<std::string> own_, known_;
+  std::unordered_set<std::string, TextHash> own_, known_;
 };
 
 void describe_handlers(const Offers& offers, Manifest& m) {

@@ -9,6 +9,7 @@
 #include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/saved/words.hpp"
 
 namespace tmeter::core::saved {
@@ -37,7 +38,7 @@ class Places {
   }
 
  private:
-  using Index = std::unordered_map<std::string_view, size_t>;
+  using Index = std::unordered_map<std::string_view, size_t, TextHash>;
   static size_t find(const Index& index, std::string_view name, const char* what) {
     const auto it = index.find(name);
     if (it == index.end())

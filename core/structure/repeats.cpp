@@ -1,4 +1,5 @@
 #include "core/structure/repeats.hpp"
+#include "core/base/text_hash.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,7 +47,7 @@ class Definition {
   std::string bytes_;
 };
 
-struct Hash : std::hash<std::string_view> {
+struct Hash : TextHash {
   using is_transparent = void;
 };
 

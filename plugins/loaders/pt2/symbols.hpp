@@ -4,12 +4,14 @@
 // First every size of a graph is shown to `collect`; then values of symbols are known from the
 // hints recorded beside the expressions (or set with `fix`), and `dim` may be asked.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 #include <unordered_map>
 #include <vector>
 
+#include "../common/text_hash.hpp"
 #include "expr.hpp"
 #include "json_util.hpp"
 #include "notes.hpp"
@@ -76,8 +78,8 @@ class Symbols {
   tmeter::GraphBuilder& builder_;
   Notes& notes_;
   TextStore& kept_;
-  std::unordered_map<std::string_view, Entry> entries_;
-  std::unordered_map<std::string_view, size_t> names_;
+  std::map<std::string_view, Entry> entries_;
+  std::unordered_map<std::string_view, size_t, loading::TextHash> names_;
   std::vector<Symbol> symbols_;
   std::string rounded_;         // a size that torch computes in floating point
   int64_t budget_ = 4'000'000;  // evaluations spent on solving for symbols without a hint
