@@ -21,7 +21,7 @@
 #include "core/plugin_host/model_loading.hpp"
 #include "core/plugin_host/sanitized.hpp"
 #include "core/process/activity.hpp"
-#include "core/process/surroundings.hpp"
+#include "core/process/process_state_snapshot.hpp"
 #include "core/report/report.hpp"
 #include "core/report/writing.hpp"
 
@@ -118,7 +118,7 @@ class Check {
     if (!add_rights(rights, plugin_->manifest.rights))
       lines_.bad("it declares rights that are not known: " + plugin_->manifest.rights);
     worker_.enter_sandbox(rights);
-    before_ = Surroundings::now();  // what the host does to its process is done
+    before_ = ProcessStateSnapshot::now();  // what the host does to its process is done
   }
 
   void compare_manifest(const Manifest& said) {
@@ -203,7 +203,7 @@ class Check {
   std::map<std::string, SampleFile> damaged_;  // by what they begin with
   std::vector<OperatorCall> calls_;
   HardwareSource hardware_{kDefaultHardware, {data_folder() + "/hardware"}};
-  Surroundings before_;
+  ProcessStateSnapshot before_;
   std::shared_ptr<const StartedPlugin> started_;
   std::unique_ptr<Registry> registry_;
   Plugin* plugin_ = nullptr;

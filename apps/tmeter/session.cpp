@@ -20,7 +20,7 @@ Session::Session(const CommandLine& line, Worker& worker, const Screen& screen)
       worker_(worker),
       screen_(screen),
       log_(line.verbosity, &worker),
-      before_(Surroundings::now()),
+      before_(ProcessStateSnapshot::now()),
       registry_(line.settings, worker.excluded(), &log_),
       warned_at_start_(log_.warnings().size()) {
   for (const auto& text : line.assertions) assertions_.push_back(parse_assertion(text));
@@ -36,7 +36,7 @@ void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::st
 }
 
 void Session::look_again() {
-  before_ = Surroundings::now();
+  before_ = ProcessStateSnapshot::now();
   is_settled_ = true;
 }
 

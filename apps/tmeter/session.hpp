@@ -12,7 +12,7 @@
 #include "core/execution/model_runs.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/process/supervisor.hpp"
-#include "core/process/surroundings.hpp"
+#include "core/process/process_state_snapshot.hpp"
 #include "core/report/writing.hpp"
 
 namespace tmeter::app {
@@ -68,7 +68,7 @@ class Session {
   core::Worker& worker_;
   core::Screen screen_;
   core::CallLog log_;
-  core::Surroundings before_;
+  core::ProcessStateSnapshot before_;
   bool is_settled_ = false;  // before_ is that of the sandbox
   core::Registry registry_;
   size_t warned_at_start_;

@@ -35,7 +35,7 @@ void CallLog::keep_warnings(size_t count) {
 void Watch::require_unchanged(std::string_view doing) const {
   auto change = before_.change_to(Arithmetic::now());
   before_.restore();
-  if (change.empty() && surroundings_) change = surroundings_->change_since(call_.keeps_threads);
+  if (change.empty() && state_) change = state_->change_since(call_.keeps_threads);
   if (!change.empty()) throw PluginError(call_.plugin_id, std::string(doing), change);
 }
 

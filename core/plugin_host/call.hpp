@@ -25,7 +25,7 @@
 #include "core/plugin_host/options.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 #include "core/process/activity.hpp"
-#include "core/process/surroundings.hpp"
+#include "core/process/process_state_snapshot.hpp"
 
 namespace tmeter::core {
 
@@ -203,17 +203,17 @@ void give_up(std::string_view plugin, std::string_view doing, F&& f) noexcept {
 class Watch {
  public:
   explicit Watch(const tmeter_call& call) : call_(call), before_(Arithmetic::now()) {
-    if (activity().watchful) surroundings_ = Surroundings::now();
+    if (activity().watchful) state_ = ProcessStateSnapshot::now();
   }
   void end(std::string_view doing) const {
-    if (surroundings_ || Arithmetic::now() != before_) require_unchanged(doing);
+    if (state_ || Arithmetic::now() != before_) require_unchanged(doing);
   }
 
  private:
   void require_unchanged(std::string_view doing) const;
   const tmeter_call& call_;
   Arithmetic before_;
-  std::optional<Surroundings> surroundings_;
+  std::optional<ProcessStateSnapshot> state_;
 };
 
 /// Runs `f` (a call into the plugin) and returns its status: OK or UNSUPPORTED. Scratch memory ends

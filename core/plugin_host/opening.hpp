@@ -6,7 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/process/activity.hpp"
-#include "core/process/surroundings.hpp"
+#include "core/process/process_state_snapshot.hpp"
 
 namespace tmeter::core {
 
@@ -22,8 +22,8 @@ void open_carefully(const std::string& who, Opening opening, bool closely, F&& f
     throw PluginError(who, std::string(kWhileOpened), why, false, opening != Opening::kFound);
   };
   const auto arithmetic = Arithmetic::now();
-  std::optional<Surroundings> before;
-  if (closely) before = Surroundings::now();
+  std::optional<ProcessStateSnapshot> before;
+  if (closely) before = ProcessStateSnapshot::now();
   bool threads_may_stay = false;
   try {
     threads_may_stay = f();

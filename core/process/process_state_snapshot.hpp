@@ -28,9 +28,9 @@ struct Arithmetic {
 };
 
 /// All of it: some sixty system calls, so only now and then, or once something is amiss.
-class Surroundings {
+class ProcessStateSnapshot {
  public:
-  static Surroundings now();
+  static ProcessStateSnapshot now();
   /// "it changed the working directory", the first thing that is different; empty when nothing is.
   /// A thread that ends just now is waited for, unless threads may stay.
   std::string change_since(bool threads_may_stay) const;
