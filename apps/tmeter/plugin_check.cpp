@@ -100,7 +100,7 @@ class Check {
     const InsidePlugin inside(library_, kOpened, Opening::kWanted);
     const auto begin = Clock::now();
     started_ = start_plugin({plugin_->library, plugin_->file.get(), plugin_->known}, &log_);
-    const auto offers = read_offers(*started_);
+    const auto offers = read_capabilities(*started_);
     const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
     const auto said = describe(*started_, offers);
     lines_.say(said.id + " " + said.version + "  " + library_);

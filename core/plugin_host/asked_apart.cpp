@@ -18,10 +18,10 @@
 #include "core/base/descriptor.hpp"
 #include "core/base/text.hpp"
 #include "core/config/manifest_index.hpp"
-#include "core/plugin_host/check_offers.hpp"
+#include "core/plugin_host/check_capabilities.hpp"
 #include "core/plugin_host/describe.hpp"
 #include "core/plugin_host/library_rights.hpp"
-#include "core/plugin_host/offers.hpp"
+#include "core/plugin_host/plugin_capabilities.hpp"
 #include "core/plugin_host/opening.hpp"
 #include "core/plugin_host/started.hpp"
 #include "core/process/limits.hpp"
@@ -78,8 +78,8 @@ Manifest described(const std::string& library, const OpenedLibrary* file, Openin
   open_carefully(library, opening, true, [&] {
     const auto plugin = start_plugin({library, file, false}, nullptr);
     plugin->spare_end();  // it ends with this process
-    auto offers = read_offers(*plugin);
-    check_offers(*plugin, offers);
+    auto offers = read_capabilities(*plugin);
+    check_capabilities(*plugin, offers);
     manifest = describe(*plugin, offers);
     return !manifest.propagators.empty() || !manifest.executors.empty() ||
            manifest.rights.find("threads") != std::string::npos;
@@ -230,7 +230,7 @@ bool is_text(const std::string& text) {
          });
 }
 
-/// What any plugin's description keeps to (check_offers); that process may have written what it
+/// What any plugin's description keeps to (check_capabilities); that process may have written what it
 /// likes.
 void require_sound(const Manifest& m, const std::string& library) {
   bool sound = !m.id.empty() && !m.name.empty() && m.schema == kManifestSchema &&

@@ -29,7 +29,7 @@ class Handled {
   std::unordered_set<std::string, TextHash> own_, known_;
 };
 
-void describe_handlers(const Offers& offers, Manifest& m) {
+void describe_handlers(const PluginCapabilities& offers, Manifest& m) {
   Handled handled(m);
   for (const auto& h : offers.op_handlers) {
     const auto op = str(h.op);
@@ -44,7 +44,7 @@ void describe_handlers(const Offers& offers, Manifest& m) {
 
 }  // namespace
 
-Manifest describe(const StartedPlugin& plugin, const Offers& offers) {
+Manifest describe(const StartedPlugin& plugin, const PluginCapabilities& offers) {
   Manifest m;
   const auto& info = plugin.info();
   m.id = str(info.id);

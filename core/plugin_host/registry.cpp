@@ -13,7 +13,7 @@
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/asked_apart.hpp"
-#include "core/plugin_host/check_offers.hpp"
+#include "core/plugin_host/check_capabilities.hpp"
 #include "core/plugin_host/describe.hpp"
 #include "core/plugin_host/opening.hpp"
 #include "core/process/sandbox.hpp"
@@ -319,8 +319,8 @@ void Registry::start(Plugin& p) const {
   if (p.is_open()) return;
   p.started = start_plugin({p.library, p.file.get(), p.known}, log_);
   if (!p.failure.empty()) p.started->spare_end();
-  p.offered = read_offers(*p.started);
-  check_offers(*p.started, p.offered);
+  p.offered = read_capabilities(*p.started);
+  check_capabilities(*p.started, p.offered);
 }
 
 /// A manifest that says something else than the library it was made from was not made by us.

@@ -17,7 +17,7 @@
 #include "core/config/settings.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/naming.hpp"
-#include "core/plugin_host/offers.hpp"
+#include "core/plugin_host/plugin_capabilities.hpp"
 #include "core/plugin_host/rule_schemas.hpp"
 #include "core/process/worker.hpp"
 
@@ -36,14 +36,14 @@ struct Plugin {
   tmeter_call call;
   /// Why it is not called any more: it ended or stalled an earlier attempt. Empty: it works.
   std::string failure;
-  Offers offered;  // what it describes itself with, once open; whether it failed since or not
+  PluginCapabilities offered;  // what it describes itself with, once open; whether it failed since or not
   /// Ids of its metrics that this run does without (core/analysis/requests.hpp).
   std::set<std::string, std::less<>> unrequested;
 
   bool is_open() const { return started != nullptr; }
   /// What of it is called: nothing of a plugin that failed or is not open.
-  const Offers& offers() const {
-    static const Offers nothing;
+  const PluginCapabilities& offers() const {
+    static const PluginCapabilities nothing;
     return failure.empty() ? offered : nothing;
   }
 };

@@ -15,7 +15,7 @@ namespace tmeter::core {
 class TextStore {
  public:
   /// Each text becomes a copy that lives as long as this. One beyond `most` bytes stays the
-  /// plugin's: check_offers refuses it by its length.
+  /// plugin's: check_capabilities refuses it by its length.
   void keep(std::initializer_list<tmeter_str*> texts, size_t most = said::kTextBytes) {
     for (auto* text : texts) {
       if (!text->ptr || text->len > most) continue;

@@ -14,7 +14,7 @@
 
 namespace tmeter::core {
 
-struct Offers {
+struct PluginCapabilities {
   std::vector<tmeter_metric_desc> metrics;
   std::vector<tmeter_option_desc> options;
   std::vector<tmeter_option_desc> option_tables;  // draft/option_tables.h
@@ -30,7 +30,7 @@ struct Offers {
   std::vector<tmeter_executor> executors;  // executor.h
   std::vector<tmeter_observer> observers;  // observer.h
 
-  // What this tmeter does not know, and the rest does without (check_offers.hpp).
+  // What this tmeter does not know, and the rest does without (check_capabilities.hpp).
   std::vector<std::string> left_out;  // metrics
   std::vector<std::string> notes;  // one for each thing: "metric 'm' has an unknown axis, 99; …"
 
@@ -39,6 +39,6 @@ struct Offers {
 
 /// Throws Error(kPlugin), naming plugin, table and index, when a struct is smaller than in ABI 1.0
 /// or missing, or when there are more than said_limits.hpp accepts.
-Offers read_offers(const StartedPlugin& plugin);
+PluginCapabilities read_capabilities(const StartedPlugin& plugin);
 
 }  // namespace tmeter::core
