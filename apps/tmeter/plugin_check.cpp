@@ -204,7 +204,7 @@ class Check {
   std::vector<OperatorCall> calls_;
   HardwareSource hardware_{kDefaultHardware, {data_folder() + "/hardware"}};
   ProcessStateSnapshot before_;
-  std::shared_ptr<const StartedPlugin> started_;
+  std::shared_ptr<const PluginInstance> started_;
   std::unique_ptr<Registry> registry_;
   Plugin* plugin_ = nullptr;
   CheckLines lines_;

@@ -23,7 +23,7 @@
 #include "core/plugin_host/library_rights.hpp"
 #include "core/plugin_host/plugin_capabilities.hpp"
 #include "core/plugin_host/opening.hpp"
-#include "core/plugin_host/started.hpp"
+#include "core/plugin_host/plugin_instance.hpp"
 #include "core/process/limits.hpp"
 #include "core/process/sandbox.hpp"
 #include "core/process/worker_exit.hpp"

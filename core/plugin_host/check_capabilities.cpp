@@ -22,7 +22,7 @@ constexpr std::string_view kLower = "abcdefghijklmnopqrstuvwxyz", kDigits = "012
 /// The items of one table, one after the other.
 class Check {
  public:
-  Check(const StartedPlugin& plugin, std::string_view kind) : plugin_(plugin.id()), kind_(kind) {}
+  Check(const PluginInstance& plugin, std::string_view kind) : plugin_(plugin.id()), kind_(kind) {}
 
   void name(std::string_view name) { name_ = name; }
   [[noreturn]] void refuse(const std::string& why) const {
@@ -86,7 +86,7 @@ std::string words_of(std::string_view more) {
 
 /// Rights that are optional and not known; those that are not optional are refused when the plugin is to
 /// run (core/process/sandbox.hpp).
-void note_rights(const StartedPlugin& plugin, PluginCapabilities& o) {
+void note_rights(const PluginInstance& plugin, PluginCapabilities& o) {
   for (const auto& right : split(view(plugin.info().rights), " ")) {
     Rights unused;
     const auto name = std::string_view(right).substr(0, right.size() - 1);
@@ -95,7 +95,7 @@ void note_rights(const StartedPlugin& plugin, PluginCapabilities& o) {
   }
 }
 
-void check_info(const StartedPlugin& plugin) {
+void check_info(const PluginInstance& plugin) {
   const auto& info = plugin.info();
   Check check(plugin, "id");
   const auto letters = words_of(".-_ABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -115,7 +115,7 @@ void leave_out_handlers(PluginCapabilities& o) {
   std::erase_if(o.module_handlers, is_of_one);
 }
 
-void check_metrics(const StartedPlugin& plugin, PluginCapabilities& o) {
+void check_metrics(const PluginInstance& plugin, PluginCapabilities& o) {
   Check check(plugin, "metric");
   const auto letters = words_of("_");
   for (auto& m : o.metrics) {
@@ -146,7 +146,7 @@ void check_option(Check& check, std::string_view letters, tmeter_option_desc& x,
   o.notes.push_back(type + "it is taken as a text");
 }
 
-void check_options(const StartedPlugin& plugin, PluginCapabilities& o) {
+void check_options(const PluginInstance& plugin, PluginCapabilities& o) {
   Check check(plugin, "option");
   for (auto& x : o.options) {
     check_option(check, words_of("_-"), x, o);
@@ -156,12 +156,12 @@ void check_options(const StartedPlugin& plugin, PluginCapabilities& o) {
 }
 
 /// Their keys are paths; names that users give take the place of "*".
-void check_option_tables(const StartedPlugin& plugin, PluginCapabilities& o) {
+void check_option_tables(const PluginInstance& plugin, PluginCapabilities& o) {
   Check check(plugin, "option");
   for (auto& x : o.option_tables) check_option(check, words_of("_-.*"), x, o);
 }
 
-void check_handlers(const StartedPlugin& plugin, const PluginCapabilities& o) {
+void check_handlers(const PluginInstance& plugin, const PluginCapabilities& o) {
   Check check(plugin, "handler of");
   for (const auto& h : o.op_handlers) {
     check.name(view(h.op));
@@ -198,7 +198,7 @@ void require_own(const Check& check, const PluginCapabilities& o, tmeter_str pro
   }
 }
 
-void check_analyses(const StartedPlugin& plugin, const PluginCapabilities& o) {
+void check_analyses(const PluginInstance& plugin, const PluginCapabilities& o) {
   Check check(plugin, "analysis");
   for (const auto& a : o.analyses) {
     check.name(view(a.name));
@@ -227,7 +227,7 @@ void check_matches(const Check& check, const tmeter_loader& l) {
   }
 }
 
-void check_models(const StartedPlugin& plugin, const PluginCapabilities& o) {
+void check_models(const PluginInstance& plugin, const PluginCapabilities& o) {
   Check rules(plugin, "shape rule");
   for (const auto& r : o.shape_rules) {
     rules.name(view(r.schema));
@@ -255,7 +255,7 @@ void check_models(const StartedPlugin& plugin, const PluginCapabilities& o) {
   }
 }
 
-void check_runs(const StartedPlugin& plugin, const PluginCapabilities& o) {
+void check_runs(const PluginInstance& plugin, const PluginCapabilities& o) {
   Check executors(plugin, "executor");
   for (const auto& e : o.executors) {
     executors.name(view(e.name));
@@ -272,7 +272,7 @@ void check_runs(const StartedPlugin& plugin, const PluginCapabilities& o) {
   }
 }
 
-void check_writers(const StartedPlugin& plugin, const PluginCapabilities& o) {
+void check_writers(const PluginInstance& plugin, const PluginCapabilities& o) {
   Check check(plugin, "report writer");
   const auto letters = words_of("-_");
   for (const auto& w : o.writers) {
@@ -284,7 +284,7 @@ void check_writers(const StartedPlugin& plugin, const PluginCapabilities& o) {
 
 }  // namespace
 
-void check_capabilities(const StartedPlugin& plugin, PluginCapabilities& offers) {
+void check_capabilities(const PluginInstance& plugin, PluginCapabilities& offers) {
   check_info(plugin);
   note_rights(plugin, offers);
   check_metrics(plugin, offers);

@@ -8,6 +8,6 @@ namespace tmeter::core {
 /// Throws Error(kPlugin), naming plugin, table and item. What a later minor may have given a meaning – an
 /// axis, an aggregation, the type of an option, a right that is optional – costs that item alone: it is
 /// changed or left out, and `offers.notes` says so.
-void check_capabilities(const StartedPlugin& plugin, PluginCapabilities& offers);
+void check_capabilities(const PluginInstance& plugin, PluginCapabilities& offers);
 
 }  // namespace tmeter::core

@@ -44,7 +44,7 @@ void describe_handlers(const PluginCapabilities& offers, Manifest& m) {
 
 }  // namespace
 
-Manifest describe(const StartedPlugin& plugin, const PluginCapabilities& offers) {
+Manifest describe(const PluginInstance& plugin, const PluginCapabilities& offers) {
   Manifest m;
   const auto& info = plugin.info();
   m.id = str(info.id);

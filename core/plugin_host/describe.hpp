@@ -5,6 +5,6 @@
 
 namespace tmeter::core {
 
-Manifest describe(const StartedPlugin& plugin, const PluginCapabilities& offers);
+Manifest describe(const PluginInstance& plugin, const PluginCapabilities& offers);
 
 }  // namespace tmeter::core

@@ -58,7 +58,7 @@ void keep_texts(TextStore& s, tmeter_observer& o) {
 
 /// Copies a list `Table` of `Item`s into `out`. The sizes are those of the minor they came with.
 template <class Table, class Item>
-void read(const StartedPlugin& plugin, TextStore& texts, std::string_view id, size_t least_table,
+void read(const PluginInstance& plugin, TextStore& texts, std::string_view id, size_t least_table,
           size_t least_item, std::vector<Item>& out, size_t most = said::kItems) {
   const auto& entry = plugin.entry();
   const auto what = "plugin " + std::string(plugin.id()) + ": its table " + std::string(id);
@@ -85,7 +85,7 @@ void read(const StartedPlugin& plugin, TextStore& texts, std::string_view id, si
 
 }  // namespace
 
-PluginCapabilities read_capabilities(const StartedPlugin& p) {
+PluginCapabilities read_capabilities(const PluginInstance& p) {
   PluginCapabilities o;
   auto& texts = *o.texts;
   read<tmeter_metrics>(p, texts, TMETER_CAP_METRICS, TMETER_SIZE_1_0(tmeter_metrics),

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/plugin_host/started.hpp"
+#include "core/plugin_host/plugin_instance.hpp"
 #include "core/plugin_host/text_store.hpp"
 
 namespace tmeter::core {
@@ -39,6 +39,6 @@ struct PluginCapabilities {
 
 /// Throws Error(kPlugin), naming plugin, table and index, when a struct is smaller than in ABI 1.0
 /// or missing, or when there are more than said_limits.hpp accepts.
-PluginCapabilities read_capabilities(const StartedPlugin& plugin);
+PluginCapabilities read_capabilities(const PluginInstance& plugin);
 
 }  // namespace tmeter::core

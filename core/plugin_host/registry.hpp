@@ -30,7 +30,7 @@ struct Plugin {
   bool known = false;     // a manifest made from this very library describes it
   std::shared_ptr<const OpenedLibrary>
       file;  // null: there is none, or it is in tmeter's own folder
-  std::shared_ptr<const StartedPlugin> started;  // once open
+  std::shared_ptr<const PluginInstance> started;  // once open
   ResolvedOptions options;
   std::vector<GivenOption> given;  // of its tables
   tmeter_call call;
