@@ -86,8 +86,8 @@ void release_what_was_read(tmeter_call& call) {
 void show_progress(tmeter_call* call, uint64_t done, uint64_t total, tmeter_str unit) {
   constexpr size_t kLongestUnit = 24;
   guard_callback(call, [&]() -> tmeter_status {
-    auto* outlet = call->run.log ? call->run.log->outlet() : nullptr;
-    if (outlet) outlet->progress(done, total, printable(view(unit), kLongestUnit));
+    auto* sink = call->run.log ? call->run.log->sink() : nullptr;
+    if (sink) sink->progress(done, total, printable(view(unit), kLongestUnit));
     return TMETER_OK;
   });
 }

@@ -12,8 +12,8 @@ void CallLog::add(int32_t level, std::string_view plugin, std::string_view said)
   const std::lock_guard lock(mutex_);
   if (level >= TMETER_LOG_WARNING) return warn(plugin, visible(said, said::kTextBytes));
   const bool shown = level == TMETER_LOG_INFO ? verbosity_ >= 1 : verbosity_ >= 2;
-  if (shown && outlet_)
-    outlet_->message(std::string(plugin) + ": " + visible(said, said::kTextBytes));
+  if (shown && sink_)
+    sink_->message(std::string(plugin) + ": " + visible(said, said::kTextBytes));
 }
 
 void CallLog::warn(std::string_view plugin, std::string text) {

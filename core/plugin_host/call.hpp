@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/base/outlet.hpp"
+#include "core/base/host_sink.hpp"
 #include "core/base/text_hash.hpp"
 #include "core/config/hardware.hpp"
 #include "core/plugin_host/live_handle.hpp"
@@ -59,11 +59,11 @@ class ResultsAccess {
 /// Used from any thread; `warnings` once the work is done.
 class CallLog {
  public:
-  /// Without an outlet nothing is shown.
-  explicit CallLog(int verbosity = 0, Outlet* outlet = nullptr)
-      : verbosity_(verbosity), outlet_(outlet) {}
+  /// Without an sink nothing is shown.
+  explicit CallLog(int verbosity = 0, HostSink* sink = nullptr)
+      : verbosity_(verbosity), sink_(sink) {}
   int verbosity() const { return verbosity_; }
-  Outlet* outlet() const { return outlet_; }
+  HostSink* sink() const { return sink_; }
   void add(int32_t level, std::string_view plugin, std::string_view message);
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// The first `count` of them; the others are forgotten.
@@ -73,7 +73,7 @@ class CallLog {
   void warn(std::string_view plugin, std::string text);
 
   int verbosity_;
-  Outlet* outlet_;
+  HostSink* sink_;
   std::mutex mutex_;
   std::vector<std::string> warnings_;
   std::unordered_set<std::string, TextHash> known_;            // of warnings_
@@ -241,17 +241,17 @@ tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
 class RunningFile {
  public:
   RunningFile(const CallLog* log, std::string_view engine)
-      : outlet_(log && !engine.empty() ? log->outlet() : nullptr) {
-    if (outlet_) outlet_->runs_file(engine);
+      : sink_(log && !engine.empty() ? log->sink() : nullptr) {
+    if (sink_) sink_->runs_file(engine);
   }
   ~RunningFile() {
-    if (outlet_) outlet_->runs_file({});
+    if (sink_) sink_->runs_file({});
   }
   RunningFile(const RunningFile&) = delete;
   RunningFile& operator=(const RunningFile&) = delete;
 
  private:
-  Outlet* outlet_;
+  HostSink* sink_;
 };
 
 /// For host callbacks: nothing is thrown across the border; the text lands in the call. What is the

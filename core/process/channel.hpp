@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/outlet.hpp"
+#include "core/base/host_sink.hpp"
 
 namespace tmeter::core {
 

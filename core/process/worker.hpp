@@ -1,4 +1,4 @@
-// The worker's side of a supervised run: the Outlet all of tmeter speaks through, the sandbox, and
+// The worker's side of a supervised run: the HostSink all of tmeter speaks through, the sandbox, and
 // what earlier attempts of this run have shown to be left out.
 #pragma once
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/outlet.hpp"
+#include "core/base/host_sink.hpp"
 #include "core/process/channel.hpp"
 #include "core/process/report_memory.hpp"
 #include "core/process/sandbox.hpp"
@@ -34,7 +34,7 @@ struct Ending {
   std::vector<Excluded> suspects = {};
 };
 
-class Worker final : public Outlet {
+class Worker final : public HostSink {
  public:
   /// `reports`: for long ones, if there is any.
   Worker(int fd, std::vector<Excluded> excluded, ReportMemory* reports = nullptr)

@@ -51,16 +51,16 @@ Screen this_screen(ColorMode mode) {
 }
 
 void write_reports(Registry& registry, const Report& report,
-                   const std::vector<ReportTarget>& targets, const Screen& screen, Outlet& outlet) {
+                   const std::vector<ReportTarget>& targets, const Screen& screen, HostSink& sink) {
   for (size_t i = 0; i < targets.size(); ++i) {
     const bool to_file = !targets[i].file.empty();
-    OutputStream out(outlet, i, to_file ? screen.color_in_files : screen.color,
+    OutputStream out(sink, i, to_file ? screen.color_in_files : screen.color,
                      to_file ? 0 : screen.columns);
     if (run_writer(registry, report, targets[i], out)) {
       out.flush();
-      outlet.report_whole(i);
+      sink.report_whole(i);
     } else {
-      outlet.message("report " + targets[i].format + " is not written: its plugin failed");
+      sink.message("report " + targets[i].format + " is not written: its plugin failed");
     }
   }
 }

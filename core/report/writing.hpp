@@ -1,4 +1,4 @@
-// Running report writers. What they write goes, in pieces, to the outlet, which lets it appear at
+// Running report writers. What they write goes, in pieces, to the sink, which lets it appear at
 // its destination once all of them have succeeded.
 #pragma once
 #include <string>
@@ -19,8 +19,8 @@ struct Screen {
 };
 Screen this_screen(ColorMode mode);
 
-/// Report i goes to the outlet's target i. Each target has a writer.
+/// Report i goes to the sink's target i. Each target has a writer.
 void write_reports(Registry& registry, const Report& report,
-                   const std::vector<ReportTarget>& targets, const Screen& screen, Outlet& outlet);
+                   const std::vector<ReportTarget>& targets, const Screen& screen, HostSink& sink);
 
 }  // namespace tmeter::core

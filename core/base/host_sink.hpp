@@ -9,9 +9,9 @@
 namespace tmeter::core {
 
 /// Any thread may call any function.
-class Outlet {
+class HostSink {
  public:
-  virtual ~Outlet() = default;
+  virtual ~HostSink() = default;
 
   /// One line for standard error, without "tmeter: ". What could harm a terminal is made visible
   /// on the way (core/base/text.hpp, `visible`).
