@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/process/speaker.hpp"
+#include "core/process/stdio_attribution.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -80,7 +80,7 @@ InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, Open
     : slot_(activity_slot()), opening_(slot_.opening) {
   if (!slot_.plugin.empty() || !slot_.doing.empty())
     outer_.emplace(Words{slot_.plugin, slot_.doing});
-  let_speak(plugin);
+  attribute_stdio_to(plugin);
   slot_.plugin.set(plugin);
   slot_.doing.set(doing);
   slot_.opening = opening;
@@ -91,7 +91,7 @@ InsidePlugin::~InsidePlugin() {
   if (outer_) {
     slot_.plugin = outer_->plugin;
     slot_.doing = outer_->doing;
-    let_speak(slot_.plugin.view());
+    attribute_stdio_to(slot_.plugin.view());
   } else {
     slot_.plugin.clear();
     slot_.doing.clear();

@@ -10,19 +10,19 @@ namespace tmeter::core {
 
 /// The worker's side: the pipe's end that plugins print into; the supervisor reads the other. -1,
 /// as in the beginning: nobody does, and nothing is waited for.
-void print_into(int fd);
+void set_stdio_pipe(int fd);
 
 /// The worker's side: from now on it is `plugin` that prints. Waits until the supervisor has read
 /// what was printed before; no longer than 200 ms, and never again when that was not enough.
-void let_speak(std::string_view plugin);
+void attribute_stdio_to(std::string_view plugin);
 
 /// The supervisor's side: while it lives, what is read is not yet told.
-class Listening {
+class StdioAttribution {
  public:
-  Listening() { activity().is_listening = true; }
-  ~Listening() { activity().is_listening = false; }
-  Listening(const Listening&) = delete;
-  Listening& operator=(const Listening&) = delete;
+  StdioAttribution() { activity().is_listening = true; }
+  ~StdioAttribution() { activity().is_listening = false; }
+  StdioAttribution(const StdioAttribution&) = delete;
+  StdioAttribution& operator=(const StdioAttribution&) = delete;
 };
 
 }  // namespace tmeter::core
