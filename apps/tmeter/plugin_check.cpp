@@ -97,7 +97,7 @@ class Check {
   }
 
   void start() {
-    const InsidePlugin inside(library_, kOpened, Opening::kWanted);
+    const InsidePlugin inside(library_, kOpened, OpenedFor::kWanted);
     const auto begin = Clock::now();
     started_ = start_plugin({plugin_->library, plugin_->file.get(), plugin_->known}, &log_);
     const auto offers = read_capabilities(*started_);

@@ -1,4 +1,4 @@
-// Opening a plugin's shared library and finding its entry: the only user of Boost.DLL.
+// OpenedFor a plugin's shared library and finding its entry: the only user of Boost.DLL.
 #pragma once
 #include <tmeter/abi/entry.h>
 

@@ -12,10 +12,10 @@
 #include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
-#include "core/plugin_host/asked_apart.hpp"
+#include "core/plugin_host/describe_in_subprocess.hpp"
 #include "core/plugin_host/check_capabilities.hpp"
 #include "core/plugin_host/describe.hpp"
-#include "core/plugin_host/opening.hpp"
+#include "core/plugin_host/open_guarded.hpp"
 #include "core/process/sandbox.hpp"
 
 namespace tmeter::core {
@@ -198,8 +198,8 @@ void Registry::add_file(const std::string& library, bool must_work, const Manife
     if (!manifest && could_not_be_opened(*plugin))
       return add_unopened(std::move(plugin), must_work);
     plugin->manifest = manifest ? std::move(*manifest)
-                                : asked_apart(plugin->library, plugin->file.get(),
-                                              must_work ? Opening::kWanted : Opening::kFound);
+                                : describe_in_subprocess(plugin->library, plugin->file.get(),
+                                              must_work ? OpenedFor::kWanted : OpenedFor::kFound);
     require_minor(plugin->library, plugin->manifest.abi_minor);
   } catch (const PluginError& e) {
     if (must_work) throw;
@@ -346,7 +346,7 @@ void Registry::open(Plugin& p) {
       declared.threads || !p.manifest.propagators.empty() || !p.manifest.executors.empty();
   if (could_not_be_opened(p) || !p.described) return;
   note_code_of(p);
-  open_carefully(p.manifest.id, Opening::kWanted, activity().watchful, [&] {
+  open_guarded(p.manifest.id, OpenedFor::kWanted, activity().watchful, [&] {
     try {
       start(p);
       require_described(p);

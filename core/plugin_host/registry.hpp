@@ -51,7 +51,7 @@ struct Plugin {
 class Registry {
  public:
   /// `settings` supplies --plugin, --plugin-path and plugin options. Scans; opens nothing. Plugins
-  /// that come without a manifest are asked in processes of their own (asked_apart.hpp): make it
+  /// that come without a manifest are asked in processes of their own (describe_in_subprocess.hpp): make it
   /// before the sandbox is entered. Problems with single files become `problems()`.
   /// What is `excluded` is found, but not called (Plugin::failure). What the user leaves out
   /// ("-NAME" in settings.plugins) is not there for anybody. What plugins say while they are

@@ -76,7 +76,7 @@ ActivitySlot& activity_slot() {
   return *own_slot;
 }
 
-InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, Opening opening)
+InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, OpenedFor opening)
     : slot_(activity_slot()), opening_(slot_.opening) {
   if (!slot_.plugin.empty() || !slot_.doing.empty())
     outer_.emplace(Words{slot_.plugin, slot_.doing});

@@ -40,7 +40,7 @@ class ShortText {
 enum class Stage : int32_t { kStarting, kReading, kAnalysing, kWriting, kEnding };
 
 /// Why a plugin's code runs although its tables cannot be believed yet.
-enum class Opening : int32_t {
+enum class OpenedFor : int32_t {
   kNo,
   kWanted,
   kFound,  ///< nobody asked for it: it merely lies in a plugin folder
@@ -50,7 +50,7 @@ enum class Opening : int32_t {
 struct ActivitySlot {
   ShortText<256> plugin;  // id, or a path while it is opened; empty: the host itself is at work
   ShortText<160> doing;   // "on metric 'macs'", completes "plugin X crashed …"
-  Opening opening{};      // its library or tables are being opened
+  OpenedFor opening{};      // its library or tables are being opened
   int64_t node = -1;      // index, with what it is:
   ShortText<96> op;       // "aten::conv2d"
   ShortText<160> module;  // "layer1.0.conv2"
@@ -111,7 +111,7 @@ ActivitySlot& activity_slot();
 /// While it lives, this thread is inside a plugin. Nested: the outer one's words come back.
 class InsidePlugin {
  public:
-  InsidePlugin(std::string_view plugin, std::string_view doing, Opening opening = Opening::kNo);
+  InsidePlugin(std::string_view plugin, std::string_view doing, OpenedFor opening = OpenedFor::kNo);
   ~InsidePlugin();
   InsidePlugin(const InsidePlugin&) = delete;
   InsidePlugin& operator=(const InsidePlugin&) = delete;
@@ -124,7 +124,7 @@ class InsidePlugin {
     decltype(ActivitySlot::doing) doing;
   };
   std::optional<Words> outer_;
-  Opening opening_;
+  OpenedFor opening_;
 };
 
 /// While it lives, this thread is at work on a node.

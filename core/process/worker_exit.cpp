@@ -149,7 +149,7 @@ Ending plugin_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s
   const bool broken = end.by != EndedBy::kItself && !limit;
   const auto reason = what_happened(end) + place(s);
   const auto message = "plugin " + s.plugin.text() + (broken ? " or one before it " : " ") + reason;
-  const bool opening = s.opening != Opening::kNo;
+  const bool opening = s.opening != OpenedFor::kNo;
   if (a.stage == Stage::kReading && !opening) {
     const auto kind = limit ? ErrorKind::kModel : ErrorKind::kPlugin;
     return {static_cast<int>(kind), end.subject + ": " + message, false, {}};
@@ -157,7 +157,7 @@ Ending plugin_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s
   const auto status = static_cast<int>(ErrorKind::kPlugin);
   if (broken) return {status, message, false, {}};
   return {status, message, false,
-          Excluded{s.plugin.text(), reason, !opening, s.opening != Opening::kFound}};
+          Excluded{s.plugin.text(), reason, !opening, s.opening != OpenedFor::kFound}};
 }
 
 }  // namespace

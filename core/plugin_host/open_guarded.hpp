@@ -16,10 +16,10 @@ inline constexpr std::string_view kWhileOpened = "while it was opened";
 /// for what is let out or left behind: the process is not fit for anybody else then. `closely`:
 /// with a look at all that is shared, not at arithmetic alone.
 template <class F>
-void open_carefully(const std::string& who, Opening opening, bool closely, F&& f) {
+void open_guarded(const std::string& who, OpenedFor opening, bool closely, F&& f) {
   const InsidePlugin inside(who, kWhileOpened, opening);
   const auto fail = [&](const std::string& why) {
-    throw PluginError(who, std::string(kWhileOpened), why, false, opening != Opening::kFound);
+    throw PluginError(who, std::string(kWhileOpened), why, false, opening != OpenedFor::kFound);
   };
   const auto arithmetic = Arithmetic::now();
   std::optional<ProcessStateSnapshot> before;

@@ -1,4 +1,4 @@
-#include "core/plugin_host/asked_apart.hpp"
+#include "core/plugin_host/describe_in_subprocess.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +22,7 @@
 #include "core/plugin_host/describe.hpp"
 #include "core/plugin_host/library_rights.hpp"
 #include "core/plugin_host/plugin_capabilities.hpp"
-#include "core/plugin_host/opening.hpp"
+#include "core/plugin_host/open_guarded.hpp"
 #include "core/plugin_host/plugin_instance.hpp"
 #include "core/process/limits.hpp"
 #include "core/process/sandbox.hpp"
@@ -73,9 +73,9 @@ Rights rights_to_open(const std::string& library, const OpenedLibrary* file) {
   return rights;
 }
 
-Manifest described(const std::string& library, const OpenedLibrary* file, Opening opening) {
+Manifest described(const std::string& library, const OpenedLibrary* file, OpenedFor opening) {
   Manifest manifest;
-  open_carefully(library, opening, true, [&] {
+  open_guarded(library, opening, true, [&] {
     const auto plugin = start_plugin({library, file, false}, nullptr);
     plugin->spare_end();  // it ends with this process
     auto offers = read_capabilities(*plugin);
@@ -88,7 +88,7 @@ Manifest described(const std::string& library, const OpenedLibrary* file, Openin
 }
 
 [[noreturn]] void answer(int out, int printed, const std::string& library,
-                         const OpenedLibrary* file, Opening opening) {
+                         const OpenedLibrary* file, OpenedFor opening) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   leave_activity();
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) dup2(printed, fd);
@@ -112,7 +112,7 @@ Manifest described(const std::string& library, const OpenedLibrary* file, Openin
 /// The process, ended with its owner.
 class Asked {
  public:
-  Asked(const std::string& library, const OpenedLibrary* file, Opening opening) {
+  Asked(const std::string& library, const OpenedLibrary* file, OpenedFor opening) {
     const auto out = pipe_into(in_), printed = pipe_into(printed_);
     fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
     process_ = fork();
@@ -267,10 +267,10 @@ Manifest parsed(const std::string& text, const std::string& library) {
 
 }  // namespace
 
-Manifest asked_apart(const std::string& library, const OpenedLibrary* file, Opening opening) {
+Manifest describe_in_subprocess(const std::string& library, const OpenedLibrary* file, OpenedFor opening) {
   const InsidePlugin inside(library, kWhileOpened, opening);
   const auto failed = [&](const std::string& reason) {
-    throw PluginError::ended(library, reason, opening != Opening::kFound);
+    throw PluginError::ended(library, reason, opening != OpenedFor::kFound);
   };
   Asked asked(library, file, opening);
   const auto answer = asked.read();
