@@ -54,7 +54,7 @@ void list_plugins(const Settings& settings, Worker& worker, std::ostream& out) {
 /// it: what a plugin says of itself is all that it can say.
 void make_manifest(const std::string& library, std::ostream& out) {
   require_sanitizer(library);
-  const OpenedLibrary file(library);
+  const PinnedLibrary file(library);
   const auto by_descriptor = file.path_by_descriptor();
   auto manifest = describe_in_subprocess(library, &file, OpenedFor::kWanted);
   manifest.made_from = identity_of(by_descriptor);

@@ -66,14 +66,14 @@ void keep_open(std::array<int, 2> kept) {
   close_range(first, ~0U, 0);
 }
 
-Rights rights_to_open(const std::string& library, const OpenedLibrary* file) {
+Rights rights_to_open(const std::string& library, const PinnedLibrary* file) {
   Rights rights;
   rights.read = paths_of_libraries();
   file ? add_folders_of(*file, rights.read) : add_folder_of(library, rights.read);
   return rights;
 }
 
-Manifest described(const std::string& library, const OpenedLibrary* file, OpenedFor opening) {
+Manifest described(const std::string& library, const PinnedLibrary* file, OpenedFor opening) {
   Manifest manifest;
   open_guarded(library, opening, true, [&] {
     const auto plugin = start_plugin({library, file, false}, nullptr);
@@ -88,7 +88,7 @@ Manifest described(const std::string& library, const OpenedLibrary* file, Opened
 }
 
 [[noreturn]] void answer(int out, int printed, const std::string& library,
-                         const OpenedLibrary* file, OpenedFor opening) {
+                         const PinnedLibrary* file, OpenedFor opening) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   leave_activity();
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) dup2(printed, fd);
@@ -112,7 +112,7 @@ Manifest described(const std::string& library, const OpenedLibrary* file, Opened
 /// The process, ended with its owner.
 class Asked {
  public:
-  Asked(const std::string& library, const OpenedLibrary* file, OpenedFor opening) {
+  Asked(const std::string& library, const PinnedLibrary* file, OpenedFor opening) {
     const auto out = pipe_into(in_), printed = pipe_into(printed_);
     fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
     process_ = fork();
@@ -267,7 +267,7 @@ Manifest parsed(const std::string& text, const std::string& library) {
 
 }  // namespace
 
-Manifest describe_in_subprocess(const std::string& library, const OpenedLibrary* file, OpenedFor opening) {
+Manifest describe_in_subprocess(const std::string& library, const PinnedLibrary* file, OpenedFor opening) {
   const InsidePlugin inside(library, kWhileOpened, opening);
   const auto failed = [&](const std::string& reason) {
     throw PluginError::ended(library, reason, opening != OpenedFor::kFound);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/config/manifest.hpp"
-#include "core/config/opened_library.hpp"
+#include "core/config/pinned_library.hpp"
 #include "core/process/activity.hpp"
 
 namespace tmeter::core {
@@ -14,6 +14,6 @@ namespace tmeter::core {
 /// tmeter's own folder. Throws PluginError when code of the plugin fails, ends or stalls that
 /// process, Error(kPlugin) when it is no plugin that can be used. Call it before the sandbox is
 /// entered and while there is one thread.
-Manifest describe_in_subprocess(const std::string& library, const OpenedLibrary* file, OpenedFor opening);
+Manifest describe_in_subprocess(const std::string& library, const PinnedLibrary* file, OpenedFor opening);
 
 }  // namespace tmeter::core

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "core/config/opened_library.hpp"
+#include "core/config/pinned_library.hpp"
 #include "core/plugin_host/text_store.hpp"
 
 namespace tmeter::core {
@@ -21,7 +21,7 @@ struct PluginLibrary {
 /// A library to be opened, and what is known of it.
 struct LibraryToOpen {
   std::string path;                     ///< under which it is told
-  const OpenedLibrary* file = nullptr;  ///< null: one of tmeter's own folder
+  const PinnedLibrary* file = nullptr;  ///< null: one of tmeter's own folder
   /// A manifest made from this very file says that it is a plugin, so its table of symbols need
   /// not be read before its constructors run.
   bool known = false;

@@ -164,10 +164,10 @@ std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const Manife
 
 /// Throws Error(kPlugin) before anything of a library is run. Null for tmeter's own, which are
 /// opened by their names.
-std::shared_ptr<const OpenedLibrary> Registry::opened(const std::string& library) const {
+std::shared_ptr<const PinnedLibrary> Registry::opened(const std::string& library) const {
   if (is_own(library) && stamp_of(library).size > 0 && who_else_may_write(library).empty())
     return nullptr;
-  auto file = std::make_shared<OpenedLibrary>(library);
+  auto file = std::make_shared<PinnedLibrary>(library);
   if (!settings_.allowed_plugins) return file;
   file->seal();
   const auto& allowed = *settings_.allowed_plugins;

@@ -13,7 +13,7 @@
 
 #include "core/config/manifest.hpp"
 #include "core/config/manifest_index.hpp"
-#include "core/config/opened_library.hpp"
+#include "core/config/pinned_library.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/naming.hpp"
@@ -28,7 +28,7 @@ struct Plugin {
   std::string library;    // path; empty when only a manifest is there
   bool described = true;  // false: it could not be, and is known by its file's name
   bool known = false;     // a manifest made from this very library describes it
-  std::shared_ptr<const OpenedLibrary>
+  std::shared_ptr<const PinnedLibrary>
       file;  // null: there is none, or it is in tmeter's own folder
   std::shared_ptr<const PluginInstance> started;  // once open
   ResolvedOptions options;
@@ -86,7 +86,7 @@ class Registry {
   void add_file(const std::string& library, bool must_work, const ManifestIndex& index = {});
   void add_manifest(const std::string& file);
   std::optional<Manifest> manifest_of(const Plugin& plugin, const ManifestIndex& index);
-  std::shared_ptr<const OpenedLibrary> opened(const std::string& library) const;
+  std::shared_ptr<const PinnedLibrary> opened(const std::string& library) const;
   void leave_unopened(std::unique_ptr<Plugin> plugin, const std::string& why,
                       const std::string& told);
   void add(std::unique_ptr<Plugin> plugin);

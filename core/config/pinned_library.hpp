@@ -8,11 +8,11 @@
 
 namespace tmeter::core {
 
-class OpenedLibrary {
+class PinnedLibrary {
  public:
   /// Throws Error(kPlugin): it is not there, no regular file, cannot be read; or somebody else can
   /// change it, its folder, or the folder of a link on the way to it.
-  explicit OpenedLibrary(const std::string& library);
+  explicit PinnedLibrary(const std::string& library);
 
   /// From now on a copy in memory stands for the file, which nobody can change any more, whoever
   /// writes into the file. Throws Error(kPlugin) when there is no memory for it. Call it before
