@@ -74,7 +74,7 @@ struct Activity {
   bool watchful = false;
   std::array<Participant, kParticipants> participants;
   std::atomic<uint32_t> participant_count{0};
-  ShortText<256> speaker;                 // the plugin whose lines are read (speaker.hpp)
+  ShortText<256> speaker;                 // the plugin whose lines are read (stdio_attribution.hpp)
   std::atomic<bool> is_listening{false};  // the supervisor reads them just now
   ShortText<64> engine;                   // what runs the file's code just now: "LibTorch"
   std::atomic<int32_t> crashed_slot{-1};  // set by the signal handler
