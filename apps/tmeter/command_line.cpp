@@ -249,7 +249,7 @@ void require_regular_if_there(const std::string& path) {
       type == std::filesystem::file_type::not_found)
     return;
   const bool is_folder = type == std::filesystem::file_type::directory;
-  throw Error(ErrorKind::kUsage, "--input-file " + printable(path) +
+  throw Error(ErrorKind::kUsage, "--input-file " + core::printable(path) +
                                      (is_folder ? " is a folder; a file is expected"
                                                 : " is not a regular file; write its content into one"));
 }
