@@ -1,5 +1,5 @@
 # Runs in the installed tree, before it is packed: brings the libraries along that a machine without
-# tmeter's build packages has not, and lets torch-backend find the torch of the environment.
+# tmeter's build packages has not, and lets the plugins that link LibTorch find the torch of the environment.
 set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
 set(libraries "${prefix}/lib/tmeter/libs")
 file(GLOB plugins "${prefix}/lib/tmeter/plugins/*.tmeter")
@@ -34,8 +34,14 @@ if(brought)
     COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
-set(backend "${prefix}/lib/tmeter/plugins/torch-backend.tmeter")
-if(EXISTS "${backend}")
+# Plugins that link LibTorch. Their manifests have the library's hash, and where LibTorch was when it was built.
+set(reason_torch-backend "reads TorchScript files")
+set(reason_resize "works out sizes for other inputs")
+foreach(name torch-backend resize)
+  set(plugin "${prefix}/lib/tmeter/plugins/${name}.tmeter")
+  if(NOT EXISTS "${plugin}")
+    continue()
+  endif()
   set(path "$ORIGIN/../libs")
   set(folders "")
   foreach(minor RANGE 10 16)
@@ -43,19 +49,18 @@ if(EXISTS "${backend}")
     string(APPEND path ":${site}/torch/lib")
     list(APPEND folders "'${site}/torch/lib'" "'${site}/nvidia'")
   endforeach()
-  file(RPATH_SET FILE "${backend}" NEW_RPATH "${path}")
+  file(RPATH_SET FILE "${plugin}" NEW_RPATH "${path}")
 
-  # The manifest has the library's hash, and where LibTorch was when it was built.
-  file(READ "${backend}.toml" manifest)
-  file(SHA256 "${backend}" hash)
-  file(SIZE "${backend}" size)
+  file(READ "${plugin}.toml" manifest)
+  file(SHA256 "${plugin}" hash)
+  file(SIZE "${plugin}" size)
   file(STRINGS "${prefix}/share/tmeter/libtorch-version" torch LIMIT_COUNT 1)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+" torch "${torch}")
   string(REPLACE ";" ", " folders "${folders}")
   string(REGEX REPLACE "(sha256 = ')[^']*" "\\1${hash}" manifest "${manifest}")
   string(REGEX REPLACE "\nsize = [0-9]+" "\nsize = ${size}" manifest "${manifest}")
-  string(REGEX REPLACE "library_folders = \\[[^\n]*\\]" "library_folders = [ ${folders} ]\nwhen_missing = 'this tmeter reads TorchScript files \
+  string(REGEX REPLACE "library_folders = \\[[^\n]*\\]" "library_folders = [ ${folders} ]\nwhen_missing = 'this tmeter ${reason_${name}} \
 with torch ${torch}: pip install torch==${torch}.*, or build tmeter from its source beside the torch you have'"
     manifest "${manifest}")
-  file(WRITE "${backend}.toml" "${manifest}")
-endif()
+  file(WRITE "${plugin}.toml" "${manifest}")
+endforeach()

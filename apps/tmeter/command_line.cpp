@@ -142,6 +142,7 @@ po::variables_map parse(const Arguments& arguments) {
     const Options options;
     po::options_description all = options.visible();
     all.add_options()("model", po::value<Texts>())("index", "");  // of `merge` alone
+    all.add_options()("update", "")("why", "");                    // of `budget` alone
     po::positional_options_description positional;
     positional.add("model", -1);
     const int style =
@@ -169,18 +170,6 @@ std::string one_of(const std::string& option, const std::string& value,
   for (const auto& a : allowed) choices += (choices.empty() ? "" : ", ") + a;
   throw Error(ErrorKind::kUsage, "--" + option + " " + value + ": one of " + choices +
                                      " is expected" + core::did_you_mean(value, allowed));
-}
-
-std::pair<std::string, int64_t> parse_binding(const std::string& text) {
-  const auto equals = text.find('=');
-  int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(
-      text.data() + (equals == std::string::npos ? text.size() : equals + 1), end, value);
-  if (equals == 0 || parsed.ec != std::errc() || parsed.ptr != end) {
-    throw Error(ErrorKind::kUsage, "--bind " + text + ": SYMBOL=N is expected, as in s77=8");
-  }
-  return {text.substr(0, equals), value};
 }
 
 /// Cores this process may use.
@@ -353,8 +342,25 @@ std::string model_option(const po::variables_map& map) {
   return {};
 }
 
+/// Options that one command alone has.
+void take_own_options(const po::variables_map& map, Command command, CommandLine& out) {
+  const auto take = [&](const char* option, Command owner, const char* name) {
+    if (map.count(option) && command != owner)
+      throw Error(ErrorKind::kUsage,
+                  "--" + std::string(option) + " goes with `tmeter " + name + "`");
+    return map.count(option) != 0;
+  };
+  out.index = take("index", Command::kMerge, "merge");
+  out.update = take("update", Command::kBudget, "budget");
+  out.why = take("why", Command::kBudget, "budget");
+}
+
 /// The file or, of a comparison, the two files.
 void take_files(const Texts& files, Command command, CommandLine& out) {
+  if (command == Command::kBudget) {
+    out.parts = files;
+    return;
+  }
   const bool two = command == Command::kDiff, many = command == Command::kMerge;
   const bool saved = command == Command::kShow || many;
   const std::string what = saved ? "saved report" : "model file";
@@ -385,6 +391,18 @@ void refuse_what_needs_a_model(const CommandLine& line) {
                                        "made with");
 }
 
+std::pair<std::string, int64_t> parse_binding(const std::string& text) {
+  const auto equals = text.find('=');
+  int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(
+      text.data() + (equals == std::string::npos ? text.size() : equals + 1), end, value);
+  if (equals == 0 || parsed.ec != std::errc() || parsed.ptr != end) {
+    throw Error(ErrorKind::kUsage, "--bind " + text + ": SYMBOL=N is expected, as in s77=8");
+  }
+  return {text.substr(0, equals), value};
+}
+
 CommandLine parse_command_line(const Arguments& arguments, Command command) {
   const auto map = parse(arguments);
   CommandLine out;
@@ -396,11 +414,12 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   if (out.help || out.version) return out;
   out.needs_model = model_option(map);
   if (command == Command::kShow || command == Command::kMerge) refuse_what_needs_a_model(out);
-  out.index = map.count("index") != 0;
-  if (out.index && command != Command::kMerge)
-    throw Error(ErrorKind::kUsage, "--index goes with `tmeter merge`");
+  take_own_options(map, command, out);
+  if (map.count("config")) out.config = map["config"].as<std::string>();
   take_files(texts(map, "model"), command, out);
   fill_settings(map, out.settings);
+  // A configuration's reports are of models.
+  if (command == Command::kBudget && !map.count("report")) out.settings.reports.clear();
   fill_view(map, out);
   out.threads =
       map.count("threads") ? parse_threads(map["threads"].as<std::string>()) : core_count();
@@ -425,6 +444,7 @@ std::string help_text() {
          "  tmeter diff [options] BEFORE AFTER two models or saved reports compared\n"
          "  tmeter merge [options] REPORT...   those of shards made one; --index: a row for each "
          "model\n"
+         "  tmeter budget [--update] [--why]   the [[budget]] tables of tmeter.toml\n"
          "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"
          "  tmeter config, hardware list|measure  the default configuration; machine profiles\n"
       << Options().visible()

@@ -25,6 +25,9 @@ struct CommandLine {
   std::string other;               // of a comparison: what `model` is compared with
   std::vector<std::string> parts;  // of a merger: all of them; `model` is the first
   bool index = false;              // of a merger: a row for each model
+  bool update = false;             // of budgets: write what is reached
+  bool why = false;                // of budgets: which modules moved
+  std::string config;              // --config
   std::string command;             // as a shell would take it: "tmeter model.pt2 --bind s0=8"
   core::Settings settings;
   std::vector<core::InputRequest> inputs;
@@ -38,7 +41,7 @@ struct CommandLine {
   core::ColorMode color = core::ColorMode::kAuto;
 };
 
-enum class Command { kAnalyse, kShow, kDiff, kMerge };
+enum class Command { kAnalyse, kShow, kDiff, kMerge, kBudget };
 
 /// Throws core::Error(kUsage) for an option that saved reports have no use for.
 void refuse_what_needs_a_model(const CommandLine& line);
@@ -46,6 +49,9 @@ void refuse_what_needs_a_model(const CommandLine& line);
 /// Throws core::Error(kUsage), naming the nearest valid spelling, and for options that make no
 /// sense of the command.
 CommandLine parse_command_line(const Arguments& arguments, Command command = Command::kAnalyse);
+
+/// "s77=8", as given to --bind. Throws core::Error(kUsage).
+std::pair<std::string, int64_t> parse_binding(const std::string& text);
 
 std::string help_text();
 

@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
   if (first == "show") return show_command({argv + 2, argv + argc});
   if (first == "diff") return diff_command({argv + 2, argv + argc});
   if (first == "merge") return merge_command({argv + 2, argv + argc});
+  if (first == "budget") return budget_command({argv + 2, argv + argc});
   if (first == "hardware") return hardware_command({argv + 2, argv + argc});
   if (first == "config") return config_command({argv + 2, argv + argc});
   const bool is_word = argc == 2 && access(argv[1], F_OK) != 0;  // and no file

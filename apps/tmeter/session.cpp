@@ -20,11 +20,9 @@ Session::Session(const CommandLine& line, Worker& worker, const Screen& screen)
       worker_(worker),
       screen_(screen),
       log_(line.verbosity, &worker),
-      before_(ProcessStateSnapshot::now()),
       registry_(line.settings, worker.excluded(), &log_),
       warned_at_start_(log_.warnings().size()) {
   for (const auto& text : line.assertions) assertions_.push_back(parse_assertion(text));
-  require_unchanged("while plugins were looked for");
   tell_problems();
 }
 
@@ -37,11 +35,10 @@ void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::st
 
 void Session::look_again() {
   before_ = ProcessStateSnapshot::now();
-  is_settled_ = true;
 }
 
 void Session::require_unchanged_at_failure() const {
-  if (is_settled_ && !activity().watchful) require_unchanged("before the run failed");
+  if (before_ && !activity().watchful) require_unchanged("before the run failed");
 }
 
 void Session::tell_problems() {
@@ -73,7 +70,7 @@ void Session::require_unchanged(const std::string& when) const {
   const auto& all = registry_.plugins();
   const bool threads_may_stay =
       std::any_of(all.begin(), all.end(), [](const auto& p) { return p->call.keeps_threads; });
-  const auto change = before_.change_since(threads_may_stay);
+  const auto change = before_->change_since(threads_may_stay);
   if (!change.empty()) throw PluginError("", when, change);
 }
 
@@ -90,6 +87,17 @@ void Session::write(const Report& report) {
   activity().stage = Stage::kWriting;
   write_reports(registry_, report, targets_, screen_, worker_);
   require_unchanged("while reports were written");
+}
+
+void Session::write(const Report& report, const ReportTarget& target, size_t i) {
+  activity().stage = Stage::kWriting;
+  write_report(registry_, report, target, i, screen_, worker_);
+  require_unchanged("while reports were written");
+}
+
+void Session::write_text(size_t i, std::string_view text) {
+  worker_.report(i, text);
+  worker_.report_whole(i);
 }
 
 void Session::stopped(const ModelRuns& runs) {

@@ -56,6 +56,10 @@ class Session {
   void stopped(const core::ModelRuns& runs);
 
   void write(const core::Report& report);
+  /// One report as target `i` of the run.
+  void write(const core::Report& report, const core::ReportTarget& target, size_t i);
+  /// The whole content of target `i`, which no plugin writes.
+  void write_text(size_t i, std::string_view text);
   /// How a run ends whose reports are written.
   core::Ending ending() const;
 
@@ -68,8 +72,8 @@ class Session {
   core::Worker& worker_;
   core::Screen screen_;
   core::CallLog log_;
-  core::ProcessStateSnapshot before_;
-  bool is_settled_ = false;  // before_ is that of the sandbox
+  /// Set by look_again(). Before that, no plugin has been opened in this process.
+  std::optional<core::ProcessStateSnapshot> before_;
   core::Registry registry_;
   size_t warned_at_start_;
   std::vector<core::Assertion> assertions_;

@@ -176,15 +176,6 @@ std::string plain(const tmeter_number& n, const tmeter_number& limit) {
   return short_number(n.f, real(limit)) + rest;
 }
 
-/// "+2.3 %" of a relative change.
-std::string shown_value(const AssertionResult& r) {
-  const auto &v = r.value, &limit = r.assertion.limit;
-  if (!r.assertion.change || !is_known(v)) return plain(v, limit);
-  const std::string sign = real(v) > 0 ? "+" : "";
-  if (!r.assertion.relative) return sign + plain(v, limit);
-  return sign + short_number(100 * real(v), 100 * real(limit)) + " %" + reservation(v);
-}
-
 size_t find_module(const Assertion& a, const Graph& graph) {
   const auto& modules = graph.modules();
   std::vector<std::string> paths;
@@ -276,6 +267,14 @@ AssertionResult evaluate(const Assertion& a, const Graph& graph, const Results& 
   }
   out.holds = holds(out.value, out.metric == SIZE_MAX ? nullptr : &results.columns[out.metric], a);
   return out;
+}
+
+std::string shown_value(const AssertionResult& r) {
+  const auto &v = r.value, &limit = r.assertion.limit;
+  if (!r.assertion.change || !is_known(v)) return plain(v, limit);
+  const std::string sign = real(v) > 0 ? "+" : "";
+  if (!r.assertion.relative) return sign + plain(v, limit);
+  return sign + short_number(100 * real(v), 100 * real(limit)) + " %" + reservation(v);
 }
 
 bool holds(const tmeter_number& value, const Assertion& a) {

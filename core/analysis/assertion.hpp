@@ -46,6 +46,9 @@ struct AssertionResult {
 /// not there: a slip of the user's, to be told before anything is written.
 AssertionResult evaluate(const Assertion& assertion, const Graph& graph, const Results& results);
 
+/// "4089184256", "+2.3 %", "at least 12": the value as messages have it.
+std::string shown_value(const AssertionResult& result);
+
 /// Whether a value that is no lower bound is within the limit; one that is not wholly known is not.
 bool holds(const tmeter_number& value, const Assertion& assertion);
 

@@ -112,7 +112,7 @@ std::string Setting::place(size_t offset) const {
 Settings read_settings(const std::string& path) {
   Settings s;
   const std::vector<std::string> known{"plugins",  "plugin-path",   "report",
-                                       "hardware", "plugin-sha256", "plugin"};
+                                       "hardware", "plugin-sha256", "plugin", "budget"};
   const auto doc = parse_toml_file(ErrorKind::kUsage, path);
   for (const auto& [key, node] : doc) {
     const auto k = key.str();
@@ -128,7 +128,7 @@ Settings read_settings(const std::string& path) {
       s.hardware = scalar_text(path, node);
     } else if (k == "plugin") {
       read_plugin_tables(path, node, s);
-    } else {
+    } else if (k != "budget") {  // of `tmeter budget` (budgets.hpp)
       toml_error(ErrorKind::kUsage, path, key.source(),
                  "unknown key '" + std::string(k) + "'" + did_you_mean(k, known));
     }

@@ -126,8 +126,8 @@ inline constexpr int kFileFacts[] = {
 inline constexpr int kPrograms[] = {
     SYS_fork, SYS_vfork, SYS_execve, SYS_execveat, SYS_wait4, SYS_waitid, SYS_kill,
     SYS_tgkill, SYS_setpgid, SYS_getpgid, SYS_getpgrp, SYS_getsid, SYS_getgroups,
-    SYS_set_tid_address, SYS_getresuid, SYS_getresgid, SYS_prlimit64, SYS_alarm, SYS_setitimer,
-    SYS_socketpair};
+    SYS_set_tid_address, SYS_getresuid, SYS_getresgid, SYS_prlimit64, SYS_alarm, SYS_getitimer,
+    SYS_setitimer, SYS_socketpair};
 #ifdef __x86_64__
 inline constexpr int kStartOfPrograms[] = {SYS_arch_prctl};
 #endif

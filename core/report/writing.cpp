@@ -50,19 +50,23 @@ Screen this_screen(ColorMode mode) {
   return screen;
 }
 
+void write_report(Registry& registry, const Report& report, const ReportTarget& target, size_t i,
+                  const Screen& screen, HostSink& sink) {
+  const bool to_file = !target.file.empty();
+  OutputStream out(sink, i, to_file ? screen.color_in_files : screen.color,
+                   to_file ? 0 : screen.columns);
+  if (run_writer(registry, report, target, out)) {
+    out.flush();
+    sink.report_whole(i);
+  } else {
+    sink.message("report " + target.format + " is not written: its plugin failed");
+  }
+}
+
 void write_reports(Registry& registry, const Report& report,
                    const std::vector<ReportTarget>& targets, const Screen& screen, HostSink& sink) {
-  for (size_t i = 0; i < targets.size(); ++i) {
-    const bool to_file = !targets[i].file.empty();
-    OutputStream out(sink, i, to_file ? screen.color_in_files : screen.color,
-                     to_file ? 0 : screen.columns);
-    if (run_writer(registry, report, targets[i], out)) {
-      out.flush();
-      sink.report_whole(i);
-    } else {
-      sink.message("report " + targets[i].format + " is not written: its plugin failed");
-    }
-  }
+  for (size_t i = 0; i < targets.size(); ++i)
+    write_report(registry, report, targets[i], i, screen, sink);
 }
 
 }  // namespace tmeter::core

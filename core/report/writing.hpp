@@ -19,6 +19,10 @@ struct Screen {
 };
 Screen this_screen(ColorMode mode);
 
+/// Writes one report to the sink's target `i`.
+void write_report(Registry& registry, const Report& report, const ReportTarget& target, size_t i,
+                  const Screen& screen, HostSink& sink);
+
 /// Report i goes to the sink's target i. Each target has a writer.
 void write_reports(Registry& registry, const Report& report,
                    const std::vector<ReportTarget>& targets, const Screen& screen, HostSink& sink);

@@ -1,46 +1,19 @@
-// torch-backend: everything of tmeter that needs LibTorch. The loader of TorchScript archives, and
-// sizes of exported programs for other inputs than recorded; real runs.
-#include <dlfcn.h>
-#include <torch/version.h>
-
-#include <string>
+// torch-backend: the loader of TorchScript archives and the executor, which runs models. Sizes for inputs
+// other than the recorded ones are the plugin resize's.
 #include <tmeter/cpp/plugin.hpp>
 
-#include "execute/prepare.hpp"
-#include "load_model.hpp"
-#include "propagate/propagate.hpp"
-
-namespace {
-
-std::string version_text(unsigned major, unsigned minor) {
-  return "torch " + std::to_string(major) + "." + std::to_string(minor);
-}
-
-/// Another minor than it was compiled for has other layouts: what then happens is anybody's guess.
-/// Versions before 2.8 do not tell theirs; most of them lack symbols and are not opened at all.
-void require_own_torch() {
-  using Version = uint64_t (*)();
-  const auto version = reinterpret_cast<Version>(dlsym(RTLD_DEFAULT, "aoti_torch_abi_version"));
-  if (!version) return;
-  const auto found = version() >> 48;
-  constexpr uint64_t kWanted = TORCH_VERSION_MAJOR << 8 | TORCH_VERSION_MINOR;
-  if (found == kWanted) return;
-  throw tmeter::Error(TMETER_CANNOT_RUN,
-                      "it is built for " + version_text(TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR) +
-                          " and finds " + version_text(found >> 8, found & 0xff));
-}
-
-}  // namespace
+#include "executor/prepare.hpp"
+#include "operators/torch_version.hpp"
+#include "torchscript/load_model.hpp"
 
 TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
         .id = "org.tmeter.torch-backend",
         .version = "1.0.0",
-        .description = "Reads TorchScript models with LibTorch, without their weights; works out "
-                       "sizes for other inputs",
+        .description = "Reads TorchScript models with LibTorch, without their weights; runs models",
     }),
     [](tmeter::Registrar& r) {
-      require_own_torch();
+      tmeter::torch_backend::require_built_torch();
       r.option({.key = "timeout",
                 .type = TMETER_OPTION_FLOAT,
                 .default_value = "60",
@@ -76,6 +49,5 @@ TMETER_PLUGIN_INFO(
                 .text = "run the model once more and tell type, shape and SHA-256 of each output"});
       r.loader("torchscript", "TorchScript archive", {{"zip:*/constants.pkl zip:*/code/*", 90}},
                tmeter::torch_backend::load_model, "LibTorch");
-      r.propagator("LibTorch", tmeter::torch_backend::propagate);
       tmeter::executor<tmeter::torch_backend::prepare>(r, "LibTorch");
     })

@@ -1,13 +1,12 @@
 """What compiling tmeter costs, in CPU time.
 
     /usr/bin/python3 build_time.py [--source DIR] [--torch DIR] [--jobs 2] \\
-        [--output docs/benchmarks.md]
+        [--output docs/dev/build.md]
 
 Builds DIR (any commit's working tree; default this one) from nothing in a temporary folder and without
 a compiler cache: first what `./dev demo` needs, then the unit tests on top. Wall time says little
 on a shared machine; CPU time too grows there, so that a fixed file is compiled before and after,
-and the figures are told beside its own. Writes the section "Building" of the page, which bench.py
-keeps.
+and its own time is stated beside the others. Replaces the section "Current" at the end of the page.
 """
 
 import argparse
@@ -19,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-HEADING = "## Building"
+HEADING = "## Current"
 ENVIRONMENT = {**os.environ, "CCACHE_DISABLE": "1"}
 REFERENCE = "#include <algorithm>\n#include <functional>\n#include <map>\n#include <regex>\n#include <string>\n" \
             "std::regex r{\"a|b\"};\nstd::map<std::string, std::function<int()>> m;\n"

@@ -26,7 +26,7 @@ namespace {
 using namespace tmeter::core;
 using Clock = std::chrono::steady_clock;
 
-/// Nobody observes: only the times of whole runs are kept.
+/// Without observers: only the times of whole runs are kept.
 class Unobserved final : public RunsAccess {
  public:
   explicit Unobserved(const TensorBytes& tensors) : tensors_(tensors) {}

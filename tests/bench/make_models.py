@@ -9,7 +9,7 @@ unet            the UNet of Stable Diffusion 1.5 by its published config, one im
 pruned-resnet50 a ResNet-50 of which each block's inner convolutions have lost a quarter of their filters
 language-model  a decoder of 40 blocks and 89 million parameters, with weights: random ones, of unlike width
 
-All but the last are built on meta, so that no weight ever exists, and their files have none. A minute each.
+All but the last are built on meta, so that no weight ever exists, and their files store no weights. A minute each.
 """
 import argparse
 import pathlib

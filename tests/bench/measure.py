@@ -1,6 +1,6 @@
 """Wall time and peak memory of whole processes (``launch.py``), and the order to run them in.
 
-Start-up counts: that is what somebody who types the command waits for. Cases are interleaved, so
+Start-up counts, as the user waits for it. Cases are interleaved, so
 that a slow minute of a shared machine falls on all of them; read the median, doubt the mean.
 """
 
@@ -18,7 +18,7 @@ OUTPUT_KEPT = 1 << 20  # bytes
 
 @dataclass
 class Case:
-    """One command and what was measured of it."""
+    """One command and its samples."""
 
     label: str
     command: list[str]
@@ -43,7 +43,7 @@ class Case:
 
 
 def run_once(command: list[str]) -> tuple[float, int, float, str]:
-    """Seconds from fork to exit, the peak resident bytes, processor seconds, and what was printed."""
+    """Seconds from fork to exit, the peak resident bytes, processor seconds, and the standard output."""
     with tempfile.NamedTemporaryFile() as output:
         environment = os.environ | {"LAUNCH_OUTPUT": output.name}
         launched = subprocess.run(LAUNCH + command, env=environment, capture_output=True, text=True)

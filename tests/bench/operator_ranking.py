@@ -8,7 +8,7 @@ round runs `tmeter --inference` once, then the same file under torch.profiler, o
 An operator of torch.profiler is what the program itself calls: calls inside other operators are theirs. Times of
 operators of one name are added up, as torch.profiler's table has them. Each round's figures are medians of its runs; given is
 of each operator the fastest round, as other work on the machine only adds, and of the sum the fastest round and the
-median one. Two operators of the ten heaviest that stand in another order are told with how far apart both have them.
+median one. Two operators of the ten heaviest that stand in another order are listed with both times.
 """
 import argparse
 import collections

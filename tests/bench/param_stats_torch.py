@@ -3,7 +3,7 @@
 
     python tests/bench/param_stats_torch.py weights.safetensors > stats.json
 
-Tensor by tensor, each read once and taken to float64 for what is summed, as figures that should be
+Tensor by tensor, each read once and converted to float64 for sums, as figures that should be
 right to 1e-6 need. No spectral norms. Prints JSON; time
 and rate go to stderr. Needs torch, numpy, safetensors; uses the threads that torch takes by default.
 """

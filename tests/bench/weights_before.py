@@ -1,13 +1,12 @@
-"""What statistics of weights and advice on them take, before and after a change, in one run.
+"""The cost of weight statistics and of advice on weights, before and after a change, in one run.
 
     /usr/bin/python3 tests/bench/weights_before.py --before OLD/bin/tmeter \\
-        --tmeter build/release/bin/tmeter --work FOLDER --output docs/benchmarks.md
+        --tmeter build/release/bin/tmeter --work FOLDER
 
-Alternating runs of both, beside ``cat`` and ``dd`` of the same file. The files lie in the page cache as reading from a
-disk leaves them there, in large pieces that are mapped at once; those that say so, as a program has written them, page
-by page: mapping them costs the kernel several times as much. Writes the section "Weights, before
-and now" of the page, which bench.py keeps. Processor seconds are told as well: on a busy machine
-they say more than the wall's.
+Alternating runs of both, beside ``cat`` and ``dd`` of the same file. The files are read from the disk first, so that they
+lie in the page cache in large folios that map at once. Files marked "just written" lie there in single pages, whose mapping
+costs the kernel several times as much. Prints a table for an entry of docs/dev/weights.md, with processor seconds beside
+wall time: on a busy machine they are the more reliable measure.
 """
 
 import argparse
@@ -108,8 +107,7 @@ def section(options: argparse.Namespace) -> str:
         f"`tests/bench/weights_before.py`: {options.note} and now, alternating runs, 2 threads unless told, warm page cache as reading leaves it, {machine()}, "
         f"{datetime.date.today()}, load average {load[0]:.1f} at the start, {os.getloadavg()[0]:.1f} at the end. Wall: median (fastest). "
         "Processor: least of the runs, and how much of the file one processor second takes; two idle cores do twice that in a "
-        "second, and on a busy machine the wall tells little. What stands above was measured earlier, on the machine and the day "
-        "in the head of the page.",
+        "second, and on a busy machine the wall tells little.",
         "",
         "| work | file | before: wall | processor | a second | peak memory | now: wall | processor | a second | peak memory | processor, ratio |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
@@ -120,22 +118,12 @@ def section(options: argparse.Namespace) -> str:
     return "\n".join(lines) + "\n"
 
 
-def put(text: str, page: Path) -> None:
-    """Replaces the section, or puts it behind the one about weights."""
-    parts = re.split(r"^(?=## )", page.read_text(), flags=re.MULTILINE)
-    kept = [p for p in parts if not p.startswith(HEADING + "\n")]
-    at = next((i + 1 for i, p in enumerate(kept) if p.startswith("## Weights\n")), len(kept))
-    kept.insert(at, text + "\n")
-    page.write_text("".join(kept).rstrip("\n") + "\n")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--before", type=Path, required=True, help="the older tmeter")
     parser.add_argument("--note", default="before", help="what the older one is")
     parser.add_argument("--tmeter", type=Path, default=Path("build/release/bin/tmeter"))
     parser.add_argument("--work", type=Path, help="folder that keeps the files (5 GB)")
-    parser.add_argument("--output", type=Path, help="Markdown page whose section is replaced")
     options = parser.parse_args()
     options.before, options.tmeter = options.before.absolute(), options.tmeter.absolute()
     with tempfile.TemporaryDirectory() as scratch:
@@ -143,8 +131,6 @@ def main() -> None:
         options.work.mkdir(parents=True, exist_ok=True)
         text = section(options)
     print(text)
-    if options.output:
-        put(text, options.output)
 
 
 if __name__ == "__main__":

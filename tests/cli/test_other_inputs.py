@@ -78,7 +78,8 @@ class WhatTheReportSays(CliTest):
 
     def test_the_plugin_that_did_it_is_named(self):
         plugins = [p["id"] for p in report(RESNET, "--input", "8x3x224x224")["plugins"]]
-        self.assertIn("org.tmeter.torch-backend", plugins)
+        self.assertIn("org.tmeter.resize", plugins)
+        self.assertNotIn("org.tmeter.torch-backend", plugins)
 
     def test_and_back_again(self):
         self.assertEqual(report(RESNET, "--input", "1x3x224x224")["totals"], report(RESNET)["totals"])
@@ -98,8 +99,8 @@ class WhatTheReportSays(CliTest):
                             "--input", "4000000000x3x4000000000x4000000000")
 
     def test_a_run_that_takes_too_long_is_stopped(self):
-        self.assert_refused(6, ["torch-backend.max-operators"], VIT, "--input", "8x3x224x224",
-                            "--set", "torch-backend.max-operators=10")
+        self.assert_refused(6, ["resize.max-operators"], VIT, "--input", "8x3x224x224",
+                            "--set", "resize.max-operators=10")
 
 
 SAME = FIXTURES / "same_padding"
@@ -207,11 +208,11 @@ class Usage(CliTest):
     def test_the_recorded_input_is_nothing_special(self):
         document = report(RESNET, "--input", "x=1x3x224x224:f32")
         self.assertEqual(document["inputs"][0]["origin"], "given")
-        self.assertNotIn("org.tmeter.torch-backend", [p["id"] for p in document["plugins"]])
+        self.assertNotIn("org.tmeter.resize", [p["id"] for p in document["plugins"]])
 
     def test_symbols_are_bound_without_a_plugin(self):
         document = report(MODELS / "dynamic_bert.pt2", *options([[8, 64]] * 3))
-        self.assertNotIn("org.tmeter.torch-backend", [p["id"] for p in document["plugins"]])
+        self.assertNotIn("org.tmeter.resize", [p["id"] for p in document["plugins"]])
         self.assertEqual({s["value"] for s in document["symbols"]}, {8, 64})
 
     def test_symbols_keep_their_ranges(self):
@@ -227,7 +228,7 @@ class Usage(CliTest):
 
     @unittest.skipIf(HAVE_TORCH, "with LibTorch it works")
     def test_without_libtorch_the_message_says_what_is_missing(self):
-        self.assert_refused(6, ["fixes input 'x' at 1x3x224x224", "torch-backend", "without LibTorch",
+        self.assert_refused(6, ["fixes input 'x' at 1x3x224x224", "'resize'", "without LibTorch",
                                 "dynamic_shapes"], RESNET, "--input", "8x3x224x224")
 
 

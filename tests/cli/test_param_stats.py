@@ -4,14 +4,11 @@ Tensors and figures: tests/fixtures/make_tensor_stats.py.
 """
 import json
 import math
-import os
 import struct
-import subprocess
-import sys
 import unittest
 from random import Random
 
-from support import FIXTURES, TMETER, CliTest, main, report, tmeter
+from support import FIXTURES, CliTest, main, report, tmeter
 
 FOLDER = FIXTURES / "tensor_stats"
 TENSORS = FOLDER / "tensors.safetensors"
@@ -276,40 +273,6 @@ class Threads(CliTest):
         self.assertIsNotNone(two["tensors"][0]["values"]["spectral_norm"])
         for threads in (4, 8, 64):
             self.assertEqual(figures(threads), two, threads)
-
-    def zeros(self, name, count, size):
-        """So many tensors of so many bytes each, not written: zeros."""
-        entries = {f"w{i}": {"dtype": "BF16", "shape": [1 << 10, size >> 11], "data_offsets": [i * size, (i + 1) * size]}
-                   for i in range(count)}
-        text = json.dumps(entries).encode()
-        path = self.file(name, struct.pack("<Q", len(text)) + text)
-        os.truncate(path, path.stat().st_size + count * size)
-        return path
-
-    def peak(self, path, threads):
-        command = [TMETER, "--plugins=param-stats", "--set", "param-stats.spectral=false", "--threads", str(threads), path]
-        code = ("import resource,subprocess,sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
-                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
-        done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return int(done.stdout)  # KiB
-
-    def test_many_threads_take_little_memory_each(self):
-        path = self.zeros("one.safetensors", 1, 1 << 29)  # in 32 parts
-        # A thread holds 2 MiB of the file and a table of 512 KiB, and there are as many as parts.
-        self.assertLess(self.peak(path, 64), self.peak(path, 2) + 32 * 5 * 1024)
-
-    def test_parts_stay_mapped_between_two_looks_only_as_far_as_48_mib(self):
-        # Of one tensor of 512 MiB its first three parts of 16 MiB, of 64 tensors of 16 MiB three, beside what each thread
-        # holds (above). How many of the threads hold theirs at one moment differs from run to run, so that only what all
-        # hold together is a bound.
-        little, one = self.zeros("little.safetensors", 1, 1 << 16), self.zeros("one.safetensors", 1, 1 << 29)
-        many = self.zeros("many.safetensors", 64, 1 << 24)
-        for threads in (2, 16):
-            bound = self.peak(little, threads) + (48 + 8 + 5 * threads) * 1024
-            for path in (one, many):
-                self.assertLess(self.peak(path, threads), bound, (path.name, threads))
-        self.assertGreater(self.peak(one, 2), self.peak(little, 2) + 40 * 1024)
 
 
 class Words(CliTest):

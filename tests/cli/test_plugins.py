@@ -11,6 +11,7 @@ from support import BUILD, FIXTURES, HAVE_TORCH, MODELS, SOURCE, TMETER, CliTest
 
 RESNET = MODELS / "resnet50.pt2"
 PLUGINS = BUILD / "lib" / "tmeter" / "plugins"
+LIBTORCH_PLUGINS = {"torch-backend.tmeter", "resize.tmeter"}
 
 
 class Binding(CliTest):
@@ -29,14 +30,15 @@ class Binding(CliTest):
 
     @unittest.skipUnless(HAVE_TORCH, "needs LibTorch")
     def test_what_our_own_plugin_needs_of_libtorch_is_bound_at_once(self):
-        flags = subprocess.run(["readelf", "-d", PLUGINS / "torch-backend.tmeter"], capture_output=True, text=True, check=True)
-        self.assertIn("NOW", flags.stdout)
+        for plugin in sorted(LIBTORCH_PLUGINS):
+            flags = subprocess.run(["readelf", "-d", PLUGINS / plugin], capture_output=True, text=True, check=True)
+            self.assertIn("NOW", flags.stdout, plugin)
 
 
 class Choosing(CliTest):
     def test_list_shows_all_without_opening_libraries(self):
         done = tmeter("plugin", "list", env={"LD_DEBUG": "files"})
-        for name in ("flops", "params", "memory", "energy", "pt2", "text", "json", "torch-backend"):
+        for name in ("flops", "params", "memory", "energy", "pt2", "text", "json", "torch-backend", "resize"):
             self.assertIn(name, done.stdout)
         self.assertNotIn(".tmeter", "".join(l for l in done.stderr.splitlines() if "calling init" in l))
 
@@ -122,7 +124,7 @@ const tmeter_plugin_entry_v1 *tmeter_plugin_v1(void) {
 
 
 class Isolation(CliTest):
-    """Only the torch backend knows LibTorch, and a .pt2 analysis never opens it."""
+    """Only two plugins know LibTorch, and a .pt2 analysis opens neither."""
 
     def needed(self, path):
         return subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
@@ -132,20 +134,27 @@ class Isolation(CliTest):
         plugins = sorted(PLUGINS.glob("*.tmeter"))
         self.assertGreaterEqual(len(plugins), 7)
         for plugin in plugins:
-            if plugin.name != "torch-backend.tmeter":
+            if plugin.name not in LIBTORCH_PLUGINS:
                 self.assertNotRegex(self.needed(plugin), r"libtorch|libc10", plugin.name)
 
     def test_pt2_opens_no_libtorch(self):
         done = tmeter(RESNET, "--plugins=all", env={"LD_DEBUG": "files"})
         self.assertEqual(done.returncode, 0)
         self.assertIn("pt2.tmeter", done.stderr)
-        self.assertNotRegex(done.stderr, r"libtorch|libc10|torch-backend")
+        self.assertNotRegex(done.stderr, r"libtorch|libc10|torch-backend|resize\.tmeter")
 
     @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
     def test_torchscript_does_open_it(self):
         done = tmeter(MODELS / "resnet50.traced.pt", env={"LD_DEBUG": "files"})
         self.assertRegex(done.stderr, r"libtorch_cpu")
-        self.assertNotRegex(done.stderr, r"libtorch_cuda\.so")
+        self.assertNotRegex(done.stderr, r"libtorch_cuda\.so|resize\.tmeter")
+
+    @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")
+    def test_sizes_for_another_input_do_not_open_the_torch_backend(self):
+        done = tmeter(RESNET, "--input", "8x3x224x224", env={"LD_DEBUG": "files"})
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("resize.tmeter", done.stderr)
+        self.assertNotIn("torch-backend.tmeter", done.stderr)
 
 
 class StrangersPlugin(CliTest):

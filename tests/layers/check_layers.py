@@ -33,14 +33,14 @@ ONLY_IN = {
     "boost/dll": ["core/plugin_host"],
     "boost/program_options": ["apps/tmeter"],
     "toml++": ["core/config"],
-    "simdjson": ["plugins/loaders", "plugins/torch_backend/execute", "core/saved"],
+    "simdjson": ["plugins/loaders", "plugins/torch_backend/executor", "core/saved"],
     "utf8proc.h": ["plugins/reports/text"],
     "hwy/": ["apps/measure", "plugins/highway", "plugins/metrics/param_stats", "plugins/advice/pruning", "plugins/advice/quantization"],
     "Eigen/": ["plugins/metrics/param_stats"],
-    "torch/": ["plugins/torch_backend"],
-    "ATen/": ["plugins/torch_backend"],
-    "c10/": ["plugins/torch_backend"],
-    "caffe2/": ["plugins/torch_backend"],
+    "torch/": ["plugins/torch_backend", "plugins/resize"],
+    "ATen/": ["plugins/torch_backend", "plugins/resize"],
+    "c10/": ["plugins/torch_backend", "plugins/resize"],
+    "caffe2/": ["plugins/torch_backend", "plugins/resize"],
 }
 # a Python module → the only files of apps/python/tmeter that may import it; torch is slow, pandas optional
 PYTHON_ONLY_IN = {

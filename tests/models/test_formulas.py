@@ -42,6 +42,14 @@ class Formulas(unittest.TestCase):
                     mine = totals(name, "--set", f"flops.convention={tool}")["flops"]
                     self.assertEqual(mine, self.expected(name, tool))
 
+    def test_madd_of_torchstat(self):
+        counted = [n for n in RECORDED if isinstance(RECORDED[n]["torchstat_madd"], int)]
+        self.assertEqual(len(counted), 10)
+        for name in counted:
+            with self.subTest(model=name):
+                self.assertEqual(totals(name, "--columns", "madd")["madd"], self.expected(name, "torchstat_madd"))
+        self.assertNotIn("madd", totals("resnet50"))  # on request only
+
     def test_as_promised(self):
         """ResNet-50 as the tools print it (docs/benchmarks.md). ptflops counts the input elements of
         its ReLU and pooling modules twice: 9,608,704 + 802,816 + 100,352."""

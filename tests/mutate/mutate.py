@@ -3,7 +3,7 @@
     ./dev mutate core/archive/zip.cpp 'plugins/metrics/flops/ops/*.cpp' --sample 50
 
 A mutant is a copy of a file with one line changed. Those that do not compile do not count, nor do
-those that compile to the same object code. docs/mutation.md has figures and says what they mean.
+those that compile to the same object code. docs/dev/mutation.md has figures and says what they mean.
 """
 
 import argparse

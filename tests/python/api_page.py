@@ -12,6 +12,8 @@ import sys
 PAGE = {
     "tmeter": ["analyze", "Result"],
     "tmeter.result": ["ExportInfo"],
+    "tmeter.module_tree": ["ModuleNode"],
+    "tmeter.totals": ["Totals"],
     "tmeter.diff": ["Diff"],
     "tmeter.errors": None,
     "tmeter.loggers": None,

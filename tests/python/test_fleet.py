@@ -77,7 +77,7 @@ def test_parquet_and_index(tmp_path, resnet50, trained):
 
 
 def test_models_by_name(tmp_path, resnet50):
-    """Built and exported by the workers; figures of torchvision's and timm's own pages and of docs/zoo.md."""
+    """Built and exported by the workers; figures of torchvision's and timm's own pages and of docs/dev/zoo.md."""
     models = {"file": resnet50, "squeeze": "torchvision:squeezenet1_1", "resnet": "timm:resnet18", "none": "timm:no_such"}
     found = run(models, tmp_path / "out")
     rows = {row["model"]: row for row in found.models}

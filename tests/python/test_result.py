@@ -36,6 +36,60 @@ def test_totals_are_exact_integers(result):
     assert result.totals.loc["param_bytes", "unit"] == "B"
 
 
+def test_one_metric_by_three_spellings(result):
+    assert result.macs == result["macs"] == result.totals["macs"] == 4_089_184_256
+    assert dict(result.totals)["params"] == 25_557_032 and "macs" in result.totals
+    assert list(result.totals) == result.metrics and len(result.totals) == len(result.metrics)
+    assert "macs" in dir(result)
+    assert result.totals["unit"]["param_bytes"] == "B"  # a column of the table
+    with pytest.raises(AttributeError, match="neither an attribute nor a metric 'mcas'; metrics: params"):
+        _ = result.mcas
+    with pytest.raises(KeyError, match="mcas.*there are params"):
+        _ = result.totals["mcas"]
+    with pytest.raises(tmeter.UsageError, match="mcas"):
+        _ = result["mcas"]
+    with pytest.raises(AttributeError):
+        _ = result.__array__  # what libraries probe for is not taken for a metric
+
+
+def test_results_can_be_copied_and_pickled(result):
+    import copy
+    import pickle
+
+    for again in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+        assert again.macs == result.macs and again.to_dict() == result.to_dict()
+
+
+def test_the_tree_as_objects(result):
+    root = result.root
+    assert (root.id, root.path, root.name, root.type, root.parent) == ("0", "", "ResNet", "ResNet", None)
+    assert [child.path for child in root.children[:3]] == ["conv1", "bn1", "relu"]
+    assert [node.path for node in root.walk()] == list(result.modules.index)
+    conv = result.module("layer1.0.conv1")
+    assert conv is not None and conv.parent.path == "layer1.0" and conv.is_leaf and conv.type == "Conv2d"
+    assert conv["macs"] == result.modules.loc["layer1.0.conv1", "macs"]
+    assert conv.metrics["params"] == 64 * 64  # 1 × 1, 64 channels to 64
+    assert result.module(conv.id).path == conv.path == result.module(".layer1.0.conv1").path
+    assert root.find("conv1").kernel_size == "[7, 7]" and "stride=(2, 2)" in root.find("conv1").text
+    assert result.module("layer1").calls == 1 and result.module("layer1.0").status("macs") is None
+    # Two bottlenecks follow the first, which is wider: torchvision's layer1 is 1 + 2.
+    assert result.module("layer1.1").repeat == {"window": 1, "times": 2}
+    with pytest.raises(tmeter.UsageError, match="no module 'layer9.0' here.*did you mean"):
+        result.module("layer9.0")
+    with pytest.raises(KeyError, match="conv1 has params"):
+        _ = result.module("conv1")["mcas"]
+
+
+def test_more_formats(result, tmp_path):
+    csv = result.to_csv(tmp_path / "r.csv").splitlines()
+    assert csv[0].startswith("id,path,") and (tmp_path / "r.csv").read_text().splitlines() == csv
+    assert "Conv2d" in result.to_csv(by="type")
+    assert result.to_xml(tmp_path / "r.xml").startswith("<?xml")
+    assert result.to_dot(tmp_path / "r.dot").startswith("digraph")
+    with pytest.raises(tmeter.UsageError):
+        result.to_csv(by="layers")
+
+
 def test_modules_are_indexed_by_dot_path(result):
     frame = result.modules
     assert frame.index.name == "path"

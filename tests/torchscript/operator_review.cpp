@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "operators/review.hpp"
+#include "torchscript/review/review.hpp"
 
 namespace {
 

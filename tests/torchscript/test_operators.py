@@ -1,4 +1,4 @@
-"""Every operator of the linked LibTorch, and whether a TorchScript file may use it (plugins/torch_backend/operators).
+"""Every operator of the linked LibTorch, and whether a TorchScript file may use it (plugins/torch_backend/torchscript/review).
 
 `operator_review` prints the registry. What may be refused, and what must be, is written down here by
 hand, apart from the lists and rules that decide.

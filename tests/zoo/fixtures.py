@@ -1,4 +1,4 @@
-"""Writes tests/fixtures/zoo: some of the prepared files, made small, and what is expected of them.
+"""Writes tests/fixtures/zoo: some of the prepared files, made small, and their expected values.
 
 Small means: deflated, and a `.pt2` without the stack traces of its nodes. PyTorch reads such files
 as well. The expectations are the reference's, never tmeter's.

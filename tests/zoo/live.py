@@ -4,10 +4,11 @@
 
 Every model has a forked process of its own, one at a time, with the libraries and tools imported before:
 a user's second call, not the first. Nothing is downloaded. Answers are kept line by line in FILE; models that
-are there are not run again. `--page` writes what is there as Markdown and runs nothing.
+are there are not run again. `--page` writes the results so far as Markdown and runs nothing.
 """
 
 import argparse
+import csv
 import json
 import random
 import sys
@@ -23,7 +24,7 @@ MEMORY = 14 << 30
 
 
 def chosen(globs: list[str]) -> list[table.Entry]:
-    """In an order of no meaning, always the same: what is there after half of the time is a fair sample."""
+    """In a fixed random order, so that the results after half of the time are a fair sample."""
     entries = list(table.chosen(globs).values())
     random.Random(14).shuffle(entries)
     return entries
@@ -60,19 +61,14 @@ def in_child(entry: table.Entry, timed: bool, given: dict | None, folder: Path, 
     return facts
 
 
-def references(page: Path) -> dict[str, dict]:
-    """FlopCounterMode's figures as `./dev zoo` has written them down for the same versions of everything."""
-    found, library = {}, ""
-    for line in page.read_text().splitlines():
-        if line.startswith("## "):
-            library = line[3:].strip()
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) != 10 or f"{library}/{cells[0]}" in found or not cells[3][:1].isdigit():
-            continue
-        number = lambda cell: int(cell.split()[0].replace(",", "")) if cell[:1].isdigit() else None  # noqa: E731
-        params, macs = (number(ours if theirs.startswith("=") else theirs) for ours, theirs in (cells[3:5], cells[5:7]))
-        if params is not None and macs is not None:
-            found[f"{library}/{cells[0]}"] = {"params": params, "macs": macs, "device": "docs/zoo.md"}
+def references(table: Path) -> dict[str, dict]:
+    """FlopCounterMode's MACs as `./dev zoo` has recorded them for the same versions of everything."""
+    found = {}
+    with table.open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["reference_params"] and row["reference_macs"]:
+                reference = {"params": int(row["reference_params"]), "macs": int(row["reference_macs"]), "device": "recorded"}
+                found.setdefault(row["model"], reference)
     return found
 
 
@@ -105,9 +101,9 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="run even what is there")
     parser.add_argument("--every", type=int, default=3, help="the tools are timed on every N-th model (default 3)")
     parser.add_argument("--limit", type=int, default=300, help="seconds for each model (default 300)")
-    parser.add_argument("--reference", type=Path, help="take the reference figures from this page of ./dev zoo (docs/zoo.md)")
-    parser.add_argument("--page", type=Path, help="write the page of what is there")
-    parser.add_argument("--earlier", type=Path, help="for --page: answers of models that have none in --results")
+    parser.add_argument("--reference", type=Path, help="take the reference values from this table of ./dev zoo (docs/dev/zoo.csv)")
+    parser.add_argument("--page", type=Path, help="write the page of the results so far")
+    parser.add_argument("--earlier", type=Path, help="for --page: answers of models that are missing in --results")
     options = parser.parse_args()
     if options.page:
         import live_page

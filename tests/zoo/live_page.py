@@ -1,6 +1,7 @@
-"""docs/zoo-live.md: what live.py has found."""
+"""Writes docs/dev/zoo-live.md and zoo-live.csv from the results of live.py."""
 
 import collections
+import csv
 import statistics
 from pathlib import Path
 
@@ -80,7 +81,7 @@ def ratios(rows: list[Row], tool: str) -> list[float]:
 
 
 def times(rows: list[Row]) -> list[str]:
-    """In seconds of the processor, of the native program, too: other work on the machine counts for nobody."""
+    """In processor seconds, the native program included, so that other work on the machine does not count."""
     timed = [r for r in rows if r.works and "cpu_seconds" in r.ours and any(tool in r.answer for tool in TOOLS)]
     lines = ["| tool | models timed | it fails on | its median time | tmeter's on these | median of tmeter's / its | quartiles |",
              "|---|--:|--:|--:|--:|--:|--:|"]
@@ -109,7 +110,7 @@ def write(answers: dict[str, dict], earlier: dict[str, dict], path: Path) -> Non
     runs = [r for r in rows if r.runs and r.measured]
     works = [r for r in runs if r.works]
     versions = rows[-1].answer["versions"]
-    taken = sum(r.reference.get("device") == "docs/zoo.md" for r in runs)
+    taken = sum(r.reference.get("device") == "recorded" for r in runs)
     left_out = [r for r in rows if not (r.runs and r.measured)]
     failed = [r for r in runs if not r.works]
     text = [
@@ -117,35 +118,33 @@ def write(answers: dict[str, dict], earlier: dict[str, dict], path: Path) -> Non
         "Written by `tests/zoo/live.py --page`; do not edit.", "",
         f"`tmeter.analyze(model, inputs=…)` on {len(rows)} live models of torchvision, timm and transformers (from config), each in a "
         "process of its own that has the libraries and tools imported, one thread, on a machine with other work. The reference is "
-        f"FlopCounterMode in gradient mode and `sum(p.numel())`: of {taken} models as `./dev zoo` has written it down in "
-        f"`docs/zoo.md` for the same versions, of {len(runs) - taken} counted in this run.", "",
+        f"FlopCounterMode in gradient mode and `sum(p.numel())`: of {taken} models as `./dev zoo` has recorded it in "
+        f"`zoo.csv` for the same versions, of {len(runs) - taken} counted in this run.", "",
         *([f"Of {before} models the answers are those of an earlier run, which exported everything.", ""] if before else []),
         "Versions: " + ", ".join(f"{k} {v}" for k, v in versions.items()) + ".", "",
         f"`analyze` succeeds on {share(len(works), len(runs))} models whose forward runs. Parameters are exact on "
         f"{share(sum(r.params_exact for r in works), len(works))} that are analysed, MACs to the digit on "
         f"{share(sum(r.macs_exact for r in works), len(runs))}.",
         "", *summary(runs), "",
-        "## What does not work", "",
+        "## Failures", "",
         *([f"* {r.id}: {r.why_not}" for r in failed] or ["Nothing."]), "",
         "## Differences", "", *differences(runs), "",
         "## Left out", "",
         *([f"* {r.id}: {r.why_not}" for r in left_out] or ["Nothing."]), "",
         "## Time", "", *times(works), "",
-        "Seconds of the processor, one thread, libraries imported before. The tools run the model once with hooks. tmeter records the "
-        "operators of one call on fake tensors, without weights (`docs/python.md`), which takes torch about a millisecond an operator "
-        "whatever its size, and starts the native program (15 ms of processor). So small networks take longer than their own forward "
-        "does, large ones less. Where torch.export has to be asked it takes most of the time: it follows every operator in Python "
-        "several times. What the time buys is every operator instead of the modules a tool knows:", "",
+        "Processor seconds, one thread, libraries imported beforehand. The tools run the model once with hooks. tmeter records the "
+        "operators of one call on fake tensors, without weights (`docs/python.md`): about a millisecond of torch per operator, "
+        "independent of its size, plus 15 ms for the native program. Small networks therefore take longer than their own forward, "
+        "large ones less. Where torch.export is needed it takes most of the time, as it traces every operator several times. In "
+        "return, every operator is counted, not only the modules a tool knows:", "",
         *[f"* {tool}: FlopCounterMode's MACs on {same} of {ran} models" for tool in TOOLS for ran, same in [counted(works, tool)]], "",
         "(their own conventions count biases, norms or activations; `docs/conventions.md`). A file that is there, or a second "
         "analysis of an exported one, takes the native program's milliseconds.", "",
-        "## Models", "",
-        "| model | params | | MACs | | way | seconds |", "|---|--:|---|--:|---|---|--:|",
-        *[f"| {r.id} | {r.ours['params']:,} | {'=' if r.params_exact else r.reference['params']} | {number(r.ours['macs'])} | "
-          f"{'=' if r.macs_exact else format(r.reference['macs'], ',')} | {way_of(r)} | {r.ours['seconds']:.1f} |" for r in works],
+        "[zoo-live.csv](zoo-live.csv) has every model that is analysed.",
     ]  # fmt: skip
     path.write_text("\n".join(text) + "\n")
-
-
-def number(value: int | None) -> str:
-    return "–" if value is None else f"{value:,}"
+    with path.with_suffix(".csv").open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(("model", "params", "reference_params", "macs", "reference_macs", "way", "seconds"))
+        table.writerows((r.id, r.ours["params"], r.reference["params"], r.ours["macs"], r.reference["macs"], way_of(r), f"{r.ours['seconds']:.1f}")
+                        for r in works)

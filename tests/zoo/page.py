@@ -1,18 +1,20 @@
-"""Writes docs/zoo.md from the cache: what was prepared, what tmeter answered, how they compare."""
+"""Writes docs/dev/zoo.md, zoo.csv and zoo.svg from the cache: prepared models, tmeter's answers, comparison."""
 
 import collections
+import csv
 import datetime
 import os
 import platform
 from pathlib import Path
 
+import chart
 import measure
 import verdict
 from table import Entry
 from verdict import CLOSE, DIFFERENT, EXACT, FAILED, NO_REFERENCE
 
 FORMS = {"pt2": "`.pt2`", "scripted": "scripted"}
-HOW = {"cpu": " *cpu*", "no_grad": " *cpu, no_grad*"}
+HOW = {"cpu": "cpu", "no_grad": "cpu, no_grad"}
 LIBRARIES = ("torchvision", "timm", "transformers")
 
 
@@ -56,9 +58,13 @@ class Zoo:
 def write(zoo: Zoo, path: Path) -> None:
     sections = [
         header(zoo), summary(zoo), published(zoo), inference(zoo), differences(zoo), failures(zoo),
-        refusals(zoo), *(library(zoo, name) for name in LIBRARIES),
+        refusals(zoo),
     ]  # fmt: skip
     path.write_text("\n\n".join("\n".join(lines) for lines in sections if lines) + "\n")
+    table = path.with_suffix(".csv")
+    write_table(zoo, table)
+    with table.open(newline="") as file:
+        path.with_suffix(".svg").write_text(chart.svg(list(csv.DictReader(file))))
 
 
 def header(zoo: Zoo) -> list[str]:
@@ -78,7 +84,12 @@ def header(zoo: Zoo) -> list[str]:
         "gradient mode, on meta tensors, plain or under FakeTensorMode, or (marked *cpu*) by a real run.",
         "",
         f"Versions: {zoo.tmeter}, {said}. Measured {datetime.date.today()} on {os.cpu_count()} × {cpu()}. Times are "
-        "of one whole process (`--plugins=params,flops --report=json`), so a load on the machine shows.",
+        "of one whole process (`--plugins=params,flops --report=json`); other work on the machine adds to them.",
+        "",
+        "[zoo.csv](zoo.csv) has every file: inputs, values, reference, unknown operators, time, and the inputs tmeter finds without "
+        "`--input`.",
+        "",
+        "![MACs of tmeter over the reference: on the diagonal but for the files explained below](zoo.svg)",
     ]
 
 
@@ -163,12 +174,12 @@ def inference(zoo: Zoo) -> list[str]:
     if not asked:
         return []
     return ["## Inputs found by tmeter", "",
-            "A scripted file does not say what it is called with. tmeter finds inputs of its own for "
-            f"{share(len(found), len(asked))}; the sizes, and so the MACs, may be others than the row's."]  # fmt: skip
+            "A scripted file does not record its inputs. tmeter infers them for "
+            f"{share(len(found), len(asked))}; their sizes, and so the MACs, may differ from the row's."]  # fmt: skip
 
 
 def differences(zoo: Zoo) -> list[str]:
-    """By explanation: what is not explained comes first."""
+    """By explanation; unexplained ones first."""
     groups: dict[int, list[verdict.Verdict]] = {}
     for v in zoo.of(CLOSE) + zoo.of(DIFFERENT) + [v for v in zoo.of(EXACT) if not v.params_exact]:
         for index in [zoo.explanations.index(e) for e in v.reasons] or [-1]:
@@ -177,7 +188,7 @@ def differences(zoo: Zoo) -> list[str]:
     for index, verdicts in sorted(groups.items()):
         entry = zoo.explanations[index] if index >= 0 else {"operator": "?", "why": "**Not explained.**"}
         lines += ["", f"### `{entry['operator']}`", "", entry["why"], ""]
-        lines += ["| model | form | tmeter MACs | reference | difference | ratio | worked out |"]
+        lines += ["| model | form | tmeter MACs | reference | difference | ratio | calculation |"]
         lines += ["|---|---|--:|--:|--:|--:|---|", *(difference_row(v, entry) for v in verdicts)]
     return lines
 
@@ -210,7 +221,7 @@ def failures(zoo: Zoo) -> list[str]:
 def refusals(zoo: Zoo) -> list[str]:
     if not zoo.refused:
         return []
-    return ["## What PyTorch itself cannot do", "", "| model | step | PyTorch's message |", "|---|---|---|"] + [
+    return ["## Failures of PyTorch itself", "", "| model | step | PyTorch's message |", "|---|---|---|"] + [
         f"| {id} | {step} | {cell(message)} |" for id, step, message in zoo.refused
     ]
 
@@ -220,41 +231,39 @@ def cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("`", "'")[:260]
 
 
-def library(zoo: Zoo, name: str) -> list[str]:
-    verdicts = [v for v in zoo.verdicts if v.id.startswith(name + "/")]
-    if not verdicts:
-        return []
-    return [f"## {name}", "",
-            "| model | input | form | params | reference | MACs | reference | unknown operators | time | without `--input` |",
-            "|---|---|---|--:|--:|--:|--:|---|--:|---|", *map(row, verdicts)]  # fmt: skip
+COLUMNS = ("model", "form", "input", "params", "reference_params", "macs", "reference_macs", "reference_by", "unknown_operators",
+           "milliseconds", "inputs_found")
 
 
-def row(v: verdict.Verdict) -> str:
+def write_table(zoo: Zoo, path: Path) -> None:
+    with path.open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(COLUMNS)
+        table.writerows(row(v) for v in sorted(zoo.verdicts, key=lambda v: LIBRARIES.index(v.id.split("/")[0])))
+
+
+def row(v: verdict.Verdict) -> list:
     a, r = v.answer, v.reference
-    device = HOW.get(r.get("device"), "")
-    cells = [
-        v.id.partition("/")[2],
+    return [
+        v.id,
+        v.form,
         ", ".join("×".join(map(str, i["shape"])) for i in r.get("inputs", [])),
-        FORMS[v.form],
-        number(a.get("params")),
-        "=" if v.params_exact else number(r.get("params")),
-        number(a.get("macs")),
-        "=" + device if v.kind == EXACT else number(r.get("macs")) + device,
-        ", ".join(f"{u['op']} ×{u['count']}" for u in a.get("unknown", [])) or ("–" if v.kind == FAILED else ""),
-        f"{a['seconds'] * 1e3:,.0f} ms",
+        a.get("params"),
+        r.get("params"),
+        a.get("macs"),
+        r.get("macs"),
+        HOW.get(r.get("device"), "meta"),
+        ", ".join(f"{u['op']} ×{u['count']}" for u in a.get("unknown", [])),
+        round(a["seconds"] * 1e3),
         alone(a),
     ]
-    return "| " + " | ".join(cells) + " |"
 
 
 def alone(answer: dict) -> str:
+    """The inputs tmeter finds without `--input`."""
     if "without_input" not in answer:
         return "recorded"
     found = answer["without_input"]
     if found.get("status") != 0:
-        return "**no**"
+        return "no"
     return ", ".join("×".join(map(str, i["shape"] or [])) for i in found.get("inputs") or []) or "yes"
-
-
-def number(value: int | None) -> str:
-    return "–" if value is None else f"{value:,}"

@@ -39,7 +39,7 @@ class Entry:
 
     @property
     def digest(self) -> str:
-        """Changes when the row does: what was prepared from another row is prepared again."""
+        """Changes with the row, so that a changed row is prepared again."""
         text = json.dumps(dataclasses.asdict(self), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

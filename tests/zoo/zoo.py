@@ -1,8 +1,8 @@
-"""Is tmeter right on models nobody tuned it for? Prepares them, measures them, writes docs/zoo.md.
+"""Is tmeter right on models it was not tuned for? Prepares them, measures them, writes docs/dev/zoo.md.
 
     python3 zoo.py --python VENV/bin/python [--tmeter FILE] [--only GLOB ...] [--jobs N]
 
-Needs only the standard library; `--python` has what requirements.txt lists. What was prepared stays
+Needs only the standard library; `--python` has what requirements.txt lists. Prepared models stay
 in the cache, so that an interrupted run goes on where it stopped.
 """
 
@@ -36,7 +36,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--only", metavar="GLOB", action="append", default=[],
                         help="these models, as in 'timm/*' or resnet50; repeatable; the page is not written")
     parser.add_argument("--measure", action="store_true", help="run tmeter only, on what is prepared")
-    parser.add_argument("--fixtures", action="store_true", help="write tests/fixtures/zoo from what is prepared")
+    parser.add_argument("--fixtures", action="store_true", help="write tests/fixtures/zoo from the prepared models")
     parser.add_argument("--again", action="store_true", help="prepare even what is prepared")
     parser.add_argument("--jobs", type=int, default=1, help="processes that prepare (default 1)")
     parser.add_argument("--limit", type=int, default=240, help="seconds for each step of a model (default 240)")
@@ -44,7 +44,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--python", type=Path, help="interpreter with requirements.txt")
     parser.add_argument("--tmeter", type=Path, default=Path("build/release/bin/tmeter"))
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
-    parser.add_argument("--output", type=Path, help="page to write (default docs/zoo.md)")
+    parser.add_argument("--output", type=Path, help="page to write, with .csv and .svg beside it (default docs/dev/zoo.md)")
     return parser.parse_args()
 
 
@@ -69,7 +69,7 @@ def main() -> None:
     tmeter = measure.version(options.tmeter.absolute())
     zoo = page.Zoo(options.cache, entries, answers, tmeter, complete=not options.only)
     print("\n".join(page.summary(zoo) + [""] + page.differences(zoo) + [""] + page.failures(zoo)))
-    output = options.output or (None if options.only else HERE.parents[1] / "docs" / "zoo.md")
+    output = options.output or (None if options.only else HERE.parents[1] / "docs" / "dev" / "zoo.md")
     if output:
         page.write(zoo, output)
 

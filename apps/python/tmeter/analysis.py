@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from .errors import InputError, UsageError
+from .errors import Error, InputError, UsageError
 from .program import Completed
 from .result import ExportInfo, Result
 from .source import analyse
 from .specs import command_line_inputs
+from .wording import in_python
 
 #: Plugins that look at the numbers inside tensors: a live module's weights are handed over then.
 _READ_WEIGHTS = frozenset({"param-stats", "quantization-advice", "pruning-advice", "all"})
@@ -36,6 +37,11 @@ def analyze(
     timeout: float | None = None,
     max_memory: int | str | None = None,
     trust: bool = False,
+    inference: bool = False,
+    profile: bool = False,
+    device: str | None = None,
+    run_for: float | None = None,
+    seed: int | None = None,
 ) -> Result:
     """Parameters, MACs, FLOPs, memory and more of a model.
 
@@ -54,7 +60,7 @@ def analyze(
         hardware: profile by name or file, for estimates of time (seconds) and energy (joules).
         bind: sizes of dynamic dimensions, e.g. ``{"x.0": 8}``.
         weights: whether a live module's weights are written to a temporary file for the program.
-            ``"auto"``: when a plugin named above reads them.
+            ``"auto"``: when a plugin named above reads them, or the model is run.
         dynamic_batch: whether to export with an open batch size, so that ``bind`` can change it.
             ``"auto"``: when all tensors have the same first size, two or more.
         via: ``"auto"`` records the operators of one call on fake tensors when no size is left open and
@@ -62,10 +68,17 @@ def analyze(
             asks torch.export where that cannot be told for sure; ``"torch.export"`` always asks it.
             ``"all"`` exports in every way that works, takes the figures of the first and compares
             parameters, MACs and FLOPs: `Result.export` and a warning say where two ways disagree.
-        threads: that read weights; default one for each core.
+        threads: that read weights and run operators; default one for each core.
         timeout: seconds for the native program; it does not bound exporting.
         max_memory: bytes, or text such as ``"4GiB"``, for the native program.
         trust: allow a TorchScript file that runs code while it is loaded.
+        inference: run the model, to measure its time, throughput and memory (docs/running.md). A live
+            module is run by LibTorch from the exported file, with its own weights where they are in
+            memory. Inputs are made up.
+        profile: ``inference`` with counters, threads and the load of the system.
+        device: to run on, ``"cpu"`` or ``"cuda:1"``.
+        run_for: seconds for all runs together; default 10.
+        seed: of inputs and weights that are made up; default 0.
 
     Raises:
         InputError: inputs are missing, or the model does not take them.
@@ -77,8 +90,39 @@ def analyze(
         raise UsageError(f"via={via!r}: 'auto', 'torch.export' or 'all' is expected")
     names = _names(plugins)
     arguments = _arguments(names, options, hardware, bind, threads, timeout, max_memory, trust)
+    arguments += _of_runs(inference, profile, device, run_for, seed)
     if request:
         arguments.append(f"--columns={','.join(_names(request))}")
+    try:
+        return _analyzed(
+            model, inputs, arguments, names, weights, dynamic_batch, via, inference or profile
+        )
+    except Error as error:
+        error.args = tuple(in_python(a) if isinstance(a, str) else a for a in error.args)
+        raise
+
+
+def _of_runs(
+    inference: bool, profile: bool, device: str | None, run_for: float | None, seed: int | None
+) -> list[str]:
+    arguments = ["--inference"] if inference else []
+    if profile:
+        arguments.append("--profile")
+    told = {"device": device, "run-for": run_for, "seed": seed}
+    arguments += [f"--{name}={value}" for name, value in told.items() if value is not None]
+    return arguments
+
+
+def _analyzed(
+    model: Any,
+    inputs: Any,
+    arguments: list[str],
+    names: Sequence[str],
+    weights: bool | Literal["auto"],
+    dynamic_batch: bool | Literal["auto"],
+    via: Literal["auto", "torch.export", "all"],
+    runs: bool,
+) -> Result:
     if isinstance(model, (str, os.PathLike)):
         return _result(analyse(Path(model), [*arguments, *command_line_inputs(inputs)]))
     if isinstance(model, type):
@@ -88,7 +132,8 @@ def analyze(
     def analysed(exported: Exported) -> _Analysed:
         return analyse(exported.path, [*exported.arguments, *arguments])
 
-    with_weights = bool(_READ_WEIGHTS & set(names)) if weights == "auto" else weights
+    wants_weights = bool(_READ_WEIGHTS & set(names)) or (runs and _has_weights(model))
+    with_weights = wants_weights if weights == "auto" else weights
     with tempfile.TemporaryDirectory(prefix="tmeter-") as folder:
         if via == "all":
             return _compared(
@@ -111,6 +156,12 @@ def analyze(
             via=via,
         )
     return _result(found, export)
+
+
+def _has_weights(model: Any) -> bool:
+    """Whether all parameters are in memory, so that a run can use them."""
+    parameters = getattr(model, "parameters", None)
+    return callable(parameters) and not any(p.is_meta for p in parameters())
 
 
 def _compared(found: list[tuple[str, _Analysed]], export: ExportInfo) -> Result:
@@ -162,7 +213,7 @@ _Analysed = tuple[dict[str, Any], Completed]
 def _result(found: _Analysed, export: ExportInfo | None = None) -> Result:
     report, done = found
     for message in done.messages:
-        warnings.warn(message, stacklevel=3)
+        warnings.warn(in_python(message), stacklevel=4)
     return Result(report, export, done.messages)
 
 

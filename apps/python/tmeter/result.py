@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import UsageError
+from .module_tree import ModuleNode, tree_of
 from .program import run
 from .source import check, isolated, show
+from .totals import Totals
 
 if TYPE_CHECKING:
     import pandas
@@ -54,9 +56,9 @@ class ExportInfo:
 class Result:
     """The figures of one model.
 
-    ``print(result)`` writes the text report; a notebook shows the interactive one. Figures are exact
-    Python integers and floats in the unit their metric states (``result.totals["unit"]``): counts,
-    MACs, FLOPs, bytes, joules.
+    ``print(result)`` writes the text report; a notebook shows the interactive one. ``result.macs``,
+    ``result["macs"]`` and ``result.totals["macs"]`` are the same number: a Python integer or float in
+    the unit its metric states (counts, MACs, FLOPs, bytes, joules).
 
     Attributes:
         export: how a live module was exported; None for a file.
@@ -85,7 +87,25 @@ class Result:
             run(["show", "--report", f"json={file}", "--", os.fspath(path)])
             return cls(json.loads(file.read_text(encoding="utf-8")))
 
-    # Figures
+    # Metrics
+
+    def __getitem__(self, metric: str) -> int | float | None:
+        """As `total`."""
+        return self.total(metric)
+
+    def __getattr__(self, name: str) -> int | float | None:
+        """As `total`, for every metric of this report."""
+        report = self.__dict__.get("_report")
+        if report is None or not any(m["id"] == name for m in report["metrics"]):
+            raise AttributeError(
+                f"a result has neither an attribute nor a metric {name!r}; metrics: "
+                + ", ".join(m["id"] for m in (report or {"metrics": ()})["metrics"])
+            )
+        value: int | float | None = report["totals"].get(name)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.metrics})
 
     def total(self, metric: str) -> int | float | None:
         """The metric of the whole model, e.g. ``total("macs")``; None: not known, see `status`.
@@ -132,9 +152,23 @@ class Result:
     # Tables
 
     @property
-    def totals(self) -> pandas.DataFrame:
-        """Each metric for the whole model; index: metric id."""
-        return self.frame("totals")
+    def totals(self) -> Totals:
+        """Each metric of the whole model: a mapping of metric ids, and a table by ``frame("totals")``."""
+        values = self._report["totals"]
+        return Totals({m: values.get(m) for m in self.metrics}, lambda: self.frame("totals"))
+
+    @property
+    def root(self) -> ModuleNode:
+        """The module tree as objects with ``parent``, ``children`` and ``metrics``."""
+        return tree_of(self._report)
+
+    def module(self, where: str) -> ModuleNode:
+        """The module of a dot path (``"layer1.0"``) or an id (``"5.1"``).
+
+        Raises:
+            UsageError: there is none.
+        """
+        return self.root.find(where)
 
     @property
     def modules(self) -> pandas.DataFrame:
@@ -196,6 +230,18 @@ class Result:
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
         """For reviews and build servers."""
         return _written(show(self._report, "markdown"), path)
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, by: str = "module") -> str:
+        """One row for each module, operator, type or tensor, exact numbers (docs/reports/csv.md)."""
+        return _written(show(self._report, "csv", [f"--by={by}"]), path)
+
+    def to_xml(self, path: str | os.PathLike[str] | None = None) -> str:
+        """All of the report, after docs/schema/tmeter-report-1.xsd."""
+        return _written(show(self._report, "xml"), path)
+
+    def to_dot(self, path: str | os.PathLike[str] | None = None) -> str:
+        """A graph for Graphviz; ``dot -Tsvg`` draws it."""
+        return _written(show(self._report, "dot"), path)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The JSON report; `tmeter.Result.load` and ``tmeter show`` read it again."""

@@ -106,6 +106,10 @@ Cell flops_of(const Node& n, const Choice& choice, tmeter::Call& call) {
   return times(macs, c == Convention::kTorch ? 2 : 1);
 }
 
+Cell madd_of(const Node& n, tmeter::Call& call) {
+  return tool_flops(n, Tool::kTorchstatMadd, call.read(kMacs, n));
+}
+
 // What fvcore and the other tools add for norms and the like is a matter of operators, which are
 // not looked at one by one here: by their conventions the figure is a lower bound.
 Cell flops_of_call(const tmeter::ModuleCall& m, const Choice& choice, tmeter::Call& call) {

@@ -37,6 +37,9 @@ std::string text_of(const Choice& choice);
 /// The FLOPs of one node. Reads `macs` and `other_flops`; unknown when what it needs is unknown.
 tmeter::Cell flops_of(const tmeter::Node& n, const Choice& choice, tmeter::Call& call);
 
+/// torchstat's MAdd of one node (compute_madd.py). Reads `macs`.
+tmeter::Cell madd_of(const tmeter::Node& n, tmeter::Call& call);
+
 /// The FLOPs of a module call whose `macs` or `other_flops` a module handler gives as a whole.
 tmeter::Cell flops_of_call(const tmeter::ModuleCall& m, const Choice& choice, tmeter::Call& call);
 

@@ -42,6 +42,20 @@ void add_metrics(Registrar& r) {
             .description = "Floating-point operations by the chosen convention"});
 }
 
+void add_madd(Registrar& r) {
+  r.metric({.id = "madd",
+            .title = "MAdd",
+            .unit = "FLOP",
+            .unit_kind = TMETER_UNIT_OP,
+            .flags = TMETER_METRIC_DETAIL | TMETER_METRIC_ON_REQUEST,
+            .convention = "multiplications and additions as in torchstat 0.0.7's MAdd: 2 per MAC, one "
+                          "addition less for each result that adds no bias, linear layers without "
+                          "bias, plus batch norms, ReLU, softmax and pooling; 2 per MAC for what it "
+                          "does not know (docs/conventions.md)",
+            .description = "torchstat's column MAdd"});
+  r.op("*").handle("madd", flops::madd_of);
+}
+
 void add_bit_ops(Registrar& r) {
   r.metric({.id = flops::kBitOps,
             .title = "bit operations",
@@ -93,6 +107,7 @@ void setup(Registrar& r) {
   add_options(r);
   add_flops(r);
   add_bit_ops(r);
+  add_madd(r);
   flops::register_attention(r);
   flops::register_conv(r);
   flops::register_deform_conv(r);

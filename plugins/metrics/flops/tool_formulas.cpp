@@ -41,6 +41,14 @@ Count twice_without_first_addition(const Node& n, Count macs) {
   return macs + macs_and_bias(n, macs) - output(n).numel();
 }
 
+Count twice_without_first_addition_or_bias(const Node& n, Count macs) {
+  return macs == Count(0) ? macs : macs * 2 - output(n).numel();
+}
+
+Count out_by_window(const Node& n, Count macs) {
+  return out_by_window_minus_1(n, macs) + output(n).numel();
+}
+
 Count softmax_3n_minus_1(const Node& n, Count) {
   const auto x = data(n);
   if (x.shape().empty()) return 2;

@@ -27,6 +27,10 @@ Count out_by_window_minus_1(const Node& n, Count);
 Count out_by_twice_window_minus_1(const Node& n, Count);
 /// n multiplications and n - 1 additions for each result, and one more where there is a bias.
 Count twice_without_first_addition(const Node& n, Count macs);
+/// As that, whether there is a bias or not.
+Count twice_without_first_addition_or_bias(const Node& n, Count macs);
+/// window - 1 additions and a division for each result.
+Count out_by_window(const Node& n, Count);
 /// n exponentials, n - 1 additions and n divisions for each n that are normalised together.
 Count softmax_3n_minus_1(const Node& n, Count);
 /// nn.ReLU6 is exported as hardtanh from 0 to 6: one per element. Any other hardtanh: 0.

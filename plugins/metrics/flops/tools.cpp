@@ -110,6 +110,18 @@ constexpr std::array kTorchstat{
     ToolRow{NEAREST " " SMOOTH, out<1>},
 };
 
+// torchstat 0.0.7, its "MAdd": torchstat/compute_madd.py. What it has no rule for counts two per MAC.
+constexpr std::array kTorchstatMadd{
+    ToolRow{BIASED, twice_without_first_addition},
+    ToolRow{"linear addmm _addmm_activation mkldnn_linear", twice_without_first_addition_or_bias},
+    ToolRow{BATCH_NORMS, in<4>},
+    ToolRow{"relu relu6", in<1>},
+    ToolRow{"hardtanh", relu6},
+    ToolRow{"softmax _softmax", softmax_3n_minus_1},
+    ToolRow{MAX_POOLS, out_by_window_minus_1},
+    ToolRow{AVG_POOLS, out_by_window},
+};
+
 std::span<const ToolRow> rows_of(Tool tool) {
   switch (tool) {
     case Tool::kThop:
@@ -122,6 +134,8 @@ std::span<const ToolRow> rows_of(Tool tool) {
       return kTorchmeter;
     case Tool::kTorchmeterFlops:
       return kTorchmeterFlops;
+    case Tool::kTorchstatMadd:
+      return kTorchstatMadd;
     default:
       return kTorchstat;
   }
@@ -151,7 +165,8 @@ Cell tool_flops(const Node& n, Tool tool, const Cell& macs) {
     if (!macs.known()) return Cell::unsupported();
     return formula(n, macs.count());
   }
-  return tool == Tool::kTorchmeterFlops && macs.is_int() ? Cell(macs.count() * 2) : macs;
+  const bool by_two = tool == Tool::kTorchmeterFlops || tool == Tool::kTorchstatMadd;
+  return by_two && macs.is_int() ? Cell(macs.count() * 2) : macs;
 }
 
 }  // namespace flops

@@ -8,7 +8,15 @@
 
 namespace flops {
 
-enum class Tool { kThop, kPtflops, kTorchinfo, kTorchmeter, kTorchmeterFlops, kTorchstat };
+enum class Tool {
+  kThop,
+  kPtflops,
+  kTorchinfo,
+  kTorchmeter,
+  kTorchmeterFlops,
+  kTorchstat,
+  kTorchstatMadd
+};
 
 /// `macs`: the multiply-accumulates of the node, or what causal halving leaves of them.
 tmeter::Cell tool_flops(const tmeter::Node& n, Tool tool, const tmeter::Cell& macs);

@@ -1,4 +1,4 @@
-#include "tried_versions.hpp"
+#include "operators/tried_versions.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,30 @@
+"""The program's messages in the words of a caller in Python: ``--inference`` → ``inference=True``."""
+
+from __future__ import annotations
+
+import re
+
+#: Options of the command line that `tmeter.analyze` has as keyword arguments.
+_KEYWORDS = {
+    "--bind": "bind=",
+    "--device": "device=",
+    "--hardware": "hardware=",
+    "--inference": "inference=True",
+    "--input": "inputs=",
+    "--max-memory": "max_memory=",
+    "--plugins": "plugins=",
+    "--profile": "profile=True",
+    "--run-for": "run_for=",
+    "--seed": "seed=",
+    "--set": "options=",
+    "--threads": "threads=",
+    "--timeout": "timeout=",
+    "--trust": "trust=True",
+}
+# Not inside a longer option or path: --input-file, docs/--set.
+_OPTION = re.compile(r"(?<![\w/-])(--[a-z]+(?:-[a-z]+)*)(?![\w-])(=?)")
+
+
+def in_python(message: str) -> str:
+    """The message with keyword arguments in place of options."""
+    return _OPTION.sub(lambda m: _KEYWORDS.get(m[1], m[1] + m[2]), message)

@@ -1,0 +1,382 @@
+// `tmeter budget [--update] [--why] [MODEL...]`: the bounds that a repository keeps for its models.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <unistd.h>
+
+#include "apps/tmeter/command_line.hpp"
+#include "apps/tmeter/commands.hpp"
+#include "apps/tmeter/input_spec.hpp"
+#include "apps/tmeter/measured_hardware.hpp"
+#include "apps/tmeter/model_report.hpp"
+#include "apps/tmeter/plugin_choice.hpp"
+#include "apps/tmeter/saved_file.hpp"
+#include "core/base/error.hpp"
+#include "core/base/quantity.hpp"
+#include "core/base/text.hpp"
+#include "core/comparison/comparison.hpp"
+#include "core/config/budgets.hpp"
+#include "core/process/terminal.hpp"
+
+namespace tmeter::app {
+namespace {
+using namespace core;
+namespace fs = std::filesystem;
+
+constexpr size_t kModulesTold = 5;
+constexpr char kDefaultFile[] = "tmeter.toml";
+// Formats of what came of it, by the names that reports on models have.
+constexpr std::string_view kText = "text", kGithub = "github", kMarkdown = "markdown";
+
+/// A budget with its paths from here, and what came of it.
+struct BudgetCheck {
+  Budget budget;
+  std::string model, report;
+  std::vector<std::string> assertions;  // those that --update writes
+};
+
+std::string from_here(const std::string& file, const std::string& path) {
+  return path.empty() ? path : (fs::path(file).parent_path() / path).string();
+}
+
+/// The budgets of these models, or all.
+std::vector<BudgetCheck> checks_of(const BudgetFile& file, const CommandLine& line) {
+  std::vector<BudgetCheck> out;
+  std::vector<std::string> known;
+  for (const auto& b : file.budgets) {
+    known.push_back(b.model);
+    BudgetCheck c{b, from_here(line.config, b.model), from_here(line.config, b.report), b.assertions};
+    out.push_back(std::move(c));
+  }
+  for (const auto& wanted : line.parts)
+    if (std::find(known.begin(), known.end(), wanted) == known.end())
+      throw Error(ErrorKind::kUsage, printable(line.config) + " has no budget of '" +
+                                         printable(wanted) + "'" + did_you_mean(wanted, known));
+  return out;
+}
+
+bool is_wanted(const BudgetCheck& c, const CommandLine& line) {
+  return line.parts.empty() ||
+         std::find(line.parts.begin(), line.parts.end(), c.budget.model) != line.parts.end();
+}
+
+/// "macs <= 5 G" with a number that holds for `value`: four digits, rounded away from the value.
+std::string moved_bound(const AssertionResult& r, double slack) {
+  const auto& a = r.assertion;
+  const auto begin = a.text.find(a.op, a.metric.size()) + a.op.size();
+  const auto digits = a.text.find_first_not_of(' ', begin);
+  const auto unit = a.text.find_first_not_of("+-.0123456789eE", digits);
+  const double written = std::strtod(a.text.c_str() + digits, nullptr);
+  const bool upper = a.op.front() == '<', lower = a.op.front() == '>';
+  if ((!upper && !lower) || written == 0 || !is_known(r.value)) return a.text;
+  const double in_unit = real(r.value) / (real(a.limit) / written);
+  const double wanted = in_unit + std::fabs(in_unit) * (upper ? slack : -slack);
+  if (wanted == 0) return a.text;
+  const double step = std::pow(10, std::floor(std::log10(std::fabs(wanted))) - 3);
+  const double bound = (upper ? std::ceil(wanted / step) : std::floor(wanted / step)) * step;
+  const auto tail = unit == a.text.npos ? std::string() : a.text.substr(unit);
+  const auto op = a.op.size() == 1 ? a.op + "=" : a.op;  // what is reached has to hold
+  return a.text.substr(0, begin - a.op.size()) + op + a.text.substr(begin, digits - begin) +
+         short_number(bound) + tail;
+}
+
+/// Leaf modules by how much a metric moved, or without a report of before by how large it is.
+std::string modules_that_matter(const Report& after, const Report* before, size_t column) {
+  struct Row {
+    std::string path;
+    double value = 0;
+  };
+  std::vector<Row> rows;
+  const auto value = [&](const Report& report, size_t module) {
+    const auto found = report.results.find(after.results.columns[column].id);
+    if (module == SIZE_MAX || !found) return 0.0;
+    const auto v = found->cell(TMETER_AXIS_MODULE, module);
+    return is_known(v) ? real(v) : 0.0;
+  };
+  const auto leaf = [](const Report& report, size_t module) {
+    return module == SIZE_MAX || report.graph->modules()[module]->children.empty();
+  };
+  if (before) {
+    const auto comparison = compare(*before, after);
+    for (const auto& p : comparison.pairs) {
+      if (!leaf(*before, p.before) || !leaf(after, p.after)) continue;
+      const auto& there = p.after == SIZE_MAX ? *before : after;
+      const auto module = p.after == SIZE_MAX ? p.before : p.after;
+      rows.push_back({std::string(there.graph->modules()[module]->path),
+                      value(after, p.after) - value(*before, p.before)});
+    }
+  } else {
+    for (size_t m = 0; m < after.graph->modules().size(); ++m)
+      if (leaf(after, m)) rows.push_back({std::string(after.graph->modules()[m]->path), value(after, m)});
+  }
+  std::erase_if(rows, [](const Row& r) { return r.value == 0; });
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::fabs(a.value) > std::fabs(b.value);
+  });
+  if (rows.size() > kModulesTold) rows.resize(kModulesTold);
+  std::string out;
+  for (const auto& r : rows)
+    out += (out.empty() ? "" : ", ") + printable(r.path.empty() ? "the root" : r.path) +
+           (before && r.value > 0 ? " +" : " ") + short_number(r.value);
+  if (out.empty()) return before ? "no module moved" : "no module has a value";
+  return (before ? "moved most: " : "largest: ") + out;
+}
+
+/// A bound and what came of it; one that could not be checked has no bound.
+struct BudgetRow {
+  enum State { kHolds, kBroken, kUnchecked } state = kHolds;
+  std::string model, bound, words, why;
+  size_t line = 0;  // of the budget's table
+};
+
+std::string as_text(const std::vector<BudgetRow>& rows) {
+  constexpr std::string_view kMarks[] = {"ok    ", "FAIL  ", "ERROR "};
+  std::string out;
+  for (const auto& r : rows) {
+    out += std::string(kMarks[r.state]) + r.model + "  " +
+           (r.bound.empty() ? r.words : r.bound + "  (" + r.words + ")") + "\n";
+    if (!r.why.empty()) out += "        " + r.why + "\n";
+  }
+  return out;
+}
+
+/// Annotations of a GitHub workflow, at the budget's line. Only what does not hold has one.
+std::string as_github(const std::vector<BudgetRow>& rows, const std::string& file) {
+  std::string out;
+  const auto escaped = [](std::string_view text, bool property) {
+    std::string safe;
+    for (const char c : text) {
+      if (c == '%') safe += "%25";
+      else if (c == '\n') safe += "%0A";
+      else if (c == '\r') safe += "%0D";
+      else if (property && c == ':') safe += "%3A";
+      else if (property && c == ',') safe += "%2C";
+      else safe += c;
+    }
+    return safe;
+  };
+  for (const auto& r : rows) {
+    if (r.state == BudgetRow::kHolds) continue;
+    out += "::error file=" + escaped(file, true) + ",line=" + std::to_string(r.line) +
+           ",title=" + escaped(r.model, true) + "::" +
+           escaped((r.bound.empty() ? "" : r.bound + ": ") + r.words +
+                       (r.why.empty() ? "" : "; " + r.why),
+                   false) +
+           "\n";
+  }
+  return out;
+}
+
+/// A table for a step's summary or a comment.
+std::string as_markdown(const std::vector<BudgetRow>& rows) {
+  constexpr std::string_view kMarks[] = {"✅", "❌", "⚠️"};
+  const auto cell = [](std::string_view text) {
+    std::string safe;
+    for (const char c : text) {
+      if (c == '|' || c == '`' || c == '<' || c == '>' || c == '[' || c == ']' || c == '*' ||
+          c == '_' || c == '@' || c == '#' || c == '&')
+        safe += "&#" + std::to_string(static_cast<int>(c)) + ";";
+      else
+        safe += c;
+    }
+    return safe;
+  };
+  std::string out = "| | model | bound | |\n|---|---|---|---|\n";
+  for (const auto& r : rows)
+    out += "| " + std::string(kMarks[r.state]) + " | " + cell(r.model) + " | " + cell(r.bound) +
+           " | " + cell(r.words + (r.why.empty() ? "" : "; " + r.why)) + " |\n";
+  return out;
+}
+
+std::string in_format(const std::string& format, const std::vector<BudgetRow>& rows,
+                      const std::string& file) {
+  if (format == kGithub) return as_github(rows, file);
+  return format == kMarkdown ? as_markdown(rows) : as_text(rows);
+}
+
+/// "tmeter.toml:4:1" → 4.
+size_t line_of(const Budget& b) {
+  const auto column = b.place.rfind(':');
+  return std::stoul(b.place.substr(b.place.rfind(':', column - 1) + 1));
+}
+
+std::vector<BudgetRow> rows_of(const BudgetCheck& c, const Report& after, const Report* before,
+                               bool why) {
+  std::vector<BudgetRow> rows;
+  for (const auto& r : after.assertions) {
+    BudgetRow row{r.holds ? BudgetRow::kHolds : BudgetRow::kBroken, printable(c.budget.model),
+                  printable(r.assertion.text), printable(r.subject) + " is " + shown_value(r), "",
+                  line_of(c.budget)};
+    if (why && !r.holds && r.metric != SIZE_MAX)
+      row.why = modules_that_matter(after, before, r.metric);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+/// The analysis of one model under its budget's inputs; `line` is the session's.
+SavedReport analysed(Session& session, CommandLine& line, const BudgetCheck& c,
+                     const std::vector<std::string>& plugins) {
+  line.model = c.model;
+  line.assertions = c.budget.assertions;
+  line.inputs.clear();
+  for (const auto& text : c.budget.inputs)
+    for (auto& request : parse_input_spec(text)) line.inputs.push_back(std::move(request));
+  line.bindings.clear();
+  for (const auto& text : c.budget.bindings) line.bindings.push_back(parse_binding(text));
+  return report_of_model(session, c.model, plugins, Session::Clock::now());
+}
+
+struct BudgetOutcome {
+  std::vector<BudgetRow> rows;
+  std::string updated;  // what --update says
+  int status = 0;       // of the first budget whose model or bounds cannot be read
+
+  size_t count(BudgetRow::State state) const {
+    return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [&](const auto& r) { return r.state == state; }));
+  }
+};
+
+void check_budget(Session& session, CommandLine& line, BudgetCheck& c, size_t target,
+           const std::vector<std::string>& plugins, BudgetOutcome& outcome) {
+  auto after = analysed(session, line, c, plugins);
+  std::optional<SavedReport> before;
+  if (!line.update && !c.report.empty() && access(c.report.c_str(), F_OK) == 0) {
+    before = open_report(c.report);
+    after.report.comparison = compare(before->report, after.report);
+  }
+  for (const auto& text : c.budget.assertions) {
+    const auto a = parse_assertion(text);
+    if (a.change && !before)
+      throw Error(ErrorKind::kUsage,
+                  c.budget.place + ": '" + printable(text) +
+                      "' compares with a report: `report = \"FILE\"`, written by `tmeter budget --update`");
+    after.report.assertions.push_back(evaluate_change(a, after.report));
+  }
+  if (!line.update) {
+    auto rows = rows_of(c, after.report, before ? &before->report : nullptr, line.why);
+    std::move(rows.begin(), rows.end(), std::back_inserter(outcome.rows));
+    return;
+  }
+  for (size_t i = 0; i < c.assertions.size(); ++i) {
+    const auto& r = after.report.assertions[i];
+    c.assertions[i] = moved_bound(r, c.budget.slack);
+    outcome.updated += printable(c.budget.model) + "  " + printable(r.assertion.text) + " → " +
+                       printable(c.assertions[i]) + "\n";
+  }
+  after.report.assertions.clear();
+  if (!c.report.empty()) session.write(after.report, {"json", c.report}, target);
+}
+
+Ending ending_of(const BudgetOutcome& outcome, Ending ending, bool why) {
+  const auto broken = outcome.count(BudgetRow::kBroken), unchecked = outcome.count(BudgetRow::kUnchecked);
+  if (unchecked > 0)
+    return {outcome.status,
+            std::to_string(unchecked) + (unchecked == 1 ? " budget" : " budgets") +
+                " cannot be checked, " + std::to_string(broken) + " bounds do not hold",
+            true, {}};
+  if (broken > 0 && ending.status == 0)
+    return {static_cast<int>(ErrorKind::kAssertion),
+            std::to_string(broken) + " of " + std::to_string(outcome.rows.size()) +
+                " bounds do not hold" + (why ? "" : "; `tmeter budget --why` names modules"),
+            true, {}};
+  return ending;
+}
+
+/// Targets of a run: the reports on the budgets or, of --update, what it says and the file; then the
+/// saved reports of --update.
+struct BudgetTargets {
+  std::vector<ReportTarget> all;
+  size_t reports = 0;  // on the budgets
+};
+
+Ending check_budgets(Session& session, CommandLine& line, const BudgetFile& file,
+                     std::vector<BudgetCheck> checks, const BudgetTargets& targets) {
+  const auto plugins = chosen_plugins(session.registry(), line.settings.plugins, line.running);
+  std::vector<std::string> files;
+  for (const auto& c : checks) {
+    files.push_back(c.model);
+    if (!c.report.empty()) files.push_back(c.report);
+  }
+  const auto first_saved = static_cast<ptrdiff_t>(line.update ? 2 : targets.reports);
+  session.begin({targets.all.begin() + first_saved, targets.all.end()}, files, plugins);
+  BudgetOutcome outcome;
+  auto target = static_cast<size_t>(first_saved);
+  for (auto& c : checks) {
+    if (!is_wanted(c, line)) continue;
+    try {
+      check_budget(session, line, c, target, plugins, outcome);
+    } catch (const PluginError&) {
+      throw;
+    } catch (const Error& e) {
+      const bool of_this_one = e.kind() == ErrorKind::kUsage || e.kind() == ErrorKind::kModel;
+      if (!of_this_one || line.update) throw;
+      if (outcome.status == 0) outcome.status = e.exit_status();
+      outcome.rows.push_back({BudgetRow::kUnchecked, printable(c.budget.model), "",
+                              "(" + c.budget.place + ") " + e.what(), "", line_of(c.budget)});
+    }
+    target += !c.report.empty();
+  }
+  session.note_failures({});
+  if (line.update) {
+    std::vector<std::vector<std::string>> lists;
+    for (const auto& c : checks) lists.push_back(c.assertions);
+    session.write_text(0, outcome.updated);
+    session.write_text(1, with_assertions(file, lists));
+    return session.ending();
+  }
+  const bool silent = line.verbosity < 0 && outcome.count(BudgetRow::kHolds) == outcome.rows.size();
+  for (size_t i = 0; i < targets.reports; ++i) {
+    const auto& t = targets.all[i];
+    session.write_text(i, silent && t.file.empty() ? "" : in_format(t.format, outcome.rows, line.config));
+  }
+  return ending_of(outcome, session.ending(), line.why);
+}
+
+BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>& checks) {
+  BudgetTargets out;
+  if (line.update) {
+    if (!line.settings.reports.empty())
+      throw Error(ErrorKind::kUsage, "--update writes " + line.config + "; --report goes without it");
+    out.all = {{"text", ""}, {"", line.config}};
+    for (const auto& c : checks)
+      if (is_wanted(c, line) && !c.report.empty()) out.all.push_back({"json", c.report});
+    return out;
+  }
+  std::vector<std::string> files{line.config};
+  for (const auto& c : checks) files.insert(files.end(), {c.model, c.report});
+  std::erase(files, "");
+  out.all = report_targets(line, files);
+  for (auto& t : out.all) {
+    if (t.format.empty()) t.format = t.file.ends_with(".md") ? kMarkdown : kText;
+    if (t.format != kText && t.format != kGithub && t.format != kMarkdown)
+      throw Error(ErrorKind::kUsage, "no format '" + printable(t.format) + "' for budgets; known: text, github, markdown");
+  }
+  out.reports = out.all.size();
+  return out;
+}
+
+}  // namespace
+
+int budget_command(const Arguments& arguments) {
+  auto line = parse_command_line(arguments, Command::kBudget);
+  if (line.help) return Terminal::output(help_text()), 0;
+  if (line.config.empty()) {
+    if (access(kDefaultFile, F_OK) != 0)
+      throw Error(ErrorKind::kUsage,
+                  "there is no tmeter.toml here; `tmeter budget --config FILE` reads another one");
+    auto with_file = arguments;
+    with_file.push_back("--config=" + std::string(kDefaultFile));
+    line = parse_command_line(with_file, Command::kBudget);
+  }
+  line.model = line.config;
+  const auto file = read_budgets(line.config);
+  const auto checks = checks_of(file, line);
+  const auto targets = targets_of(line, checks);
+  measure_if_auto(line.settings, line.verbosity < 0);
+  return run_supervised(line, targets.all, [&](Session& session) {
+    return check_budgets(session, line, file, checks, targets);
+  });
+}
+
+}  // namespace tmeter::app

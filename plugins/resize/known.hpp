@@ -1,0 +1,39 @@
+// Sizes and numbers that a replay worked out, in the place of those that the graph records.
+#pragma once
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "operators/graph_values.hpp"
+#include "operators/libtorch.hpp"
+#include "sizes.hpp"
+
+namespace tmeter::resize {
+
+using namespace torch_backend;  // operators/, which this plugin stands on
+
+/// Numbers that replace those which the program has for an argument.
+struct Literal {
+  std::string_view argument;
+  Sizes sizes;
+};
+
+struct Known {
+  std::unordered_map<const tmeter_value*, Sizes> dims;           // of tensors
+  std::unordered_map<const tmeter_value*, c10::IValue> numbers;  // computed sizes and conditions
+  std::unordered_map<size_t, std::vector<Literal>> literals;     // replaced ones, by node
+  std::unordered_map<size_t, Sizes> pads;  // inserted before a node's first operand, as constant_pad_nd
+};
+
+/// The dims of a tensor in `known`, else those of the graph.
+inline Sizes dims_in(const Known& known, const Value& value) {
+  const auto it = known.dims.find(value.handle());
+  return it != known.dims.end() ? it->second : sizes_of(value.shape());
+}
+
+/// A module of torch.nn keeps the numbers it was constructed with: none of them follows from sizes.
+inline bool is_of_torch_nn(const Node& node) {
+  return node.call().module().qualified_type().starts_with("torch.nn.modules.");
+}
+
+}  // namespace tmeter::resize

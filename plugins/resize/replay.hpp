@@ -1,0 +1,95 @@
+// Runs the operators of a recorded graph again, for inputs of other sizes.
+//
+// Operators are executed one after the other on tensors that have shapes but no values. Where the
+// program holds plain numbers for sizes that follow from the input, several readings may be
+// possible (size_arguments.hpp). The first is taken; when an operator then refuses, the latest
+// reading it depends on is changed and the replay goes on from there.
+#pragma once
+#include <map>
+#include <set>
+
+#include "rules.hpp"
+#include "size_arguments.hpp"
+#include "conv_pool_padding.hpp"
+#include "operators/evaluator.hpp"
+#include "operators/failure.hpp"
+#include "operators/limits.hpp"
+
+namespace tmeter::resize {
+
+class Replay {
+ public:
+  /// `base`: the sizes literals stand for; beside it the recorded ones of the graph. `rules`: of
+  /// the operators that LibTorch lacks.
+  Replay(const Graph& graph, const Known& base, Limits& limits, Rules& rules)
+      : graph_(graph),
+        base_(base),
+        limits_(limits),
+        rules_(rules),
+        padding_(graph),
+        ancestors_(graph.nodes().size()) {}
+
+  /// `inputs`: dims by input of the graph, empty for what is no tensor. False: see failure().
+  bool run(const std::vector<Sizes>& inputs);
+
+  /// All dims, numbers and replaced literals.
+  Known result() const;
+  const Failure& failure() const { return failure_; }
+  /// Paddings that had to be judged, by node.
+  const std::map<size_t, Repadding>& repaddings() const { return repaddings_; }
+  /// Whether any size in the program was replaced on the way to where it ended.
+  bool replaced_any() const;
+  /// Where an operator's sizes could be read in several ways and nothing decides; else empty.
+  const std::string& doubtful() const { return doubtful_; }
+
+ private:
+  using Nodes = std::set<size_t>;
+  struct Choice {
+    SizeArgument argument;
+    size_t at = 0;
+    Nodes blamed;  // by failures under the readings tried so far
+  };
+
+  void set_inputs(const std::vector<Sizes>& inputs);
+  bool step(size_t i);
+  void execute(const Node& node, const SizeArgument* sizes, size_t version);
+  void execute_operator(const Node& node, const SizeArgument* sizes, size_t version);
+  void execute_by_rule(const Node& node, const std::vector<Literal>& sizes);
+  void bind_results(const Node& node, const torch::jit::Stack& results);
+  void repad(const Node& node);
+  void set_argument(const Node& node, const Literal& literal);
+  void bind(const Value& value, const c10::IValue& now);
+  bool keep_recorded(const Node& node);
+  bool same_inputs(const Node& node) const;
+  Nodes ancestors_of(const Node& node) const;
+  const Choice* choice_at(size_t i) const;
+  std::optional<size_t> retreat(size_t i);
+  const Sizes& chosen(size_t i, const SizeArgument& sizes) const;
+  bool is_replaced(size_t i, const SizeArgument& sizes) const;
+  void learn_changes(const Node& node);
+  void check_samples(const Node& node) const;
+  void fail(const Node& node, std::string reason);
+
+  const Graph& graph_;
+  const Known& base_;
+  Limits& limits_;
+  Rules& rules_;
+  const ConvPoolPadding padding_;
+  Evaluator evaluator_;
+  Environment now_;
+  SizeChanges changes_, known_changes_;   // of inputs; these, and what follows without any choice
+  ShapeChanges known_shapes_;             // likewise
+  std::optional<SizeChange> samples_;     // when nothing else changes
+  std::map<size_t, SizeArgument> sizes_;  // of each node that has some, as executed: versions[0]
+  std::map<size_t, Choice> choices_;      // where there are several readings
+  std::map<size_t, Repadding> repaddings_;
+  std::vector<Nodes> ancestors_;  // choices that each node depends on
+  torch::jit::Stack args_;        // of the operator being executed
+  std::vector<std::string> arg_names_;
+  Failure failure_;  // the furthest
+  size_t furthest_ = 0;
+  size_t retreats_ = 0;
+  std::string doubtful_;
+};
+
+}  // namespace tmeter::resize

@@ -1,0 +1,196 @@
+#include "resize.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "emit.hpp"
+#include "operators/failure.hpp"
+#include "operators/meta_kernels/registry.hpp"
+#include "operators/torch_version.hpp"
+#include "replay.hpp"
+#include "samples.hpp"
+#include "unresolved_literals.hpp"
+
+namespace tmeter::resize {
+namespace {
+
+using Paddings = std::map<size_t, Repadding>;
+using Inputs = std::vector<Sizes>;  // by input of the graph; empty for what is no tensor
+
+/// LibTorch as the replay needs it, for as long as this lives.
+class Quiet {
+ public:
+  Quiet() : guard_(&handler_) { evaluation_state().model_is_running = true; }
+  ~Quiet() { evaluation_state().model_is_running = false; }
+
+ private:
+  class Handler final : public c10::WarningHandler {
+    void process(const c10::Warning&) override {}
+  };
+  Handler handler_;
+  c10::WarningUtils::WarningHandlerGuard guard_;
+  c10::InferenceMode inference_;
+};
+
+Inputs recorded_inputs(const Graph& graph) {
+  Inputs out;
+  for (const auto& value : graph.inputs()) out.push_back(sizes_of(value.shape()));
+  return out;
+}
+
+Inputs wanted_inputs(const Graph& graph) {
+  auto out = recorded_inputs(graph);
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto wanted = graph.input_wanted(i);
+    if (!wanted.empty()) out[i] = sizes_of(wanted);
+  }
+  return out;
+}
+
+/// The wanted inputs with the recorded number of samples, when both it and other sizes change: the
+/// two are worked out one after the other, so that each change can be told from the other.
+std::optional<Inputs> halfway(const Inputs& recorded, const Inputs& wanted) {
+  auto same_samples = wanted;
+  std::vector<DimsChange> samples;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i].empty()) continue;
+    same_samples[i][0] = recorded[i][0];
+    samples.push_back({same_samples[i], wanted[i]});
+  }
+  const bool both = same_samples != recorded && same_samples != wanted;
+  return both && change_of_samples(samples) ? std::optional(same_samples) : std::nullopt;
+}
+
+std::string dims_text(const Sizes& dims) {
+  std::string out;
+  for (const auto d : dims) out += (out.empty() ? "" : "x") + std::to_string(d);
+  return out;
+}
+
+/// "--input x=8x3x224x224 (the file has 1x3x224x224)"
+std::string wish(const Graph& graph) {
+  std::string out;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const auto wanted = graph.input_wanted(i);
+    if (wanted.empty()) continue;
+    out += (out.empty() ? "" : " ") + std::string("--input ") + std::string(graph.input_name(i)) +
+           "=" + dims_text(sizes_of(wanted)) + " (the file has " +
+           dims_text(sizes_of(graph.inputs()[i].shape())) + ")";
+  }
+  return out;
+}
+
+constexpr std::string_view kAdvice = "; export the model with dynamic_shapes, or with that input";
+
+[[noreturn]] void refuse(const Graph& graph, const Replay& replay) {
+  const auto [text, of_weights] = misfit(replay.failure());
+  if (of_weights && !replay.replaced_any())
+    throw Error(TMETER_BAD_MODEL, text + " from " + wish(graph));
+  throw Error(TMETER_CANNOT_RUN, text + ", with " + wish(graph) + std::string(kAdvice));
+}
+
+[[noreturn]] void refuse_doubtful(const Graph& graph, const std::string& op) {
+  throw Error(TMETER_CANNOT_RUN, "sizes written into " + op + " can be read in several ways for " +
+                                     wish(graph) + std::string(kAdvice));
+}
+
+/// "36 × aten::view, 1 × aten::expand"
+std::string counted(const std::map<std::string, size_t>& ops) {
+  std::string out;
+  for (const auto& [op, count] : ops)
+    out += (out.empty() ? "" : ", ") + std::to_string(count) + " × " + op;
+  return out;
+}
+
+size_t sum(const std::map<std::string, size_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), size_t{0},
+                         [](size_t n, const auto& entry) { return n + entry.second; });
+}
+
+/// Numbers of the program's that another one was put in place of.
+size_t replaced_numbers(const Graph& graph, const Known& known) {
+  size_t count = 0;
+  for (const auto& [i, literals] : known.literals) {
+    for (const auto& literal : literals) {
+      const auto written = graph.nodes()[i].arg(literal.argument);
+      if (!written.is_list()) ++count;
+      for (size_t k = 0; k < written.size() && k < literal.sizes.size(); ++k)
+        count += written[k].as_int() != literal.sizes[k] ? 1 : 0;
+    }
+  }
+  for (const auto& [i, pads] : known.pads)
+    count += pads.size() - static_cast<size_t>(std::count(pads.begin(), pads.end(), 0));
+  return count;
+}
+
+void tell_paddings(const Graph& graph, const Paddings& paddings, const Call& call) {
+  constexpr std::string_view kDecision[] = {"fixed", "'same'"};
+  for (const auto reading : {PadReading::kFixed, PadReading::kSame}) {
+    std::map<std::string, size_t> doubtful;
+    for (const auto& [i, padding] : paddings) {
+      const auto node = graph.nodes()[i];
+      if (!padding.judged.sure && padding.judged.reading == reading)
+        ++doubtful[std::string(node.op()) + " in " + std::string(node.call().module().type())];
+    }
+    if (doubtful.empty()) continue;
+    call.warn(
+        "paddings that can be fixed or TensorFlow's 'same', which differ for --input, were "
+        "taken as " +
+        std::string(kDecision[static_cast<size_t>(reading)]) + ": " + counted(doubtful));
+  }
+}
+
+void tell(const Graph& graph, const Known& known, const Paddings& paddings, GraphBuilder& builder,
+          const Call& call) {
+  std::map<std::string, size_t> replaced;
+  for (const auto& [i, literals] : known.literals) ++replaced[std::string(graph.nodes()[i].op())];
+  for (const auto& [i, pads] : known.pads) ++replaced[std::string(graph.nodes()[i].op())];
+  if (!replaced.empty()) {
+    call.warn(
+        "the file fixes sizes inside the model for its recorded input; they were replaced to "
+        "follow --input in " +
+        counted(replaced));
+  }
+  const auto left = unresolved_literals(graph, known, ConvPoolPadding(graph));
+  if (!left.empty()) {
+    call.warn(
+        "numbers that may follow from sizes that have changed were left as the file has them: " +
+        counted(left));
+  }
+  tell_paddings(graph, paddings, call);
+  size_t kept = sum(left);
+  for (const auto& [i, padding] : paddings)
+    kept += padding.judged.reading == PadReading::kFixed ? padding.count : 0;
+  builder.property("literals.replaced", std::to_string(replaced_numbers(graph, known)));
+  builder.property("literals.kept", std::to_string(kept));
+}
+
+}  // namespace
+
+void resize(const Graph& graph, GraphBuilder& builder, Call& call) {
+  at::set_num_threads(1);
+  note_untried_version(call);
+  const MetaKernels kernels;
+  const Quiet quiet;
+  Limits limits(call, "resize");
+  const auto wanted = wanted_inputs(graph);
+  std::vector<Inputs> passes{wanted};
+  if (auto first = halfway(recorded_inputs(graph), wanted)) passes.insert(passes.begin(), *first);
+
+  Rules rules(call);
+  Known known;
+  Paddings paddings;
+  for (const auto& inputs : passes) {
+    Replay replay(graph, known, limits, rules);
+    if (!replay.run(inputs)) refuse(graph, replay);
+    if (!replay.doubtful().empty()) refuse_doubtful(graph, replay.doubtful());
+    auto result = replay.result();
+    paddings = replay.repaddings();
+    known = std::move(result);
+  }
+  emit(graph, known, builder);
+  tell(graph, known, paddings, builder, call);
+}
+
+}  // namespace tmeter::resize

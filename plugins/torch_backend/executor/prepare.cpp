@@ -1,0 +1,69 @@
+#include "executor/prepare.hpp"
+
+#include <torch/version.h>
+
+#include "executor/inputs.hpp"
+#include "executor/runner.hpp"
+#include "executor/sha256.hpp"
+#include "executor/weights.hpp"
+#include "operators/torch_version.hpp"
+#include "operators/operator_libraries.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+void interop_once() {
+  static const bool done = [] {
+    at::set_num_interop_threads(1);
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+std::string digest_of(const at::Tensor& tensor) {
+  const auto t = tensor.cpu().contiguous();
+  std::string out = std::string(DType(static_cast<int32_t>(t.scalar_type())).name()) + "[";
+  for (int64_t i = 0; i < t.dim(); ++i) out += (i ? ", " : "") + std::to_string(t.size(i));
+  return out + "] sha256 " + sha256({static_cast<const char*>(t.const_data_ptr()), t.nbytes()});
+}
+
+/// One run now, whose outputs are told by their digests: to be held against another program's.
+void tell_outputs(Runner& runner, const tmeter_run_request& request, ExecutorCall& call) {
+  runner.run_untold(request.threads, call);
+  const auto outputs = runner.outputs();
+  for (size_t i = 0; i < outputs.size(); ++i)
+    call.fact("output." + std::to_string(i), digest_of(outputs[i]));
+}
+
+}  // namespace
+
+std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request& request,
+                                   ExecutorCall& call) {
+  if (graph.nodes().size() == 0)
+    throw Error(TMETER_CANNOT_RUN, "the file holds weights alone: there is nothing to run");
+  note_untried_version(call);
+  const auto device = open_device(to_view(request.device));
+  interop_once();
+  at::set_num_threads(1);
+  for (size_t i = 0; i < request.library_count; ++i)
+    open_operator_library(std::string(to_view(request.libraries[i])));
+  const c10::InferenceMode inference;
+  const auto& state = state_of(graph);
+  Weights weights(state, call, device, request.seed);
+  auto program = make_program(
+      {graph, state, device, [&](const Tensor& tensor, bool written) { return weights.of(tensor, written); }});
+  auto inputs = inputs_for(graph, request, device);
+  call.fact("engine", "LibTorch " TORCH_VERSION);
+  call.fact("device", device.is_cpu() ? std::string("cpu") : device.str());
+  if (const auto name = device_name(device); !name.empty()) call.fact("device.name", name);
+  call.fact("weights", weights.described());
+  call.fact("inputs", inputs.described);
+  call.fact("threads", std::to_string(request.threads));
+  at::manual_seed(request.seed);  // for what draws random numbers as it runs
+  auto runner = std::make_unique<Runner>(std::move(program), std::move(inputs.tensors), device,
+                                         request.memory_limit);
+  if (call.option_bool("output-digest")) tell_outputs(*runner, request, call);
+  return runner;
+}
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,123 @@
+#include "executor/weights.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+
+namespace tmeter::torch_backend {
+namespace {
+
+constexpr size_t kSmall = 1 << 20;
+
+/// Elements from the first to the last that the strides reach.
+int64_t reach_of(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
+  int64_t last = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return 0;
+    last += (sizes[i] - 1) * strides[i];
+  }
+  return last + 1;
+}
+
+/// A file without weights may share one element among all of a tensor: those are no values.
+bool is_shared_element(const std::vector<int64_t>& strides, int64_t numel) {
+  return numel > 1 && std::all_of(strides.begin(), strides.end(), [](auto s) { return s == 0; });
+}
+
+bool is_variance(std::string_view name) { return name.ends_with("running_var"); }
+
+/// Of a size that neither dies out nor blows up on its way through layers: weights as normal numbers by
+/// their fan-in, scales and variances near 1.
+void fill(at::Tensor& t, std::string_view name, const at::Generator& generator) {
+  if (t.scalar_type() == at::kBool) {
+    t.fill_(true);
+  } else if (at::isIntegralType(t.scalar_type(), /*includeBool=*/false)) {
+    t.zero_();
+  } else if (t.dim() >= 2) {
+    const auto fan_in = static_cast<double>(std::max<int64_t>(t.numel() / std::max<int64_t>(t.size(0), 1), 1));
+    t.normal_(0, 1 / std::sqrt(fan_in), generator);
+  } else if (is_variance(name) || name.ends_with("weight")) {
+    t.uniform_(0.5, 1.5, generator);
+  } else {
+    t.normal_(0, 0.02, generator);
+  }
+}
+
+}  // namespace
+
+at::ScalarType scalar_type_of(DType dtype, std::string_view of_what) {
+  const auto type = static_cast<at::ScalarType>(dtype.id());
+  const auto refuse = [&](const std::string& what) {
+    throw Error(TMETER_CANNOT_RUN, std::string(of_what) + " " + what);
+  };
+  if (!dtype.known() || dtype.id() >= static_cast<int32_t>(at::ScalarType::NumOptions))
+    refuse("is of a type that this LibTorch does not have");
+  if (at::isQIntType(type))
+    refuse("is quantized (" + std::string(dtype.name()) + "); such tensors are not run yet");
+  return type;
+}
+
+at::Tensor Weights::of(const Tensor& tensor, bool written) {
+  auto& made = made_[tensor.canonical().handle()];
+  if (made.defined()) return made;
+  // Ordinary tensors that can be trained, as PyTorch has them also where nothing is: at::matmul goes
+  // another way for these, to the same result but for its last bits.
+  const c10::InferenceMode as_pytorch_reads(false);
+  made = make(tensor.canonical(), written);
+  const bool differentiable = made.is_floating_point() || made.is_complex();
+  if (tensor.canonical().trainable() && differentiable && !made.is_inference())
+    made.set_requires_grad(true);
+  return made;
+}
+
+at::Tensor Weights::make(const Tensor& tensor, bool written) {
+  const auto type = scalar_type_of(tensor.dtype(), tensor.name());
+  const auto sizes = vector_of(tensor.shape()), strides = vector_of(tensor.strides());
+  const auto options = at::dtype(type).device(at::kCPU);
+  const auto stored = state_.constants.find(tensor.name());
+  if (stored != state_.constants.end() && stored->second.sizes() == sizes &&
+      stored->second.scalar_type() == type)
+    return stored->second.to(device_);
+  const auto bytes = call_.weights(tensor);
+  const auto numel = tensor.numel().value();
+  if (!bytes.ptr || numel == 0 || is_shared_element(strides, numel)) {
+    random_ += numel != 0;
+    return made_up(tensor, type).to(device_);
+  }
+  const auto item = c10::elementSize(type);
+  const auto reach = reach_of(sizes, strides);
+  if (static_cast<uint64_t>(reach) > bytes.len / item)
+    throw Error(TMETER_BAD_MODEL, std::string(tensor.name()) + " reaches beyond its bytes");
+  auto* const begin = const_cast<void*>(static_cast<const void*>(bytes.ptr));
+  // The file is mapped to be read. Some operators change buffers without saying so (batch norm in
+  // training): small ones are not worth the risk.
+  const bool small_buffer = !tensor.is_parameter() && bytes.len <= kSmall;
+  if (!written && !small_buffer && reinterpret_cast<uintptr_t>(begin) % item == 0)
+    return at::from_blob(begin, sizes, strides, options).to(device_);
+  auto flat = at::empty({reach}, options);
+  std::memcpy(flat.mutable_data_ptr(), begin, flat.nbytes());
+  return flat.as_strided(sizes, strides).to(device_);
+}
+
+at::Tensor Weights::made_up(const Tensor& tensor, at::ScalarType type) const {
+  const auto generator = at::detail::createCPUGenerator(seed_ + tensor.index());
+  // Types without random numbers of their own (float8) take those of float32.
+  const bool small = c10::isFloat8Type(type);
+  const auto options = at::dtype(small ? at::kFloat : type);
+  auto out = at::empty(vector_of(tensor.shape()), options);
+  if (out.numel() > 0) fill(out, tensor.name(), generator);
+  return small ? out.to(type) : out;
+}
+
+std::string Weights::described() const {
+  const auto random = "random, seed " + std::to_string(seed_);
+  if (random_ == 0) return "of the file";
+  if (random_ == made_.size()) return random;
+  return "of the file; " + std::to_string(random_) + " of " + std::to_string(made_.size()) +
+         " tensors " + random;
+}
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,112 @@
+// Executes one operator of a model that has shapes but no weights.
+//
+// Every tensor is either real (on the CPU, with values) or meta (shape and type only). Inputs and
+// weights are meta. What is computed from sizes and constants alone stays real, so that loops and
+// conditions over sizes, masks and positions run as they would; anything that touches a meta tensor
+// becomes meta. A real tensor that is changed by an unknown value becomes meta itself, with all its
+// views. Devices named in the model are ignored: they say where it used to run.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "operators/libtorch.hpp"
+#include "operators/evaluation_state.hpp"
+#include "operators/operator_info.hpp"
+
+namespace tmeter::torch_backend {
+
+/// Thrown when an operator is not run because of the work it would take or of what it may do. The text
+/// follows the operator's name.
+class TooMuch : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Operators without an implementation in LibTorch: their library is not loaded.
+class MissingOperators {
+ public:
+  virtual ~MissingOperators() = default;
+  virtual bool contains(std::string_view op) const = 0;
+  /// Replaces the arguments by meta tensors of the results' shapes. Throws when these are unknown.
+  virtual void execute(const c10::OperatorHandle& op, const OperatorInfo& info,
+                       torch::jit::Stack& args) = 0;
+};
+
+/// Supplies the values of tensors that have none.
+class TensorValues {
+ public:
+  virtual ~TensorValues() = default;
+  /// The tensor itself if it has values, else one with the values that it stands for.
+  virtual at::Tensor of(const at::Tensor& tensor) = 0;
+};
+
+class Evaluator {
+ public:
+  /// Either may be null. With `values`, every operator runs on values.
+  explicit Evaluator(MissingOperators* missing = nullptr, TensorValues* values = nullptr)
+      : missing_(missing), values_(values) {}
+
+  const OperatorInfo& info(const c10::OperatorHandle& op) { return lookup(op); }
+
+  /// Replaces the operator's arguments on top of the stack by its results.
+  void execute(const c10::OperatorHandle& op, torch::jit::Stack& stack);
+
+  /// What the last operator assumed because its result's size depends on values.
+  Assumption assumed() const { return assumed_; }
+
+ private:
+  bool is_missing(const OperatorInfo& info) const;
+  OperatorInfo& lookup(const c10::OperatorHandle& op);
+  bool execute_real(const c10::OperatorHandle& op, OperatorInfo& info, torch::jit::Stack& args);
+  bool fits(const c10::OperatorHandle& op, OperatorInfo& info, const torch::jit::Stack& args);
+  void forget_changed(const OperatorInfo& info, const torch::jit::Stack& args);
+  void execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, torch::jit::Stack& args);
+  void forget(const at::Tensor& tensor);
+  void require_fit_for_values(const c10::OperatorHandle& op, const OperatorInfo& info,
+                              const torch::jit::Stack& args);
+  void execute_with_values(const c10::OperatorHandle& op, OperatorInfo& info,
+                           torch::jit::Stack& args);
+
+  MissingOperators* missing_;
+  TensorValues* values_;
+  std::unordered_map<c10::OperatorHandle, OperatorInfo> infos_;
+  // Real tensors by storage: they become meta together. Kept, so that addresses are not reused.
+  std::unordered_map<const c10::StorageImpl*, std::vector<at::Tensor>> real_;
+  Assumption assumed_ = Assumption::kNone;
+};
+
+/// Runs an operator that has no meta kernel on CPU tensors of ones and zeros to learn the shapes of
+/// its results. False when it is too large, or its result depends on values.
+bool execute_on_placeholders(const c10::OperatorHandle& op, const OperatorInfo& info,
+                             torch::jit::Stack& args);
+
+/// True for Tensor[] and Tensor?[], however the list was made.
+inline bool holds_tensors(const c10::IValue& value) {
+  if (!value.isList()) return false;
+  auto type = value.toList().elementType();
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  return type->kind() == c10::TypeKind::TensorType;
+}
+
+/// `value` with each tensor in it (alone or in a list) replaced by `f(tensor)`.
+template <class F>
+c10::IValue map_tensors(const c10::IValue& value, const F& f) {
+  if (value.isTensor())
+    return value.toTensor().defined() ? c10::IValue(f(value.toTensor())) : value;
+  if (!holds_tensors(value)) return value;
+  c10::impl::GenericList out(value.toList().elementType());
+  for (const c10::IValue& item : value.toListRef()) out.push_back(map_tensors(item, f));
+  return out;
+}
+
+/// Calls `f(tensor)` for each tensor in `value`.
+template <class F>
+void for_each_tensor(const c10::IValue& value, const F& f) {
+  if (value.isTensor()) {
+    if (value.toTensor().defined()) f(value.toTensor());
+  } else if (holds_tensors(value)) {
+    for (const c10::IValue& item : value.toListRef()) for_each_tensor(item, f);
+  }
+}
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,153 @@
+#include "operators/messages.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "operators/libtorch.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+constexpr size_t kMaxLength = 300;
+
+std::string_view trimmed(std::string_view s) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const auto begin = s.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return s.substr(begin, s.find_last_not_of(kSpace) - begin + 1);
+}
+
+std::string_view first_line(std::string_view text) {
+  text = trimmed(text);
+  return trimmed(text.substr(0, text.find('\n')));
+}
+
+/// Behind the program text of a TorchScript error, which is indented, the reason stands in its own
+/// line:
+///   …~~~~ <--- HERE
+///     return x
+///   builtins.ValueError: expected 4D input (got 3D input)
+std::string_view after_program_text(std::string_view text) {
+  constexpr std::string_view kHere = "<--- HERE\n";
+  const auto here = text.rfind(kHere);
+  if (here == std::string_view::npos) return {};
+  text = text.substr(here + kHere.size());
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    if (!line.empty() && line[0] != ' ') return line;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return {};
+}
+
+std::string_view without_class(std::string_view reason) {
+  for (const std::string_view prefix : {"RuntimeError: ", "torch.jit.Error: ", "builtins."}) {
+    if (reason.starts_with(prefix)) reason.remove_prefix(prefix.size());
+  }
+  return reason;
+}
+
+/// "'code/__torch__/net.py' (line 12)" when the text points at a program, else "'data.pkl'".
+std::string place_in_file(std::string_view text, std::string_view record) {
+  constexpr std::string_view kFile = "File \"", kLine = "\", line ";
+  const auto file = text.rfind(kFile);
+  const auto line = text.find(kLine, file == std::string_view::npos ? text.size() : file);
+  if (line == std::string_view::npos) return "'" + std::string(record) + "'";
+  const auto name = text.substr(file + kFile.size(), line - file - kFile.size());
+  const auto digits = text.substr(line + kLine.size());
+  const auto number = digits.substr(0, digits.find_first_not_of("0123456789"));
+  return "'" + std::string(name) + "' (line " + std::string(number) + ")";
+}
+
+/// Loading errors whose cause is known: what LibTorch says, what stands before the name in
+/// question, and what it means.
+struct KnownCause {
+  std::string_view says, before_name, means;
+};
+constexpr std::array<KnownCause, 3> kMissing{{
+    {"Unknown builtin op: ", "Unknown builtin op: ", "the model uses the operator "},
+    {"Unknown type name", "__torch__.torch.classes.", "the model needs the custom class "},
+    {"cannot call a Class Namespace", "__torch__.torch.classes.",
+     "the model needs the custom class "},
+}};
+
+bool part_of_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':' || c == '.';
+}
+
+/// "the model uses the operator acme::gated, which …"; empty when the cause is not a known one.
+std::string known_cause(std::string_view text) {
+  for (const auto& k : kMissing) {
+    const auto at = text.find(k.before_name);
+    if (at == std::string_view::npos || text.find(k.says) == std::string_view::npos) continue;
+    auto name = text.substr(at + k.before_name.size());
+    const auto end = std::find_if_not(name.begin(), name.end(), part_of_name);
+    name = name.substr(0, static_cast<size_t>(end - name.begin()));
+    while (name.ends_with('.') || name.ends_with(':')) name.remove_suffix(1);
+    return std::string(k.means) + std::string(name) +
+           ", which this LibTorch does not have (it is an extension library's, or a newer torch's)";
+  }
+  return {};
+}
+
+/// LibTorch's checks of itself ask for a report to its authors; a forged file is no bug of theirs.
+std::string_view without_plea(std::string_view reason) {
+  constexpr std::string_view kPlea = "please report a bug to PyTorch.";
+  const auto plea = reason.find(kPlea);
+  if (plea == std::string_view::npos) return reason;
+  const auto said = trimmed(reason.substr(plea + kPlea.size()));
+  const auto failed = reason.substr(0, reason.find(" INTERNAL ASSERT FAILED"));
+  return said.empty() ? failed : said;
+}
+
+bool out_of_memory(std::string_view text) {
+  return text.find("std::bad_alloc") != std::string_view::npos ||
+         text.find("can't allocate memory") != std::string_view::npos;
+}
+
+constexpr const char* kOutOfMemory = "there is not enough memory";
+
+std::string text_of(const std::exception& error) {
+  const auto* e = dynamic_cast<const c10::Error*>(&error);
+  return e ? e->what_without_backtrace() : error.what();
+}
+
+}  // namespace
+
+std::string short_reason(std::string_view text) {
+  if (out_of_memory(text)) return kOutOfMemory;
+  auto line = without_class(after_program_text(text));
+  if (line.empty()) line = first_line(text);
+  line = without_plea(line.substr(0, line.find(" (Exception raised from")));
+  std::string out(line.substr(0, kMaxLength));
+  while (out.ends_with(':') || out.ends_with('.') || out.ends_with(' ')) out.pop_back();
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < ' ')
+      c = ' ';  // texts of the file must not steer a terminal
+  }
+  return out.empty() ? "no reason given" : out;
+}
+
+std::string short_reason(const std::exception& error) { return short_reason(text_of(error)); }
+
+void rethrow_as_bad_model(std::string_view record) {
+  try {
+    throw;
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& e) {
+    const auto text = text_of(e);
+    if (out_of_memory(text)) {
+      throw Error(TMETER_CANNOT_RUN,
+                  std::string(kOutOfMemory) + " to read '" + std::string(record) + "'");
+    }
+    const auto known = known_cause(text);
+    if (!known.empty()) throw Error(TMETER_BAD_MODEL, known);
+    throw Error(TMETER_BAD_MODEL, place_in_file(text, record) +
+                                      " cannot be read, the archive is damaged or of another "
+                                      "version: " +
+                                      short_reason(text));
+  }
+}
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,147 @@
+// Picking elements: index, embedding, search, and the operators whose result size depends on
+// values.
+//
+// For the last kind the answer is the upper bound (every element counts); unique values, which
+// steer loops more often than they are computed with, are taken for one. Either is said in the
+// report.
+#include "operators/evaluation_state.hpp"
+#include "operators/meta_kernels/registry.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+void index_select(KernelCall& call) {
+  const auto x = call.tensor("self"), index = call.tensor("index");
+  auto out = x.sizes().vec();
+  if (!out.empty()) out[static_cast<size_t>(wrap(call.integer("dim"), x.dim()))] = index.numel();
+  call.give(like(x, out));
+}
+
+void take(KernelCall& call) { call.give(like(call.tensor("self"), call.tensor("index").sizes())); }
+
+// weight [V, D], indices [n], offsets [bags (+ 1)] → (output [bags, D], offset2bag, bag_size,
+// max_indices) mode: 0 sum, 1 mean, 2 max. The last three are for the backward pass; sizes as on
+// the CPU.
+void embedding_bag(KernelCall& call) {
+  const auto weight = call.tensor("weight"), indices = call.tensor("indices"),
+             offsets = call.tensor("offsets");
+  const int64_t bags = offsets.size(0) - (call.boolean("include_last_offset") ? 1 : 0);
+  const int64_t mode = call.integer("mode");
+  call.give(like(weight, {bags, weight.size(1)}));
+  call.give(like(offsets, {mode == 0 ? 0 : indices.size(0)}));
+  call.give(like(offsets, {bags}));
+  call.give(mode == 2 ? like(offsets, {bags, weight.size(1)}) : like(offsets, {bags}));
+}
+
+void bucketize(KernelCall& call) {
+  call.give(same(call.tensor("self"), call.boolean("out_int32") ? at::kInt : at::kLong));
+}
+void bucketize_scalar(KernelCall& call) {
+  call.give(like(call.tensor("boundaries"), {}, call.boolean("out_int32") ? at::kInt : at::kLong));
+}
+void searchsorted_scalar(KernelCall& call) {
+  call.give(
+      like(call.tensor("sorted_sequence"), {}, call.boolean("out_int32") ? at::kInt : at::kLong));
+}
+
+void histc(KernelCall& call) { call.give(like(call.tensor("self"), {call.integer("bins")})); }
+
+void multinomial(KernelCall& call) {
+  auto out = call.tensor("self").sizes().vec();
+  out.back() = call.integer("num_samples");
+  call.give(like(call.tensor("self"), out, at::kLong));
+}
+
+// --- upper bounds --------------------------------------------------------------------------------
+
+void nonzero(KernelCall& call) {
+  const auto x = call.tensor("self");
+  evaluation_state().assumed = Assumption::kLargest;
+  call.give(like(x, {x.numel(), x.dim()}, at::kLong));
+}
+
+void masked_select(KernelCall& call) {
+  const auto x = call.tensor("self");
+  const auto dims = at::infer_size(x.sizes(), call.tensor("mask").sizes());
+  evaluation_state().assumed = Assumption::kLargest;
+  call.give(like(x, {c10::multiply_integers(dims)}));
+}
+
+/// (unique values, inverse, counts), of one value
+void give_unique(KernelCall& call, const Dims& values, const Dims& inverse) {
+  const auto x = call.tensor("self");
+  evaluation_state().assumed = Assumption::kOneValue;
+  call.give(like(x, values));
+  call.give(like(x, inverse, at::kLong));
+  call.give(like(x, {1}, at::kLong));
+}
+void unique(KernelCall& call) { give_unique(call, {1}, call.tensor("self").sizes().vec()); }
+void unique_in_two(KernelCall& call) {
+  unique(call);
+  call.results().pop_back();
+}
+void unique_along(KernelCall& call) {
+  const auto x = call.tensor("self");
+  const auto dim = static_cast<size_t>(wrap(call.integer("dim"), x.dim()));
+  auto values = x.sizes().vec();
+  const Dims inverse{values[dim]};
+  values[dim] = 1;
+  give_unique(call, values, inverse);
+}
+
+void nms(KernelCall& call) {
+  const auto boxes = call.tensor("dets");
+  evaluation_state().assumed = Assumption::kLargest;
+  call.give(like(boxes, {boxes.size(0)}, at::kLong));
+}
+
+// --- values that cannot be known -----------------------------------------------------------------
+
+void equal(KernelCall& call) {
+  if (evaluation_state().model_is_running) throw DataDependent("needs values that depend on weights or inputs");
+  call.answer(call.tensor("self").is_same(call.tensor("other")));
+}
+
+void needs_value(KernelCall&) {
+  throw DataDependent("needs a value that depends on weights or inputs");
+}
+
+/// A value that only sizes and arithmetic depend on (torchscript/run/decisions.hpp) is taken for 1.
+void local_scalar(KernelCall& call) {
+  if (evaluation_state().next_value_decides) needs_value(call);
+  const auto dtype = call.tensor("self").scalar_type();
+  evaluation_state().assumed = Assumption::kNumberOne;
+  if (dtype == at::kBool) return call.answer(at::Scalar(true));
+  call.answer(at::isFloatingType(dtype) ? at::Scalar(1.0) : at::Scalar(int64_t{1}));
+}
+
+constexpr KernelEntry kIndexingTable[] = {
+    {"aten::index_select", index_select},
+    {"aten::take", take},
+    {"aten::_embedding_bag", embedding_bag},
+    {"aten::_embedding_bag_forward_only", embedding_bag},
+    {"aten::bucketize.Tensor", bucketize},
+    {"aten::bucketize.Scalar", bucketize_scalar},
+    {"aten::searchsorted.Tensor", bucketize},
+    {"aten::searchsorted.Scalar", searchsorted_scalar},
+    {"aten::histc", histc},
+    {"aten::multinomial", multinomial},
+    {"aten::nonzero", nonzero},
+    {"aten::masked_select", masked_select},
+    {"aten::_unique", unique_in_two},
+    {"aten::_unique2", unique},
+    {"aten::unique_consecutive", unique},
+    {"aten::unique_dim", unique_along},
+    {"aten::unique_dim_consecutive", unique_along},
+    {"torchvision::nms", nms},
+    {"aten::_local_scalar_dense", local_scalar},
+    {"aten::equal", equal},
+    {"aten::bincount", needs_value},
+    {"aten::repeat_interleave.Tensor", needs_value},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> indexing_kernels() { return kIndexingTable; }
+
+}  // namespace tmeter::torch_backend

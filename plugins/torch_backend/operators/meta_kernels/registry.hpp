@@ -1,0 +1,92 @@
+// Meta kernels LibTorch lacks in C++ (Python has them in torch/_meta_registrations.py).
+//
+// A kernel reads its arguments by schema name and answers with meta tensors. It is written once,
+// for the functional form; the in-place and out= forms follow from it. Kernels are boxed, so that
+// one source fits LibTorch 2.6 to 2.15, and each is registered only where LibTorch has none.
+//
+//   void relu(KernelCall& call) { call.give(at::empty_like(call.tensor("self"))); }
+//   constexpr KernelEntry kTable[] = {{"aten::relu", relu}};
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "operators/libtorch.hpp"
+
+namespace tmeter::torch_backend {
+
+using Dims = std::vector<int64_t>;
+
+class KernelCall {
+ public:
+  KernelCall(const c10::FunctionSchema& schema, const torch::jit::Stack& args)
+      : schema_(schema), args_(args) {}
+
+  bool has(std::string_view name) const;  // present and not None
+  const c10::IValue& value(std::string_view name) const;
+  at::Tensor tensor(std::string_view name) const { return value(name).toTensor(); }
+  int64_t integer(std::string_view name) const { return value(name).toInt(); }
+  bool boolean(std::string_view name) const { return value(name).toBool(); }
+  Dims ints(std::string_view name) const { return value(name).toIntVector(); }
+  /// A list of ints with one value per spatial dim: a single one counts for all.
+  Dims ints(std::string_view name, size_t count) const;
+  std::optional<at::ScalarType> dtype(std::string_view name) const;
+
+  void give(const at::Tensor& result) { results_.emplace_back(result); }
+  void answer(const c10::IValue& result) { results_.push_back(result); }
+  at::Tensor result(size_t i) const { return results_[i].toTensor(); }
+  torch::jit::Stack& results() { return results_; }
+
+ private:
+  const c10::FunctionSchema& schema_;
+  const torch::jit::Stack& args_;
+  torch::jit::Stack results_;
+};
+
+using Kernel = void (*)(KernelCall& call);
+
+struct KernelEntry {
+  const char* op;  // functional form: "aten::where.self"
+  Kernel kernel;
+  bool replaces_stub = false;  // LibTorch has a kernel, which fails without values
+};
+
+/// Registers every kernel of this folder with LibTorch for as long as it lives. Two plugins of one
+/// process have a copy of these kernels; each must meet its own, as the evaluator of the other one
+/// does not see their state (evaluation_state.hpp).
+class MetaKernels {
+ public:
+  MetaKernels();
+  ~MetaKernels();
+  MetaKernels(const MetaKernels&) = delete;
+  MetaKernels& operator=(const MetaKernels&) = delete;
+
+ private:
+  struct Registrations;
+  std::unique_ptr<Registrations> registrations_;
+};
+
+// The tables, one per file.
+std::span<const KernelEntry> attention_kernels();
+std::span<const KernelEntry> convolution_kernels();
+std::span<const KernelEntry> elementwise_kernels();
+std::span<const KernelEntry> indexing_kernels();
+std::span<const KernelEntry> linear_algebra_kernels();
+std::span<const KernelEntry> reduction_kernels();
+
+// Helpers of the kernels.
+inline at::Tensor like(const at::Tensor& t, at::IntArrayRef dims) {
+  return at::empty(dims, t.options());
+}
+inline at::Tensor like(const at::Tensor& t, at::IntArrayRef dims, at::ScalarType dtype) {
+  return at::empty(dims, t.options().dtype(dtype));
+}
+/// The same dims and memory format, another type.
+at::Tensor same(const at::Tensor& t, at::ScalarType dtype);
+/// Integers and bools become the default float type, as in every operator with real results.
+at::ScalarType float_type(const at::Tensor& t);
+int64_t wrap(int64_t dim, int64_t rank);
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,177 @@
+#include "operators/shape_rules.hpp"
+
+#include "operators/messages.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+/// An argument as a value of the query's builder.
+class Arguments {
+ public:
+  explicit Arguments(GraphBuilder builder) : builder_(builder) {}
+
+  GraphBuilder::Id add(const c10::IValue& v) {
+    if (v.isTensor()) return tensor(v.toTensor());
+    if (v.isInt()) return builder_.integer(v.toInt());
+    if (v.isDouble()) return builder_.real(v.toDouble());
+    if (v.isBool()) return builder_.boolean(v.toBool());
+    if (v.isString()) return builder_.text(v.toStringRef());
+    if (v.isNone()) return builder_.none();
+    std::vector<GraphBuilder::Id> items;
+    if (v.isTuple()) {
+      for (const auto& item : v.toTupleRef().elements()) items.push_back(add(item));
+      return builder_.list(items);
+    }
+    if (!v.isList()) return builder_.other(v.tagKind());
+    const auto list = v.toList();
+    for (size_t i = 0; i < list.size(); ++i) items.push_back(add(list.get(i)));
+    return builder_.list(items);
+  }
+
+ private:
+  GraphBuilder::Id tensor(const at::Tensor& t) {
+    if (!t.defined()) return builder_.none();
+    std::vector<tmeter_dim> dims;
+    for (const auto d : t.sizes()) dims.push_back(GraphBuilder::dim(d));
+    return builder_.tensor_value(DType(static_cast<int32_t>(t.scalar_type())), dims);
+  }
+
+  GraphBuilder builder_;
+};
+
+at::Tensor meta_tensor(const tmeter::Value& v, const std::string& whose) {
+  if (!v.is_tensor() || !v.dtype().known())
+    throw Error(TMETER_CANNOT_RUN, whose + " gives " +
+                                       (v.is_tensor() ? "a tensor of a type that LibTorch lacks"
+                                                      : "a list of something else than tensors"));
+  const auto shape = v.shape();
+  return at::empty(at::IntArrayRef(shape.begin(), shape.end()),
+                   at::dtype(static_cast<at::ScalarType>(v.dtype().id())).device(at::kMeta));
+}
+
+c10::IValue from_rule(const tmeter::Value& v, const std::string& whose) {
+  switch (v.kind()) {
+    case TMETER_VALUE_TENSOR:
+      return meta_tensor(v, whose);
+    case TMETER_VALUE_INT:
+      return v.as_int();
+    case TMETER_VALUE_FLOAT:
+      return v.as_float();
+    case TMETER_VALUE_BOOL:
+      return v.as_bool();
+    case TMETER_VALUE_LIST: {
+      c10::List<at::Tensor> list;
+      for (size_t i = 0; i < v.size(); ++i) list.push_back(meta_tensor(v[i], whose));
+      return list;
+    }
+    default:
+      return {};
+  }
+}
+
+/// The argument that a result is, `Tensor(a!) x … -> Tensor(a!)`; -1 when it is none.
+int argument_returned(const c10::FunctionSchema& schema, size_t result) {
+  const auto* alias = schema.returns()[result].alias_info();
+  if (!alias || !alias->isWrite()) return -1;
+  for (size_t i = 0; i < schema.arguments().size(); ++i) {
+    const auto* other = schema.arguments()[i].alias_info();
+    if (other && other->isWrite() && other->beforeSets() == alias->beforeSets())
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
+c10::IValue returned(const c10::IValue& argument, const c10::IValue& given, const std::string& whose,
+                     const std::string& name) {
+  const auto has = shape_text(argument), gives = shape_text(given);
+  if (has != gives)
+    throw Error(TMETER_CANNOT_RUN, whose + " gives " + gives + " as a result that its schema says is " +
+                                       name + ", which is " + has);
+  return argument;
+}
+
+bool is_of(const c10::IValue& v, const c10::TypePtr& type) {
+  switch (type->kind()) {
+    case c10::TypeKind::OptionalType:
+      return v.isNone() || is_of(v, type->expectRef<c10::OptionalType>().getElementType());
+    case c10::TypeKind::TensorType:
+      return v.isTensor();
+    case c10::TypeKind::ListType:
+      return v.isList();
+    case c10::TypeKind::IntType:
+    case c10::TypeKind::SymIntType:
+      return v.isInt();
+    case c10::TypeKind::FloatType:
+      return v.isDouble();
+    case c10::TypeKind::BoolType:
+      return v.isBool();
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+std::string shape_text(const c10::IValue& v) {
+  if (v.isInt()) return std::to_string(v.toInt());
+  if (!v.isTensor() && !v.isList()) return v.isNone() ? "nothing" : "a " + v.tagKind();
+  std::string out;
+  if (v.isTensor()) {
+    for (const auto d : v.toTensor().sizes()) out += (out.empty() ? "" : ", ") + std::to_string(d);
+    const auto type = static_cast<int32_t>(v.toTensor().scalar_type());
+    return std::string(DType(type).code()) + "[" + out + "]";
+  }
+  const auto list = v.toList();
+  for (size_t i = 0; i < list.size(); ++i)
+    out += (out.empty() ? "" : ", ") + shape_text(list.get(i));
+  return "(" + out + ")";
+}
+
+std::string rule_text(const std::string& op, const Rule& rule) {
+  return "the shape rule of plugin " + rule.plugin + " for " + op;
+}
+
+void require_types(const std::string& op, const Rule& rule,
+                   const std::vector<c10::IValue>& results) {
+  for (size_t i = 0; i < rule.schema.returns().size(); ++i) {
+    const auto type = rule.schema.returns()[i].real_type();
+    if (!is_of(results[i], type))
+      throw Error(TMETER_CANNOT_RUN, rule_text(op, rule) + " gives " + shape_text(results[i]) +
+                                         " where its schema says " + type->str());
+  }
+}
+
+std::optional<Rule> find_rule(const Call& call, const std::string& op) {
+  const auto found = ShapeQuery::find(call.handle(), op);
+  if (!found) return std::nullopt;
+  const std::string text(found->schema), plugin(found->plugin);
+  try {
+    Rule rule{torch::jit::parseSchema(text), plugin};
+    // Else the JIT takes no operator whose schema tells of memory.
+    rule.schema.setAliasAnalysis(c10::AliasAnalysisKind::FROM_SCHEMA);
+    return rule;
+  } catch (const std::exception& e) {
+    throw Error(TMETER_CANNOT_RUN, "the schema '" + text + "' of a shape rule of plugin " + plugin +
+                                       " cannot be read: " + short_reason(e));
+  }
+}
+
+std::vector<c10::IValue> results_by_rule(const Call& call, const std::string& op, const Rule& rule,
+                                         const torch::jit::Stack& args) {
+  ShapeQuery query(call.handle());
+  Arguments values(query.builder());
+  std::vector<tmeter_id> ids;
+  for (const auto& a : args) ids.push_back(values.add(a));
+  std::vector<c10::IValue> out;
+  for (const auto& r : query.infer(op, ids, rule.schema.returns().size())) {
+    auto given = from_rule(r, rule_text(op, rule));
+    const int i = argument_returned(rule.schema, out.size());
+    if (i >= 0 && static_cast<size_t>(i) < args.size() && !args[static_cast<size_t>(i)].isNone())
+      given = returned(args[static_cast<size_t>(i)], given, rule_text(op, rule),
+                       rule.schema.arguments()[static_cast<size_t>(i)].name());
+    out.push_back(std::move(given));
+  }
+  return out;
+}
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,34 @@
+// Operators that LibTorch lacks, by the shape rules of plugins.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operators/libtorch.hpp"
+
+namespace tmeter::torch_backend {
+
+struct Rule {
+  c10::FunctionSchema schema;
+  std::string plugin;  // id
+};
+
+/// The rule for "acme::gated_mlp" or "acme::gated_mlp.out", if a plugin has one. Throws Error when
+/// its schema cannot be read.
+std::optional<Rule> find_rule(const Call& call, const std::string& op);
+
+/// What the rule gives for a call with these arguments: an argument itself where the schema says that
+/// the result is one, else meta tensors. Throws ShapeRefused when it does not take them.
+std::vector<c10::IValue> results_by_rule(const Call& call, const std::string& op, const Rule& rule,
+                                         const torch::jit::Stack& args);
+
+/// Throws Error unless the results are of the types in the rule's schema.
+void require_types(const std::string& op, const Rule& rule, const std::vector<c10::IValue>& results);
+
+/// "f32[2, 8]", "7", "(f32[2], f32[3])"
+std::string shape_text(const c10::IValue& v);
+
+/// "the shape rule of plugin com.acme.layers for acme::gated_mlp"
+std::string rule_text(const std::string& op, const Rule& rule);
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,33 @@
+// The arguments a model is run with: given by the user, recorded in a trace, or inferred.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "operators/libtorch.hpp"
+#include "torchscript/load/model_file.hpp"
+
+namespace tmeter::torch_backend {
+
+struct ModelInput {
+  std::string name;    // as in forward's signature
+  std::string origin;  // "given", "recorded", "inferred", "default"
+  std::string text;    // as the user wrote it, for messages
+  c10::IValue value;
+};
+
+using InputSet = std::vector<ModelInput>;
+
+/// Sets to try in turn: one, or several when inputs had to be inferred. Throws TMETER_BAD_USAGE,
+/// with the signature and what to write, when there is none.
+std::vector<InputSet> input_sets(const ModelFile& file, const Request& request);
+
+/// "forward(images: Tensor, mask: Optional[Tensor] = None)"
+std::string signature(const c10::FunctionSchema& schema);
+
+/// "--input 1x4x224x224": what the user gave; empty when nothing was given.
+std::string given_text(const InputSet& inputs);
+
+/// "x=1x3x224x224 mask=1x128:i64": what was inferred.
+std::string inferred_text(const InputSet& inputs);
+
+}  // namespace tmeter::torch_backend

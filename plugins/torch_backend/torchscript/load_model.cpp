@@ -1,0 +1,151 @@
+#include "torchscript/load_model.hpp"
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "operators/meta_kernels/registry.hpp"
+#include "operators/operator_libraries.hpp"
+#include "operators/packed.hpp"
+#include "operators/threads.hpp"
+#include "operators/torch_version.hpp"
+#include "torchscript/input_inference/inputs.hpp"
+#include "torchscript/input_inference/report_failure.hpp"
+#include "torchscript/input_inference/search.hpp"
+#include "torchscript/load/module_tree.hpp"
+#include "torchscript/load/names.hpp"
+#include "torchscript/load/safety.hpp"
+#include "torchscript/load/warnings.hpp"
+#include "torchscript/loaded_model_state.hpp"
+#include "torchscript/primitives/guards.hpp"
+#include "torchscript/run/decisions.hpp"
+#include "torchscript/run/interpreter.hpp"
+#include "torchscript/run/real_values.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+void describe(const ModelFile& file, GraphBuilder& builder) {
+  const auto& archive = file.archive();
+  builder.property("name", last_part(plain_type_name(*file.root().type())));
+  builder.property("format", archive.traced() ? "TorchScript, traced" : "TorchScript, scripted");
+  builder.property("producer",
+                   "TorchScript file format " + std::to_string(archive.format_version()));
+}
+
+/// How long each step took, for -v.
+class Stopwatch {
+ public:
+  explicit Stopwatch(const Call& call) : call_(call) {}
+  void done(const std::string& step) {
+    const auto now = Clock::now();
+    const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now - last_).count();
+    call_.debug(step + ": " + std::to_string(us) + " us");
+    last_ = now;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const Call& call_;
+  Clock::time_point last_ = Clock::now();
+};
+
+/// Runs the model and records it.
+struct Loading {
+  const ModelFile& file;
+  const ModuleTree& tree;
+  GraphBuilder& builder;
+  Call& call;
+  Limits& limits;
+  MemoryLimit& memory;
+  LoadedModelState& state;
+  int64_t value_threads;  // of a run with values, where sizes follow data; 0: no such run
+
+  void run(const std::vector<InputSet>& sets, bool may_ask) const {
+    ForeignOperators foreign(file.declarations(), call);
+    const auto chosen = choose(sets, file, tree, foreign, limits, call, may_ask || value_threads > 0);
+    if (chosen.undecided) {
+      run_with_values(chosen, undecided_text(*chosen.undecided), foreign);
+    } else if (value_threads > 0 && !chosen.assumed.empty() &&
+               RealValues(file).missing_weight().empty()) {
+      run_with_values(chosen, "the size of the result of " + chosen.assumed + " depends on data",
+                      foreign);
+    } else {
+      record(chosen.inputs, foreign, nullptr);
+    }
+  }
+
+  /// Other inputs may lead the program another way than the recorded one.
+  void keep_inputs(const InputSet& inputs, RealValues& values) const {
+    for (const auto& i : inputs) {
+      for_each_tensor(i.value,
+                      [&](const at::Tensor& t) { state.inputs.push_back(values.of(t).clone()); });
+    }
+  }
+
+  void record(const InputSet& inputs, ForeignOperators& foreign, RealValues* values) const {
+    Recorder recorder(builder, tree, call, state);
+    for (const auto& i : inputs) {
+      if (!i.value.isNone()) recorder.input(i.name, i.origin, i.value);
+    }
+    Run run(tree, &builder, &recorder, foreign, limits, values);
+    if (!run.forward(file.root(), values_of(inputs))) report_failure(run.failure(), inputs);
+    recorder.output(run.result());
+  }
+
+  /// Where the program goes depends on data: once with the weights of the file, on the CPU.
+  void run_with_values(const Chosen& chosen, const std::string& why,
+                       ForeignOperators& foreign) const {
+    RealValues values(file);
+    const auto missing = values.missing_weight();
+    if (!missing.empty()) report_undecided(*chosen.undecided, missing);
+    // Sums round differently on another number of threads, and decisions may follow from them.
+    const auto wanted =
+        value_threads > 0 ? static_cast<unsigned>(value_threads) : std::thread::hardware_concurrency();
+    at::set_num_threads(threads_that_start(wanted));
+    at::manual_seed(0);  // the same file gives the same report
+    memory.forget_peak();
+    keep_inputs(chosen.inputs, values);
+    record(chosen.inputs, foreign, &values);
+    builder.property("assumed", why);
+    call.warn("the model was run once with its real weights and made-up inputs (random numbers, " +
+              std::string("integers 0), because ") + why +
+              "; other inputs may take another way. Memory at most " +
+              std::to_string((memory.peak() >> 20) + 1) + " MiB");
+  }
+};
+
+}  // namespace
+
+void load_model(const Request& request, GraphBuilder& builder, Call& call) {
+  at::set_num_threads(1);  // operators on shapes are too small to be worth starting threads
+  note_untried_version(call);
+  auto& state = last_loaded_model();
+  state = {};
+  Stopwatch watch(call);
+  open_operator_libraries(call.option_text("op-library"));
+  const MetaKernels kernels;
+  register_quantized_factories();
+  guard_primitives();
+  watch.done("kernels registered");
+  const TrustPrimitives trust(request.trusted());
+  Limits limits(call, "torch-backend");
+  MemoryLimit memory(static_cast<uint64_t>(call.option_int("max-memory")) << 20);
+  const Warnings warnings(call);
+  const ModelFile file(request, call);
+  limits.rethrow();
+  watch.done("archive read");
+  if (!request.trusted()) check_operators(file);
+  check_tuples(file.code());
+  watch_loops(file.code());
+  const bool may_ask = mark_decisions(file.code());
+  describe(file, builder);
+  const auto tree = push_modules(file, builder);
+  watch.done("modules listed");
+
+  Loading{file, tree, builder, call, limits, memory, state, call.option_int("real-values")}.run(
+      input_sets(file, request), may_ask);
+  watch.done("model run");
+}
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,190 @@
+#include "torchscript/run/decisions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "operators/evaluation_state.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Use;
+using torch::jit::Value;
+namespace prim = torch::jit::prim;
+
+/// Operators that read one value out of a tensor.
+constexpr std::array<std::string_view, 8> kReadings{
+    "aten::item",           "aten::Int",         "aten::Float",         "aten::Bool",
+    "aten::ScalarImplicit", "aten::IntImplicit", "aten::FloatImplicit", "aten::ComplexImplicit"};
+
+/// Operators without any answer when values are missing.
+constexpr std::array<std::string_view, 6> kAsking{"aten::equal",    "aten::is_nonzero",
+                                                  "aten::allclose", "aten::bincount",
+                                                  "prim::tolist",   "aten::repeat_interleave"};
+
+/// What these answer does not depend on the value they are given.
+constexpr std::array<std::string_view, 5> kBlind{"aten::len", "aten::__is__", "aten::__isnot__",
+                                                 "prim::RaiseException", "aten::format"};
+
+template <size_t N>
+bool among(const std::array<std::string_view, N>& names, const Node& node) {
+  const std::string_view op = node.kind().toQualString();
+  return std::find(names.begin(), names.end(), op) != names.end();
+}
+
+bool reads_value(const Node& node) {
+  return among(kReadings, node) && !node.inputs().empty() &&
+         node.input(0)->type()->isSubtypeOf(*c10::TensorType::get());
+}
+
+torch::jit::Function* function_called(const Node& node) {
+  if (node.kind() == prim::CallMethod) {
+    const auto cls = node.input(0)->type()->cast<c10::ClassType>();
+    return cls ? cls->findMethod(node.s(torch::jit::attr::name)) : nullptr;
+  }
+  if (node.kind() != prim::CallFunction) return nullptr;
+  const auto type = node.input(0)->type()->cast<c10::FunctionType>();
+  return type ? type->function() : nullptr;
+}
+
+template <class F>
+void for_each_node(torch::jit::Block* block, const F& f) {
+  for (auto* node : block->nodes()) {
+    f(node);
+    for (auto* inner : node->blocks()) for_each_node(inner, f);
+  }
+}
+
+torch::jit::Graph* graph_of_function(torch::jit::Function* function) {
+  auto* graph_function = function ? torch::jit::tryToGraphFunction(*function) : nullptr;
+  return graph_function ? graph_function->graph().get() : nullptr;
+}
+
+class Decisions {
+ public:
+  explicit Decisions(const torch::jit::CompilationUnit& code) {
+    for (auto* function : code.get_functions()) {
+      auto* graph = graph_of_function(function);
+      if (!graph) continue;
+      graphs_.push_back(graph);
+      for_each_node(graph->block(), [&](Node* node) {
+        auto* callee = graph_of_function(function_called(*node));
+        if (callee) callers_[callee].push_back(node);
+      });
+    }
+  }
+
+  /// True when there is anything that asks for values.
+  bool mark(c10::Symbol symbol) {
+    bool asks = false;
+    std::vector<Node*> found;
+    for (auto* graph : graphs_) {
+      for_each_node(graph->block(), [&](Node* node) {
+        asks = asks || among(kAsking, *node);
+        if (reads_value(*node) && decides(node->output())) found.push_back(node);
+      });
+    }
+    for (auto* node : found) node->owningGraph()->create(symbol, {}, 0)->insertBefore(node);
+    return asks || !found.empty();
+  }
+
+ private:
+  /// Whether the value reaches a decision. Without recursion, as programs may be long; what was
+  /// found out of a value is kept, so that all readings together are followed once.
+  bool decides(const Value* start) {
+    std::vector<const Value*> found{start};
+    came_from_.clear();
+    came_from_[start] = nullptr;
+    for (size_t i = 0; i < found.size(); ++i) {
+      const auto* value = found[i];
+      next_.clear();
+      const bool here =
+          deciding_.contains(value) || std::any_of(value->uses().begin(), value->uses().end(),
+                                                   [&](const Use& use) { return follow(use); });
+      if (here) {
+        for (; value; value = came_from_[value]) deciding_.insert(value);
+        return true;
+      }
+      for (const auto* n : next_) {
+        if (!harmless_.contains(n) && came_from_.emplace(n, value).second) found.push_back(n);
+      }
+    }
+    harmless_.insert(found.begin(), found.end());
+    return false;
+  }
+
+  /// True when the use itself decides, else the values it leads to are added to next_.
+  bool follow(const Use& use) {
+    const auto* node = use.user;
+    if (node->kind() == prim::If || node->kind() == prim::SetAttr) return true;
+    if (node->kind() == prim::Loop) {
+      if (use.offset < 2) return true;
+      next_.push_back(node->blocks()[0]->inputs()[use.offset - 1]);
+      next_.push_back(node->outputs()[use.offset - 2]);
+      return false;
+    }
+    if (node->kind() == prim::Return) return follow_end_of_block(use);
+    if (const auto* callee = graph_of_function(function_called(*node))) {
+      const auto i = use.offset - (node->kind() == prim::CallFunction ? 1 : 0);
+      if (i < callee->inputs().size()) next_.push_back(callee->inputs()[i]);
+      return false;
+    }
+    if (among(kBlind, *node)) return false;
+    const bool appends = std::string_view(node->kind().toQualString()) == "aten::append";
+    if (appends && use.offset == 1) {
+      next_.push_back(node->input(0));
+      return false;
+    }
+    for (const auto* output : node->outputs()) {
+      const bool tensor = output->type()->isSubtypeOf(*c10::TensorType::get());
+      if (!tensor) next_.push_back(output);
+    }
+    return false;
+  }
+
+  bool follow_end_of_block(const Use& use) {
+    const auto* block = use.user->owningBlock();
+    const auto* owner = block->owningNode();
+    if (!owner) {
+      for (const auto* call : callers_[block->owningGraph()]) {
+        if (!call->outputs().empty()) next_.push_back(call->output(0));
+      }
+    } else if (owner->kind() != prim::Loop) {
+      if (use.offset < owner->outputs().size()) next_.push_back(owner->outputs()[use.offset]);
+    } else {
+      if (use.offset == 0) return true;
+      next_.push_back(block->inputs()[use.offset]);
+      next_.push_back(owner->outputs()[use.offset - 1]);
+    }
+    return false;
+  }
+
+  std::vector<torch::jit::Graph*> graphs_;
+  std::unordered_map<const torch::jit::Graph*, std::vector<const Node*>> callers_;
+  std::unordered_set<const Value*> deciding_, harmless_;      // what was found out
+  std::unordered_map<const Value*, const Value*> came_from_;  // of the values of one search
+  std::vector<const Value*> next_;
+};
+
+c10::Symbol mark_symbol() {
+  static const auto symbol = [] {
+    static const torch::jit::RegisterOperators registration({torch::jit::Operator(
+        "tmeter::decides() -> ()", [](torch::jit::Stack&) { evaluation_state().next_value_decides = true; },
+        c10::AliasAnalysisKind::CONSERVATIVE)});
+    return c10::Symbol::fromQualString("tmeter::decides");
+  }();
+  return symbol;
+}
+
+}  // namespace
+
+bool mark_decisions(const torch::jit::CompilationUnit& code) {
+  return Decisions(code).mark(mark_symbol());
+}
+
+}  // namespace tmeter::torch_backend

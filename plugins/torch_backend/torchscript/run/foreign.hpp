@@ -1,0 +1,39 @@
+// Results of operators whose library is not here: by the shape rule of a plugin, else by a guess
+// that has to fit the rest of the program.
+#pragma once
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "operators/libtorch.hpp"
+#include "torchscript/load/declarations.hpp"
+#include "operators/evaluator.hpp"
+
+namespace tmeter::torch_backend {
+
+class ForeignOperators final : public MissingOperators {
+ public:
+  ForeignOperators(const Declarations& declared, const Call& call);
+
+  bool contains(std::string_view op) const override { return declared_.contains(op); }
+  void execute(const c10::OperatorHandle& op, const OperatorInfo& info,
+               torch::jit::Stack& args) override;
+
+  /// How many combinations of guesses there are, at least one. The first is the likeliest.
+  size_t plans() const;
+  void use_plan(size_t i);
+  /// "acme::norm, acme::mlp": operators whose results are guessed; empty when there are none.
+  std::string guessed() const;
+  /// Warns once for each operator whose result is a guess.
+  void note(const OperatorInfo& info);
+
+ private:
+  const Declarations& declared_;
+  const Call& call_;
+  std::map<std::string, size_t, std::less<>> guess_;  // operator → index of its guess
+  std::set<std::string> noted_;
+};
+
+}  // namespace tmeter::torch_backend

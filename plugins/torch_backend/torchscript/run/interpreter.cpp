@@ -1,0 +1,234 @@
+#include "torchscript/run/interpreter.hpp"
+
+#include <functional>
+#include <memory>
+
+#include "operators/messages.hpp"
+#include "torchscript/load/names.hpp"
+#include "torchscript/primitives/operand_checks.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+using torch::jit::Stack;
+
+// LibTorch's callbacks are plain functions; this tells them whose run it is.
+Run*& current_run() {
+  thread_local Run* run = nullptr;
+  return run;
+}
+
+std::unique_ptr<at::ObserverContext> on_enter(const at::RecordFunction& function) {
+  if (current_run()) current_run()->on_enter(function);
+  return nullptr;
+}
+
+void on_leave(const at::RecordFunction&, at::ObserverContext*) {
+  if (current_run()) current_run()->on_leave();
+}
+
+void on_tick(Stack&) {
+  if (auto* limits = Limits::current()) limits->count_round();
+}
+
+void on_call(Stack&) {
+  if (auto* limits = Limits::current()) limits->count_call();
+}
+
+/// An operator without arguments that calls back.
+c10::Symbol own_operator(const char* name, void (*function)(Stack&)) {
+  // Never destroyed: programs point at it.
+  new torch::jit::RegisterOperators({torch::jit::Operator(std::string(name) + "() -> ()", function,
+                                                          c10::AliasAnalysisKind::CONSERVATIVE)});
+  return c10::Symbol::fromQualString(name);
+}
+
+c10::Symbol printed_operator() {
+  static const auto symbol = [] {
+    new torch::jit::RegisterOperators({torch::jit::Operator(
+        "tmeter::printed(t x) -> ()",
+        [](Stack& stack) {
+          check_printed(Operands(&stack.back(), 1));
+          stack.pop_back();
+        },
+        c10::AliasAnalysisKind::CONSERVATIVE)});
+    return c10::Symbol::fromQualString("tmeter::printed");
+  }();
+  return symbol;
+}
+
+/// Formatting is an instruction of the interpreter's, not an operator that could be replaced.
+void check_formatted(torch::jit::Graph& graph, torch::jit::Node* node) {
+  const std::string_view op = node->kind().toQualString();
+  if (op != "aten::format" && op != "aten::percentFormat") return;
+  for (auto* input : node->inputs())
+    graph.create(printed_operator(), {input}, 0)->insertBefore(node);
+}
+
+void add_ticks(torch::jit::Graph& graph, torch::jit::Block* block) {
+  static const auto tick = own_operator("tmeter::tick", on_tick);
+  for (auto* node : block->nodes()) {
+    for (auto* inner : node->blocks()) add_ticks(graph, inner);
+    check_formatted(graph, node);
+    if (node->kind() != torch::jit::prim::Loop) continue;
+    node->blocks()[0]->prependNode(graph.create(tick, {}, 0));
+  }
+}
+
+void add_call(torch::jit::Graph& graph) {
+  static const auto call = own_operator("tmeter::call", on_call);
+  graph.block()->prependNode(graph.create(call, {}, 0));
+}
+
+/// The interpreter as it is needed here: functions stay functions, nothing is fused or specialised.
+class PlainInterpreter {
+ public:
+  PlainInterpreter()
+      : profiling_(torch::jit::getProfilingMode()), executor_(torch::jit::getExecutorMode()) {
+    torch::jit::getProfilingMode() = false;
+    torch::jit::getExecutorMode() = false;
+  }
+  ~PlainInterpreter() {
+    torch::jit::getProfilingMode() = profiling_;
+    torch::jit::getExecutorMode() = executor_;
+  }
+
+ private:
+  bool profiling_, executor_;
+  torch::jit::GraphOptimizerEnabledGuard optimizer_{false};
+  c10::InferenceMode inference_;
+};
+
+class FunctionCallbacks {
+ public:
+  FunctionCallbacks()
+      : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(on_enter, on_leave)
+                                               .needsInputs(true)
+                                               .scopes({at::RecordScope::TORCHSCRIPT_FUNCTION}))) {}
+  ~FunctionCallbacks() { at::removeCallback(handle_); }
+
+ private:
+  at::CallbackHandle handle_;
+};
+
+class CurrentRun {
+ public:
+  explicit CurrentRun(Run* run) {
+    current_run() = run;
+    evaluation_state().model_is_running = true;
+  }
+  ~CurrentRun() {
+    current_run() = nullptr;
+    evaluation_state().model_is_running = false;
+  }
+};
+
+}  // namespace
+
+void watch_loops(const torch::jit::CompilationUnit& code) {
+  for (auto* function : code.get_functions()) {
+    auto* graph_function = torch::jit::tryToGraphFunction(*function);
+    if (!graph_function) continue;
+    auto& graph = *graph_function->graph();
+    add_ticks(graph, graph.block());
+    add_call(graph);
+  }
+}
+
+bool Run::forward(const torch::jit::Module& root, std::vector<c10::IValue> inputs) {
+  limits_.begin_run();
+  const PlainInterpreter plain;
+  const FunctionCallbacks callbacks;
+  const CurrentRun current(this);
+  const OperatorMode mode(*this);
+  try {
+    const auto at_once = [](const std::function<void()>& task) { task(); };
+    const auto future = root.get_method("forward").run_async(std::move(inputs), {}, at_once);
+    future->waitAndThrow();
+    result_ = future->value();
+    return true;
+  } catch (const std::exception& e) {
+    if (!failed_) keep_stop();
+    if (!failed_) fail(nullptr, {}, short_reason(e));
+    return false;
+  }
+}
+
+/// The interpreter told of it in its own words, see Limits::stop.
+void Run::keep_stop() {
+  try {
+    limits_.rethrow();
+  } catch (...) {
+    failure_.own = std::current_exception();
+    failed_ = true;
+  }
+}
+
+namespace {
+
+/// How many values the arguments are, lists counted by their items.
+size_t items_of(const Stack& args) {
+  size_t items = 0;
+  for (const auto& a : args) items += a.isList() ? a.toListRef().size() : 1;
+  return items;
+}
+
+}  // namespace
+
+void Run::on_operator(const c10::OperatorHandle& op, Stack& stack) {
+  const auto& info = evaluator_.info(op);
+  Stack args;
+  try {
+    limits_.at(info.name, calls_.path());
+    args.assign(stack.end() - static_cast<ptrdiff_t>(info.args.size()), stack.end());
+    limits_.count_operator(items_of(args));
+    if (info.name == "aten::_print") return torch::jit::drop(stack, info.args.size());
+    evaluator_.execute(op, stack);
+    evaluation_state().next_value_decides = false;
+    if (evaluator_.assumed() != Assumption::kNone && assumed_.empty())
+      assumed_ = info.full_name() + (calls_.path().empty() ? "" : " in " + calls_.path());
+    if (!recorder_) return;
+    recorder_->node(info, args, torch::jit::last(stack, info.results), calls_.current());
+    recorder_->assumed(evaluator_.assumed(), info, calls_.path());
+    foreign_.note(info);
+  } catch (const Error&) {
+    if (!failed_) failure_.own = std::current_exception();
+    failed_ = true;
+    throw;
+  } catch (const TooMuch& e) {
+    const auto& path = calls_.path();
+    if (!failed_) {
+      failure_.own = std::make_exception_ptr(
+          Error(TMETER_CANNOT_RUN,
+                (path.empty() ? info.name : path + " (" + info.name + ")") + " " + e.what()));
+    }
+    failed_ = true;
+    throw;
+  } catch (const DataDependent& e) {
+    fail(&info, std::move(args), e.what());
+    failure_.data_dependent = true;
+    throw;
+  } catch (const std::exception& e) {
+    fail(&info, std::move(args), short_reason(e));
+    throw;
+  }
+}
+
+void Run::on_enter(const at::RecordFunction& function) {
+  const auto inputs = function.inputs();
+  const bool method = !inputs.empty() && inputs[0].isObject();
+  calls_.enter(method ? inputs[0].toObject().get() : nullptr, function.name());
+}
+
+void Run::fail(const OperatorInfo* op, Stack args, std::string reason) {
+  if (failed_) return;
+  failed_ = true;
+  failure_.module = calls_.path();
+  failure_.reason = std::move(reason);
+  failure_.args = std::move(args);
+  if (!op) return;
+  failure_.op = op->name;
+  for (const auto& a : op->args) failure_.arg_names.push_back(a.name);
+}
+
+}  // namespace tmeter::torch_backend

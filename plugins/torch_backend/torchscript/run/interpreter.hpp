@@ -1,0 +1,64 @@
+// Runs a model under LibTorch's own TorchScript interpreter and intercepts every operator. Everything
+// happens in the calling thread, forked tasks included.
+#pragma once
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "operators/evaluator.hpp"
+#include "operators/failure.hpp"
+#include "operators/libtorch.hpp"
+#include "torchscript/load/module_tree.hpp"
+#include "torchscript/load/operator_mode.hpp"
+#include "torchscript/run/call_stack.hpp"
+#include "torchscript/run/foreign.hpp"
+#include "operators/limits.hpp"
+#include "torchscript/run/recorder.hpp"
+
+namespace tmeter::torch_backend {
+
+class Run final : private OperatorObserver {
+ public:
+  /// `recorder` and `builder` null: a trial, nothing is recorded.
+  /// `values` null: a run on shapes; else a run with real weights.
+  Run(const ModuleTree& tree, GraphBuilder* builder, Recorder* recorder, ForeignOperators& foreign,
+      Limits& limits, TensorValues* values = nullptr)
+      : limits_(limits),
+        recorder_(recorder),
+        foreign_(foreign),
+        calls_(tree, builder),
+        evaluator_(&foreign, values) {}
+
+  /// Calls forward. False: see failure().
+  bool forward(const torch::jit::Module& root, std::vector<c10::IValue> inputs);
+
+  const c10::IValue& result() const { return result_; }
+  const Failure& failure() const { return failure_; }
+  /// "aten::nonzero in rpn": the first operator whose result's size was assumed; empty when none was.
+  const std::string& assumed() const { return assumed_; }
+
+  // LibTorch calls these when a function of the program begins and ends.
+  void on_enter(const at::RecordFunction& function);
+  void on_leave() { calls_.leave(); }
+
+ private:
+  void on_operator(const c10::OperatorHandle& op, torch::jit::Stack& stack) override;
+  void keep_stop();
+  void fail(const OperatorInfo* op, torch::jit::Stack args, std::string reason);
+
+  Limits& limits_;
+  Recorder* recorder_;
+  ForeignOperators& foreign_;
+  CallStack calls_;
+  Evaluator evaluator_;
+  c10::IValue result_;
+  std::string assumed_;
+  Failure failure_;
+  bool failed_ = false;
+};
+
+/// Once per process and model: makes loops and functions of the model's code report to the limits,
+/// so that what runs without operators ends, too.
+void watch_loops(const torch::jit::CompilationUnit& code);
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,83 @@
+"""What a repository gets: the action's script, annotations, summary and comment of a pull request of a fork, and the hook."""
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from support import MODELS, SOURCE, TMETER, CliTest
+
+SCRIPT = SOURCE / ".github" / "budget.sh"
+BUDGET = '[[budget]]\nmodel = "net.pt2"\nassert = ["params <= 4M"]\nreport = "net.json"\nslack = "1%"\n'
+
+
+class RepositoryTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.programs = self.folder / "bin"
+        self.programs.mkdir()
+        (self.programs / "tmeter").symlink_to(pathlib.Path(TMETER).resolve())
+        self.environment = {
+            **os.environ, "PATH": f"{self.programs}:{os.environ['PATH']}", "TMETER_PLUGIN_PATH": "",
+            "XDG_DATA_HOME": "/nonexistent", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b",
+            "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
+
+    def sh(self, line, cwd, status=0, **env):
+        done = subprocess.run(["bash", "-euc", line], cwd=cwd, env={**self.environment, **env}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, f"{line}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def test_a_pull_request_of_a_fork(self):
+        base, fork = self.folder / "base", self.folder / "fork"
+        base.mkdir()
+        shutil.copy(MODELS / "gpt2_like.pt2", base / "net.pt2")
+        (base / "tmeter.toml").write_text(BUDGET)
+        # 3,448,320 parameters, 1 % of slack: 3.4828… M.
+        self.sh("git init -q -b main && tmeter budget --update && git add -A && git commit -qm first", base)
+        self.assertIn("params <= 3.483M", (base / "tmeter.toml").read_text())
+        self.sh(f"git clone -q {base} {fork}", self.folder)
+        shutil.copy(MODELS / "vit_b_16.pt2", fork / "net.pt2")
+        self.sh("git commit -qam larger", fork)
+        summary, comment = self.folder / "summary.md", self.folder / "comment"
+        # Neither token nor network: the script has the checkout alone.
+        said = self.sh(str(SCRIPT), fork, status=3, GITHUB_STEP_SUMMARY=str(summary), COMMENT=str(comment))
+        annotation = next(line for line in said.splitlines() if line.startswith("::"))
+        self.assertRegex(annotation, r"^::error file=tmeter\.toml,line=1,title=net\.pt2::params <= 3\.483M: params is \d+; moved most: ")
+        self.assertIn("### tmeter: over budget", summary.read_text())
+        self.assertIn("| ❌ | net.pt2 | params &#60;= 3.483M |", summary.read_text())
+        self.assertEqual((comment / "comment.md").read_text(), summary.read_text())
+        self.assertEqual((comment / "status").read_text(), "3\n")
+        summary.unlink()
+        self.sh(str(SCRIPT), base, GITHUB_STEP_SUMMARY=str(summary))
+        self.assertIn("### tmeter: within budget", summary.read_text())
+
+    def test_names_cannot_write_commands_or_markup(self):
+        """A model's name is of whoever opened the pull request."""
+        shutil.copy(MODELS / "lstm.pt2", self.folder / "a%0A::warning,b:<img src=x>|`@all`.pt2")
+        (self.folder / "tmeter.toml").write_text(
+            '[[budget]]\nmodel = "a%0A::warning,b:<img src=x>|`@all`.pt2"\nassert = ["params <= 1"]\n')
+        summary = self.folder / "summary.md"
+        said = self.sh(str(SCRIPT), self.folder, status=3, GITHUB_STEP_SUMMARY=str(summary))
+        commands = [line for line in said.splitlines() if line.startswith("::")]
+        self.assertEqual(len(commands), 1)
+        self.assertIn("title=a%250A%3A%3Awarning%2Cb%3A<img src=x>|`@all`.pt2::params", commands[0])
+        row = summary.read_text().splitlines()[-1]
+        self.assertEqual((row.count("|"), row.count("<"), row.count("`"), row.count("@")), (5, 0, 0, 0), row)
+
+    def test_a_file_that_cannot_be_read(self):
+        (self.folder / "tmeter.toml").write_text("[[budget")
+        summary = self.folder / "summary.md"
+        self.sh(str(SCRIPT), self.folder, status=2, GITHUB_STEP_SUMMARY=str(summary))
+        self.assertIn("could not be checked (status 2)", summary.read_text())
+
+    @unittest.skipUnless(shutil.which("pre-commit"), "needs pre-commit")
+    def test_the_hook(self):
+        shutil.copy(MODELS / "lstm.pt2", self.folder / "net.pt2")
+        (self.folder / "tmeter.toml").write_text('[[budget]]\nmodel = "net.pt2"\nassert = ["params <= 1"]\n')
+        self.sh("git init -q && git add tmeter.toml net.pt2", self.folder)
+        said = self.sh(f"pre-commit try-repo {SOURCE} tmeter-budget --all-files || true", self.folder, PRE_COMMIT_HOME=str(self.folder / "c"))
+        self.assertIn("FAIL  net.pt2  params <= 1", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

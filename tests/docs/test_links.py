@@ -1,0 +1,52 @@
+"""Pages cite what is in the repository: links, their anchors, and paths in `code`."""
+import pathlib
+import re
+import subprocess
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+NOT_OURS = ("sdk/templates/", "tests/unit/reports/golden/")  # of a project that `tmeter plugin new` makes; expected reports
+PAGES = [SOURCE / name for name in subprocess.run(["git", "-C", SOURCE, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+                                                  capture_output=True, text=True, check=True).stdout.split() if (SOURCE / name).exists() and not name.startswith(NOT_OURS)]
+LINK = re.compile(r"!?\[[^]]*\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^( *)```.*?^\1```", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"`([^`\n]+)`")
+ROOMS = ("apps/", "core/", "docs/", "plugins/", "sdk/", "tests/", ".ci/", ".dev/")
+HISTORY = ("CHANGELOG.md",)  # names files of its time
+
+
+def anchors(page):
+    """As GitHub makes them from headings."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+class Links(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        for page in PAGES:
+            text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+            for target in LINK.findall(text):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                name, _, anchor = target.partition("#")
+                file = (page.parent / name) if name else page
+                self.assertTrue(file.exists(), f"{page.relative_to(SOURCE)}: {target}")
+                if anchor and file.suffix == ".md":
+                    self.assertIn(anchor, anchors(file), f"{page.relative_to(SOURCE)}: {target}")
+
+    def test_paths_in_code_are_in_the_repository(self):
+        for page in PAGES:
+            name = str(page.relative_to(SOURCE))
+            if name in HISTORY:
+                continue
+            for code in CODE.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
+                path = re.split(r"[ :#,]", code)[0].rstrip("/")
+                if not path.startswith(ROOMS) or re.search(r"[<>{}…A-Z]{3,}|…", path):
+                    continue
+                found = list(SOURCE.glob(path)) if "*" in path else [SOURCE / path] if (SOURCE / path).exists() else []
+                self.assertTrue(found, f"{name}: `{code}` is not in the repository")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,60 @@
+"""./dev prose finds nothing in the rooms that are clean (prose_rooms.txt), and each of its phrases where it is written."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import prose  # noqa: E402
+
+# English that resembles a phrase of the table.
+RIGHT = [
+    "The report says what is counted.", "what is it good for?", "It shows what was found in the file.", "There is no such file.",
+    "The value is used to choose a loader.", "so many that it fails", "no more than two",
+    "names of the operators and those of modules", "a library asked for by name", "there is no operator without a handler",
+]
+
+
+class Phrases(unittest.TestCase):
+    def found(self, text, suffix=".md"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / f"file{suffix}"
+            path.write_text(text, encoding="utf-8")
+            return [(f.line, f.found) for f in prose.findings_in(path, path.name, prose.patterns())]
+
+    def test_each_is_found_in_its_example(self):
+        for pattern in prose.patterns():
+            with self.subTest(pattern.found.pattern):
+                self.assertTrue(pattern.found.search(f"# {pattern.example}."))
+
+    def test_plain_english_is_left_alone(self):
+        for sentence in RIGHT:
+            self.assertEqual(self.found(sentence + "\n"), [], sentence)
+
+    def test_where_it_looks(self):
+        told = [(2, "somebody")]
+        self.assertEqual(self.found("int a;\n// for somebody\nint somebody;\n", ".cpp"), told)
+        self.assertEqual(self.found('f();\nauto s = "x somebody";\n', ".hpp"), told)
+        self.assertEqual(self.found('somebody = 1\n"""For somebody."""\n', ".py"), told)
+        self.assertEqual(self.found("let somebody = 1;\n/* of somebody */\n", ".ts"), told)
+        self.assertEqual(self.found("set(somebody 1)\n# of somebody\n", ".cmake"), told)
+        self.assertEqual(self.found("```\nsomebody\n```\n`somebody`\n", ".md"), [])
+
+    def test_a_phrase_may_be_cut_by_the_end_of_a_line(self):
+        self.assertEqual(self.found("// a column on so\n// many threads\n", ".cpp"), [(1, "so many")])
+        self.assertEqual(self.found('f("on so "\n  "many threads");\n', ".cpp"), [(1, "so many")])
+        self.assertEqual(self.found("on so\n\nmany threads\n"), [])
+
+    def test_exceptions_name_places_that_are_there(self):
+        known = prose.patterns()
+        for name, phrase, why in prose.rows("prose_allowed.txt"):
+            self.assertTrue(why)
+            there = [f.found.lower() for f in prose.findings_in(prose.SOURCE / name, name, known)]
+            self.assertIn(phrase.lower(), there, f"{name}: remove the exception")
+
+    def test_the_clean_rooms(self):
+        self.assertEqual([str(finding) for finding in prose.findings()], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,65 @@
+"""Measuring from Python: the native program's runs of files and of live models."""
+
+import os
+import pathlib
+
+import pytest
+
+import tmeter
+
+torch = pytest.importorskip("torch")
+BUILT_WITH = (pathlib.Path(os.environ["BUILD"]) / "plugins/torch_backend/libtorch-version").read_text().strip()
+if torch.__version__.split("+")[0] != BUILT_WITH:
+    pytest.skip(f"tmeter has LibTorch {BUILT_WITH}, this is {torch.__version__}", allow_module_level=True)
+FIXTURES = pathlib.Path(os.environ["FIXTURES"])
+
+
+def net():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 8)).eval()
+
+
+def test_a_live_model_is_run_with_its_weights():
+    result = tmeter.analyze(net(), (4, 64), inference=True, run_for=0.2, threads=1)
+    assert result.infer_time > 0 and result.to_dict()["run"]["weights"] == "of the file"
+    assert result.to_dict()["run"]["threads"] in (1, "1")
+    assert result.macs == 4 * (64 * 128 + 128 * 8)
+    time = result.operators["op_time"] if "op_time" in result.operators else result.operators["time"]
+    assert (time.dropna() > 0).all()
+
+
+def test_a_model_without_weights_is_run_with_made_up_ones():
+    result = tmeter.analyze(net().to("meta"), (4, 64), inference=True, run_for=0.1)
+    assert result.infer_time > 0 and "random" in result.to_dict()["run"]["weights"]
+
+
+def test_a_file_and_its_outputs():
+    path = FIXTURES / "models/gpt2_like.pt2"
+    told = [
+        tmeter.analyze(
+            path, inference=True, run_for=0.1, seed=seed, options={"torch-backend.output-digest": True}
+        ).to_dict()["run"]["output.0"]
+        for seed in (0, 0, 1)
+    ]
+    assert told[0] == told[1] != told[2]  # the seed decides weights and inputs
+
+
+def test_a_profile():
+    result = tmeter.analyze(net(), (4, 64), profile=True, run_for=0.2)
+    assert result.infer_time > 0 and "org.tmeter.system" in {p["id"] for p in result.to_dict()["plugins"]}
+
+
+@pytest.mark.parametrize(
+    "said, words",
+    [
+        (dict(plugins="latency"), "add inference=True"),
+        (dict(device="cpu"), "device= goes with inference=True"),
+        (dict(run_for=3), "run_for= goes with inference=True"),
+        (dict(inference=True, device="tpu"), "tpu"),
+        (dict(inference=True, run_for=-1), "run_for="),
+    ],
+)
+def test_wrong_usage_in_words_of_python(said, words):
+    with pytest.raises(tmeter.Error, match=words) as told:
+        tmeter.analyze(FIXTURES / "models/gpt2_like.pt2", **said)
+    assert "--" not in str(told.value)
