@@ -62,7 +62,7 @@ void note_participant(std::string_view library, std::string_view id, bool asked)
 
 void leave_activity() {
   if (!shared) return;
-  // In the place of the other one, so that nothing leads there any more.
+  // Mapped at the address of the shared page, so that no pointer leads to the shared one.
   std::vector<std::byte> bytes(sizeof(Activity));
   std::memcpy(bytes.data(), static_cast<const void*>(shared), bytes.size());
   const void* page = mmap(shared, sizeof(Activity), PROT_READ | PROT_WRITE,

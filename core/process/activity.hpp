@@ -1,7 +1,7 @@
-// What the worker is doing just now: a page it shares with its supervisor, so that a crash, a kill
-// or a time-out can be told with the plugin, the callback and the node. Writing is a few copies of
-// short texts without a system call. Nothing in it is trusted: texts are cut and made printable
-// when they are told.
+// The worker's current activity, in a page shared with its supervisor: reports of a crash, a kill or a
+// time-out name the plugin, the callback and the node. Writing copies a few short texts and makes no
+// system call. The supervisor does not trust the page: it cuts texts and makes them printable before it
+// shows them.
 #pragma once
 #include <array>
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace tmeter::core {
 
-/// A text of at most N - 1 bytes; what is longer is cut.
+/// A text of at most N - 1 bytes; a longer one is cut.
 template <size_t N>
 class ShortText {
  public:
@@ -43,7 +43,7 @@ enum class Stage : int32_t { kStarting, kReading, kAnalysing, kWriting, kEnding 
 enum class OpenedFor : int32_t {
   kNo,
   kWanted,
-  kFound,  ///< nobody asked for it: it merely lies in a plugin folder
+  kFound,  ///< found in a plugin folder, not requested
 };
 
 /// One thread's.
@@ -118,7 +118,7 @@ class InsidePlugin {
 
  private:
   ActivitySlot& slot_;
-  /// The outer one's words: there are none where the host calls a plugin that no other has called.
+  /// The outer plugin's texts; absent where the host itself calls the plugin.
   struct Words {
     decltype(ActivitySlot::plugin) plugin;
     decltype(ActivitySlot::doing) doing;

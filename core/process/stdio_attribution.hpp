@@ -1,5 +1,5 @@
-// Whose the lines are that come from a worker's standard output and error: those of the plugin that
-// began last. Another one begins once what was printed before is read, so that each line is told
+// Attributes the lines that a worker prints to standard output and error to the plugin that started last.
+// Before another plugin starts, the supervisor reads all that was printed, so that each line is shown
 // with its plugin's name.
 #pragma once
 #include <string_view>
@@ -8,15 +8,15 @@
 
 namespace tmeter::core {
 
-/// The worker's side: the pipe's end that plugins print into; the supervisor reads the other. -1,
-/// as in the beginning: nobody does, and nothing is waited for.
+/// Worker: sets the end of the pipe that plugins print into; the supervisor reads the other end. -1, the
+/// initial value: there is no reader, and no wait.
 void set_stdio_pipe(int fd);
 
-/// The worker's side: from now on it is `plugin` that prints. Waits until the supervisor has read
-/// what was printed before; no longer than 200 ms, and never again when that was not enough.
+/// Worker: attributes later output to `plugin`. Waits until the supervisor has read the earlier output, for
+/// at most 200 ms; after one such time-out it does not wait again.
 void attribute_stdio_to(std::string_view plugin);
 
-/// The supervisor's side: while it lives, what is read is not yet told.
+/// Supervisor: while it lives, lines have been read that are not shown yet.
 class StdioAttribution {
  public:
   StdioAttribution() { activity().is_listening = true; }

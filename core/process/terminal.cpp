@@ -76,7 +76,7 @@ void Terminal::flush() {
     }
     pollfd ready{fd(), POLLOUT, 0};
     if (poll(&ready, 1, 0) == 0) return;
-    if (!writer_.flush()) return give_up();  // nobody hears it
+    if (!writer_.flush()) return give_up();  // the reader is gone
   }
 }
 

@@ -24,7 +24,7 @@ struct Excluded {
   bool asked = true;   // false: it merely lies in a plugin folder, which costs a note
 };
 
-/// How work ended: an exit status, and what is to be said of it (empty when it went well).
+/// How work ended: an exit status and a message, which is empty on success.
 struct Ending {
   int status = 0;
   std::string message;

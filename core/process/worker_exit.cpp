@@ -95,8 +95,8 @@ Ending own_end(const Activity& a, const WorkerEnd& end, bool ours) {
           {}};
 }
 
-/// A signal that some code of the process asked for some time ago, or that its limits bring about:
-/// what is at work when it comes has nothing to do with it.
+/// A signal from a timer that was set earlier, or from a resource limit: the plugin at work when it arrives
+/// is not its cause.
 bool comes_late(const WorkerEnd& end) {
   if (end.by != EndedBy::kItself || !WIFSIGNALED(end.wait_status)) return false;
   switch (WTERMSIG(end.wait_status)) {

@@ -75,7 +75,7 @@ Ending work_and_catch(Worker& worker, const Work& work) {
     return {e.exit_status(), e.what(), false,
             Excluded{e.plugin(), e.reason(), e.opened(), e.asked()}};
   } catch (const Error& e) {
-    // An assertion that does not hold is told by reports that are complete.
+    // Reports are complete although an assertion does not hold.
     return {e.exit_status(), e.what(), e.kind() == ErrorKind::kAssertion, {}};
   } catch (const std::bad_alloc&) {
     return {status(ErrorKind::kModel),
