@@ -42,7 +42,7 @@ Descriptor moved_away(Descriptor file) {
   return moved >= 0 ? Descriptor(moved) : std::move(file);
 }
 
-/// The place a link leads to. Whoever may write the folder of a link may change the plugin, too.
+/// The target of a link. A user who may write the folder of a link may replace the plugin, too.
 fs::path followed(const std::string& library, fs::path path) {
   for (int i = 0; i < kMostLinks; ++i) {
     struct stat info {};
@@ -68,7 +68,7 @@ void require_regular(const std::string& library, const struct stat& info) {
 
 PinnedLibrary::PinnedLibrary(const std::string& library)
     : path_(fs::absolute(library).lexically_normal().string()) {
-  // What is no file is not opened: a pipe would be waited for.
+  // Checked before it is opened: opening a pipe would wait for a writer.
   struct stat info {};
   if (stat(path_.c_str(), &info) != 0) refuse_unread(path_, errno);
   require_regular(path_, info);

@@ -85,8 +85,8 @@ struct RunContext {
   CallLog* log = nullptr;
   ResultsAccess* results = nullptr;
   const HardwareSource* hardware = nullptr;
-  const TensorBytes* tensors = nullptr;  // null: numbers inside tensors are not read
-  const Graph* graph = nullptr;          // null: there is none yet
+  const TensorBytes* tensors = nullptr;  // null: elements are not read
+  const Graph* graph = nullptr;          // null: not loaded yet
   RunsAccess* runs = nullptr;            // null: the model is not being run
 };
 

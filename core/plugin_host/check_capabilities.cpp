@@ -84,8 +84,8 @@ std::string words_of(std::string_view more) {
   return std::string(kLower) + std::string(kDigits) + std::string(more);
 }
 
-/// Rights that are optional and not known; those that are not optional are refused when the plugin is to
-/// run (core/process/sandbox.hpp).
+/// Notes unknown optional rights. Unknown mandatory rights are refused when the plugin is to run
+/// (core/process/sandbox.hpp).
 void note_rights(const PluginInstance& plugin, PluginCapabilities& o) {
   for (const auto& right : split(view(plugin.info().rights), " ")) {
     Rights unused;
@@ -107,7 +107,7 @@ bool is_in(const std::vector<std::string>& list, tmeter_str id) {
   return std::find(list.begin(), list.end(), view(id)) != list.end();
 }
 
-/// Nobody asks for the figures of a metric that is left out.
+/// Handlers of an omitted metric are omitted with it.
 void leave_out_handlers(PluginCapabilities& o) {
   if (o.left_out.empty()) return;
   const auto is_of_one = [&](const auto& h) { return is_in(o.left_out, h.metric); };

@@ -1,5 +1,5 @@
-// What a plugin offers, checked once when it is opened: callbacks that are not there, names that
-// cannot be, two of one kind. Whoever works with the tables later relies on it.
+// Checks a plugin's capability tables once, when it is opened: missing callbacks, invalid names,
+// duplicates. All later users of the tables rely on these checks.
 #pragma once
 #include "core/plugin_host/plugin_capabilities.hpp"
 

@@ -1,6 +1,6 @@
-// A plugin that no manifest describes is asked what it offers, in a process of its own that is in
-// the sandbox before the library is opened. What that process says is data, and not believed: it
-// is bounded and checked here, and once more when the plugin is opened to be used.
+// Describes a plugin without a manifest in a process of its own, which enters the sandbox before it opens
+// the library. Its answer is untrusted data: it is bounded and checked here, and again when the plugin is
+// opened for use.
 #pragma once
 #include <string>
 
@@ -10,10 +10,10 @@
 
 namespace tmeter::core {
 
-/// `library`: its path, under which it is told. `file`: the library, opened; null for one of
-/// tmeter's own folder. Throws PluginError when code of the plugin fails, ends or stalls that
-/// process, Error(kPlugin) when it is no plugin that can be used. Call it before the sandbox is
-/// entered and while there is one thread.
+/// `library`: its path, for messages. `file`: the opened library; null for a library of tmeter's own
+/// folder. Throws PluginError when code of the plugin fails, ends or stalls that process, Error(kPlugin)
+/// when the library is not a usable plugin. Call it before the sandbox is entered and while there is one
+/// thread.
 Manifest describe_in_subprocess(const std::string& library, const PinnedLibrary* file, OpenedFor opening);
 
 }  // namespace tmeter::core

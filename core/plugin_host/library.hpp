@@ -18,9 +18,9 @@ struct PluginLibrary {
   std::shared_ptr<TextStore> texts;  // what `info` refers to
 };
 
-/// A library to be opened, and what is known of it.
+/// A library to be opened.
 struct LibraryToOpen {
-  std::string path;                     ///< under which it is told
+  std::string path;                     ///< for messages
   const PinnedLibrary* file = nullptr;  ///< null: one of tmeter's own folder
   /// A manifest made from this very file says that it is a plugin, so its table of symbols need
   /// not be read before its constructors run.

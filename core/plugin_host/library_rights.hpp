@@ -1,4 +1,4 @@
-// What may be read so that a plugin can be opened in the sandbox.
+// The paths that must be readable so that a plugin can be opened in the sandbox.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
-// Whether a plugin has looked at more of the graph than the operator it was asked about: who made
-// its arguments, where it stands, what is stored where. What it says then need not hold for another
-// operator like it (core/analysis/signatures.hpp), whatever its handler promises.
+// Detects a handler that reads more of the graph than its operator: producers of arguments, module
+// calls, places of tensors. Its value then need not hold for another operator of the same signature
+// (core/analysis/signatures.hpp), whatever the handler promises.
 #pragma once
 #include <atomic>
 
@@ -11,7 +11,7 @@ inline std::atomic<bool> looked_beyond{false};
 
 inline void look_beyond() { looked_beyond.store(true, std::memory_order_relaxed); }
 
-/// Tells of what happens while it lives; what was looked at inside counts for what is around it.
+/// Watches while it lives. What an inner watch sees counts for the outer one, too.
 class BeyondWatch {
  public:
   BeyondWatch() : before_(looked()) { looked_beyond.store(false, std::memory_order_relaxed); }

@@ -1,6 +1,5 @@
-// What a plugin offers: its tables, copied once when it is opened. Whoever works with a plugin
-// looks here, never into the plugin's memory. Texts and lists are copies; functions and `user`
-// pointers are the plugin's.
+// A plugin's capability tables, copied once when it is opened. The host reads the copies, never the
+// plugin's memory. Texts and lists are copies, too; functions and `user` pointers are the plugin's.
 #pragma once
 #include <tmeter/abi/executor.h>
 #include <tmeter/abi/tmeter.h>

@@ -26,7 +26,7 @@ constexpr std::string_view kSuffix = ".tmeter", kManifestSuffix = ".tmeter.toml"
 fs::path install_prefix() {
   std::error_code failed;
   auto exe = fs::read_symlink("/proc/self/exe", failed);
-  // Without /proc what the kernel was asked to run, which may be a relative path or a link.
+  // Without /proc: the path of the execve call, which may be relative or a link.
   const auto* started_as = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   if (failed && started_as) exe = fs::canonical(started_as, failed);
   return failed ? fs::path("/usr/local") : exe.parent_path().parent_path();
@@ -35,7 +35,7 @@ fs::path install_prefix() {
 /// Where tmeter's own plugins lie.
 fs::path own_folder() { return install_prefix() / "lib/tmeter/plugins"; }
 
-/// The supervisor is told of code that is not tmeter's own before it runs.
+/// Records third-party code in the shared page before it runs.
 void note_code_of(const Plugin& p) {
   if (p.file) note_participant(p.library, p.manifest.id, true);
 }
@@ -232,7 +232,7 @@ bool Registry::could_not_be_opened(const Plugin& p) const {
   return e && !e->opened;
 }
 
-/// Known by its file name alone: whoever asks for it is told why it is not there.
+/// Known by its file name alone, so that a request for it can be answered with the reason.
 void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
   plugin->manifest.id = plugin->library;
   plugin->manifest.name = fs::path(plugin->library).stem().string();
@@ -241,7 +241,7 @@ void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
   add(std::move(plugin));
 }
 
-/// Of two with one id the first that can be used stays, and the user is told.
+/// Of two plugins with one id the first usable one stays; a note names both.
 void Registry::add(std::unique_ptr<Plugin> plugin) {
   if (const auto* e = exclusion(*plugin)) {
     plugin->failure = "plugin " + e->plugin + " " + e->reason;
@@ -414,7 +414,7 @@ bool Registry::any_has_metric(std::string_view metric) const {
          std::any_of(left_out_.begin(), left_out_.end(), has);
 }
 
-/// A handler for a metric that no plugin has would never be asked, and nobody would be told.
+/// Refuses a handler for a metric that no plugin has: it would never run.
 void Registry::require_known_metrics(const Plugin& p) const {
   const auto require = [&](std::string_view metric, const std::string& what) {
     if (any_has_metric(metric)) return;

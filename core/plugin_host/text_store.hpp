@@ -1,5 +1,5 @@
-// Copies of the texts in a plugin's tables: what has been checked stays as it was, whatever the
-// plugin does with its own memory. A plugin may build each text in the same buffer.
+// Copies of the texts in a plugin's tables. Checked texts must not change afterwards, and a plugin may
+// build each text in the same buffer.
 #pragma once
 #include <tmeter/abi/base.h>
 
