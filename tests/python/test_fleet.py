@@ -290,8 +290,8 @@ def with_index(folder, weights, **files):
 A, B = {"a": ([2], [1.0, 2.0])}, {"b": ([1], [3.0])}
 BAD_INDEXES = {
     "missing": (({"a": "a.safetensors", "b": "gone.safetensors", "c": "lost.safetensors"}), "2 shards are not there: gone.safetensors, lost"),
-    "no JSON": ("{", "this is no JSON"),
-    "deep": ("[" * 100_000, "this is no JSON"),
+    "no JSON": ("{", "not JSON"),
+    "deep": ("[" * 100_000, "not JSON"),
     "no map": ('{"metadata": 1}', "no 'weight_map'"),
     "a list": ("[]", "no 'weight_map'"),
     "elsewhere": ({"a": "../a.safetensors"}, "no plain file name"),

@@ -88,7 +88,7 @@ class ForeignOperators(CliTest):
         unknown = {o["op"]: o["count"] for o in document["coverage"]["unknown_ops"]}
         self.assertEqual(unknown, {"acme::norm": 2, "acme::gated_mlp": 1, "acme::split": 1, "acme::parts": 1})
         warnings = " ".join(document["warnings"])
-        self.assertIn("acme::norm is of a library that is not here", warnings)
+        self.assertIn("acme::norm is of a library that is not loaded", warnings)
 
     def test_a_guess_that_fits_is_found(self):
         """gate halves the last dim, which is not the likeliest guess."""
@@ -127,7 +127,7 @@ class Decisions(CliTest):
                             "--input", "100000x16", "--set", "torch-backend.max-memory=1")
 
     def test_without_weights_it_is_refused(self):
-        self.assert_refused(6, ["aten::item", "holds no weights"], MODELS / "branch.scripted.pt", "--input", "4x64")
+        self.assert_refused(6, ["aten::item", "has no weights"], MODELS / "branch.scripted.pt", "--input", "4x64")
 
 
 @unittest.skipUnless(HAVE_TORCH, "this build has no LibTorch")

@@ -1,5 +1,5 @@
 // The sections of a report that grow with the model: one row per input, module, operator and
-// tensor, written as they are made.
+// tensor.
 #pragma once
 #include <memory>
 #include <set>
@@ -49,7 +49,6 @@ class RowWriter {
   template <class Name, class At>
   void named_values(const Names& names, size_t count, Name&& name, At&& at, bool with_origin);
   void value_members(const tmeter::Value& value, bool with_origin);
-  void detail(std::string_view key, const Json& detail);
   /// Stays until the next one.
   bool is_new(std::string_view name);
   std::string_view key_of(std::string_view name, size_t position);
@@ -79,7 +78,7 @@ class RowWriter {
   std::vector<Level> branch_;           // from the root to the module being written
   std::vector<std::string_view> used_;  // names of the arguments or attributes written so far
   std::set<std::string_view> many_used_;  // the same, once there are many
-  std::string numbered_;                            // a key that is none of them
+  std::string numbered_;                            // a key that differs from them
   std::unique_ptr<Makers> makers_;                  // for many rows
 };
 

@@ -39,7 +39,7 @@ class Example:
 
 
 def example_of(model: nn.Module, inputs: Any) -> Example:
-    """Raises InputError when there are none, or they are not what forward takes."""
+    """Raises InputError without inputs, or if they do not fit forward."""
     if inputs is None:
         inputs = inputs_of_configuration(model)
     example = _example(model, inputs)
@@ -62,7 +62,7 @@ def _example(model: nn.Module, inputs: Any) -> Example:
 
 
 def _texts(model: nn.Module) -> set[str]:
-    """Parameters of forward that are texts, which are no shapes then."""
+    """Parameters of forward that are texts and must not be read as shapes."""
     try:
         parameters = inspect.signature(model.forward).parameters.values()
     except (TypeError, ValueError):
@@ -108,7 +108,7 @@ _TABLES = (nn.Embedding, nn.EmbeddingBag)
 
 
 def first_layer(model: nn.Module) -> nn.Module | None:
-    """The first module with parameters that is no container: a transformer's class token and positions
+    """The first module with parameters that is not a container: a transformer's class token and positions
     belong to the whole and say nothing of its inputs."""
 
     def is_layer(module: nn.Module) -> bool:

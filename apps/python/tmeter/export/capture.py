@@ -2,8 +2,8 @@
 what else it does (proxies, verification, serialization), which is most of its time.
 
 The program that comes out is the one torch.export's non-strict mode makes when no size is open: the
-same dispatch key, the same state. Whatever cannot be told apart with certainty raises `Unfit`, and
-torch.export is asked. Unlike it, what is recorded is what the model does when it is *not* exported,
+same dispatch key, the same state. An uncertain case raises `Unfit`, and
+torch.export is used. Unlike it, this records the model's behaviour when it is *not* exported,
 unless `exporting` is set, and what forward asks of small buffers is answered.
 """
 
@@ -66,7 +66,7 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
             if result is None:
                 raise
             if not isinstance(result, (torch.Tensor, tuple, list)):
-                return result  # reading a number is no operator of the model
+                return result  # reading a number is not an operator of the model
             if chosen is None:
                 result = self._fake(result)
         self._values.note(func, args, kwargs, result)
@@ -162,7 +162,7 @@ def _as_when_exporting(exporting: bool) -> Iterator[None]:
 
     grad = torch.is_grad_enabled()
     fused = torch.backends.mha.get_fastpath_enabled()
-    # What is compiled inside runs as it was written, and layers operator by operator.
+    # Compiled parts run as written, and layers operator by operator.
     eager = torch.compiler.set_stance("force_eager")
     with _ignore_backend_decomps(), exporting_flag(exporting), eager:
         try:

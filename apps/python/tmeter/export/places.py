@@ -15,7 +15,7 @@ def is_of_others(frame: Any) -> bool:
 
 
 def innermost(frame: Any) -> str:
-    """ "model.py:12"; empty: there is none."""
+    """ "model.py:12"; empty if unknown."""
     while frame is not None and not is_of_others(frame):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""

@@ -1,4 +1,4 @@
-"""Inputs that are no tensors: fixed, so that tensors alone are left to follow.
+"""Inputs other than tensors: fixed, so that tensors alone are left to follow.
 
 `use_cache=False`, None, numbers, texts, enums and configurations go to forward as they are. Containers that
 mix both (dicts, dataclasses, named tuples) are taken apart, and put together again inside.
@@ -94,7 +94,7 @@ def _only_tensors(value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[tuple[str, Any]] | None:
-    """What a container holds, by name; None: it is none."""
+    """The items of a container, by name; None for other values."""
     if isinstance(value, Mapping):
         return [(str(key), item) for key, item in value.items()]
     if isinstance(value, (list, tuple)):

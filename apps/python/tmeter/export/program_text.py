@@ -21,7 +21,7 @@ from .note import NOTE
 
 
 class Unfit(Exception):
-    """torch.export has to be asked: its program would have what this one cannot have."""
+    """torch.export is needed: its program can express what this one cannot."""
 
 
 # Numbers of torch/_export/serde/schema.py, which do not change.
@@ -185,7 +185,7 @@ class Program:
             elif kind != inspect.Parameter.VAR_POSITIONAL:
                 found.append((name, value))
         if not all(isinstance(value, torch.Tensor) for _, value in found):
-            raise Unfit("an input is no tensor")
+            raise Unfit("an input is not a tensor")
         for name, value in found:
             self._placeholder(value, name)
         return found

@@ -1,7 +1,7 @@
 """Values of small tensors, so that a model's own state can answer what its forward asks of it.
 
-A fake tensor has no numbers, but `if self.mask[i] > 0` on a small buffer has an answer all the same. What
-is done with small tensors is noted, and worked out for real in that order when somebody asks.
+A fake tensor has no numbers, but `if self.mask[i] > 0` on a small buffer has an answer all the same. Operations
+on small tensors are recorded, and executed in that order when a value is read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-#: Elements of a tensor that keeps its values: of buffers and what is made of them, and of parameters.
+#: Elements of a tensor that keeps its values: of buffers and tensors derived from them, and of parameters.
 KEPT, KEPT_PARAMETER = 65_536, 1_024
 
 _VALUE = "_tmeter_value"
@@ -61,7 +61,7 @@ class Values:
             return None
 
     def shape(self, operator: Any, args: Any) -> torch.Tensor | None:
-        """Of what is chosen by values that are known out of others; None: it is not known."""
+        """The shape of a selection by known values; None if not known."""
         if operator._schema.name not in _CHOOSING or not self._are_known(args[1:], {}):
             return None
         with _for_real():

@@ -325,7 +325,7 @@ def _device_of(model: nn.Module) -> torch.device:
 
 
 def _capture(task: Task) -> Exported:
-    """As the model is when nobody exports it; else, when that asks for data, as it is when exported."""
+    """The model as it behaves outside of an export; if that reads data, as it behaves inside one."""
     try:
         program = _captured(task, exporting=False)
     except Exception:
@@ -348,13 +348,13 @@ def _captured(task: Task, *, exporting: bool, known_inputs: bool = False) -> Pro
 
 
 def _compare_branches(task: Task) -> None:
-    """Whether the model multiplies the same when it is exported, as far as that can be told."""
+    """Whether the model multiplies the same when it is exported, as far as can be determined."""
     own = replace(task, notes=[])
     try:
         exported = _captured(own, exporting=True).products()
         eager = _captured(own, exporting=False, known_inputs=True).products()
     except Exception:
-        return  # what it does otherwise depends on data that nobody has
+        return  # its other branch depends on missing data
     found = difference(eager, exported)
     if found is not None:
         task.assumed.append(
@@ -420,7 +420,7 @@ def _runnable(task: Task) -> tuple[nn.Module, Example]:
 
 
 def _places_that_read_data(task: Task) -> list[str]:
-    """In a run of its own: the tracer loses track of tensors while somebody looks on."""
+    """In a run of its own: the tracer loses track of tensors while they are observed."""
     model, example = _runnable(task)
     data = [*example.tensors(), *_without_values(task.model, model)]
     with torch.no_grad(), watched(data) as reads:
@@ -478,7 +478,7 @@ def _refusal(task: Task) -> Exception | None:
         with torch.no_grad(), _random_state_kept(task.model):
             shadow.model(*shadow.example.args, **shadow.example.kwargs)
     except Exception as error:
-        # What has no meta kernel (packed quantized weights) says nothing about the inputs.
+        # An operator without a meta kernel (packed quantized weights) says nothing about the inputs.
         if _depends_on_data(error) or isinstance(error, NotImplementedError):
             return None
         return error

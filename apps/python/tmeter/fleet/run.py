@@ -78,8 +78,8 @@ def analyze(
 
     Raises:
         UsageError: no models, a name twice, an unknown plugin or option, Ray asked for and missing.
-        OutputError: `output` cannot be written, as when the disk is full. What is there stays, and
-            the next run goes on from it.
+        OutputError: `output` cannot be written, as when the disk is full. Rows already written stay, and
+            the next run continues.
 
     A model that fails is a row with its error; `FleetResult.require_all` raises.
     """

@@ -51,7 +51,7 @@ Count grouped_mm(const Node& n) {
 }
 
 // Repeated squaring: floor(log2 n) squarings and one product per further set bit of n. Negative
-// powers need an inverse, which is no matrix product: unknown.
+// powers need an inverse, which is not a matrix product: unknown.
 Count matrix_power(const Node& n) {
   const auto power = n.arg("n").as_int();
   if (power < 0) throw Unsupported("matrix_power of a negative power inverts");
@@ -69,7 +69,7 @@ Count multi_dot(const Node& n) {
   std::vector<int64_t> sizes;  // matrix i is sizes[i] × sizes[i+1]
   for (int64_t i = 0; i < count; ++i) {
     const auto s = list[static_cast<size_t>(i)].shape();
-    if (s.empty()) throw Unsupported("multi_dot of something that is no matrix");
+    if (s.empty()) throw Unsupported("multi_dot of something other than a matrix");
     if (i == 0) sizes.push_back(s.rank() == 1 ? 1 : s.front());
     sizes.push_back(s.rank() == 1 && i > 0 ? 1 : s.back());
   }

@@ -1,9 +1,9 @@
-// Picking elements: index, embedding, search, and the operators whose result size depends on
+// Selection of elements: index, embedding, search, and operators whose result size depends on
 // values.
 //
-// For the last kind the answer is the upper bound (every element counts); unique values, which
-// steer loops more often than they are computed with, are taken for one. Either is said in the
-// report.
+// For the latter the result has the upper bound of the size (every element counts). Unique values
+// are assumed to be one, because they steer loops more often than they are computed with. The
+// report states both assumptions.
 #include "operators/evaluation_state.hpp"
 #include "operators/meta_kernels/registry.hpp"
 
@@ -98,7 +98,8 @@ void nms(KernelCall& call) {
 // --- values that cannot be known -----------------------------------------------------------------
 
 void equal(KernelCall& call) {
-  if (evaluation_state().model_is_running) throw DataDependent("needs values that depend on weights or inputs");
+  if (evaluation_state().model_is_running)
+    throw DataDependent("needs values that depend on weights or inputs");
   call.answer(call.tensor("self").is_same(call.tensor("other")));
 }
 
@@ -106,7 +107,8 @@ void needs_value(KernelCall&) {
   throw DataDependent("needs a value that depends on weights or inputs");
 }
 
-/// A value that only sizes and arithmetic depend on (torchscript/run/decisions.hpp) is taken for 1.
+/// A value that reaches only sizes and arithmetic is assumed to be 1
+/// (torchscript/run/decisions.hpp).
 void local_scalar(KernelCall& call) {
   if (evaluation_state().next_value_decides) needs_value(call);
   const auto dtype = call.tensor("self").scalar_type();

@@ -23,14 +23,14 @@ class Adapter final : public c10::OperatorKernel {
   }
 
  private:
-  /// In-place and out= forms return what they were given, in the size of the result.
+  /// In-place and out= forms return the argument they write, resized to the result.
   static void give_to_written_arguments(const c10::FunctionSchema& schema, const Stack& args,
                                         Stack& results) {
     size_t next = 0;
     for (size_t i = 0; i < args.size() && next < results.size(); ++i) {
       const auto* alias = schema.arguments()[i].alias_info();
       if (!alias || !alias->isWrite() || !args[i].isTensor()) continue;
-      if (!returns_alias(schema, next)) return;  // writes beside its results, as batch norm does
+      if (!returns_alias(schema, next)) return;  // writes other arguments too, as batch norm does
       const auto target = args[i].toTensor();
       const auto sizes = results[next].toTensor().sizes();
       if (target.sizes() != sizes) target.resize_(sizes);
@@ -54,7 +54,7 @@ std::vector<c10::OperatorName> forms(const std::string& op) {
   return {{name, overload}, {name + "_", overload}, {name, "out"}, {name, overload + "_out"}};
 }
 
-/// Taken apart into other operators, of which each needs a kernel.
+/// Whether LibTorch decomposes the operator into others, each of which needs a kernel.
 bool is_composite(const c10::OperatorHandle& op) {
   using Key = c10::DispatchKey;
   return op.hasKernelForDispatchKey(Key::CompositeImplicitAutograd) ||
