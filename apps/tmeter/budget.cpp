@@ -1,8 +1,9 @@
 // `tmeter budget [--update] [--why] [MODEL...]`: the bounds that a repository keeps for its models.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <unistd.h>
 
 #include "apps/tmeter/command_line.hpp"
 #include "apps/tmeter/commands.hpp"
@@ -45,7 +46,8 @@ std::vector<BudgetCheck> checks_of(const BudgetFile& file, const CommandLine& li
   std::vector<std::string> known;
   for (const auto& b : file.budgets) {
     known.push_back(b.model);
-    BudgetCheck c{b, from_here(line.config, b.model), from_here(line.config, b.report), b.assertions};
+    BudgetCheck c{b, from_here(line.config, b.model), from_here(line.config, b.report),
+                  b.assertions};
     out.push_back(std::move(c));
   }
   for (const auto& wanted : line.parts)
@@ -110,7 +112,8 @@ std::string modules_that_matter(const Report& after, const Report* before, size_
     }
   } else {
     for (size_t m = 0; m < after.graph->modules().size(); ++m)
-      if (leaf(after, m)) rows.push_back({std::string(after.graph->modules()[m]->path), value(after, m)});
+      if (leaf(after, m))
+        rows.push_back({std::string(after.graph->modules()[m]->path), value(after, m)});
   }
   std::erase_if(rows, [](const Row& r) { return r.value == 0; });
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
@@ -149,12 +152,18 @@ std::string as_github(const std::vector<BudgetRow>& rows, const std::string& fil
   const auto escaped = [](std::string_view text, bool property) {
     std::string safe;
     for (const char c : text) {
-      if (c == '%') safe += "%25";
-      else if (c == '\n') safe += "%0A";
-      else if (c == '\r') safe += "%0D";
-      else if (property && c == ':') safe += "%3A";
-      else if (property && c == ',') safe += "%2C";
-      else safe += c;
+      if (c == '%')
+        safe += "%25";
+      else if (c == '\n')
+        safe += "%0A";
+      else if (c == '\r')
+        safe += "%0D";
+      else if (property && c == ':')
+        safe += "%3A";
+      else if (property && c == ',')
+        safe += "%2C";
+      else
+        safe += c;
     }
     return safe;
   };
@@ -207,8 +216,11 @@ std::vector<BudgetRow> rows_of(const BudgetCheck& c, const Report& after, const 
                                bool why) {
   std::vector<BudgetRow> rows;
   for (const auto& r : after.assertions) {
-    BudgetRow row{r.holds ? BudgetRow::kHolds : BudgetRow::kBroken, printable(c.budget.model),
-                  printable(r.assertion.text), printable(r.subject) + " is " + shown_value(r), "",
+    BudgetRow row{r.holds ? BudgetRow::kHolds : BudgetRow::kBroken,
+                  printable(c.budget.model),
+                  printable(r.assertion.text),
+                  printable(r.subject) + " is " + shown_value(r),
+                  "",
                   line_of(c.budget)};
     if (why && !r.holds && r.metric != SIZE_MAX)
       row.why = modules_that_matter(after, before, r.metric);
@@ -236,12 +248,13 @@ struct BudgetOutcome {
   int status = 0;       // of the first budget whose model or bounds cannot be read
 
   size_t count(BudgetRow::State state) const {
-    return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [&](const auto& r) { return r.state == state; }));
+    return static_cast<size_t>(
+        std::count_if(rows.begin(), rows.end(), [&](const auto& r) { return r.state == state; }));
   }
 };
 
 void check_budget(Session& session, CommandLine& line, BudgetCheck& c, size_t target,
-           const std::vector<std::string>& plugins, BudgetOutcome& outcome) {
+                  const std::vector<std::string>& plugins, BudgetOutcome& outcome) {
   auto after = analysed(session, line, c, plugins);
   std::optional<SavedReport> before;
   if (!line.update && !c.report.empty() && access(c.report.c_str(), F_OK) == 0) {
@@ -251,9 +264,10 @@ void check_budget(Session& session, CommandLine& line, BudgetCheck& c, size_t ta
   for (const auto& text : c.budget.assertions) {
     const auto a = parse_assertion(text);
     if (a.change && !before)
-      throw Error(ErrorKind::kUsage,
-                  c.budget.place + ": '" + printable(text) +
-                      "' compares with a report: `report = \"FILE\"`, written by `tmeter budget --update`");
+      throw Error(
+          ErrorKind::kUsage,
+          c.budget.place + ": '" + printable(text) +
+              "' compares with a report: `report = \"FILE\"`, written by `tmeter budget --update`");
     after.report.assertions.push_back(evaluate_change(a, after.report));
   }
   if (!line.update) {
@@ -272,22 +286,25 @@ void check_budget(Session& session, CommandLine& line, BudgetCheck& c, size_t ta
 }
 
 Ending ending_of(const BudgetOutcome& outcome, Ending ending, bool why) {
-  const auto broken = outcome.count(BudgetRow::kBroken), unchecked = outcome.count(BudgetRow::kUnchecked);
+  const auto broken = outcome.count(BudgetRow::kBroken),
+             unchecked = outcome.count(BudgetRow::kUnchecked);
   if (unchecked > 0)
     return {outcome.status,
             std::to_string(unchecked) + (unchecked == 1 ? " budget" : " budgets") +
                 " cannot be checked, " + std::to_string(broken) + " bounds do not hold",
-            true, {}};
+            true,
+            {}};
   if (broken > 0 && ending.status == 0)
     return {static_cast<int>(ErrorKind::kAssertion),
             std::to_string(broken) + " of " + std::to_string(outcome.rows.size()) +
                 " bounds do not hold" + (why ? "" : "; `tmeter budget --why` names modules"),
-            true, {}};
+            true,
+            {}};
   return ending;
 }
 
-/// Targets of a run: the reports on the budgets or, of --update, what it says and the file; then the
-/// saved reports of --update.
+/// Targets of a run: the reports on the budgets or, of --update, what it says and the file; then
+/// the saved reports of --update.
 struct BudgetTargets {
   std::vector<ReportTarget> all;
   size_t reports = 0;  // on the budgets
@@ -331,7 +348,8 @@ Ending check_budgets(Session& session, CommandLine& line, const BudgetFile& file
   const bool silent = line.verbosity < 0 && outcome.count(BudgetRow::kHolds) == outcome.rows.size();
   for (size_t i = 0; i < targets.reports; ++i) {
     const auto& t = targets.all[i];
-    session.write_text(i, silent && t.file.empty() ? "" : in_format(t.format, outcome.rows, line.config));
+    session.write_text(
+        i, silent && t.file.empty() ? "" : in_format(t.format, outcome.rows, line.config));
   }
   return ending_of(outcome, session.ending(), line.why);
 }
@@ -340,7 +358,8 @@ BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>
   BudgetTargets out;
   if (line.update) {
     if (!line.settings.reports.empty())
-      throw Error(ErrorKind::kUsage, "--update writes " + line.config + "; --report goes without it");
+      throw Error(ErrorKind::kUsage,
+                  "--update writes " + line.config + "; --report goes without it");
     out.all = {{"text", ""}, {"", line.config}};
     for (const auto& c : checks)
       if (is_wanted(c, line) && !c.report.empty()) out.all.push_back({"json", c.report});
@@ -354,7 +373,8 @@ BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>
   for (auto& t : out.all) {
     if (t.format.empty()) t.format = t.file.ends_with(".md") ? kMarkdown : kText;
     if (t.format != kText && t.format != kGithub && t.format != kMarkdown)
-      throw Error(ErrorKind::kUsage, "no format '" + printable(t.format) + "' for budgets; known: text, github, markdown");
+      throw Error(ErrorKind::kUsage, "no format '" + printable(t.format) +
+                                         "' for budgets; known: text, github, markdown");
   }
   out.reports = out.all.size();
   return out;

@@ -12,7 +12,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/registry.hpp"
-#include "core/saved/saved_report.hpp"
+#include "core/report_reader/saved_report.hpp"
 
 namespace tmeter::app {
 namespace {

@@ -136,7 +136,7 @@ std::optional<Results> try_run(const CheckedPlugin& checked, const Graph& graph,
   engine.read_tensors(tensors, kThreadsOfCheck);
   std::optional<ModelRuns> runs;
   if (!executors.empty()) {
-    RunWishes wishes;
+    RunOptions wishes;
     wishes.seconds = kSecondsOfRuns;
     engine.run_model(runs.emplace(checked.registry, tensors, wishes, checked.log));
   }

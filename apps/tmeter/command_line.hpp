@@ -36,7 +36,7 @@ struct CommandLine {
   std::vector<std::string> assertions;
   std::map<std::string, std::string, std::less<>> view;
   Running running = Running::kNo;
-  core::RunWishes runs;
+  core::RunOptions runs;
   std::string needs_model;  // an option that was given and is of no use without a model
   core::ColorMode color = core::ColorMode::kAuto;
 };

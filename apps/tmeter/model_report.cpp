@@ -5,10 +5,9 @@
 
 #include "apps/tmeter/by_size.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
-#include "core/analysis/assumed.hpp"
+#include "core/analysis/size_notes.hpp"
 #include "core/analysis/engine.hpp"
 #include "core/analysis/requests.hpp"
-#include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/base/version.hpp"
@@ -62,7 +61,7 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   report.properties["model.path"] = file.path();
   report.properties["model.size"] = std::to_string(file.bytes().size());
   if (hardware.was_used()) report.properties["hardware"] = hardware.get().name;
-  if (const auto sizes = worked_out_note(*model.graph); !sizes.empty())
+  if (const auto sizes = recomputed_shapes_note(*model.graph); !sizes.empty())
     report.properties["sizes"] = sizes;
   report.view = line.view;
   if (auto note = assumed_sizes_note(*model.graph); !note.empty())
@@ -99,18 +98,11 @@ void require_model(const tmeter_source& source) {
                                      "` writes it in any format");
 }
 
-/// Modules of a large graph are compared and described while metrics are worked out.
-void prepare_structure(Report& report, unsigned threads) {
-  const bool large = report.graph->nodes().size() >= Engine::kLarge;
-  const bool sizes_change = !report.graph->symbols().empty();
-  if (large && !sizes_change && threads > 1 && !activity().watchful) report.prepare_structure();
-}
-
 /// What is to be known of measurements, and whether they came to their end.
 void add_measuring(Report& report, Session& session, const ModelRuns& runs) {
-  for (const auto& [key, text] : runs.facts()) report.tell_run_fact(key, text);
+  for (const auto& [key, text] : runs.facts()) report.add_run_property(key, text);
   if (runs.stopped().empty()) return;
-  report.tell_run_fact("stopped", runs.stopped());
+  report.add_run_property("stopped", runs.stopped());
   report.warnings.push_back("the runs of the model ended early: " + std::string(runs.stopped()));
   session.stopped(runs);
 }
@@ -162,7 +154,6 @@ SavedReport report_of_model(Session& session, const std::string& path,
   put_in_order(plugins);
   choose_requested(plugins, requested_metrics(line));
   report.graph = model.graph.get();
-  prepare_structure(report, line.threads);
   const TensorBytes tensors(source.file);
   Engine engine(*model.graph, plugins, log, &hardware);
   engine.read_tensors(tensors, line.threads);

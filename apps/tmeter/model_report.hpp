@@ -1,7 +1,7 @@
 // From a model file to the report of it.
 #pragma once
 #include "apps/tmeter/session.hpp"
-#include "core/saved/saved_report.hpp"
+#include "core/report_reader/saved_report.hpp"
 
 namespace tmeter::app {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "core/saved/saved_report.hpp"
+#include "core/report_reader/saved_report.hpp"
 
 namespace tmeter::app {
 

@@ -34,8 +34,8 @@ void add_range(const std::string& text, std::string_view part, std::vector<int64
   if (step == 0) refuse_sweep(text, "the step is 0");
   if (last < first) refuse_sweep(text, "the range " + std::string(part) + " is empty");
   const auto more = static_cast<uint64_t>((last - first) / step);
-  if (out.size() + more >= core::kMostSweepPoints) {
-    refuse_sweep(text, "more than the " + std::to_string(core::kMostSweepPoints) +
+  if (out.size() + more >= core::kMaxSweepPoints) {
+    refuse_sweep(text, "more than the " + std::to_string(core::kMaxSweepPoints) +
                            " points that are accepted");
   }
   for (uint64_t i = 0; i <= more; ++i) out.push_back(first + static_cast<int64_t>(i) * step);

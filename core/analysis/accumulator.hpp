@@ -1,4 +1,4 @@
-// What sums of modules and calls are collected in.
+// Accumulators for the roll-ups of modules and calls.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -11,17 +11,17 @@
 
 namespace tmeter::core {
 
-/// A sum that is none: of integers that no 63 bits hold, of real numbers that is not finite.
-struct Beyond {
+/// A sum overflows: integers exceed 63 bits, or a real sum is not finite.
+struct SumOverflow {
   bool is_real = false;
 };
 
 inline double finite(double value) {
-  if (!std::isfinite(value)) throw Beyond{true};
+  if (!std::isfinite(value)) throw SumOverflow{true};
   return value;
 }
 
-/// A number, in less than a tmeter_number.
+/// A number in 16 bytes instead of the 24 of a tmeter_number.
 struct Figure {
   Figure() = default;
   explicit Figure(int64_t i) : payload(i) {}
@@ -44,11 +44,11 @@ struct Figure {
 inline Figure sum_of(const Figure& a, const Figure& b) {
   if (a.is_real || b.is_real) return Figure(number(finite(a.real() + b.real())));
   const auto s = checked_add(a.payload, b.payload);
-  if (!s) throw Beyond();
+  if (!s) throw SumOverflow();
   return Figure(*s);
 }
 
-/// Of the last figure, of the last that is missing, and of the last that is elsewhere.
+/// Positions of the last value, the last missing one, and the last one inside an answered call.
 struct Places {
   void figure_at(uint32_t at) { figure = std::max(figure, at); }
   void gap_at(uint32_t at) { gap = std::max(gap, at); }
@@ -69,15 +69,15 @@ struct NotWeighed {
   void add(double, double) {}
 };
 
-/// Collects cells under one aggregation, and what is missing among them. A graph has many: each has
-/// only what its aggregation needs.
+/// Accumulates cells under one aggregation and notes missing ones. A graph needs one for each call:
+/// it holds only the members that its aggregation needs.
 template <int32_t kAggregation>
 class Accumulator {
   static constexpr bool kLast = kAggregation == TMETER_AGGREGATE_LAST;
   static constexpr bool kMean = kAggregation == TMETER_AGGREGATE_WEIGHTED_MEAN;
 
  public:
-  /// `node`, the last one in what is added, orders it for the aggregation "last".
+  /// `node`: the last node of the added value, for the aggregation "last".
   void add(const tmeter_number& n, size_t node, double weight = 1) {
     const auto at = static_cast<uint32_t>(node);
     if (n.kind == TMETER_NUMBER_NONE) return;
@@ -92,7 +92,7 @@ class Accumulator {
     weighed_.add(real(n), weight);
     combine(is_number(n) ? Figure(n) : Figure(), at);
   }
-  /// With a weight that may be missing: a figure that cannot be weighed is none.
+  /// A value whose weight is unknown counts as missing.
   void add(const tmeter_number& n, const tmeter_number& weight, size_t node) {
     const bool is_weighed = weight.kind == TMETER_NUMBER_NONE || is_known(weight);
     if (is_known(n) && !is_weighed)
@@ -100,7 +100,7 @@ class Accumulator {
     partial_ = partial_ || (is_known(n) && is_partial(weight));
     add(n, node, real(weight));
   }
-  /// All that `inside` holds, as if it had been added here.
+  /// Adds all values of `inside`.
   void add(const Accumulator& inside) {
     unknown_ = unknown_ || inside.unknown_;
     unavailable_ = unavailable_ || inside.unavailable_;
@@ -123,7 +123,7 @@ class Accumulator {
 
   tmeter_number result() const {
     if constexpr (kLast) return last();
-    // Zeros by rule say nothing of what else is inside.
+    // Zeros by rule do not outweigh missing values.
     if (!number_ && has_gap()) return gap();
     if (!any_) return nothing();
     auto out = mean_or_value();
@@ -175,19 +175,19 @@ class Accumulator {
       return value().number();
     }
   }
-  /// What came before the last does not matter, missing or not.
+  /// Values before the last one do not matter, missing or not.
   tmeter_number last() const requires kLast {
     if (has_gap() && (!any_ || places_.gap > places_.figure)) return gap();
     if (!any_ || (elsewhere_ && places_.elsewhere > places_.figure)) return nothing();
     return value().number();
   }
 
-  int64_t payload_ = 0;                        // of the value
-  bool is_real_ = false, is_partial_ = false;  // it
-  bool any_ = false, number_ = false;          // a figure; one that is no zero by rule
+  int64_t payload_ = 0;  // of the value
+  bool is_real_ = false, is_partial_ = false;
+  bool any_ = false, number_ = false;  // a value; one besides zeros by rule
   bool partial_ = false;
   bool unknown_ = false, unavailable_ = false;
-  bool elsewhere_ = false;  // something is in the figure of a module call around it
+  bool elsewhere_ = false;  // some value is part of an answered module call
   [[no_unique_address]] std::conditional_t<kLast, Places, NoPlaces> places_;
   [[no_unique_address]] std::conditional_t<kMean, Weighed, NotWeighed> weighed_;
 };

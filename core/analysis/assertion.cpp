@@ -26,12 +26,12 @@ constexpr std::array<Comparison, 7> kComparisons{{{"<=", true, true, false},
   throw Error(ErrorKind::kUsage, "--assert '" + printable(text) + "': " + why);
 }
 
-/// Of a text that is no bound at all.
+/// For a text that is not a bound.
 [[noreturn]] void refuse_form(const std::string& text, const std::string& why) {
   refuse(text, why + "; as in 'macs<=5G', 'module(\"layer4\").macs<1G' or 'coverage==100%'");
 }
 
-/// What is left of the text while it is read from the front.
+/// Reads the text from the front.
 class Reader {
  public:
   explicit Reader(const std::string& text) : text_(text), rest_(text) {}
@@ -97,7 +97,7 @@ std::string without_spaces(const std::string& text, const std::string& limit) {
   return out;
 }
 
-/// Says so where a second bound begins in the limit of the first.
+/// Refuses a second bound inside the limit of the first one.
 void require_one_bound(const std::string& text, const std::string& limit) {
   if (limit.find_first_of("<>=!&|;") != limit.npos)
     refuse(text, "give several bounds one by one, each with its own --assert");
@@ -135,14 +135,14 @@ bool compare(const tmeter_number& value, const std::string& op, const tmeter_num
   return order.greater ? c.greater : !std::isnan(real(value)) && c.equal;
 }
 
-/// A sum that leaves something out is at least what it is, if nothing in it can be negative.
+/// A partial sum is a lower bound if no summand can be negative.
 bool is_lower_bound(const Column& c) {
   const bool can_be_negative = c.unit_kind == TMETER_UNIT_RATIO || c.unit_kind == TMETER_UNIT_OTHER;
   return c.aggregation == TMETER_AGGREGATE_MAX ||
          (c.aggregation == TMETER_AGGREGATE_SUM && !can_be_negative);
 }
 
-/// Whether it holds for every figure that is at least `value`.
+/// Whether the bound holds for every value from `value` on.
 bool compare_at_least(const tmeter_number& value, const std::string& op,
                       const tmeter_number& limit) {
   const auto& c = comparison(op);
@@ -158,9 +158,9 @@ bool holds(const tmeter_number& value, const Column* column, const Assertion& a)
   return column && is_lower_bound(*column) && compare_at_least(value, a.op, a.limit);
 }
 
-/// What keeps a figure from being proof.
+/// Why a value proves nothing.
 std::string reservation(const tmeter_number& n) {
-  if (is_assumed(n)) return " under an assumption that a warning names, which is no proof";
+  if (is_assumed(n)) return " under an assumption that a warning names, which proves nothing";
   return is_partial(n) ? " without what is not known" : "";
 }
 
@@ -194,11 +194,12 @@ size_t find_column(const Assertion& a, const Results& results) {
     if (columns[i].id == a.metric) return i;
     names.push_back(columns[i].id);
   }
+  const auto meant = did_you_mean(a.metric, names);
   refuse(a.text, "there is no metric '" + printable(a.metric) + "' in this run" +
-                     did_you_mean(a.metric, names));
+                     (meant.empty() ? "; if a plugin has it, --plugins=all works it out" : meant));
 }
 
-/// How the dimension of a unit is called, and the only kinds of figures that have it; nullptr: any has.
+/// The name of the dimension of a unit, and the only unit kinds that have it; nullptr: any has.
 const char* wrong_dimension(Dimension unit, int32_t kind) {
   if (kind == TMETER_UNIT_OTHER) return nullptr;
   if (unit == kTime && kind != TMETER_UNIT_SECOND) return "a time";
@@ -211,7 +212,7 @@ tmeter_number of_operators(const Assertion& a, const Results& results) {
   const auto& coverage = results.coverage;
   if (!a.module.empty()) refuse(a.text, "'" + a.metric + "' is known of the whole model only");
   if (coverage.metric.empty()) {
-    // A plugin that failed may be the one that would have said: no slip of the user's.
+    // A failed plugin may have the metric: the user made no mistake.
     if (std::any_of(results.columns.begin(), results.columns.end(),
                     [](const Column& c) { return c.failed; }))
       return number_of_kind(TMETER_NUMBER_UNAVAILABLE);

@@ -24,10 +24,10 @@ struct Assertion {
   Dimension unit = kDimensionless;  // of the limit
 };
 
-/// Throws Error(kUsage) when the text is no assertion; needs no model.
+/// Throws Error(kUsage) if the text is not an assertion. Needs no model.
 Assertion parse_assertion(const std::string& text);
 
-/// Throws Error(kUsage) for "macs<=5s", whose limit is no count.
+/// Throws Error(kUsage) for "macs<=5s", whose limit is not a count.
 void require_unit_of(const Assertion& assertion, const Column& column);
 
 /// "coverage" and "unknown" are of the operators of the whole model, and no metrics.
@@ -42,14 +42,15 @@ struct AssertionResult {
   bool holds = false;
 };
 
-/// Looks its value up. Throws Error(kUsage), naming the nearest, for a metric or module that is
-/// not there: a slip of the user's, to be told before anything is written.
+/// Looks its value up. Throws Error(kUsage) for an unknown metric or module, naming the nearest:
+/// a mistake of the user, reported before anything is written.
 AssertionResult evaluate(const Assertion& assertion, const Graph& graph, const Results& results);
 
-/// "4089184256", "+2.3 %", "at least 12": the value as messages have it.
+/// "4089184256", "+2.3 %", "at least 12": the value for messages.
 std::string shown_value(const AssertionResult& result);
 
-/// Whether a value that is no lower bound is within the limit; one that is not wholly known is not.
+/// Whether the value is within the limit. Not for a partial, assumed or missing value that leaves
+/// it open.
 bool holds(const tmeter_number& value, const Assertion& assertion);
 
 /// Throws Error(kAssertion) naming each that does not hold, with its value.

@@ -1,5 +1,5 @@
-// The figures of one metric for the rows of one table: nine bytes each instead of the 24 of a
-// tmeter_number, and those that nobody has given yet take no memory.
+// The values of one metric for the rows of one table: nine bytes each instead of the 24 of a
+// tmeter_number. Cells that were never set take no memory.
 #pragma once
 #include <tmeter/abi/base.h>
 
@@ -13,7 +13,7 @@
 
 namespace tmeter::core {
 
-/// Memory that is zero without being touched.
+/// Allocates zeroed pages that are not touched before use.
 template <class T>
 struct ZeroedMemory {
   using value_type = T;
@@ -63,9 +63,10 @@ class Cells {
     resize(size() + 1);
     set(size() - 1, n);
   }
-  /// New ones have no figure.
+  /// New cells have no value.
   void resize(size_t size) {
-    for (size_t i = size; i < tags_.size(); ++i) tags_[i] = 0;  // what comes back is as new
+    for (size_t i = size; i < tags_.size(); ++i)
+      tags_[i] = 0;  // cells that were cut off may come back
     tags_.resize(size);
     payloads_.resize(size);
   }
@@ -80,10 +81,11 @@ class Cells {
  private:
   static constexpr uint8_t kKind = 0xF, kFlags = 0xF, kFlagsAt = 4;
   static_assert(TMETER_NUMBER_IN_MODULE <= kKind);
-  static_assert((TMETER_NUMBER_PARTIAL | TMETER_NUMBER_BY_MODULE | TMETER_NUMBER_ASSUMED) <= kFlags);
+  static_assert((TMETER_NUMBER_PARTIAL | TMETER_NUMBER_BY_MODULE | TMETER_NUMBER_ASSUMED) <=
+                kFlags);
 
   std::vector<uint8_t, ZeroedMemory<uint8_t>> tags_;      // kind and flags
-  std::vector<int64_t, ZeroedMemory<int64_t>> payloads_;  // of those that are numbers
+  std::vector<int64_t, ZeroedMemory<int64_t>> payloads_;  // of numbers
 };
 
 }  // namespace tmeter::core

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "core/analysis/axes.hpp"
+#include "core/analysis/emission_rules.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text_hash.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -30,7 +30,7 @@ Column make_column(const tmeter_metric_desc& d, const std::string& plugin) {
   return c;
 }
 
-/// Of a plugin that failed: no cell has a figure, and the column says why.
+/// Marks a column of a failed plugin: every cell is unavailable, and the provenance says why.
 void make_unavailable(Column& c, const std::string& why, const Graph& graph) {
   c.flags &= ~static_cast<uint32_t>(TMETER_METRIC_COVERAGE);
   c.provenance = TMETER_PROVENANCE_UNAVAILABLE;
@@ -61,7 +61,7 @@ void require_sound(const Column& added, const ById& others) {
   }
 }
 
-/// A mean without its weights would be a mean of something else.
+/// A weighted mean needs a weight of the same axis.
 void require_weight(const Column& mean, const ById& columns) {
   if (mean.aggregation != TMETER_AGGREGATE_WEIGHTED_MEAN || mean.failed) return;
   const auto weight = columns.find(mean.weight);
@@ -79,7 +79,7 @@ std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Grap
   std::vector<Column> columns;
   size_t count = 0;
   for (const auto* p : plugins) count += p->offered.metrics.size();
-  columns.reserve(count);  // they are known by their addresses below
+  columns.reserve(count);  // `by_id` points into it
   ById by_id;
   for (auto* p : plugins) {
     for (const auto& metric : p->offered.metrics) {  // also of a plugin that failed

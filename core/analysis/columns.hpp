@@ -8,11 +8,11 @@
 
 namespace tmeter::core {
 
-/// Throws Error(kPlugin) when a metric is described badly, two plugins define one, or one is a mean
-/// whose weights are not there.
+/// Throws Error(kPlugin) if a metric description is invalid, two plugins define one metric, or a
+/// weighted mean lacks its weight.
 std::vector<Column> make_columns(const std::vector<Plugin*>& plugins, const Graph& graph);
 
-/// A file of weights alone has no operators: what is counted over them is not 0 but not there.
+/// For a file of weights alone: metrics of operators are unavailable, not 0.
 void mark_without_graph(std::vector<Column>& columns);
 
 }  // namespace tmeter::core

@@ -8,7 +8,7 @@
 namespace tmeter::core {
 namespace {
 
-/// What says whether a node is counted: its own figure, or that of the module call it is part of.
+/// The value that decides whether a node is counted: its own, or that of an answered call around it.
 tmeter_number deciding(const Column& column, const Node& node) {
   const auto own = column.cell(TMETER_AXIS_NODE, node.index);
   if (own.kind != TMETER_NUMBER_IN_MODULE) return own;
@@ -21,7 +21,7 @@ tmeter_number deciding(const Column& column, const Node& node) {
 
 using Missing = std::map<std::string, uint64_t>;  // operator → nodes
 
-/// Operators that the metric has no figure for.
+/// Operators for which the metric has no value.
 Missing missing_in(const Column& column, const Graph& graph) {
   Missing out;
   for (const auto& node : graph.nodes()) {
@@ -50,7 +50,7 @@ std::vector<std::string> omissions(const std::vector<Column>& columns, const Gra
                                    const Coverage& coverage) {
   Missing told;
   for (const auto& u : coverage.unknown_ops) told[u.op] = u.nodes;
-  std::map<std::string, std::string> metrics;  // by what they leave out
+  std::map<std::string, std::string> metrics;  // by the operators they leave out
   for (const auto& c : columns) {
     if (c.axis != TMETER_AXIS_NODE || !is_partial(c.cell(TMETER_AXIS_MODEL, 0))) continue;
     const auto missing = missing_in(c, graph);

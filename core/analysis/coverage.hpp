@@ -1,4 +1,4 @@
-// How much of the model the metric that states coverage has counted.
+// Coverage: how many operators a metric counts, and which it leaves out.
 #pragma once
 #include <vector>
 
@@ -7,10 +7,10 @@
 
 namespace tmeter::core {
 
-/// Of the first metric that states coverage; without one, nothing is said.
+/// The coverage of the first metric with TMETER_METRIC_COVERAGE; empty without one.
 Coverage coverage_of(const std::vector<Column>& columns, const Graph& graph);
 
-/// What metrics leave out of totals that are lower bounds, where the coverage does not tell it already:
+/// Operators missing from totals that are lower bounds, unless the coverage names the same ones:
 /// "other_flops leaves out aten::foo ×3, for which it has no figure".
 std::vector<std::string> omissions(const std::vector<Column>& columns, const Graph& graph,
                                    const Coverage& coverage);

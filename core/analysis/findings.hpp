@@ -1,5 +1,7 @@
-// What plugins have to say in words: checked when it arrives, put in order at the end.
+// Findings, histograms and curves of plugins: checked when they arrive, put in order at the end.
 #pragma once
+#include <tmeter/abi/distribution.h>
+
 #include <string_view>
 #include <vector>
 
@@ -8,16 +10,22 @@
 
 namespace tmeter::core {
 
-/// A copy of what a plugin says. Throws Error(kPlugin) when it lacks a rule or a text, or is about
-/// what the graph does not have.
-Finding make_finding(const tmeter_finding& finding, std::string_view plugin, const Graph& graph);
+// Each copies what the plugin reports. They throw Error(kPlugin) if the target is not in the graph.
 
-/// Plugins of one family that look at the same weights find the same faults: of those that share a rule,
-/// the one that is about most things is told, and what the others say of these is not said again. A rule
-/// of another family is another rule, whatever its name.
+/// Throws if it lacks a rule or a text.
+Finding make_finding(const tmeter_finding& finding, std::string_view plugin, const Graph& graph);
+/// Throws if it is empty or its edges do not rise.
+Distribution make_distribution(const tmeter_distribution& distribution, std::string_view plugin,
+                               const Graph& graph);
+/// Throws if it is empty, x does not rise or y is not finite.
+Series make_series(const tmeter_series& series, std::string_view plugin, const Graph& graph);
+
+/// Plugins of one family that look at the same weights find the same faults. Of plugins that report
+/// one rule, the one with the most targets stays complete; findings of the others are dropped if it
+/// has all of their targets. Rules of different families are different rules.
 void drop_repeated(std::vector<Finding>& findings);
 
-/// Findings of one severity stay in the order they came in.
+/// Findings of one severity keep their order.
 void most_severe_first(std::vector<Finding>& findings);
 
 }  // namespace tmeter::core

@@ -16,7 +16,7 @@ namespace {
                                       "; leave one out with --plugins=-" + ids.second);
 }
 
-/// Puts the candidates for one key into the order in which they are asked.
+/// Sorts the candidates for one key by falling priority. Two plugins of one priority are an error.
 template <class Candidate>
 void put_in_order(std::pmr::vector<Candidate>& list, std::string_view key, std::string_view metric) {
   const auto priority = [](const Candidate& c) { return c.handler->priority; };
@@ -51,9 +51,9 @@ void append_pointers(const Map& map, std::string_view key,
   for (const auto& candidate : it->second) out.push_back(&candidate);
 }
 
-/// Who would answer for this very operator if the one before did not.
+/// Notes for each candidate the plugin that it overrides: the next one that names the operator.
 void find_overrides(std::vector<OpCandidate>& list) {
-  const OpCandidate *next = nullptr, *other = nullptr;  // behind; the first of them of another plugin
+  const OpCandidate *next = nullptr, *other = nullptr;  // the candidate behind; the first one behind of another plugin
   for (auto c = list.rbegin(); c != list.rend(); ++c) {
     const auto* overridden = next && next->plugin == c->plugin ? other : next;
     if (overridden) c->overridden = overridden->plugin;

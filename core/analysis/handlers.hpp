@@ -1,4 +1,4 @@
-// Which handlers answer for an operator or a module type under a metric.
+// Finds the handlers of an operator or a module type for a metric.
 #pragma once
 #include <tmeter/abi/op_handler.h>
 
@@ -17,12 +17,12 @@ namespace tmeter::core {
 struct OpCandidate {
   Plugin* plugin;
   const tmeter_op_handler* handler;
-  Plugin* overridden = nullptr;  // another one that handles this operator, whose turn does not come
+  Plugin* overridden = nullptr;  // its handler for the operator is not called
 };
 struct ModuleCandidate {
   Plugin* plugin;
   const tmeter_module_handler* handler;
-  std::vector<std::string> follows;  // metrics; empty: asked for every call
+  std::vector<std::string> follows;  // metrics; empty: called for every call
 };
 
 class HandlerTable {
@@ -39,11 +39,11 @@ class HandlerTable {
  public:
   using OfMetric = std::unordered_map<CacheKey, std::vector<OpCandidate>, CacheHash>;
 
-  /// Throws Error(kPlugin) when two plugins claim one operator at the same priority, or give it two
-  /// classes.
+  /// Throws Error(kPlugin) if two plugins handle one operator at the same priority, or give it
+  /// different classes.
   explicit HandlerTable(const std::vector<Plugin*>& plugins);
 
-  /// What is known of who answers under a metric; lives as long as the table.
+  /// The cache of a metric for `for_node`. It lives as long as the table.
   OfMetric& of_metric(const std::string& metric) { return cache_[metric]; }
   /// For `ns::op.overload`, then `ns::op`, then `*`; each by falling priority. Cached per operator:
   /// the names of one graph are interned, so their addresses identify them.
@@ -55,7 +55,7 @@ class HandlerTable {
                                                  std::string_view type) const;
   /// All for a metric, whatever the type.
   std::vector<const ModuleCandidate*> of_modules(const std::string& metric) const;
-  /// What a plugin says of the kind of work the operator does; with its overload first.
+  /// The class that a plugin gives to the operator, with its overload first; empty without one.
   std::string_view class_of(const Node& node) const;
 
  private:

@@ -12,7 +12,7 @@ bool is_id_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Removes the ids from all plugins. Whether any was among them.
+/// Removes the ids from `unrequested` of all plugins. Returns whether any was there.
 bool request(const std::vector<Plugin*>& plugins, const std::vector<std::string>& ids) {
   size_t found = 0;
   for (auto* p : plugins)
@@ -20,7 +20,7 @@ bool request(const std::vector<Plugin*>& plugins, const std::vector<std::string>
   return found > 0;
 }
 
-/// What the requested parts of a plugin need.
+/// The metrics that the requested parts of a plugin need.
 std::vector<std::string> needs_of(const Plugin& plugin) {
   std::vector<std::string> ids;
   const auto add = [&](const std::vector<std::string>& more) {

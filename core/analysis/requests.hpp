@@ -1,5 +1,4 @@
-// Metrics that are worked out on request only (TMETER_METRIC_ON_REQUEST): which of them this run
-// does without.
+// Decides which of the metrics on request (TMETER_METRIC_ON_REQUEST) a run computes.
 #pragma once
 #include <set>
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace tmeter::core {
 
-/// What users asked for: the words of columns, assertions and options.
+/// The words that users wrote in columns, assertions and options.
 struct RequestedMetrics {
   std::set<std::string, std::less<>> ids;
   bool all = false;
@@ -23,7 +22,7 @@ struct RequestedMetrics {
 /// analysis that runs requires it, or a requested mean is weighted by it.
 void choose_requested(const std::vector<Plugin*>& plugins, const RequestedMetrics& requested);
 
-/// Whether an analysis that produces these metrics, separated by spaces, has nothing to do.
+/// Whether this run computes none of these metrics, separated by spaces. False for an empty list.
 bool is_unrequested(const Plugin& plugin, std::string_view produced);
 
 }  // namespace tmeter::core

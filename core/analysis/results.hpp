@@ -1,4 +1,4 @@
-// Results: one table per metric and axis, and what the coverage of the operators was. Pure data.
+// Results: one table per metric and axis, and the coverage of the operators. Pure data.
 #pragma once
 #include <tmeter/abi/finding.h>
 #include <tmeter/abi/metric.h>
@@ -22,7 +22,7 @@ struct Column {
   int32_t unit_kind = 0, axis = 0, aggregation = 0, better = 0;
   int32_t provenance = TMETER_PROVENANCE_COMPUTED;
   std::string provenance_text;
-  bool failed = false;  // its plugin is not called any more: every cell is unavailable
+  bool failed = false;  // so did its plugin: every cell is unavailable
   std::array<Cells, kAxisCount> cells;
 
   tmeter_number cell(int32_t table, size_t index) const {
@@ -99,15 +99,15 @@ inline double real(const tmeter_number& n) {
 inline bool is_known(const tmeter_number& n) {
   return is_number(n) || n.kind == TMETER_NUMBER_ZERO_BY_RULE;
 }
-/// Something that belongs in it has no figure.
+/// Some value that belongs in it is missing: a lower bound.
 inline bool is_partial(const tmeter_number& n) {
   return is_known(n) && (n.flags & TMETER_NUMBER_PARTIAL) != 0;
 }
-/// It rests on an assumption about data (assumed.hpp): it bounds nothing.
+/// It rests on an assumption about data (size_notes.hpp): it bounds nothing.
 inline bool is_assumed(const tmeter_number& n) {
   return is_known(n) && (n.flags & TMETER_NUMBER_ASSUMED) != 0;
 }
-/// Of a module call: a module handler gave it. Of a module: so it is of each of its calls.
+/// A module handler gave the value of this call, or of every call of this module.
 inline bool is_by_module(const tmeter_number& n) {
   return (n.flags & TMETER_NUMBER_BY_MODULE) != 0;
 }

@@ -13,7 +13,7 @@ namespace {
 template <int32_t kAggregation>
 using Sums = std::vector<Accumulator<kAggregation>>;
 
-/// What a cell weighs in weighted means; 1 without a weight metric.
+/// The weight of a cell in a weighted mean; 1 without a weight metric.
 class Weights {
  public:
   Weights(const Results& results, const Column& column)
@@ -39,7 +39,7 @@ Cells results_of(const Sums<kAggregation>& sums) {
   return out;
 }
 
-/// Calls `work` for a column's aggregation; one that nobody knows is none of those here.
+/// Calls `work` for a column's aggregation; an unknown one counts as none.
 template <class Work>
 void by_aggregation(const Column& column, const Work& work) {
   try {
@@ -55,40 +55,39 @@ void by_aggregation(const Column& column, const Work& work) {
       default:
         return work.template operator()<TMETER_AGGREGATE_NONE>();
     }
-  } catch (const Beyond& beyond) {
+  } catch (const SumOverflow& overflow) {
     throw Overflow("the sum of metric '" + column.id + "' " +
-                   (beyond.is_real ? "is no finite number" : "exceeds 2^63"));
+                   (overflow.is_real ? "is not a finite number" : "exceeds 2^63"));
   }
 }
 
 /// The last node inside each module call. A call comes after its parent, as below.
 std::vector<size_t> ends_of(const Graph& graph) {
   std::vector<size_t> ends(graph.calls().size());
-  const auto& b = graph.belonging();
+  const auto& b = graph.ownership();
   for (size_t i = 0; i < b.call_of_node.size(); ++i) ends[b.call_of_node[i]] = i;
   for (size_t i = ends.size(); i-- > 0;) {
-    if (const auto parent = b.parent_of_call[i]; parent != Belonging::kNone)
+    if (const auto parent = b.parent_of_call[i]; parent != OwnershipColumns::kNone)
       ends[parent] = std::max(ends[parent], ends[i]);
   }
   return ends;
 }
 
-/// Whether a figure of a call was given, by a module handler or – of a metric of calls – an
-/// analysis.
+/// Whether a module handler, or the analysis of a metric of calls, gave the value of a call.
 bool is_given(const Column& column, const tmeter_number& n) {
   return is_by_module(n) ||
          (column.axis == TMETER_AXIS_MODULE_CALL && n.kind != TMETER_NUMBER_NONE);
 }
 
-/// Bottom-up over module calls: a call comes after its parent, so one backward pass suffices. What
-/// was given for a call stands for everything inside.
+/// Bottom-up over module calls: a call comes after its parent, so one backward pass suffices. A
+/// given value of a call replaces the values inside it.
 template <int32_t kAggregation>
 Sums<kAggregation> roll_up_calls(const Graph& graph, const Column& column, const Weights& weights) {
   const auto& given = column.cells[TMETER_AXIS_MODULE_CALL];
   const auto& nodes = column.cells[TMETER_AXIS_NODE];
   const auto ends = given.empty() ? std::vector<size_t>() : ends_of(graph);
   Sums<kAggregation> sums(graph.calls().size());
-  const auto& b = graph.belonging();
+  const auto& b = graph.ownership();
   for (size_t i = 0; i < std::min(nodes.size(), b.call_of_node.size()); ++i)
     weights.add(nodes[i], TMETER_AXIS_NODE, i, i, sums[b.call_of_node[i]]);
   for (size_t i = sums.size(); i-- > 0;) {
@@ -96,21 +95,21 @@ Sums<kAggregation> roll_up_calls(const Graph& graph, const Column& column, const
       sums[i] = {};
       weights.add(given[i], TMETER_AXIS_MODULE_CALL, i, ends[i], sums[i]);
     }
-    if (const auto parent = b.parent_of_call[i]; parent != Belonging::kNone)
+    if (const auto parent = b.parent_of_call[i]; parent != OwnershipColumns::kNone)
       sums[parent].add(sums[i]);
   }
   return sums;
 }
 
-/// A module that is never called itself (ModuleList, ModuleDict) stands for what is inside it.
+/// A module that is never called (ModuleList, ModuleDict) has the sum of its children.
 template <int32_t kAggregation>
 void fill_containers(const Graph& graph, Sums<kAggregation>& modules) {
-  const auto& containers = graph.belonging().containers;
+  const auto& containers = graph.ownership().containers;
   for (auto m = containers.rbegin(); m != containers.rend(); ++m)
     for (const auto* child : graph.modules()[*m]->children) modules[*m].add(modules[child->index]);
 }
 
-/// What module handlers gave stays as it was given, and marks the modules it is of.
+/// Restores the values of module handlers, and marks modules all of whose calls have one.
 void keep_answers(const Graph& graph, const Cells& given, Column& column) {
   if (given.empty()) return;
   std::vector<size_t> answered(graph.modules().size());
@@ -137,10 +136,10 @@ void add_up_nodes(const Graph& graph, const Results& results, Column& column) {
   const auto calls = roll_up_calls<kAggregation>(graph, column, Weights(results, column));
   Sums<kAggregation> modules(graph.modules().size());
   Accumulator<kAggregation> model;
-  const auto& b = graph.belonging();
+  const auto& b = graph.ownership();
   for (size_t i = 0; i < calls.size(); ++i) {
     modules[b.module_of_call[i]].add(calls[i]);
-    if (b.parent_of_call[i] == Belonging::kNone) model.add(calls[i]);
+    if (b.parent_of_call[i] == OwnershipColumns::kNone) model.add(calls[i]);
   }
   fill_containers<kAggregation>(graph, modules);
   auto given =
@@ -155,15 +154,16 @@ void add_up_tensors(const Graph& graph, const Results& results, Column& column) 
   const Weights weights(results, column);
   const auto& cells = column.cells[TMETER_AXIS_TENSOR];
   Sums<kAggregation> modules(graph.modules().size());
-  const auto& b = graph.belonging();
-  std::vector<uint32_t> last(modules.size(), Belonging::kNone);  // counted last in this module
+  const auto& b = graph.ownership();
+  std::vector<uint32_t> last(modules.size(),
+                             OwnershipColumns::kNone);  // counted last in this module
   Accumulator<kAggregation> model;
   for (const auto t : b.tensors) {
     const auto canonical = b.canonical_of_tensor[t];
     if (canonical >= cells.size()) continue;
     const auto value = cells[canonical];
     if (t == canonical) weights.add(value, TMETER_AXIS_TENSOR, canonical, canonical, model);
-    for (auto m = b.owner_of_tensor[t]; m != Belonging::kNone && last[m] != canonical;
+    for (auto m = b.owner_of_tensor[t]; m != OwnershipColumns::kNone && last[m] != canonical;
          m = b.parent_of_module[m]) {
       last[m] = canonical;
       weights.add(value, TMETER_AXIS_TENSOR, canonical, canonical, modules[m]);

@@ -8,15 +8,14 @@
 
 namespace tmeter::core {
 
-/// A sum of figures that is none. Of figures that come from a file the file is to blame; the engine knows
-/// when a plugin is.
+/// A sum overflows. The message blames the model; the engine decides whether a plugin is to blame.
 class Overflow : public Error {
  public:
   explicit Overflow(const std::string& message) : Error(ErrorKind::kModel, message) {}
 };
 
-/// Node metrics. Cells of module calls that module handlers gave are kept and stand for everything
-/// inside the call. Throws Overflow when an integer sum exceeds 63 bits or a real one is not finite.
+/// Node metrics. A value that a module handler gave to a call is kept and replaces the values
+/// inside. Throws Overflow when an integer sum exceeds 63 bits or a real one is not finite.
 void roll_up_nodes(const Graph& graph, const Results& results, Column& column);
 
 /// Tensor metrics: every module and the model count each distinct (canonical) tensor inside once.

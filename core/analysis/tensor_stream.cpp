@@ -13,16 +13,20 @@
 namespace tmeter::core {
 namespace {
 
-constexpr int32_t kMostPasses = 8;
-// Real files have each byte in one tensor, or in two where views were saved beside what they show.
-constexpr uint64_t kMostReads = 8, kSmall = 64 << 20;
-// Bytes a thread reads before it gives their pages back: few threads give more at a time, as all
-// others stop for it.
-constexpr size_t kLeastGivenBack = 2 << 20, kMostGivenBack = 8 << 20, kGivenBackByAll = 16 << 20;
-// Parts of so many bytes in all stay mapped between two looks at them: mapping a page again costs a
-// tenth of reading it.
-constexpr uint64_t kHeld = 48 << 20;
-constexpr uint64_t kMostLarge = 16;  // tensors that are taken before others for their size
+constexpr int64_t kChunkBytes = int64_t{256} << 10;  // fits into the L2 cache
+constexpr int64_t kPartBytes = int64_t{16} << 20;    // outweighs begin and merge
+constexpr int64_t kMaxRowBytes = int64_t{4} << 20;   // longer rows are split
+constexpr int64_t kSplitElements = 4096;
+constexpr int32_t kMaxPasses = 8;
+// In real files each byte belongs to one tensor, or to two if views were saved with their base.
+constexpr uint64_t kMaxReadsPerByte = 8, kAlwaysReadBytes = 64 << 20;
+// A thread reads so much before it releases the pages. Few threads release more at a time, since
+// all others stop for it.
+constexpr size_t kMinReleaseBytes = 2 << 20, kMaxReleaseBytes = 8 << 20,
+                 kReleaseBytesOfAll = 16 << 20;
+// So much in all stays mapped between two passes: mapping a page again costs a tenth of reading it.
+constexpr uint64_t kMaxMappedBytes = 48 << 20;
+constexpr uint64_t kMaxLargeTensors = 16;  // scheduled first
 constexpr std::string_view kReadOften =
     "it overlaps other tensors, of which eight times the size of the file is read already";
 
@@ -46,6 +50,15 @@ uint64_t bytes_of(const Tensor& t) {
 }
 
 }  // namespace
+
+TensorPlan::TensorPlan(const Tensor& t) : numel(t.numel) {
+  if (numel == 0) return;
+  const int64_t bytes = std::max<int64_t>(element_bytes(t.dtype), 1);
+  const int64_t row = t.dims.empty() ? 1 : numel / t.dims[0];
+  const int64_t unit = row <= kMaxRowBytes / bytes ? row : kSplitElements;
+  chunk = std::max<int64_t>(kChunkBytes / bytes / unit, 1) * unit;
+  part = std::max<int64_t>(kPartBytes / bytes / chunk, 1) * chunk;
+}
 
 TensorStream::TensorStream(const Graph& graph, std::vector<TensorUse> uses,
                            const TensorBytes& tensors, CallLog& log)
@@ -71,10 +84,11 @@ void TensorStream::add_job(const Tensor& t) {
   total_ += bytes_of(t);
 }
 
-/// Tensors may be windows of one storage, thousands of them: a small file would be read for hours.
+/// Thousands of tensors may be windows of one storage: a small file would be read for hours.
 bool TensorStream::count_bytes(const Tensor& t) {
   auto& wanted = wanted_[t.file];
-  if (wanted + bytes_of(t) > kMostReads * tensors_.file_size(t) + kSmall) return false;
+  if (wanted + bytes_of(t) > kMaxReadsPerByte * tensors_.file_size(t) + kAlwaysReadBytes)
+    return false;
   wanted += bytes_of(t);
   return true;
 }
@@ -99,19 +113,19 @@ void TensorStream::run(unsigned threads, const Emit& emit) {
     queue_.push_back({&job, 0});
     parts += job.plan.part_count();
   }
-  // By place in the file: disks like it. Few large ones come before, for what `end` does with a
-  // whole tensor is one thread's: the others would have nothing left to do beside the last.
+  // In file order, which disks read fastest; but a few large tensors come first, because a single
+  // thread runs `end` for a whole tensor.
   std::sort(queue_.begin(), queue_.end(), [all = total_](const Span& a, const Span& b) {
     const auto place = [all](const Tensor& t) {
-      return std::tuple(bytes_of(t) < all / kMostLarge, t.file, t.file_offset, t.storage_offset,
-                        t.index);
+      return std::tuple(bytes_of(t) < all / kMaxLargeTensors, t.file, t.file_offset,
+                        t.storage_offset, t.index);
     };
     return place(*a.job->tensor) < place(*b.job->tensor);
   });
   const auto count = static_cast<size_t>(
       std::min<int64_t>(parts, std::max<int64_t>(static_cast<int64_t>(threads), 1)));
   window_ = static_cast<int64_t>(count) * 2;
-  given_back_ = std::clamp(kGivenBackByAll / count, kLeastGivenBack, kMostGivenBack);
+  release_bytes_ = std::clamp(kReleaseBytesOfAll / count, kMinReleaseBytes, kMaxReleaseBytes);
   running_ = count;
   auto pool = start_threads(count);
   watch(emit);
@@ -123,7 +137,7 @@ void TensorStream::run(unsigned threads, const Emit& emit) {
   if (error_) std::rethrow_exception(error_);
 }
 
-/// As many as the machine lets start; what they are to do does not depend on how many they are.
+/// Starts as many threads as the system allows. The results do not depend on their number.
 std::vector<std::thread> TensorStream::start_threads(size_t count) {
   std::vector<std::thread> pool;
   try {
@@ -140,7 +154,7 @@ std::vector<std::thread> TensorStream::start_threads(size_t count) {
   return pool;
 }
 
-/// The main thread: hands out what is finished, shows how far it is, and passes Ctrl-C on.
+/// The main thread emits finished tensors, shows progress and passes Ctrl-C on.
 void TensorStream::watch(const Emit& emit) {
   std::unique_lock lock(mutex_);
   const auto ready = [&] { return emitted_ < jobs_.size() && jobs_[emitted_].finished; };
@@ -194,8 +208,8 @@ void TensorStream::work() {
   changed_.notify_all();
 }
 
-/// The next part, or nothing when all is done. A part waits while too many of its tensor that come
-/// before it are unmerged; those are being worked on, so it does not wait for ever.
+/// Takes the next part; nothing at the end. A part waits while too many earlier parts of its tensor
+/// are unmerged. Those are in progress, so it cannot wait forever.
 std::optional<TensorStream::Item> TensorStream::take() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -213,19 +227,19 @@ std::optional<TensorStream::Item> TensorStream::take() {
   }
 }
 
-/// Whether a part stays mapped until its tensor is through. With the mutex.
+/// Decides whether a part stays mapped until the last pass over its tensor. Needs the mutex.
 bool TensorStream::stays(Job& job, int64_t part) {
   if (job.pass > 0) return job.staying.contains(part);
   const uint64_t bytes = static_cast<uint64_t>(
       (job.plan.part_end(part) - job.plan.part_begin(part)) * element_bytes(job.tensor->dtype));
-  if (held_ + bytes > kHeld) return false;
+  if (held_ + bytes > kMaxMappedBytes) return false;
   held_ += bytes;
   job.held += bytes;
   job.staying.insert(part);
   return true;
 }
 
-/// What `end` has read again, but for what stays.
+/// Releases the pages that `end` has read again, except for parts that stay mapped.
 void TensorStream::release_others(const Job& job) const {
   for (int64_t part = 0; part < job.plan.part_count(); ++part) {
     const int64_t begin = job.plan.part_begin(part);
@@ -260,7 +274,7 @@ void TensorStream::begin_part(const Item& item, Worker& worker, States& states) 
 void TensorStream::feed(const Item& item, Worker& worker, const States& states) {
   const auto& job = *item.job;
   const int64_t end = job.plan.part_end(item.part);
-  int64_t held = job.plan.part_begin(item.part);  // from here on pages are ours
+  int64_t held = job.plan.part_begin(item.part);  // pages from here on are not released yet
   size_t held_bytes = 0;
   for (int64_t at = held; at < end && !stop_; at += job.plan.chunk) {
     const int64_t count = std::min(job.plan.chunk, end - at);
@@ -278,7 +292,7 @@ void TensorStream::feed(const Item& item, Worker& worker, const States& states) 
     }
     streamed_ += bytes.size();
     held_bytes += bytes.size();
-    if (item.stays || (held_bytes < given_back_ && at + count < end)) continue;
+    if (item.stays || (held_bytes < release_bytes_ && at + count < end)) continue;
     tensors_.release(*job.tensor, held, at + count - held);
     held = at + count;
     held_bytes = 0;
@@ -322,7 +336,7 @@ void TensorStream::finish_part(const Item& item, Worker& worker, States states) 
     }
     if (job.merged_parts < job.plan.part_count()) return;
   }
-  end_pass(job, worker);  // nobody else has a part of this tensor now
+  end_pass(job, worker);  // no other thread has a part of this tensor now
 }
 
 void TensorStream::end_pass(Job& job, Worker& worker) {
@@ -351,7 +365,7 @@ void TensorStream::end_pass(Job& job, Worker& worker) {
     changed_.notify_all();
     return;
   }
-  if (++job.pass >= kMostPasses) {
+  if (++job.pass >= kMaxPasses) {
     const auto& use = uses_[again_list[0]];
     throw PluginError(use.plugin->manifest.id, doing(use, *job.tensor),
                       "it wants more than 8 passes over a tensor");

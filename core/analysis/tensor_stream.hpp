@@ -1,8 +1,7 @@
-// Streams the numbers of tensors through the analyses that want them (sdk abi/tensor_analysis.h):
-// a pool of threads takes parts in order, feeds each chunk to all analyses while it is in the
-// cache, and merges finished parts in order. Pages that were read are given back, every 2 to 8 MiB,
-// and only a few parts per thread are alive at a time, so that memory is bounded whatever the size
-// of the file.
+// Streams the elements of tensors through the analyses that want them (sdk abi/tensor_analysis.h).
+// Threads take parts in order, feed each chunk to all analyses while it is in the cache, and merge
+// finished parts in order. Memory is bounded for files of any size: pages are released after every
+// 2 to 8 MiB, and only a few parts per thread exist at a time.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -16,12 +15,26 @@
 #include <utility>
 #include <vector>
 
-#include "core/analysis/tensor_plan.hpp"
+#include "core/ir/graph.hpp"
 #include "core/plugin_host/registry.hpp"
 
 namespace tmeter::core {
 
-/// One analysis of a plugin that takes part.
+/// How a tensor is cut: parts, which are analysed independently and merged in order, and chunks,
+/// which fit into a core's cache. It depends on the shape alone, so values do not depend on the
+/// number of threads (sdk abi/tensor_analysis.h promises the rest).
+struct TensorPlan {
+  int64_t numel = 0, part = 1, chunk = 1;  // elements
+
+  explicit TensorPlan(const Tensor& tensor);
+
+  /// At least one, also without elements, so that every tensor has a beginning and an end.
+  int64_t part_count() const { return numel == 0 ? 1 : (numel + part - 1) / part; }
+  int64_t part_begin(int64_t i) const { return i * part; }
+  int64_t part_end(int64_t i) const { return numel - i * part < part ? numel : (i + 1) * part; }
+};
+
+/// An analysis of a plugin that takes part.
 struct TensorUse {
   Plugin* plugin;
   const tmeter_tensor_analysis* analysis;
@@ -29,12 +42,12 @@ struct TensorUse {
 
 class TensorStream {
  public:
-  /// Asks the analyses which tensors they want; streams nothing yet.
+  /// Calls `wants` of the analyses for each tensor; streams nothing yet.
   TensorStream(const Graph& graph, std::vector<TensorUse> uses, const TensorBytes& tensors,
                CallLog& log);
 
-  /// `emit` is given every finished state on this thread, in the order of the tensors, as soon as
-  /// those before are done: states do not pile up. Throws the first error of an analysis or of
+  /// Calls `emit` on this thread with every finished state, in the order of the tensors, as soon as
+  /// the tensors before are finished. Throws the first error of an analysis or of
   /// `emit`, or Error(kInterrupted) after Ctrl-C.
   using Emit = std::function<void(const TensorUse&, const Tensor&, void* state)>;
   void run(unsigned threads, const Emit& emit);
@@ -49,7 +62,7 @@ class TensorStream {
   bool empty() const { return jobs_.empty(); }
 
  private:
-  /// What an analysis knows so far; given back to it when dropped.
+  /// The state of an analysis; released by it at the end.
   class State {
    public:
     State() = default;
@@ -74,23 +87,23 @@ class TensorStream {
   /// One per use that is active in the pass.
   using States = std::vector<State>;
 
-  /// A tensor on its way.
+  /// A tensor that is being streamed.
   struct Job {
     explicit Job(const Tensor& t) : tensor(&t), plan(t) {}
     const Tensor* tensor;
     TensorPlan plan;
     int32_t pass = 0;
-    std::set<int64_t> staying;              // parts that stay mapped until it is through
+    std::set<int64_t> staying;              // parts that stay mapped until its last pass ends
     uint64_t held = 0;                      // their bytes
     std::vector<size_t> active;             // uses that take part in this pass
-    std::map<size_t, State> earlier, done;  // by use: after the pass before; for ever
+    std::map<size_t, State> earlier, done;  // by use: of the previous pass; final
     std::mutex mutex;                       // of what follows
-    std::map<int64_t, States> waiting;      // finished parts whose turn has not come
+    std::map<int64_t, States> waiting;      // finished parts behind an unfinished one
     States merged;
     std::atomic<int64_t> merged_parts{0};
     bool finished = false;  // guarded by the stream's mutex
   };
-  struct Span {  // parts of a job nobody has taken yet
+  struct Span {  // the parts of a job that no thread has taken yet
     Job* job;
     int64_t next;
   };
@@ -99,7 +112,7 @@ class TensorStream {
     int64_t part;
     bool stays;  // mapped
   };
-  /// What one thread works with: a call for every use.
+  /// The working memory of a thread: a call for every use.
   struct Worker {
     std::deque<tmeter_call> calls;
     ElementBuffer buffer;
@@ -130,8 +143,8 @@ class TensorStream {
   CallLog& log_;
   std::deque<Job> jobs_;  // in the order of the tensors
   std::vector<Unreadable> unreadable_;
-  size_t given_back_ = 0;                         // bytes a thread reads before it does so
-  int64_t window_ = 0;                            // parts of a tensor that may be alive at a time
+  size_t release_bytes_ = 0;                      // a thread reads before it releases pages
+  int64_t window_ = 0;                            // parts of a tensor that may exist at a time
   std::map<const MappedFile*, uint64_t> wanted_;  // bytes of its tensors; null: the model file
   uint64_t total_ = 0;
   std::atomic<uint64_t> streamed_{0};  // bytes

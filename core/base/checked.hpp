@@ -1,4 +1,4 @@
-// Arithmetic on numbers that come from a file: a result that does not fit is an answer, not UB.
+// Arithmetic on numbers from a file: overflow is reported instead of undefined behaviour.
 #pragma once
 #include <cstdint>
 #include <optional>

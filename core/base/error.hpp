@@ -28,7 +28,7 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-/// A plugin failed, and which: what it adds can be left out, and the work be done again without it
+/// A plugin failed. The supervisor leaves it out and repeats the run without it
 /// (core/process/supervisor.hpp). "plugin com.acme.layers failed on metric 'macs': no bias"
 class PluginError : public Error {
  public:
@@ -43,7 +43,7 @@ class PluginError : public Error {
         text_(std::move(text)),
         opened_(opened),
         asked_(asked) {}
-  /// One whose code ended the process it ran in. `reason`: "crashed (abort) while it was opened".
+  /// A plugin whose code ended its process. `reason`: "crashed (abort) while it was opened".
   static PluginError ended(std::string plugin, std::string reason, bool asked) {
     return {Ended(), std::move(plugin), std::move(reason), asked};
   }
@@ -52,7 +52,7 @@ class PluginError : public Error {
   bool asked() const { return asked_; }
   /// "failed on metric 'macs': no bias"
   std::string reason() const { return doing_.empty() ? text_ : words(doing_, text_); }
-  /// The same with `where` told, too: " on node 3 (aten::conv2d)".
+  /// The same error with a place added: " on node 3 (aten::conv2d)".
   PluginError placed(const std::string& where) const {
     return {plugin_, doing_ + where, text_, opened_, asked_};
   }

@@ -13,19 +13,19 @@ class HostSink {
  public:
   virtual ~HostSink() = default;
 
-  /// One line for standard error, without "tmeter: ". What could harm a terminal is made visible
-  /// on the way (core/base/text.hpp, `visible`).
+  /// One line for standard error, without "tmeter: ". Characters that could harm a terminal are
+  /// made visible (core/base/text.hpp, `visible`).
   virtual void message(std::string_view line) = 0;
 
   /// How far long work is: `done` of `total` (0: unknown) in `unit`, as in Progress::update.
   virtual void progress(uint64_t done, uint64_t total, std::string_view unit) = 0;
   virtual void progress_ended() = 0;
 
-  /// From now on code runs as the file says, by `engine` ("LibTorch"): a time limit counts. Empty:
-  /// no longer.
+  /// `engine` ("LibTorch") begins to run code from the file: a time limit counts. Empty: it has
+  /// ended.
   virtual void runs_file(std::string_view engine) = 0;
-  /// From now on the model itself runs, by `engine`, as the user wants it: only --timeout counts, and
-  /// Ctrl-C leaves time to write what was measured. Empty: no longer.
+  /// `engine` begins to run the model for the user: only --timeout counts, and Ctrl-C leaves time
+  /// to write the measurements. Empty: it has ended.
   virtual void runs_model(std::string_view engine) = 0;
 
   /// Appends to what becomes the target's content once the whole run has succeeded.

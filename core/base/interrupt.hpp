@@ -15,7 +15,7 @@ class Interrupt {
 
   /// True once the user has asked to stop. Any thread; false when no Interrupt lives.
   static bool requested();
-  /// What was asked is done: the work that is left may go on to its end.
+  /// The request is fulfilled: the remaining work may run to its end.
   static void answered();
 
  private:

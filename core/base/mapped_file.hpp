@@ -1,4 +1,4 @@
-// A file mapped read-only. Owner: whoever opened it; the bytes live as long as the object.
+// A file mapped read-only. The bytes live as long as the object.
 //
 // A file that becomes shorter while it is mapped (or whose disk fails) makes reading fault. That
 // ends the program at once with a message and status 4, as for any other damaged file: nothing that
@@ -13,14 +13,14 @@ namespace tmeter::core {
 
 struct Guard;  // what the fault handler knows of a mapping
 
-/// What tells of a file that has become shorter under its mapping, just before the process ends
-/// with the status of a model that cannot be read. In a signal handler: only async-signal-safe
-/// calls. By default it writes to standard error.
+/// Reports that a file became shorter than its mapping, just before the process ends with the status
+/// of an unreadable model. Runs in a signal handler: async-signal-safe calls only. By default it
+/// writes to standard error.
 using LostFile = void (*)(std::string_view message);
 void when_file_is_lost(LostFile tell);
 
-/// The folder a file lies in, held open: what is beside the file is found there even when the
-/// folder gets another name, or its name another folder.
+/// The folder of a file, held open: files beside it are found even if the folder is renamed or
+/// replaced.
 class Folder {
  public:
   explicit Folder(const std::string& of_file);
@@ -43,9 +43,9 @@ class MappedFile {
 
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return {data_, size_}; }
-  /// The bytes in [offset, offset + size) will soon be read: begin to fetch them.
+  /// Starts to fetch the bytes in [offset, offset + size), which will be read soon.
   void expect(size_t offset, size_t size) const;
-  /// They have been read: their pages need not stay in this process.
+  /// Releases their pages from this process.
   void release(size_t offset, size_t size) const;
 
  private:

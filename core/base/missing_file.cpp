@@ -14,13 +14,13 @@ namespace fs = std::filesystem;
 constexpr std::string_view kModelLetters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";
 
-/// Names of files beside it, of a folder that is not too large to be looked through.
+/// Names of the files beside it; only the first ones of a large folder.
 std::vector<std::string> neighbours(const fs::path& path) {
-  constexpr size_t kMost = 10'000;
+  constexpr size_t kMaxEntries = 10'000;
   std::vector<std::string> names;
   std::error_code failed;
   const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  for (fs::directory_iterator it(folder, failed), end; !failed && it != end && names.size() < kMost;
+  for (fs::directory_iterator it(folder, failed), end; !failed && it != end && names.size() < kMaxEntries;
        it.increment(failed))
     names.push_back(it->path().filename().string());
   std::sort(names.begin(), names.end());

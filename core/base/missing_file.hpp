@@ -1,4 +1,4 @@
-// What to do about a model file that is not there.
+// Advice for a model file that does not exist.
 #pragma once
 #include <string>
 

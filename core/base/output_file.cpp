@@ -71,8 +71,8 @@ void OutputFile::open_temporary() {
   if (fd_ < 0) fail("cannot be written");
 }
 
-/// Those of the file that is replaced; of a new one those that the user wants. An owner that this
-/// user may not give stays the user, and then nobody's rights are taken on.
+/// Takes mode and owner of the replaced file; a new file gets the user's defaults. If this user may
+/// not give the file away, it stays the user's, and rights for others are not copied.
 void OutputFile::take_over_mode() {
   struct stat before {}, now{};
   if (lstat(path_.c_str(), &before) != 0 || !S_ISREG(before.st_mode)) {

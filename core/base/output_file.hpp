@@ -1,8 +1,8 @@
 // An output file that is either complete or absent: written without a name (or, on file systems
 // that cannot, under a temporary one in the same folder), synced, and named. An interrupted run
 // leaves the old file whole. The new one has the mode and, where the user may give it, the owner of
-// the old one. A link stays a link: the file it leads to is replaced, or made. What is no regular
-// file is not written here (core/process/outputs.hpp).
+// the old one. A link stays a link: the file it leads to is replaced, or made. Pipes and
+// devices are written elsewhere (core/process/outputs.hpp).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -26,15 +26,13 @@ class OutputFile {
 
   /// All throw Error(write_failure(…)).
   void write(std::string_view bytes);
-  /// Forgets what has been written.
+  /// Discards the content.
   void begin_again();
-  /// The disk begins with what it has not been told of, so that `sync` has less to wait for.
-  /// Whatever goes wrong shows there.
+  /// Starts to write to the disk, so that `sync` waits less. Errors show in `sync`.
   void push();
-  /// Waits until what was written is on the disk. Several files may do so at once, each on a thread
-  /// of its own.
+  /// Waits until the data is on the disk. Several files may do so at once, each on its own thread.
   void sync();
-  /// The file gets its name, synced if it is not yet.
+  /// Gives the file its name; syncs it first if necessary.
   void commit();
 
  private:

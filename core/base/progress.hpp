@@ -1,5 +1,5 @@
-// One line on the terminal that says how far long work is: what is done, at which rate, and the
-// time left. Shown only on a terminal, and only for work that takes a second or more.
+// The progress line of long work: amount done, rate, time left. Shown only on a terminal and only
+// for work that takes a second or more.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -22,7 +22,7 @@ class Pace {
   Clock::time_point start_{};
 };
 
-/// What a terminal is to be sent; whoever has it writes it.
+/// Makes the text to send to a terminal; the caller writes it.
 class Progress {
  public:
   /// `wanted`: false with --quiet. Nothing is shown unless standard error is a terminal.
@@ -30,7 +30,7 @@ class Progress {
 
   /// The line, now and then: `done` of `total` (0: unknown) in `unit`; "B" is scaled.
   std::optional<std::string> update(uint64_t done, uint64_t total, std::string_view unit);
-  /// Takes the line away again; empty when there is none.
+  /// Removes the line; empty if no line is shown.
   std::string_view clear();
 
  private:

@@ -73,7 +73,7 @@ Quantity parse_quantity(std::string_view text, unsigned dimensions) {
   if (error != std::errc() || !std::isfinite(value)) return not_one(shown + " is not a number");
   digits = digits.substr(0, static_cast<size_t>(stop - digits.data()));
   const std::string_view name(stop, static_cast<size_t>(end - stop));
-  // What a unit cannot begin with goes on with the number: "1,5", "1_000".
+  // A character that cannot begin a unit belongs to the number: "1,5", "1_000".
   if (!name.empty() && std::string_view("0123456789.,_+-'").find(name[0]) != std::string_view::npos)
     return not_one(shown + " is not a number");
   const auto* unit = find_unit(name, dimensions);
@@ -99,7 +99,7 @@ std::string unit_names(unsigned dimensions) {
 }
 
 std::string short_number(double value, std::optional<double> other) {
-  constexpr int kDigits = 4, kMostDigits = 17;
+  constexpr int kDigits = 4, kMaxDigits = 17;
   const auto rounded = [](double x, int digits) {
     std::array<char, 40> text{};
     const auto end = std::to_chars(text.data(), text.data() + text.size(), x,
@@ -108,7 +108,7 @@ std::string short_number(double value, std::optional<double> other) {
   };
   int digits = kDigits;
   if (other && *other != value) {
-    while (digits < kMostDigits && rounded(value, digits) == rounded(*other, digits)) ++digits;
+    while (digits < kMaxDigits && rounded(value, digits) == rounded(*other, digits)) ++digits;
   }
   return rounded(value, digits);
 }

@@ -1,5 +1,5 @@
-// A number with a unit as users type it: "5G", "8 GiB", "500ms", "2%". The one table of units: what is
-// read here is read the same for a bound, a limit and a time.
+// A number with a unit as users type it: "5G", "8 GiB", "500ms", "2%". The only table
+// of units: bounds, limits and times accept the same ones.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace tmeter::core {
 
-/// What a unit measures. A set of them says which units are read somewhere.
+/// What a unit measures; a set of bits.
 enum Dimension : unsigned {
   kDimensionless = 1,  // K, M, G, T
   kBytes = 2,          // B, KB, KiB, …
@@ -21,7 +21,7 @@ struct Quantity {
   double value = 0;                // in B, s, J or as it is; finite
   std::optional<int64_t> whole{};  // the same without rounding, where it is a whole number
   Dimension dimension = kDimensionless;  // of its unit
-  std::string problem{};           // why the text is no quantity; empty: it is one
+  std::string problem{};           // why the text is not a quantity; empty: it is one
 };
 
 /// Reads a finite decimal number and behind it a unit of one of the `dimensions`, or none. Does not

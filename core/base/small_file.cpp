@@ -14,8 +14,8 @@
 namespace tmeter::core {
 namespace {
 
-/// Reads until the end, or until there is one byte more than `most`: what is in /proc has size 0, and a
-/// file may grow.
+/// Reads to the end, or one byte more than `most`. The size is not trusted: files in /proc have size
+/// 0, and a file may grow.
 bool read_whole(int file, size_t most, std::string& text) {
   constexpr size_t kPiece = 64 << 10;
   while (text.size() <= most) {

@@ -7,8 +7,8 @@
 
 namespace tmeter::core {
 
-/// The whole file, of at most `most` bytes. Throws Error(kind) for one that is not there, is longer, or
-/// is no regular file: a pipe would be waited for, a device may have no end.
+/// The whole file, of at most `most` bytes. Throws Error(kind) if it is missing, longer, or not a
+/// regular file: a pipe would block, a device may have no end.
 std::string read_small_file(ErrorKind kind, const std::string& path, size_t most);
 
 }  // namespace tmeter::core

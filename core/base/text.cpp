@@ -66,7 +66,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-/// Without what people leave out: "nvidia-rtx-4090" is "nvidiartx4090".
+/// Without separators, which people leave out: "nvidia-rtx-4090" is "nvidiartx4090".
 std::string letters_and_digits(std::string_view text) {
   std::string out;
   for (const char c : text)
@@ -92,7 +92,7 @@ std::string only_one_around(std::string_view word, const std::vector<std::string
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr size_t kLongestWord = 256;  // what is longer is no slip of the hand
+  constexpr size_t kLongestWord = 256;  // a longer text is not a typing error
   if (word.size() > kLongestWord) return {};
   std::string best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;

@@ -32,8 +32,8 @@ std::optional<std::string> bytes_of_hex(std::string_view hex);
 std::string shape_text(std::span<const int64_t> dims);
 
 /// Text from a file made fit for one line on a terminal: control characters (C0, C1, bidirectional
-/// ones) and broken UTF-8 are spelled out, as in "\x1b", "\n" and "\u202e", and what is longer than
-/// `limit` bytes is cut.
+/// ones) and broken UTF-8 are spelled out, as in "\x1b", "\n" and "\u202e". Cut after `limit`
+/// bytes.
 std::string visible(std::string_view text, size_t limit);
 
 /// The same for a name inside a message.

@@ -33,7 +33,7 @@ Columns common_columns(const Report& before, const Report& after) {
   return out;
 }
 
-/// The tree of the comparison: B's modules, and A's that are gone at the places they had.
+/// The tree of the comparison: B's modules, and A's removed modules at their former places.
 class Rows {
  public:
   Rows(const Report& before, const Report& after, const Matches& matches)
@@ -148,8 +148,8 @@ Comparison compare(const Report& before, const Report& after) {
 
 namespace {
 
-/// After minus before; of shares of the value before, when `relative`. A difference of figures that
-/// leave something out bounds nothing, and is flagged so.
+/// After minus before; as a share of the value before if `relative`. A difference of partial values
+/// bounds nothing and is flagged as partial.
 tmeter_number difference(const tmeter_number& a, const tmeter_number& b, bool relative) {
   for (const auto& n : {a, b})
     if (!is_known(n))

@@ -7,7 +7,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Numbers that are equal for equal texts, in both reports.
+/// Numbers texts: equal numbers mean equal texts, in both reports.
 class Names {
  public:
   size_t operator[](std::string text) {
@@ -18,7 +18,7 @@ class Names {
   std::unordered_map<std::string, size_t, TextHash> known_;
 };
 
-/// Of each module a number: equal for modules that are built alike.
+/// A number for each module: equal for modules of equal structure.
 using Kinds = std::vector<size_t>;
 
 /// `own`: what a module is by itself. Children come after their parent, so backwards.
@@ -56,7 +56,7 @@ class Matcher {
 
   Matches run() {
     match(0, 0);
-    settle();
+    match_children();
     match_moved();
     return std::move(matches_);
   }
@@ -74,14 +74,14 @@ class Matcher {
   void match(size_t a, size_t b) {
     matches_.of_before[a] = b;
     matches_.of_after[b] = a;
-    to_settle_.emplace_back(a, b);
+    pending_.emplace_back(a, b);
   }
 
   /// Matches the children of matched modules.
-  void settle() {
-    while (!to_settle_.empty()) {
-      const auto [a, b] = to_settle_.front();
-      to_settle_.pop_front();
+  void match_children() {
+    while (!pending_.empty()) {
+      const auto [a, b] = pending_.front();
+      pending_.pop_front();
       match_by_name(before(a), after(b));
       match_alike(left(before(a).children, matches_.of_before),
                   left(after(b).children, matches_.of_after), definitions_, false);
@@ -132,8 +132,8 @@ class Matcher {
     }
   }
 
-  /// Elsewhere in the tree, as under the wrapper that DataParallel puts around a model: whole
-  /// modules that hold tensors, outer ones first.
+  /// Matches whole modules with tensors anywhere in the tree, outer ones first: DataParallel puts a
+  /// wrapper around the model.
   void match_moved() {
     std::unordered_map<size_t, std::deque<size_t>> there;
     for (size_t b = 0; b < count(after_); ++b)
@@ -146,13 +146,13 @@ class Matcher {
         candidates.pop_front();
       if (candidates.empty()) continue;
       match(a, candidates.front());
-      settle();
+      match_children();
     }
     match_without_tensors();
   }
 
-  /// What moved with its neighbours, as an activation between layers: its parent's other children
-  /// are all elsewhere, inside one module.
+  /// Matches modules without tensors, such as an activation between layers, whose siblings all moved
+  /// into one module.
   void match_without_tensors() {
     for (size_t p = 0; p < count(before_); ++p) {
       const auto gone = left(before(p).children, matches_.of_before);
@@ -168,7 +168,7 @@ class Matcher {
         match(m->index, it->second);
         names.erase(it);
       }
-      settle();
+      match_children();
     }
   }
 
@@ -196,7 +196,7 @@ class Matcher {
   const Report &before_, &after_;
   Sides definitions_, skeletons_;
   Matches matches_;
-  std::deque<std::pair<size_t, size_t>> to_settle_;
+  std::deque<std::pair<size_t, size_t>> pending_;
 };
 
 }  // namespace
@@ -209,7 +209,7 @@ std::string_view short_type(std::string_view type) {
 std::string own_definition(const Report& report, size_t module) {
   const auto& m = *report.graph->modules()[module];
   std::string text(short_type(m.type));
-  text += '\n' + std::string(report.structure().fact("text", module));
+  text += '\n' + std::string(report.module_descriptions().text("text", module));
   for (const auto* t : m.tensors) {
     text +=
         '\n' + std::string(t->name.substr(t->name.rfind('.') + 1)) + ':' + std::to_string(t->dtype);

@@ -1,4 +1,4 @@
-// Which module of one report is which of the other.
+// Matches the modules of two reports.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -19,7 +19,7 @@ Matches match_modules(const Report& before, const Report& after);
 /// "Conv2d" of "torch.nn.modules.conv.Conv2d".
 std::string_view short_type(std::string_view type);
 
-/// What a module is by itself, as text: its type, settings and tensors.
+/// The definition of a module without its children, as text: type, settings and tensors.
 std::string own_definition(const Report& report, size_t module);
 
 }  // namespace tmeter::core

@@ -91,8 +91,9 @@ BudgetFile read_budgets(const std::string& path) {
   const auto doc = parse_toml(ErrorKind::kUsage, out.text, path);
   const auto* node = doc.get("budget");
   if (!node)
-    throw Error(ErrorKind::kUsage, path + ": there is no [[budget]]; a first one: [[budget]], model = "
-                                          "\"model.pt2\", assert = [\"macs <= 5 G\"]");
+    throw Error(ErrorKind::kUsage, path +
+                                       ": there is no [[budget]]; a first one: [[budget]], model = "
+                                       "\"model.pt2\", assert = [\"macs <= 5 G\"]");
   const auto* list = node->as_array();
   if (!list || list->empty() || !list->is_array_of_tables())
     toml_error(ErrorKind::kUsage, path, node->source(), "[[budget]] tables are expected");

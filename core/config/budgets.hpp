@@ -13,8 +13,8 @@ struct Budget {
   double slack = 0;                     // what --update adds, as a share: "5%" is 0.05
   std::string report;                   // saved report that --update writes; may be empty
   std::vector<std::string> inputs, bindings;
-  std::string place;           // "tmeter.toml:3:1"
-  size_t begin = 0, end = 0;   // of the list of assertions, as bytes of the file
+  std::string place;          // "tmeter.toml:3:1"
+  size_t begin = 0, end = 0;  // of the list of assertions, as bytes of the file
 };
 
 struct BudgetFile {

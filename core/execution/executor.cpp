@@ -19,14 +19,14 @@ namespace {
 
 }  // namespace
 
-Executor::Executor(Registry& registry, const Graph& graph, const RunWishes& wishes,
+Executor::Executor(Registry& registry, const Graph& graph, const RunOptions& options,
                    const RunContext& context) {
-  for (const auto& [name, path] : wishes.inputs) inputs_.push_back({to_abi(name), to_abi(path)});
-  for (const auto& path : wishes.libraries) libraries_.push_back(to_abi(path));
-  request_ = {sizeof request_,       static_cast<int32_t>(wishes.threads),
-              to_abi(wishes.device), wishes.seed,
-              wishes.memory,         inputs_.data(),
-              inputs_.size(),        libraries_.data(),
+  for (const auto& [name, path] : options.inputs) inputs_.push_back({to_abi(name), to_abi(path)});
+  for (const auto& path : options.libraries) libraries_.push_back(to_abi(path));
+  request_ = {sizeof request_,        static_cast<int32_t>(options.threads),
+              to_abi(options.device), options.seed,
+              options.memory,         inputs_.data(),
+              inputs_.size(),         libraries_.data(),
               libraries_.size()};
   for (const auto& p : registry.plugins()) {
     if (p->manifest.executors.empty() || p->library.empty() || !p->failure.empty()) continue;
@@ -63,14 +63,14 @@ Executor::~Executor() {
 
 std::string_view Executor::name() const { return view(executor_->name); }
 
-void Executor::run(int32_t kind, unsigned threads, const ToldRun& told) {
+void Executor::run(int32_t kind, unsigned threads, const RunEventValidator& validator) {
   const auto status = invoke(call_, "while running the model", [&](tmeter_call* call) {
     return executor_->run(call, state_, kind, static_cast<int32_t>(threads), executor_->user);
   });
   if (status != TMETER_OK)
     throw PluginError(plugin_->manifest.id, "while running the model", "it declines to");
-  if (const auto lacks = told.lacks(); !lacks.empty())
-    throw PluginError(plugin_->manifest.id, "while running the model", lacks);
+  if (const auto missing = validator.missing_event(); !missing.empty())
+    throw PluginError(plugin_->manifest.id, "while running the model", missing);
 }
 
 }  // namespace tmeter::core

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "core/execution/told_run.hpp"
+#include "core/execution/run_event_validator.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/plugin_host/runs_access.hpp"
 
 namespace tmeter::core {
 
-/// How the user wants the model to be run.
-struct RunWishes {
+/// How to run the model.
+struct RunOptions {
   std::string device = "cpu";
   unsigned threads = 1;
   uint64_t seed = 0;
@@ -25,15 +25,15 @@ struct RunWishes {
 class Executor {
  public:
   /// The first plugin that takes the graph. Throws Error(kRun) when none can, Error(kUsage) for
-  /// wishes that cannot be met.
-  Executor(Registry& registry, const Graph& graph, const RunWishes& wishes,
+  /// options that cannot be met.
+  Executor(Registry& registry, const Graph& graph, const RunOptions& options,
            const RunContext& context);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
   /// Throws what `invoke` throws.
-  void run(int32_t kind, unsigned threads, const ToldRun& told);
+  void run(int32_t kind, unsigned threads, const RunEventValidator& validator);
   const Plugin& plugin() const { return *plugin_; }
   std::string_view name() const;
 

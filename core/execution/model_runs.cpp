@@ -16,9 +16,9 @@ namespace tmeter::core {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-constexpr int32_t kMostThreads = 1024;
-constexpr size_t kMostKinds = 1000;  // of runs that one observer wants
-constexpr uint64_t kLeastInterval = 1'000'000;  // ns
+constexpr int32_t kMaxRunThreads = 1024;
+constexpr size_t kMaxRunKinds = 1000;               // of runs that one observer wants
+constexpr uint64_t kMinSampleInterval = 1'000'000;  // ns
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -58,11 +58,12 @@ class ModelPauses {
 
 }  // namespace
 
-ModelRuns::ModelRuns(Registry& registry, const TensorBytes& tensors, RunWishes wishes, CallLog& log)
-    : registry_(registry), tensors_(tensors), wishes_(std::move(wishes)), log_(log) {
-  facts_["device"] = wishes_.device;
-  facts_["threads"] = std::to_string(wishes_.threads);
-  facts_["seconds"] = std::to_string(wishes_.seconds);
+ModelRuns::ModelRuns(Registry& registry, const TensorBytes& tensors, RunOptions options,
+                     CallLog& log)
+    : registry_(registry), tensors_(tensors), options_(std::move(options)), log_(log) {
+  facts_["device"] = options_.device;
+  facts_["threads"] = std::to_string(options_.threads);
+  facts_["seconds"] = std::to_string(options_.seconds);
 }
 
 bool ModelRuns::Watcher::wants(const Kind& kind) const {
@@ -83,19 +84,19 @@ void ModelRuns::want(int32_t run, int32_t threads, int32_t rounds) {
     throw Error(ErrorKind::kPlugin, "which runs are wanted is said in `begin` of an observer");
   if (run < TMETER_RUN_WHOLE || run > TMETER_RUN_MEMORY)
     throw Error(ErrorKind::kPlugin, "runs of kind " + std::to_string(run) + " are not known");
-  if (threads < 0 || threads > kMostThreads || rounds < 0)
+  if (threads < 0 || threads > kMaxRunThreads || rounds < 0)
     throw Error(ErrorKind::kPlugin, "runs on " + std::to_string(threads) + " threads in " +
                                         std::to_string(rounds) + " rounds cannot be made");
-  if (beginning_->wanted.size() >= kMostKinds)
+  if (beginning_->wanted.size() >= kMaxRunKinds)
     throw Error(ErrorKind::kPlugin, "it wants more than 1,000 kinds of runs, tmeter's limit");
   beginning_->wanted.push_back(
-      {run, threads ? static_cast<unsigned>(threads) : wishes_.threads, rounds});
+      {run, threads ? static_cast<unsigned>(threads) : options_.threads, rounds});
 }
 
 void ModelRuns::want_samples(uint64_t interval) {
   if (!beginning_ || !beginning_->use.observer->sample)
     throw Error(ErrorKind::kPlugin, "samples are wanted in `begin` of an observer that takes them");
-  beginning_->interval = std::max(interval, kLeastInterval);
+  beginning_->interval = std::max(interval, kMinSampleInterval);
 }
 
 std::string_view ModelRuns::fact(std::string_view key) const {
@@ -104,7 +105,7 @@ std::string_view ModelRuns::fact(std::string_view key) const {
   return it == facts_.end() ? std::string_view() : it->second;
 }
 
-/// Kept apart from what they replace: who was told a text may hold it while the runs last.
+/// Replaced texts are kept: a plugin may hold one while the runs last.
 void ModelRuns::set_fact(std::string_view key, std::string text) {
   const std::lock_guard lock(facts_mutex_);
   auto& fact = facts_[std::string(key)];
@@ -115,10 +116,10 @@ void ModelRuns::set_fact(std::string_view key, std::string text) {
 
 void ModelRuns::tell_fact(std::string_view key, std::string_view text) {
   if (!preparing_)
-    throw Error(ErrorKind::kPlugin, "facts of the runs are told in `prepare` of an executor");
+    throw Error(ErrorKind::kPlugin, "facts of the runs are reported in `prepare` of an executor");
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789._-";
   if (key.empty() || key.size() > said::kTitleBytes || key.find_first_not_of(kLetters) != key.npos)
-    throw Error(ErrorKind::kPlugin, "'" + printable(key) + "' is no key of a fact");
+    throw Error(ErrorKind::kPlugin, "'" + printable(key) + "' is not a key of a fact");
   if (facts_.size() >= said::kFacts && !facts_.contains(key))
     throw Error(ErrorKind::kPlugin, "it tells more than 1,000 facts of the runs, tmeter's limit");
   set_fact(key, visible(text, said::kTitleBytes));
@@ -128,21 +129,22 @@ std::string_view ModelRuns::weights(const Tensor* tensor) const {
   if (!preparing_)
     throw Error(ErrorKind::kPlugin, "weights are handed out in `prepare` of an executor");
   if (!graph_ || !graph_->has(tensor))
-    throw Error(ErrorKind::kPlugin, "it asks for the weights of a tensor that the graph does not have");
+    throw Error(ErrorKind::kPlugin,
+                "it asks for the weights of a tensor that the graph does not have");
   return tensors_.raw(*tensor);
 }
 
 /// From the executor, in the middle of a run.
-void ModelRuns::event(const tmeter_event& told) {
+void ModelRuns::event(const tmeter_event& given) {
   if (!running_) throw Error(ErrorKind::kPlugin, "events belong to runs of the model");
-  auto event = told.struct_size == sizeof told
-                   ? told
-                   : adopted(&told, TMETER_SIZE_1_1(tmeter_event), "its tmeter_event");
+  auto event = given.struct_size == sizeof given
+                   ? given
+                   : adopted(&given, TMETER_SIZE_1_1(tmeter_event), "its tmeter_event");
   event.struct_size = sizeof event;
   event.run = running_->run;
   event.threads = static_cast<int32_t>(running_->threads);
   if (event.kind < TMETER_EVENT_RUN_BEGIN || event.kind > TMETER_EVENT_FREE) return;
-  told_->check(event);
+  validator_->check(event);
   if (event.kind == TMETER_EVENT_RUN_END && event.nanoseconds > event.since)
     last_seconds_ = static_cast<double>(event.nanoseconds - event.since) * 1e-9;
   for (auto* w : listening_) {
@@ -165,7 +167,7 @@ void ModelRuns::begin(const Graph& graph) {
   beginning_ = nullptr;
 }
 
-/// Everybody's wishes, each once.
+/// The kinds of run that observers want, each once.
 void ModelRuns::plan() {
   for (const auto& w : watchers_) {
     for (const auto& wanted : w.wanted) {
@@ -191,18 +193,18 @@ void ModelRuns::run_once(const Kind& kind) {
     if (w.wants(kind)) listening_.push_back(&w);
   }
   running_ = &kind;
-  told_.emplace(*graph_, kind.run);
+  validator_.emplace(*graph_, kind.run);
   const auto start = Clock::now();
   last_seconds_ = 0;
-  executor_->run(kind.run, kind.threads, *told_);
+  executor_->run(kind.run, kind.threads, *validator_);
   if (last_seconds_ == 0) last_seconds_ = seconds_since(start);
   running_ = nullptr;
 }
 
 void ModelRuns::warm_up() {
-  WarmUp warm_up(wishes_.seconds);
+  WarmUp warm_up(options_.seconds);
   while (!warm_up.is_done()) {
-    run_once({TMETER_RUN_WARM_UP, wishes_.threads, 0});
+    run_once({TMETER_RUN_WARM_UP, options_.threads, 0});
     warm_up.add(last_seconds_);
   }
   slow_ = warm_up.too_slow();
@@ -245,11 +247,11 @@ void ModelRuns::run_rounds() {
   do {
     for (const auto& kind : kinds_) {
       if (kind.rounds == 0 || round < kind.rounds) run_once(kind);
-      if (round > 0 && seconds_since(start) > wishes_.seconds) break;
+      if (round > 0 && seconds_since(start) > options_.seconds) break;
     }
     set_fact("rounds", std::to_string(++round));
     if (log_.sink()) log_.sink()->progress(static_cast<uint64_t>(round), 0, "rounds");
-  } while (!all_have_enough() && seconds_since(start) < wishes_.seconds);
+  } while (!all_have_enough() && seconds_since(start) < options_.seconds);
 }
 
 Sampler::Task ModelRuns::sample_task(Watcher& w) {
@@ -269,12 +271,12 @@ void ModelRuns::stop(const std::string& why) {
   stopped_ = why;
 }
 
-/// What an executor says is wrong stops the runs; what was measured until then stays.
+/// An error of the executor stops the runs. The measurements until then stay.
 void ModelRuns::run_all(const Graph& graph) {
   try {
     preparing_ = true;
     executor_ = std::make_unique<Executor>(
-        registry_, graph, wishes_, RunContext{&log_, nullptr, nullptr, &tensors_, &graph, this});
+        registry_, graph, options_, RunContext{&log_, nullptr, nullptr, &tensors_, &graph, this});
     preparing_ = false;
     std::vector<Sampler::Task> samples;
     for (auto& w : watchers_) {

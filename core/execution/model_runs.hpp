@@ -1,5 +1,5 @@
-// Runs the model for those who observe it (sdk abi/observer.h): warm-up, then rounds with one
-// run of each kind that somebody wants, until all have enough or the time is up.
+// Runs the model for its observers (sdk abi/observer.h): warm-up, then rounds with one run of each
+// kind that an observer wants, until all have enough or the time is up.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/execution/executor.hpp"
+#include "core/execution/run_event_validator.hpp"
 #include "core/execution/sampler.hpp"
-#include "core/execution/told_run.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 
 namespace tmeter::core {
@@ -24,14 +24,14 @@ struct ObserverUse {
 
 class ModelRuns final : public RunsAccess {
  public:
-  ModelRuns(Registry& registry, const TensorBytes& tensors, RunWishes wishes, CallLog& log);
+  ModelRuns(Registry& registry, const TensorBytes& tensors, RunOptions options, CallLog& log);
 
   /// All of it, `end` of the observers included, whose calls find this object in their context.
-  /// What stops the runs early is told by `stopped`; throws PluginError for an observer's failure,
-  /// Error(kUsage) for wishes that cannot be met.
+  /// `stopped` says why the runs ended early. Throws PluginError for an observer's failure,
+  /// Error(kUsage) for options that cannot be met.
   void run(const Graph& graph, const std::vector<ObserverUse>& uses);
 
-  /// What there is to say of the runs: "device", "weights", "rounds", …
+  /// Properties of the runs: "device", "weights", "rounds", …
   const std::map<std::string, std::string, std::less<>>& facts() const { return facts_; }
   std::string_view stopped() const override { return stopped_; }
   /// By Ctrl-C.
@@ -46,7 +46,7 @@ class ModelRuns final : public RunsAccess {
   std::string_view weights(const Tensor* tensor) const override;
 
  private:
-  /// A kind of run, on so many threads, in so many rounds (0: in all).
+  /// A kind of run, its threads, and the number of rounds (0: all).
   struct Kind {
     int32_t run = 0;
     unsigned threads = 0;
@@ -81,21 +81,21 @@ class ModelRuns final : public RunsAccess {
 
   Registry& registry_;
   const TensorBytes& tensors_;
-  const RunWishes wishes_;
+  const RunOptions options_;
   CallLog& log_;
   const Graph* graph_ = nullptr;
   mutable std::mutex facts_mutex_;
   std::map<std::string, std::string, std::less<>> facts_;
-  std::deque<std::string> replaced_;  // facts that were others before
+  std::deque<std::string> replaced_;  // former texts of facts
   std::deque<Watcher> watchers_;
   std::vector<Kind> kinds_;
   std::unique_ptr<Executor> executor_;
-  Watcher* beginning_ = nullptr;     // in its `begin`
-  const Kind* running_ = nullptr;    // in a run
-  std::vector<Watcher*> listening_;  // to it
-  std::optional<ToldRun> told_;      // of it
-  bool preparing_ = false;           // the executor makes the model ready
-  double last_seconds_ = 0;          // that the last run took
+  Watcher* beginning_ = nullptr;                // in its `begin`
+  const Kind* running_ = nullptr;               // in a run
+  std::vector<Watcher*> listening_;             // to it
+  std::optional<RunEventValidator> validator_;  // of it
+  bool preparing_ = false;                      // the executor makes the model ready
+  double last_seconds_ = 0;                     // that the last run took
   bool slow_ = false;
   std::string stopped_;
   bool interrupted_ = false;

@@ -4,7 +4,7 @@
 
 namespace tmeter::core {
 namespace {
-constexpr size_t kCompared = 3, kMost = 50;
+constexpr size_t kCompared = 3, kMaxWarmUpRuns = 50;
 constexpr double kSpread = 0.05, kShare = 1.0 / 3;
 }  // namespace
 
@@ -16,7 +16,7 @@ void WarmUp::add(double seconds) {
 bool WarmUp::is_done() const {
   if (runs_.empty()) return false;
   const double mean = spent_ / static_cast<double>(runs_.size());
-  if (spent_ + mean > seconds_ * kShare || runs_.size() >= kMost) return true;
+  if (spent_ + mean > seconds_ * kShare || runs_.size() >= kMaxWarmUpRuns) return true;
   if (runs_.size() < kCompared) return false;
   const auto [least, most] = std::minmax_element(runs_.end() - kCompared, runs_.end());
   return *most <= *least * (1 + kSpread);

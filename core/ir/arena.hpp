@@ -1,11 +1,7 @@
-// Memory of a graph: given out from one end to the other, and given back as a whole.
-//
-// Half of what a large graph takes to be built is the kernel clearing its pages. From some
-// megabytes on another thread has that done for those that come next; where it cannot be had, or
-// the kernel knows no such wish, they are cleared when they are first touched, as always.
+// Memory of a graph: allocated from one end to the other, freed as a whole.
 #pragma once
-#include <cstddef>
-#include <memory>
+#include <algorithm>
+#include <cstdint>
 #include <memory_resource>
 #include <vector>
 
@@ -13,39 +9,51 @@ namespace tmeter::core {
 
 class Arena final : public std::pmr::memory_resource {
  public:
-  /// From so many bytes on somebody helps.
-  explicit Arena(size_t large = size_t{4} << 20);
-  ~Arena() override;
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
-
-  /// Nothing more is going to be asked for, or little: the helping thread ends.
-  void stop_helping();
-  bool has_help() const { return helper_ != nullptr; }
-  /// Whether these bytes are in one of its blocks, and aligned for an object.
-  bool owns(const void* at, size_t bytes) const;
+  /// Whether these bytes are in one of its blocks and aligned for an object: for addresses that a
+  /// plugin hands back. They are not followed before.
+  bool owns(const void* at, size_t bytes) const { return blocks_.contain(at, bytes); }
 
  private:
-  class Helper;
-  void* do_allocate(size_t bytes, size_t alignment) override;
-  void do_deallocate(void*, size_t, size_t) override {}
-  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
-    return this == &other;
-  }
-  void* allocate_further(size_t bytes, size_t alignment);
-  void begin_block(size_t bytes);
-  void begin_step(char* to);
+  /// Where the blocks come from; remembers them.
+  class Blocks final : public std::pmr::memory_resource {
+   public:
+    bool contain(const void* at, size_t bytes) const {
+      const auto address = reinterpret_cast<uintptr_t>(at);
+      if (address % alignof(void*) != 0) return false;
+      return std::any_of(blocks_.begin(), blocks_.end(), [&](const Block& b) {
+        return address >= b.begin && bytes <= b.size && address - b.begin <= b.size - bytes;
+      });
+    }
 
-  // The bytes [at_, step_) are free, and those up to end_: the helper is told at each step.
-  char *at_ = nullptr, *step_ = nullptr, *end_ = nullptr;
-  size_t large_, size_ = 0;  // bytes of all blocks
-  struct Block {
-    std::unique_ptr<char[]> bytes;
-    size_t size;
+   private:
+    struct Block {
+      uintptr_t begin;
+      size_t size;
+    };
+    void* do_allocate(size_t bytes, size_t alignment) override {
+      auto& block = blocks_.emplace_back();
+      auto* memory = std::pmr::new_delete_resource()->allocate(bytes, alignment);
+      block = {reinterpret_cast<uintptr_t>(memory), bytes};
+      return memory;
+    }
+    void do_deallocate(void* memory, size_t bytes, size_t alignment) override {
+      std::pmr::new_delete_resource()->deallocate(memory, bytes, alignment);
+    }
+    bool do_is_equal(const memory_resource& other) const noexcept override {
+      return this == &other;
+    }
+
+    std::vector<Block> blocks_;
   };
-  std::vector<Block> blocks_;
-  std::unique_ptr<Helper> helper_;
-  bool may_help_ = true;
+
+  void* do_allocate(size_t bytes, size_t alignment) override {
+    return buffer_.allocate(bytes, alignment);
+  }
+  void do_deallocate(void*, size_t, size_t) override {}
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+
+  Blocks blocks_;
+  std::pmr::monotonic_buffer_resource buffer_{size_t{64} << 10, &blocks_};
 };
 
 }  // namespace tmeter::core

@@ -35,10 +35,10 @@ int64_t checked_numel(std::span<const int64_t> dims, const What& what) {
   return numel;
 }
 
-/// Who walks through a list sees a list inside it as often as it is there.
+/// Values a walk through it visits: a nested list counts as often as it occurs.
 double values_shown_by(const Value& v) { return v.kind == TMETER_VALUE_LIST ? 1 + v.f : 1; }
 
-/// What makes two tensors the same memory read the same way.
+/// Equal for tensors that read the same memory in the same way.
 std::string tie_key(const TensorSpec& s, std::span<const int64_t> strides) {
   return std::string(s.storage_key) + '\0' + std::to_string(s.storage_offset) + shape_text(s.dims) +
          shape_text(strides) + std::to_string(s.dtype);
@@ -102,8 +102,7 @@ GraphBuilder::Id GraphBuilder::module(Id parent, std::string_view name, std::str
   if (up) {
     if (up->depth >= limits::kModuleDepth) refuse("modules are nested more than 1,000 deep");
     path = path_of(*up, kept);
-    const auto hash = module_paths_.expect(path);
-    if (!module_paths_.insert(path, hash))
+    if (!module_paths_.insert(path).second)
       refuse("module '" + printable(path) + "' is there twice");
   }
   auto& m = graph_->modules_.emplace_back();
@@ -162,7 +161,8 @@ GraphBuilder::Id GraphBuilder::module_call(Id module, Id parent) {
   return static_cast<Id>(graph_->calls_.size());
 }
 
-/// A dim of 0 counts as 1, as in PyTorch: so strides may overflow where the number of elements does not.
+/// A dim of 0 counts as 1, as in PyTorch: so strides may overflow where the number of elements does
+/// not.
 template <class What>
 std::span<int64_t> GraphBuilder::contiguous_strides(std::span<const int64_t> dims,
                                                     const What& what) {
@@ -187,11 +187,10 @@ GraphBuilder::Id GraphBuilder::tensor(const TensorSpec& s) {
     refuse(what() + " has a different number of dims and strides");
   const auto strides = s.strides ? copy(*s.strides) : contiguous_strides(s.dims, what);
   count_name(s.name.size());
-  const auto hash = tensor_names_.expect(s.name);
   const auto name = graph_->keep(s.name);
   const auto storage_key = graph_->intern(s.storage_key);
   const auto dims = copy(s.dims);
-  if (!s.name.empty() && !tensor_names_.insert(name, hash)) refuse(what() + " is there twice");
+  if (!s.name.empty() && !tensor_names_.insert(name).second) refuse(what() + " is there twice");
   auto& t = graph_->tensors_.emplace_back();
   t.index = graph_->tensors_.size() - 1;
   t.kind = s.kind;
@@ -231,34 +230,15 @@ GraphBuilder::Id GraphBuilder::value_none() {
   return new_value(TMETER_VALUE_NONE, true), last_value();
 }
 
-/// Of sizes that nothing changes later, one copy will do. They have been looked at when it was
-/// made.
-std::span<int64_t> GraphBuilder::shared_dims(std::span<const DimSpec> dims) {
-  uint64_t hash = dims.size();
-  for (const auto& d : dims) hash = (hash ^ static_cast<uint64_t>(d.value)) * 0x9e3779b97f4a7c15;
-  auto& recent = recent_dims_[hash >> 56];
-  const auto same = [](int64_t size, const DimSpec& d) { return size == d.value; };
-  if (!recent.empty() && std::ranges::equal(recent, dims, same)) return recent;
-  const auto sizes = room<int64_t>(dims.size());
-  std::ranges::transform(dims, sizes.begin(), &DimSpec::value);
-  checked_numel(sizes, [] { return std::string("a tensor"); });
-  return recent = sizes;
-}
-
 GraphBuilder::Id GraphBuilder::value_tensor(int32_t dtype, std::span<const DimSpec> dims) {
   const bool symbolic = std::ranges::any_of(dims, [](const auto& d) { return d.expr != 0; });
-  std::span<int64_t> sizes;
-  if (symbolic) {
-    sizes = room<int64_t>(dims.size());
-    for (size_t i = 0; i < dims.size(); ++i) {
-      if (dims[i].expr && !graph_->expressions_.contains(dims[i].expr))
-        refuse("a dim names an expression that is not there");
-      sizes[i] = dims[i].expr ? 0 : dims[i].value;
-    }
-    checked_numel(sizes, [] { return std::string("a tensor"); });
-  } else {
-    sizes = shared_dims(dims);
+  const auto sizes = room<int64_t>(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i].expr && !graph_->expressions_.contains(dims[i].expr))
+      refuse("a dim names an expression that is not there");
+    sizes[i] = dims[i].expr ? 0 : dims[i].value;
   }
+  checked_numel(sizes, [] { return std::string("a tensor"); });
   auto& v = new_value(TMETER_VALUE_TENSOR, false);
   v.dtype = dtype;
   v.dims = sizes;
@@ -370,7 +350,7 @@ void GraphBuilder::want_input(std::string_view name, std::span<const int64_t> di
       std::find_if(inputs.begin(), inputs.end(), [&](const Input& i) { return i.name == name; });
   if (it == inputs.end() || it->value->kind != TMETER_VALUE_TENSOR ||
       it->value->dims.size() != dims.size())
-    refuse(what() + " is wanted with other sizes, but is no tensor of that rank");
+    refuse(what() + " is wanted with other sizes, but is not a tensor of that rank");
   it->wanted = copy(dims);
 }
 
@@ -426,17 +406,17 @@ void GraphBuilder::number_preorder() {
   }
 }
 
-void GraphBuilder::note_belonging() {
+void GraphBuilder::fill_ownership() {
   const auto index = [](size_t i) { return static_cast<uint32_t>(i); };
-  auto& b = graph_->belonging_;
+  auto& b = graph_->ownership_;
   b.call_of_node.reserve(graph_->nodes_.size());
   for (const auto& n : graph_->nodes_) b.call_of_node.push_back(index(n.call->index));
   for (const auto& c : graph_->calls_) {
     b.module_of_call.push_back(index(c.module->index));
-    b.parent_of_call.push_back(c.parent ? index(c.parent->index) : Belonging::kNone);
+    b.parent_of_call.push_back(c.parent ? index(c.parent->index) : OwnershipColumns::kNone);
   }
   for (const auto* m : graph_->preorder_) {
-    b.parent_of_module.push_back(m->parent ? index(m->parent->index) : Belonging::kNone);
+    b.parent_of_module.push_back(m->parent ? index(m->parent->index) : OwnershipColumns::kNone);
     if (m->calls == 0) b.containers.push_back(index(m->index));
   }
   for (const auto& t : graph_->tensors_) {
@@ -455,10 +435,9 @@ std::unique_ptr<Graph> GraphBuilder::finish() {
   if (graph_->modules_.empty()) module(0, "", "");
   if (graph_->calls_.empty()) module_call(1, 0);
   number_preorder();
-  note_belonging();
+  fill_ownership();
   graph_->name_places();
   graph_->evaluate();
-  graph_->arena_.stop_helping();
   return std::move(graph_);
 }
 

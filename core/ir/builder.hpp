@@ -1,14 +1,14 @@
-// Builds a graph from what a loader pushes, and refuses what cannot be: the C++ side of
-// sdk abi/builder.h, which documents every function. Ids count from 1; 0 is none.
-// All functions throw Error(kModel) naming the offending thing.
+// Builds a graph from the calls of a loader and refuses invalid ones: the C++ side of
+// sdk abi/builder.h, which documents every function. Ids count from 1; 0 means no item.
+// All functions throw Error(kModel) naming the offending item.
 #pragma once
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/base/text_hash.hpp"
 #include "core/ir/graph.hpp"
-#include "core/ir/name_set.hpp"
 
 namespace tmeter::core {
 
@@ -33,8 +33,8 @@ class GraphBuilder {
   using Id = uint32_t;
 
   GraphBuilder() : graph_(std::make_unique<Graph>()) {}
-  /// Begins with what other inputs leave unchanged: properties, modules, their calls, tensors. The
-  /// id of each is its index in `frame` plus one.
+  /// Copies everything from `frame` that does not depend on inputs: properties, modules, their
+  /// calls, tensors. The id of each is its index in `frame` plus one.
   explicit GraphBuilder(const Graph& frame);
 
   void property(std::string_view key, std::string_view value);
@@ -56,8 +56,8 @@ class GraphBuilder {
 
   Id value_none();
   Id value_tensor(int32_t dtype, std::span<const DimSpec> dims);
-  /// A tensor that no node has to make before it is used: part of an input, or what a later node
-  /// gives back once it has written into it.
+  /// A tensor that no node has to produce before its use: part of an input, or a tensor that a
+  /// later node writes into and returns.
   Id value_from_outside(int32_t dtype, std::span<const DimSpec> dims);
   Id value_bound(Id tensor);
   Id value_int(DimSpec value);
@@ -69,7 +69,7 @@ class GraphBuilder {
   Id value_list(std::span<const Id> items);
 
   void input(std::string_view name, std::string_view origin, Id value);
-  /// Another shape for an input of that name, which must be a tensor of that rank.
+  /// Requests another shape for an input, which must be a tensor of the same rank.
   void want_input(std::string_view name, std::span<const int64_t> dims);
   void output(Id value);
   Id node(std::string_view op, std::string_view overload, Id call,
@@ -77,21 +77,19 @@ class GraphBuilder {
           std::string_view location);
   void node_name(Id node, std::string_view name);
 
-  /// A value made here; null when there is none of this id.
+  /// The value of this id; null for an unknown id.
   const Value* peek(Id id) const {
     return id < 1 || id > graph_->values_.size() ? nullptr : &graph_->values_[id - 1];
   }
 
   /// Whether a root module was pushed.
   bool has_root() const { return !graph_->modules_.empty(); }
-  /// Orders modules, evaluates sizes, and gives the graph away. A model without any module gets a
-  /// root.
+  /// Orders modules, evaluates sizes and returns the graph. A model without modules gets a root.
   std::unique_ptr<Graph> finish();
 
  private:
   Value& new_value(int32_t kind, bool defined);
   Id copy_value(const Value& value);
-  std::span<int64_t> shared_dims(std::span<const DimSpec> dims);
   Id last_value() const { return static_cast<Id>(graph_->values_.size()); }
   Value& value(Id id, const char* what);
   Module& module_at(Id id, const char* what);
@@ -100,8 +98,8 @@ class GraphBuilder {
   void define(Value& value, const Node* producer);
   void require_defined(Value& value, std::string_view op, std::string_view arg) const;
   void number_preorder();
-  void note_belonging();
-  /// Into the graph's arena.
+  void fill_ownership();
+  /// Copies into the graph's arena.
   template <class T>
   std::span<std::remove_const_t<T>> copy(std::span<T> items);
   template <class T>
@@ -113,8 +111,7 @@ class GraphBuilder {
   size_t name_bytes_ = 0;  // of module paths and tensor names
   size_t attributes_ = 0;  // of all modules
   std::unordered_map<std::string, const Tensor*, TextHash> tied_;
-  NameSet tensor_names_, module_paths_;
-  std::array<std::span<int64_t>, 256> recent_dims_{};  // of values, by a hash: most have the same
+  std::unordered_set<std::string_view, TextHash> tensor_names_, module_paths_;  // texts of the graph
 };
 
 }  // namespace tmeter::core

@@ -1,4 +1,4 @@
-// A new graph that shares its frame with another one.
+// A new graph with the modules, calls and tensors of another one.
 #include <tmeter/abi/graph.h>
 
 #include "core/ir/builder.hpp"
@@ -36,7 +36,7 @@ GraphBuilder::GraphBuilder(const Graph& frame) : GraphBuilder() {
   }
 }
 
-/// Attributes are constants: no tensors, no sizes that symbols decide.
+/// Attributes are constants: no tensors, no symbolic sizes.
 GraphBuilder::Id GraphBuilder::copy_value(const Value& v) {
   switch (v.kind) {
     case TMETER_VALUE_INT:

@@ -10,7 +10,7 @@
 namespace tmeter::core {
 namespace {
 
-/// Calls `visit` for each tensor that is no parameter, inside lists, too.
+/// Calls `visit` for each tensor but parameters, inside lists, too.
 template <class Visit>
 void for_each_tensor(const Value& value, const Visit& visit) {
   for (const auto* item : value.items) for_each_tensor(*item, visit);

@@ -1,8 +1,8 @@
 // What happens in a module call: its nodes, those of the calls inside included, and the tensors
 // that go in and come out.
 //
-// The index itself takes memory in proportion to the graph; what a call holds is worked out when it
-// is asked for, and kept. Safe from any thread.
+// The index takes memory in proportion to the graph. The contents of a call are computed when they
+// are first needed, and kept. Safe from any thread.
 #pragma once
 #include <mutex>
 #include <unordered_map>

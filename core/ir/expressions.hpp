@@ -34,7 +34,7 @@ class Expressions {
 
   size_t size() const { return items_.size(); }
   bool contains(ExprId id) const { return id >= 1 && id <= items_.size(); }
-  /// Index of the symbol when the expression is nothing but one.
+  /// Index of the symbol if the expression is only a symbol.
   std::optional<size_t> symbol_of(ExprId id) const;
 
   /// Evaluates all for the symbols' values; throws Error(kModel) on overflow or division by zero.

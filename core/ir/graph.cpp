@@ -3,7 +3,6 @@
 #include <tmeter/abi/graph.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "core/base/checked.hpp"
@@ -27,33 +26,6 @@ void check_size(std::span<const int64_t> dims) {
   }
 }
 
-template <class Word>
-uint64_t word_at(const char* text) {
-  Word word;
-  std::memcpy(&word, text, sizeof word);
-  return word;
-}
-
-/// Differs for most texts that differ, and takes less than reading them: their size and both ends,
-/// as whole words (what is written in bytes and read as a word makes the processor wait).
-size_t place_of(std::string_view text) {
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  uint64_t first = 0, last = 0;
-  if (text.size() >= sizeof(uint64_t)) {
-    first = word_at<uint64_t>(begin);
-    last = word_at<uint64_t>(end - sizeof(uint64_t));
-  } else if (text.size() >= sizeof(uint32_t)) {
-    first = word_at<uint32_t>(begin);
-    last = word_at<uint32_t>(end - sizeof(uint32_t));
-  } else if (!text.empty()) {
-    first = word_at<uint8_t>(begin);
-    last = word_at<uint8_t>(end - 1) | word_at<uint8_t>(begin + text.size() / 2) << 8;
-  }
-  const uint64_t mixed = (first ^ std::rotl(last, 29) ^ text.size()) * 0x9e3779b97f4a7c15;
-  return static_cast<size_t>(mixed >> 40);
-}
-
 std::string range_text(const Symbol& s) {
   return std::to_string(s.min) + "…" +
          (s.max == INT64_MAX ? std::string("any") : std::to_string(s.max));
@@ -75,10 +47,8 @@ std::string_view Graph::keep(std::string_view text) {
 
 std::string_view Graph::intern(std::string_view text) {
   if (text.empty()) return {};
-  auto& recent = recent_[place_of(text) % recent_.size()];
-  if (recent == text) return recent;
   const auto it = strings_.find(text);
-  return recent = it != strings_.end() ? *it : *strings_.insert(keep(text)).first;
+  return it != strings_.end() ? *it : *strings_.insert(keep(text)).first;
 }
 
 void Graph::evaluate() {
@@ -160,7 +130,7 @@ void Graph::bind(const std::vector<std::pair<std::string, int64_t>>& bindings) {
 
 namespace {
 
-/// Shows `found` every symbol that stands alone as a dim of `v`, with its place.
+/// Calls `found` with every symbol that is a whole dim of `v`, and its place.
 template <class Found>
 void for_each_place(const Value& v, const std::string& place, const Found& found) {
   for (size_t i = 0; i < v.dim_exprs.size(); ++i) {

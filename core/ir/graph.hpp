@@ -4,7 +4,6 @@
 // (stable addresses) and are read-only once built, but for `bind`, which re-evaluates the sizes of
 // models with dynamic shapes. Reading is safe from any thread.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -103,12 +102,12 @@ struct Input {
   std::span<int64_t> wanted;  // dims the user asked for, when the loader could not give them
 };
 
-/// Who belongs to whom, as columns of indices: for what goes through all of a graph once for each
-/// metric. The things themselves are too large for that; each would be fetched from memory anew.
-struct Belonging {
+/// Ownership as columns of indices, for passes over the whole graph once for each metric. Nodes,
+/// calls and modules themselves would be fetched from memory each time.
+struct OwnershipColumns {
   static constexpr uint32_t kNone = ~uint32_t{0};
   std::vector<uint32_t> call_of_node;
-  std::vector<uint32_t> module_of_call, parent_of_call;  // kNone: no other makes it
+  std::vector<uint32_t> module_of_call, parent_of_call;  // kNone: it has no parent
   std::vector<uint32_t> parent_of_module;                // kNone: the root
   std::vector<uint32_t> containers;                      // modules that are never called
   std::vector<uint32_t> owner_of_tensor, canonical_of_tensor;
@@ -131,10 +130,11 @@ class Graph {
   const Expressions& expressions() const { return expressions_; }
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
-  const Belonging& belonging() const { return belonging_; }
+  const OwnershipColumns& ownership() const { return ownership_; }
   /// Nodes, inputs and outputs of a call; lives as long as the graph.
   const CallContents& contents(const ModuleCall& call) const;
-  /// Whether these are addresses of ours: for what a plugin hands back. Nothing is followed before.
+  /// Whether the address is that of a node or tensor here. Does not dereference foreign addresses,
+  /// so it is safe for handles from a plugin.
   bool has(const Node* node) const { return is_in(nodes_, node); }
   bool has(const Tensor* tensor) const { return is_in(tensors_, tensor); }
   /// True when an input is wanted with other dims: see propagator.h of the SDK.
@@ -145,13 +145,13 @@ class Graph {
   size_t find_symbol(std::string_view name) const;
   /// Throws Error(kUsage) beginning with `option` ("--bind") unless the file allows the value.
   void require_in_range(size_t symbol, int64_t value, std::string_view option) const;
-  /// Gives symbols other values, all at once, and re-evaluates every size. Throws as the two above,
-  /// and Error(kModel) when sizes overflow.
+  /// Sets symbols, all at once, and re-evaluates every size. Throws as the two above, and
+  /// Error(kModel) if sizes overflow.
   void bind(const std::vector<std::pair<std::string, int64_t>>& bindings);
-  /// Says whether a symbol's value is the user's, as `bind` does of those it binds.
+  /// Notes whether the user gave the symbol's value, as `bind` does.
   void mark_given(size_t symbol, bool given) { symbols_[symbol].given = given; }
-  /// One value per symbol, unchecked against the ranges. Throws Error(kModel) for values under
-  /// which a size is none; then everything is as before.
+  /// One value per symbol, not checked against the ranges. Throws Error(kModel) if the values make
+  /// a dimension invalid; nothing has changed then.
   void assign(std::span<const int64_t> values);
 
  private:
@@ -159,9 +159,9 @@ class Graph {
   void evaluate();
   void set_values(std::span<const int64_t> values);
   void name_places();
-  /// The one copy of a text that is there many times: equal texts have equal addresses.
+  /// The copy of a text that all its users share: equal texts have equal addresses.
   std::string_view intern(std::string_view text);
-  /// A copy of a text that is there once.
+  /// A copy of a text that is not shared.
   std::string_view keep(std::string_view text);
 
   template <class T>
@@ -172,8 +172,6 @@ class Graph {
 
   Arena arena_;
   std::pmr::unordered_set<std::string_view, TextHash> strings_{&arena_};
-  std::array<std::string_view, 1024>
-      recent_{};  // of strings_, by their ends: most are asked for again and again
   std::map<std::string, std::string, std::less<>> properties_;
   std::pmr::deque<Value> values_{&arena_};
   std::pmr::deque<Node> nodes_{&arena_};
@@ -185,7 +183,7 @@ class Graph {
   Expressions expressions_;
   std::vector<Input> inputs_;
   std::vector<Value*> outputs_;
-  Belonging belonging_;
+  OwnershipColumns ownership_;
   mutable std::once_flag indexed_;
   mutable std::unique_ptr<const CallIndex> call_index_;  // made when it is first needed
 };

@@ -4,7 +4,7 @@
 
 namespace tmeter::core::limits {
 
-// A hundred bytes and more of memory each, however few bytes of the file speak of them.
+// Each takes a hundred bytes of memory or more, however few bytes it takes in the file.
 inline constexpr size_t kNodes = 5'000'000;
 inline constexpr size_t kValues = 20'000'000;
 inline constexpr size_t kModules = 2'000'000;
@@ -17,7 +17,7 @@ inline constexpr size_t kSymbols = 100'000;
 inline constexpr size_t kExpressions = 2'000'000;
 inline constexpr size_t kRank = 64;
 inline constexpr size_t kListDepth = 64;
-// Those of lists inside it counted each time: 64 lists of twice the one before show 2^64 values.
+// Nested lists count each time they occur: 64 lists, each with the previous one twice, have 2^64 values.
 inline constexpr double kListValues = 10'000'000;
 inline constexpr size_t kInputs = 1'000'000;  // and results of the model
 inline constexpr size_t kOperands = 1'000;  // of an expression

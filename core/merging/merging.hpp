@@ -1,19 +1,19 @@
-// Several saved reports made one: of the shards of one checkpoint, or an index of many models.
+// Merges saved reports: of the shards of one checkpoint, or into an index of many models.
 #pragma once
 #include <set>
 #include <string>
 #include <vector>
 
-#include "core/saved/saved_report.hpp"
+#include "core/report_reader/saved_report.hpp"
 
 namespace tmeter::core {
 
-/// A report and what messages call it: its path.
+/// A report, and its path for messages.
 struct Part {
   std::string path;
   SavedReport saved;
 
-  /// The file it is the report of; its own path where it does not tell.
+  /// The model file of the report; the path of the report if it does not name one.
   std::string model_file() const;
 };
 
@@ -35,7 +35,7 @@ class ModelIndex {
  public:
   void add(const Part& part);
   size_t size() const { return rows_.size(); }
-  /// The root's figures are sums (and largest values) over all models. Throws Error(kModel) when a
+  /// The root's values are sums (or maxima) over all models. Throws Error(kModel) when a
   /// sum exceeds 2^63.
   SavedReport finish();
 

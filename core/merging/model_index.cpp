@@ -11,7 +11,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr size_t kMostModels = 1'000'000;
+constexpr size_t kMaxModels = 1'000'000;
 
 /// "resnet50" of "reports/resnet50.json": the name a user gave the report.
 std::string name_of(const std::string& path) {
@@ -90,7 +90,7 @@ size_t ModelIndex::column_for(const Column& column, const std::string& path) {
 }
 
 void ModelIndex::add(const Part& part) {
-  if (rows_.size() == kMostModels)
+  if (rows_.size() == kMaxModels)
     throw Error(ErrorKind::kModel, "more than 1,000,000 models; tmeter's limit");
   const auto& report = part.saved.report;
   auto& row = rows_.emplace_back();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kPlugin = "org.tmeter.param-stats";
 /// Below it squares of float64 numbers have lost digits (param_stats/moments.hpp).
-constexpr double kLeastSquare = 1e-290, kLeastVariance = 1e-140;
+constexpr double kMinSquare = 1e-290, kMinVariance = 1e-140;
 
 /// The figures of param-stats by their places in the tables below.
 enum Figure : size_t {
@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, kFigures> kIds{
     "mean",    "std",           "min",         "max",        "sparsity", "near_zero",
     "finite",  "nan",           "inf",         "skewness",   "kurtosis", "l1_norm",
     "l2_norm", "spectral_norm", "coded_bytes", "coded_ratio"};
-/// Of finite numbers: a tensor without any has none, and takes nothing from the others.
+/// Statistics of finite elements. A tensor without finite elements lacks them and does not count.
 constexpr std::array kOfFinite{kMean, kStd, kMin, kMax, kNearZero, kSkewness, kKurtosis, kL1, kL2};
 
 using Cells = std::array<tmeter_number, kFigures>;
@@ -48,8 +48,8 @@ tmeter_number unavailable() { return number_of_kind(TMETER_NUMBER_UNAVAILABLE); 
 
 /// A count in a saved report can be anything.
 int64_t count_of(const tmeter_number& n) {
-  constexpr double kMost = 0x1p62;
-  return is_known(n) ? static_cast<int64_t>(std::clamp(real(n), 0.0, kMost)) : 0;
+  constexpr double kMaxCount = 0x1p62;
+  return is_known(n) ? static_cast<int64_t>(std::clamp(real(n), 0.0, kMaxCount)) : 0;
 }
 void add_count(int64_t& to, const tmeter_number& n) {
   const auto sum = checked_add(to, count_of(n));
@@ -139,9 +139,9 @@ Cells Pool::figures() const {
   };
   const bool some = n > 0;
   const double variance = some ? m2 / n : 0, squares = m2 + n * mean * mean;
-  const bool square = some && (squares == 0 || (squares / n >= kLeastSquare));
-  const bool spread = square && (m2 == 0 || variance >= kLeastSquare);
-  const bool shape = spread && min < max && variance >= kLeastVariance && !lost[kStd];
+  const bool square = some && (squares == 0 || (squares / n >= kMinSquare));
+  const bool spread = square && (m2 == 0 || variance >= kMinSquare);
+  const bool shape = spread && min < max && variance >= kMinVariance && !lost[kStd];
   give(kMean, some, mean);
   give(kStd, spread, std::sqrt(variance));
   give(kMin, some, min);

@@ -110,13 +110,13 @@ class Merge {
     if (t.axis == TMETER_AXIS_TENSOR) t.index = whole_.tensors[part][t.index];
     if (t.axis == TMETER_AXIS_MODULE) t.index = whole_.modules[part][t.index];
   }
-  /// Weights have no operators and calls; a report may say so all the same.
+  /// A hostile report may have operators and calls although weights have neither.
   static bool is_of_a_run(const tmeter_target& t) {
     return t.axis == TMETER_AXIS_NODE || t.axis == TMETER_AXIS_MODULE_CALL;
   }
   static bool is_of_tensor(const tmeter_target& t) { return t.axis == TMETER_AXIS_TENSOR; }
 
-  /// Findings stay what they are: said of one shard.
+  /// Findings stay findings of one shard.
   void take_remarks(size_t p) {
     auto& from = parts_[p].saved.report;
     const auto of = parts_[p].model_file() + ": ";

@@ -7,10 +7,10 @@
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
-#include "core/plugin_host/looked_beyond.hpp"
 #include "core/plugin_host/node_memory.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/plugin_host/said_limits.hpp"
+#include "core/plugin_host/signature_escape.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -131,7 +131,7 @@ const tmeter_call_api* call_interface() {
         if (may_be_used(c)) activity_slot().at.set(view(what));
       },
       [](tmeter_call* c) -> const tmeter_graph* {
-        look_beyond();
+        SignatureEscape::note();
         return may_be_used(c) ? to_handle(c->run.graph) : nullptr;
       }};
   return &api;

@@ -8,7 +8,7 @@
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
-#include "core/plugin_host/looked_beyond.hpp"
+#include "core/plugin_host/signature_escape.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -54,7 +54,7 @@ tmeter_i64_span span_to_abi(std::span<const int64_t> s) { return {s.data(), s.si
 /// For a function that shows what is beyond an operator's signature.
 template <class T>
 T beyond(T shown) {
-  look_beyond();
+  SignatureEscape::note();
   return shown;
 }
 

@@ -5,7 +5,7 @@
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/handles.hpp"
 #include "core/plugin_host/interfaces.hpp"
-#include "core/plugin_host/looked_beyond.hpp"
+#include "core/plugin_host/signature_escape.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 
 namespace tmeter::core {
@@ -22,7 +22,7 @@ const Tensor& tensor_of(const tmeter_call* call, const tmeter_tensor* handle) {
 }
 
 std::string_view unavailable(const tmeter_call* call, const Tensor& t) {
-  look_beyond();
+  SignatureEscape::note();
   return call->run.tensors ? call->run.tensors->unavailable(t)
                            : "numbers are not read in this kind of call";
 }

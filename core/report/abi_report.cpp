@@ -86,7 +86,7 @@ tmeter_status series_at(const tmeter_report* r, size_t i, tmeter_series* out) {
 }
 
 int32_t module_repeat(const tmeter_report* r, size_t module, size_t* window, size_t* times) {
-  const auto& repeats = of(r).structure().repeats;
+  const auto& repeats = of(r).module_descriptions().repeats;
   if (module >= repeats.size() || repeats[module].times == 0) return 0;
   *window = repeats[module].window;
   *times = repeats[module].times;
@@ -169,7 +169,7 @@ const tmeter_report_api* report_interface() {
         return i < f.size() ? to_abi(f[i].plugin) : tmeter_str{};
       },
       [](const tmeter_report* r, size_t module, tmeter_str key) {
-        return to_abi(of(r).structure().fact(view(key), module));
+        return to_abi(of(r).module_descriptions().text(view(key), module));
       },
       module_repeat,
       [](const tmeter_report* r) { return of(r).formulas.list.size(); },

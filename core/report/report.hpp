@@ -2,7 +2,6 @@
 #pragma once
 #include <tmeter/abi/report.h>
 
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,7 +13,7 @@
 #include "core/analysis/results.hpp"
 #include "core/base/host_sink.hpp"
 #include "core/ir/graph.hpp"
-#include "core/structure/structure.hpp"
+#include "core/module_description/module_description.hpp"
 #include "core/symbolic/formulas.hpp"
 #include "core/symbolic/sweep.hpp"
 
@@ -29,9 +28,9 @@ struct ModulePair {
   uint32_t flags = 0;  // TMETER_PAIR_…
 };
 
-/// What a report has that is compared with another one (core/comparison).
+/// The comparison with another report (core/comparison).
 struct Comparison {
-  const Report* before = nullptr;  // null: it is not
+  const Report* before = nullptr;  // null: no comparison
   std::vector<ModulePair> pairs;   // the tree, in pre-order
   std::vector<std::string> notes;
 };
@@ -52,34 +51,28 @@ struct Report {
   std::vector<std::pair<std::string, std::string>> config;   // "flops.convention" → "torch"
   std::vector<std::pair<std::string, std::string>> plugins;  // id → version
 
-  /// Of how the model was run: the property "run.KEY", and KEY in the property "runs".
-  void tell_run_fact(const std::string& key, std::string_view text) {
+  /// A property of how the model was run: "run.KEY"; KEY is added to the property "runs".
+  void add_run_property(const std::string& key, std::string_view text) {
     properties["run." + key] = text;
     auto& keys = properties["runs"];
     keys += (keys.empty() ? "" : " ") + key;
   }
 
-  /// Writers may ask from several threads.
-  const Structure& structure() const {
-    std::call_once(*structure_asked_, [this] {
-      if (!structure_)
-        structure_ =
-            std::make_unique<Structure>(coming_.valid() ? coming_.get() : Structure(*graph));
+  /// May be called from several threads.
+  const ModuleDescriptions& module_descriptions() const {
+    std::call_once(*descriptions_asked_, [this] {
+      if (!descriptions_) descriptions_ = std::make_unique<ModuleDescriptions>(*graph);
     });
-    return *structure_;
+    return *descriptions_;
   }
-  /// Lets another thread work it out meanwhile, where one can be had. For a graph whose sizes stay
-  /// as they are.
-  void prepare_structure() {
-    coming_ = std::async([g = graph] { return Structure(*g); });
+  /// Replaces computed descriptions by those of a saved report.
+  void set_module_descriptions(ModuleDescriptions descriptions) {
+    descriptions_ = std::make_unique<ModuleDescriptions>(std::move(descriptions));
   }
-  /// Instead of working it out: as a saved report tells it.
-  void tell_structure(Structure told) { structure_ = std::make_unique<Structure>(std::move(told)); }
 
  private:
-  std::unique_ptr<std::once_flag> structure_asked_ = std::make_unique<std::once_flag>();
-  mutable std::unique_ptr<Structure> structure_;
-  mutable std::future<Structure> coming_;
+  std::unique_ptr<std::once_flag> descriptions_asked_ = std::make_unique<std::once_flag>();
+  mutable std::unique_ptr<ModuleDescriptions> descriptions_;
 };
 
 /// Where a writer's bytes go, in pieces, and what it may know about the destination.

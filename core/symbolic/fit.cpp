@@ -9,14 +9,14 @@ namespace {
 using Point = std::vector<int64_t>;
 using Polynomials = std::vector<std::optional<Polynomial>>;
 
-constexpr size_t kChecks = 8, kFewestChecks = 2;
-constexpr int kCandidates = 64;                 // tried to find that many
-constexpr int64_t kLargest = int64_t{1} << 20;  // of unbounded sizes
+constexpr size_t kChecks = 8, kMinChecks = 2;
+constexpr int kCandidates = 64;  // tried to find that many
+constexpr int64_t kMaxUnboundedSize = int64_t{1} << 20;
 constexpr std::array<int64_t, 14> kSteps{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 64, 128};
 
-/// Sizes 0 and 1 are special to torch (empty tensors, broadcasting): 2 at least where it can be.
+/// Sizes 0 and 1 are special to torch (empty tensors, broadcasting): starts at 2 if possible.
 int64_t least(const SizeRange& s) { return std::min(std::max<int64_t>(s.min, 2), s.max); }
-int64_t most(const SizeRange& s) { return std::max(least(s), std::min(s.max, kLargest)); }
+int64_t most(const SizeRange& s) { return std::max(least(s), std::min(s.max, kMaxUnboundedSize)); }
 
 class AxisFinder {
  public:
@@ -25,8 +25,8 @@ class AxisFinder {
     for (const auto& s : sizes) point_.push_back(s.value);
   }
 
-  /// Smallest steps and sizes first: there numbers are small, too. `at_least` is for sizes that
-  /// depend on each other (2 a + b must be divisible by 8).
+  /// Tries the smallest steps and sizes first: their values are small, too. `at_least` is for sizes
+  /// that depend on each other (2 a + b must be divisible by 8).
   Lattice::Axis find(size_t i, int64_t at_least) {
     const auto& s = sizes_[i];
     for (const auto step : kSteps) {
@@ -74,7 +74,7 @@ std::optional<Lattice> find_lattice(const std::vector<SizeRange>& sizes, const F
   return std::nullopt;
 }
 
-/// The same numbers in every run.
+/// A generator with the same numbers in every run.
 class Random {
  public:
   uint64_t below(uint64_t n) {
@@ -119,7 +119,7 @@ class CheckFinder {
     }
     return out;
   }
-  /// To where the lattice's steps lead: sizes may have to be divisible.
+  /// Rounds to the lattice's steps: sizes may have to be divisible.
   Point snapped(Point p) const {
     for (size_t i = 0; i < p.size(); ++i) {
       const auto& axis = lattice_.axis(i);
@@ -154,7 +154,7 @@ bool holds(const Polynomial& p, const std::vector<Check>& checks, size_t series)
   });
 }
 
-/// Values at the lattice's points, taken as they are needed.
+/// Values at the lattice's points, computed when they are needed.
 class Samples {
  public:
   Samples(const Lattice& lattice, const Fittable& f) : lattice_(lattice), function_(f) {}
@@ -192,7 +192,7 @@ std::vector<std::optional<Polynomial>> fit_polynomials(const std::vector<SizeRan
   const auto lattice = find_lattice(sizes, f);
   if (!lattice) return found;
   const auto checks = CheckFinder(sizes, *lattice, f).find();
-  if (checks.size() < kFewestChecks) return found;
+  if (checks.size() < kMinChecks) return found;
 
   std::vector<size_t> open;
   for (size_t s = 0; s < f.series; ++s) {

@@ -1,9 +1,9 @@
-// From a function that can only be asked for values (here: what a model costs at given sizes) to
-// polynomials, where it is made of them.
+// Fits polynomials to a function that can only be evaluated (here: the cost of a model at given
+// sizes).
 //
-// A polynomial is what few points determine; that it holds elsewhere is checked at further points
-// over the whole range of the sizes, the ends included. Anything that fails there (a floor
-// division, a maximum, a degree above 4) has no formula.
+// Few points determine a polynomial. Further points over the whole range of the sizes, the ends
+// included, verify it. A function that fails there (a floor division, a maximum, a degree above 4)
+// has no formula.
 #pragma once
 #include <functional>
 
@@ -14,7 +14,7 @@ namespace tmeter::core {
 inline constexpr int kMaxDegree = 4;
 inline constexpr size_t kMaxSizes = 3;
 
-/// What one size may be, and one value under which the function is known to be defined.
+/// The range of a size, and a value for which the function is known to be defined.
 struct SizeRange {
   int64_t min = 0, max = INT64_MAX, value = 0;
 };
@@ -25,9 +25,9 @@ struct Fittable {
   using Values = std::vector<std::optional<int64_t>>;
 
   size_t series = 0;
-  /// Whether the function is defined there; asked often, before `evaluate`.
+  /// Whether the function is defined there. Called often, before `evaluate`.
   std::function<bool(Point)> possible;
-  /// Nothing when it turns out not to be defined there.
+  /// Nothing if it is not defined there after all.
   std::function<std::optional<Values>(Point)> evaluate;
 };
 

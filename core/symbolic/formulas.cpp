@@ -8,8 +8,8 @@
 namespace tmeter::core {
 namespace {
 
-// Beyond that modules have no formulas of their own, to bound time and memory.
-constexpr size_t kMostSeries = 100'000;
+// With more of them modules have no formulas, to bound time and memory.
+constexpr size_t kMaxFormulas = 100'000;
 
 bool may_have_formula(const Column& c) {
   return c.axis == TMETER_AXIS_NODE && c.aggregation == TMETER_AGGREGATE_SUM &&
@@ -40,7 +40,7 @@ class FittedSeries {
       const auto& c = request.results.columns[i];
       if (may_have_formula(c) && request.wanted(c)) metrics.push_back(i);
     }
-    const bool all = metrics.size() * graph.modules().size() <= kMostSeries;
+    const bool all = metrics.size() * graph.modules().size() <= kMaxFormulas;
     for (const auto metric : metrics) {
       for (size_t m = 0; m < (all ? graph.modules().size() : 1); ++m) list_.push_back({metric, m});
     }
@@ -106,7 +106,7 @@ std::vector<std::optional<Polynomial>> fit(Graph& graph, const std::vector<size_
   const std::function<bool(const Column&)> wanted = [&](const Column& c) {
     return may_have_formula(c) && request.wanted(c);
   };
-  CallLog log(-1);  // what there is to say has been said in the run before
+  CallLog log(-1);  // the run before has logged everything
   Engine engine(graph, request.plugins, log, request.hardware);
   OtherSizes sizes(graph);
   return fit_polynomials(ranges, function_of(sizes, symbols, engine, series, wanted));

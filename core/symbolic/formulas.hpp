@@ -1,5 +1,5 @@
-// What a model with dynamic shapes costs as a function of its sizes: totals and modules as
-// polynomials in the free symbols, for the metrics that are such polynomials.
+// Formulas of a model with dynamic shapes: totals and module values as polynomials in the free
+// symbols, for metrics that are such polynomials.
 #pragma once
 #include <functional>
 #include <set>
@@ -16,7 +16,7 @@ namespace tmeter::core {
 struct Formula {
   size_t metric = 0;     // index of the column
   size_t module = 0;     // 0, the root, stands for the model
-  bool partial = false;  // operators without a rule inside: a lower bound
+  bool partial = false;  // a lower bound: it contains operators without a rule
   Polynomial polynomial;
   std::string text;
 };

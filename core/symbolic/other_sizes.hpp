@@ -1,4 +1,4 @@
-// Looking at a model under other sizes, and leaving it as it was.
+// Evaluates a model under other sizes and restores its own afterwards.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace tmeter::core {
 
-/// Gives the symbols their values back when it goes.
+/// Restores the values of the symbols at the end of its life.
 class OtherSizes {
  public:
   explicit OtherSizes(Graph& graph) : graph_(graph) {
@@ -20,11 +20,11 @@ class OtherSizes {
     if (values_ != before_) graph_.assign(before_);
   }
 
-  /// The value that `symbol` has from the next `apply` on.
+  /// Sets the value of `symbol` for the next `apply`.
   void set(size_t symbol, int64_t value) { values_[symbol] = value; }
   /// Throws Error(kModel) if the bound values make a dimension invalid.
   void apply() { graph_.assign(values_); }
-  /// The same as an answer.
+  /// The same, but returns false.
   bool try_apply() {
     try {
       apply();

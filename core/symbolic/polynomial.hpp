@@ -30,8 +30,8 @@ struct Polynomial {
   std::string text(std::span<const std::string_view> names) const;
 };
 
-/// Where values are taken: per size base, base + step, …, and of all combinations those in which
-/// the steps add up to a degree, which is what a polynomial of that degree needs.
+/// The points of evaluation: per size base, base + step, …; of all combinations those whose steps
+/// add up to a degree, as a polynomial of that degree needs.
 class Lattice {
  public:
   struct Axis {

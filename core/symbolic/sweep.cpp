@@ -9,7 +9,7 @@
 namespace tmeter::core {
 namespace {
 
-constexpr size_t kMostSymbols = 2;
+constexpr size_t kMaxSweptSymbols = 2;
 
 [[noreturn]] void refuse(const std::string& axis, const std::string& what) {
   throw Error(ErrorKind::kUsage, "--sweep " + axis + ": " + what);
@@ -62,8 +62,8 @@ Sweep plan_sweep(const Graph& graph, const std::vector<SweepAxis>& axes,
            "all sizes of this model are fixed; export it with dynamic_shapes (torch.export) to "
            "sweep over them");
   }
-  if (axes.size() > kMostSymbols) {
-    refuse(axes[kMostSymbols].first, "at most " + std::to_string(kMostSymbols) +
+  if (axes.size() > kMaxSweptSymbols) {
+    refuse(axes[kMaxSweptSymbols].first, "at most " + std::to_string(kMaxSweptSymbols) +
                                          " symbols can be swept; fix others with --bind");
   }
   sweep.points = {{}};
@@ -75,9 +75,9 @@ Sweep plan_sweep(const Graph& graph, const std::vector<SweepAxis>& axes,
     if (std::find(sweep.symbols.begin(), sweep.symbols.end(), symbol) != sweep.symbols.end())
       refuse(axis.first, "this symbol is swept twice; give all its values in one --sweep");
     check_values(graph, symbol, axis);
-    if (sweep.points.size() * axis.second.size() > kMostSweepPoints) {
+    if (sweep.points.size() * axis.second.size() > kMaxSweepPoints) {
       refuse(axis.first, std::to_string(sweep.points.size() * axis.second.size()) +
-                             " points are more than the " + std::to_string(kMostSweepPoints) +
+                             " points are more than the " + std::to_string(kMaxSweepPoints) +
                              " that are accepted");
     }
     sweep.symbols.push_back(static_cast<int64_t>(symbol));

@@ -10,7 +10,7 @@
 
 namespace tmeter::core {
 
-inline constexpr size_t kMostSweepPoints = 10'000;
+inline constexpr size_t kMaxSweepPoints = 10'000;
 
 /// A symbol, by name or place, and the values it takes.
 using SweepAxis = std::pair<std::string, std::vector<int64_t>>;
@@ -21,9 +21,9 @@ struct Sweep {
   std::vector<std::vector<tmeter_number>> totals;  // per point, by column of the results
 };
 
-/// Which points these are. Throws Error(kUsage) for symbols that are not there, are bound
+/// Lists the points. Throws Error(kUsage) for symbols that do not exist, are bound
 /// (`bindings`) or come twice, for values outside the declared range or given twice, and for more
-/// than kMostSweepPoints.
+/// than kMaxSweepPoints.
 Sweep plan_sweep(const Graph& graph, const std::vector<SweepAxis>& axes,
                  const std::vector<std::pair<std::string, int64_t>>& bindings);
 

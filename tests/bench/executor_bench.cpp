@@ -45,7 +45,7 @@ class Unobserved final : public RunsAccess {
 
   double seconds = 0;
   size_t operators = 0;
-  std::optional<ToldRun> told;  // of the run at work
+  std::optional<RunEventValidator> told;  // of the run at work
 
  private:
   const TensorBytes& tensors_;

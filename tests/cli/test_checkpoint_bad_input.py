@@ -235,7 +235,7 @@ class Safetensors(CliTest):
     def test_names_that_occur_twice(self):
         entry = json.dumps(tensor())
         other = json.dumps(tensor(offsets=(8, 16)))
-        self.refuse(["'w' is there twice"], safetensors(f'{{"w": {entry}, "w": {other}}}'.encode(), bytes(16)))
+        self.refuse(["'w' occurs twice"], safetensors(f'{{"w": {entry}, "w": {other}}}'.encode(), bytes(16)))
 
     def test_truncated_anywhere(self):
         good = (HERE / "net.safetensors").read_bytes()

@@ -189,7 +189,7 @@ CASES = [
     (one_argument_twice, ["in the signature"]),
     (one_output_more, ["outputs, but its signature describes"]),
     (another_output, ["outputs[0] is", "in the signature"]),
-    (mutation_of_nothing, ["'norm.nothing' is written into, but is no input"]),
+    (mutation_of_nothing, ["'norm.nothing' is written into, but is not an input"]),
     (no_record, [f"'{W}'", "record 'weight_99' is not in the archive"]),
 ]
 

@@ -240,11 +240,11 @@ class ManyLayers(CliTest):
         cases = {
             "a table that names a tensor twice": (
                 lambda text: text.replace('"p_h_60_ln_1_weight": {', '"p_h_7_ln_1_weight": {', 1),
-                ["tensor_values", "'p_h_7_ln_1_weight'", "is there twice"]),
+                ["tensor_values", "'p_h_7_ln_1_weight'", "occurs twice"]),
             "a key that is there twice": (
                 lambda text: text.replace('"target": "torch.ops.aten.gelu.default", ',
                                           '"target": "torch.ops.aten.gelu.default", "target": "x", ', 1),
-                ["'target' is there twice"]),
+                ["'target' occurs twice"]),
             "a node that uses what comes later": (
                 lambda text: text.replace('{"as_tensor": {"name": "gelu__30"}}, "kind"',
                                           '{"as_tensor": {"name": "gelu__31"}}, "kind"', 1),

@@ -283,7 +283,7 @@ class BadInput(MergeTest):
     def test_files(self):
         self.assert_refused(4, ["no such file"], "merge", self.folder / "nothing.json")
         self.assert_refused(4, ["no .json file"], "merge", "--index", self.empty_folder())
-        self.assert_refused(4, ["no report"], "merge", self.file("x.json", '{"a": 1}'))
+        self.assert_refused(4, ["not a tmeter report"], "merge", self.file("x.json", '{"a": 1}'))
         cut = self.file("cut.json", self.parts[0].read_bytes()[:2000])
         self.assert_refused(4, ["cut.json"], "merge", cut, *self.parts[1:])
 

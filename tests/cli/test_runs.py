@@ -196,10 +196,10 @@ class Runs(CliTest):
                            ("overlap", "an operator begins before the one at work has ended"),
                            ("mixed", "an operator ends that has not begun"),
                            ("open", "a run ends before one of its operators"),
-                           ("earlier", "an event at 7 ns is told after one at"),
-                           ("kind-of-run", "an event of kind 2 is no part of a run of kind 1"),
+                           ("earlier", "an event at 7 ns is reported after one at"),
+                           ("kind-of-run", "an event of kind 2 does not belong to a run of kind 1"),
                            ("no-such-node", "an event is of a node that the graph does not have"),
-                           ("late-fact", "facts of the runs are told in `prepare` of an executor"),
+                           ("late-fact", "facts of the runs are reported in `prepare` of an executor"),
                            ("late-weights", "weights are handed out in `prepare` of an executor"),
                            ("early", "events belong to runs of the model")):
             with self.subTest(how):

@@ -33,11 +33,11 @@ class Saved(CliTest):
 class Damage(Saved):
     def test_what_is_no_report(self):
         for content, words in [
-                ("{}", ["no report of tmeter's", "--report json=FILE"]),
+                ("{}", ["not a tmeter report", "--report json=FILE"]),
                 ("[]", ["an object is expected"]),
                 ("\x80\x02}q", ["an object is expected"]),
                 ('{"schema": "tmeter-report/2"}', ["'tmeter-report/2'", "tmeter-report/1"]),
-                ('{"schema": "tmeter-comparison/1"}', ["is no report"]),
+                ('{"schema": "tmeter-comparison/1"}', ["is not a report"]),
                 ('{"schema": 7}', ["'schema' must be a text"]),
                 ('{"schema": "tmeter-report/1"}', ["there is no 'model'"]),
                 ('{"schema": "tmeter-report/1", "schema": "tmeter-report/1"}', ["'schema' is there twice"]),
@@ -49,7 +49,7 @@ class Damage(Saved):
                 self.refused(words, content)
         self.assert_refused(4, ["is empty"], "show", self.file("report.json"))
         self.assert_refused(4, ["no such file"], "show", self.folder / "none.json")
-        self.assert_refused(4, ["no report of tmeter's"], "show", self.file("config.json", '{"a": [1, 2]}'))
+        self.assert_refused(4, ["not a tmeter report"], "show", self.file("config.json", '{"a": [1, 2]}'))
 
     def test_cut_anywhere(self):
         text = json.dumps(self.good)

@@ -67,7 +67,7 @@ class Formulas(CliTest):
     def test_every_formula_holds_under_binding(self):
         free = report(BERT, "--columns=all")
         for batch, sequence in ((1, 2), (7, 33), (64, 512)):
-            bound = report(BERT, "--bind", f"{BATCH}={batch}", "--bind", f"{SEQUENCE}={sequence}")
+            bound = report(BERT, "--columns=all", "--bind", f"{BATCH}={batch}", "--bind", f"{SEQUENCE}={sequence}")
             figures = {m["path"]: m["values"] for m in bound["modules"]}
             sizes = {names(free)[BATCH]: batch, names(free)[SEQUENCE]: sequence}
             for f in free["formulas"]:

@@ -13,7 +13,7 @@
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/model_loading.hpp"
 #include "core/process/sandbox.hpp"
-#include "core/saved/saved_report.hpp"
+#include "core/report_reader/saved_report.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tests/support/zip_writer.hpp"
 

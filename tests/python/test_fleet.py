@@ -47,6 +47,15 @@ def program_that(folder, monkeypatch, first_time):
     return lambda: len(calls.read_text().split()) if calls.exists() else 0
 
 
+def test_metrics_on_request(tmp_path, trained):
+    unasked = run({"weights": trained}, tmp_path / "out", plugins=STATS)
+    assert "spectral_norm" not in unasked.result("weights").metrics
+    asked = run({"weights": trained}, tmp_path / "asked", plugins=STATS, request=["spectral_norm"])
+    alone = tmeter.analyze(trained, plugins=STATS, request="spectral_norm")
+    of = lambda result: result.tensors["spectral_norm"].dropna().to_dict()  # noqa: E731
+    assert of(asked.result("weights")) == of(alone) != {}
+
+
 def test_many_models(tmp_path, resnet50, trained):
     seen = []
     found = run({"resnet": resnet50, "weights": trained}, tmp_path / "out", progress=seen.append)

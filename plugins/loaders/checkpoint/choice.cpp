@@ -20,7 +20,7 @@ using loading::in_quotes;
 constexpr size_t kMaxSearchDepth = 8;
 constexpr size_t kMaxVisited = 20'000;  // containers looked into
 constexpr size_t kListed = 20;          // keys named in a message
-constexpr size_t kLongestKey = 256;     // bytes
+constexpr size_t kMaxKeyBytes = 256;    // bytes
 
 // In this order. PyTorch's tutorial; Lightning; DeepSpeed; MMCV; timm; Ultralytics; EMA copies
 // last.
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 14> kModelKeys{
     "module",           "net",        "network",     "weights",    "params",
     "generator",        "params_ema", "model_ema",   "ema"};
 
-// What lies beside a model and holds tensors, too.
+// Other parts of a checkpoint that hold tensors.
 constexpr std::array<std::string_view, 7> kOtherWords{"optim",    "sched", "scaler", "rng",
                                                       "callback", "loop",  "metric"};
 
@@ -37,10 +37,10 @@ std::string joined(const std::string& path, std::string_view key) {
   return path.empty() ? std::string(key) : path + "." + std::string(key);
 }
 
-/// Whether a user could be told the key, and write it.
-bool is_usable(std::string_view key) { return key.size() <= kLongestKey && loading::is_utf8(key); }
+/// Whether a user can read and type the key.
+bool is_usable(std::string_view key) { return key.size() <= kMaxKeyBytes && loading::is_utf8(key); }
 
-/// What can be looked into: a dict or list, an object that is one itself, an object's attributes.
+/// The searchable content: a dict or list, an object that is one, or the attributes of an object.
 const Value* content_of(const Value& value) {
   if (is_container(value)) return &value;
   return attributes_of(value);
@@ -68,8 +68,8 @@ bool may_hold(const Value& v) {
   return is_container(v) || (v.is(Kind::kObject) && !Tensors::is_tensor(v));
 }
 
-/// All parts that hold tensors, breadth first, each container once, be it the state of many
-/// objects.
+/// All parts that hold tensors, breadth first. Each container is visited once, even if many objects
+/// share it.
 class Search {
  public:
   std::vector<Part> run(const Value& root) {
@@ -112,7 +112,7 @@ class Search {
   std::unordered_set<const Value*> seen_;
 };
 
-/// Place of the last name of the path among the keys that trainers use; behind them if it is none.
+/// Rank of the last name of the path among the keys that trainers use; other names come last.
 size_t rank(const Part& part) {
   const auto last = std::string_view(part.path).substr(part.path.rfind('.') + 1);
   return static_cast<size_t>(std::find(kModelKeys.begin(), kModelKeys.end(), last) -
@@ -153,8 +153,8 @@ const Part& best(const std::vector<Part>& parts) {
                                                           : " has no such key; it has " + keys));
 }
 
-/// The part one step further along `rest`, which moves behind it. Keys may have dots themselves:
-/// the longest that fits is meant. False when none does.
+/// Follows one key of `rest`, which moves behind it. Keys may contain dots; the longest match wins.
+/// Returns false if no key matches.
 bool step(Part& part, std::string_view& rest) {
   const Value* found = nullptr;
   std::string name;

@@ -1,11 +1,11 @@
-// Which part of what was saved is the model.
+// Chooses the part of a saved object that is the model.
 //
 // torch.save takes anything: a state_dict, a module, or a dict in which the model lies beside the
 // optimizer and the number of the epoch. The rule, first hit wins:
 //   1. a module, or a dict that holds tensors itself, unless a part named below holds more
 //   2. the part under a key that trainers use for the model: model_state_dict, state_dict, model, …
 //   3. the part with the most tensors
-// What optimizers keep is never taken unless it is asked for (`checkpoint.key`).
+// The state of optimizers is chosen only by name (`checkpoint.key`).
 #pragma once
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@ namespace checkpoint {
 struct Part {
   const Value* value = nullptr;
   std::string path;    // "model.ema"; empty: all that was saved
-  size_t tensors = 0;  // directly in it; of a module all it has counts as one
+  size_t tensors = 0;  // directly in it; a whole module counts as one
   bool is_module = false;
 };
 
@@ -27,11 +27,11 @@ struct Choice {
   std::vector<std::string> others;  // paths of further parts that could be a model
 };
 
-/// `key`: what the user asks for; "." is everything. Throws BadFile when nothing holds a tensor,
-/// tmeter::Error(TMETER_BAD_USAGE) naming the keys there are when the wanted one is not.
+/// `key` is the requested part; "." is the whole. Throws BadFile if no part holds a tensor,
+/// tmeter::Error(TMETER_BAD_USAGE) with the available keys if `key` is missing.
 Choice choose(const Value& root, std::string_view key);
 
-/// Whether a key names what lies beside a model and holds tensors, too: optimizers, schedulers, …
+/// Whether a key names another part that holds tensors: optimizers, schedulers, …
 bool is_beside_model(std::string_view key);
 
 bool is_module(const Value& value);
@@ -39,7 +39,7 @@ bool is_module(const Value& value);
 /// A dict, list or tuple, also of a class of its own (AttrDict) that was filled like one.
 bool is_container(const Value& value);
 
-/// The attributes of an object: the dict that BUILD gave it; null when there is none.
+/// The attributes of an object: the dict set by BUILD; may be null.
 const Value* attributes_of(const Value& object);
 
 }  // namespace checkpoint

@@ -1,4 +1,4 @@
-// A file of torch.save: what was saved, as plain data, and where its tensors' memory lies.
+// A file of torch.save: the saved object as plain data, and the places of its storages.
 //
 //   zip      NAME/data.pkl, NAME/data/0, 1, …, NAME/byteorder (torch 1.6 and newer)
 //   legacy   five pickles – a magic number, the version, the machine's types, what was saved, the
@@ -21,7 +21,7 @@ struct Saved {
   Calls called;        // classes whose objects are placeholders
 };
 
-/// Whether the file looks like one: an archive with a data.pkl, or a pickle.
+/// Whether the file looks like a checkpoint: an archive with a data.pkl, or a pickle.
 bool looks_saved(const tmeter::Source& source);
 
 /// Throws BadFile. The values live as long as the source.

@@ -13,7 +13,7 @@ struct StorageType {
   int32_t dtype;
 };
 
-/// What has no type of its own (UntypedStorage) counts bytes; the tensor says what they are.
+/// UntypedStorage counts bytes; the tensor has the element type.
 inline constexpr std::array<StorageType, 22> kStorageTypes{{
     {"DoubleStorage", TMETER_DTYPE_FLOAT64},
     {"FloatStorage", TMETER_DTYPE_FLOAT32},
@@ -48,7 +48,7 @@ inline std::optional<tmeter::DType> storage_dtype(std::string_view global) {
   return std::nullopt;
 }
 
-/// "torch.float32"; a type that this SDK does not know is undefined.
+/// "torch.float32"; types unknown to this SDK are undefined.
 inline tmeter::DType dtype_named(std::string_view global) {
   constexpr std::string_view kTorch = "torch.";
   return global.starts_with(kTorch) ? tmeter::DType::parse(global.substr(kTorch.size()))

@@ -29,7 +29,7 @@ void ModulePusher::push(const Value& root) {
   while (!waiting_.empty()) {
     const auto next = waiting_.back();
     waiting_.pop_back();
-    // A module registered twice is one module: the first name counts, as in named_modules().
+    // A module registered twice is one module under its first name, as in named_modules().
     if (seen_.insert(next.module).second) push_module(next);
   }
 }
@@ -58,7 +58,7 @@ void ModulePusher::push_module(const Waiting& one) {
 void ModulePusher::queue_children(const Value& children, const std::string& path,
                                   tmeter_id parent) {
   if (!children.is(Kind::kDict))
-    throw BadFile("the modules of " + in_quotes(path) + " are no dict");
+    throw BadFile("the modules of " + in_quotes(path) + " are not a dict");
   const auto shared_path = std::make_shared<const std::string>(path);
   const auto first = waiting_.size();
   for (const auto& [key, child] : children.items->pairs) {
@@ -77,7 +77,7 @@ void ModulePusher::queue_children(const Value& children, const std::string& path
   std::reverse(waiting_.begin() + static_cast<std::ptrdiff_t>(first), waiting_.end());
 }
 
-/// One dict may be the state of any number of modules.
+/// Many modules may share one dict.
 void ModulePusher::count_attributes(const Value& attributes) {
   attribute_count_ += attributes.items->pairs.size();
   if (attribute_count_ > kMaxAttributes)
@@ -113,7 +113,7 @@ void ModulePusher::push_tensor(const Value& value, const std::string& name, tmet
   });
 }
 
-/// Weights of a quantized module, inside an object of LibTorch's whose state is nested tuples.
+/// Weights of a quantized module: nested tuples in the state of a LibTorch object.
 void ModulePusher::push_packed(const Value* state, const std::string& name, tmeter_id owner,
                                size_t depth) {
   if (!state || depth > kMaxPacked) return;
@@ -123,8 +123,7 @@ void ModulePusher::push_packed(const Value* state, const std::string& name, tmet
     push_packed(state->list()[i], name + "." + std::to_string(i), owner, depth + 1);
 }
 
-/// The value of a plain attribute; 0 when it is none. Made once for each in the pickle, as many
-/// modules may share it.
+/// The value of a plain attribute; 0 for others. Made once, as many modules may share it.
 tmeter_id ModulePusher::scalar(const Value& v) {
   const auto [it, added] = scalars_.try_emplace(&v, 0);
   if (added) it->second = new_scalar(v);

@@ -1,5 +1,5 @@
-// Shows a whole nn.Module that was pickled: its tree, types, parameters, buffers and plain
-// attributes (in_channels, kernel_size, eps, …), all of which are data in its __dict__.
+// Adds a pickled nn.Module to the graph: its tree, types, parameters, buffers and plain attributes
+// (in_channels, kernel_size, eps, …), all of which are data in its __dict__.
 #pragma once
 #include <memory>
 #include <tmeter/cpp/plugin.hpp>

@@ -21,8 +21,8 @@ void refuse_placeholder(const Value& placeholder, const std::string& what) {
   throw loading::BadFile(
       what + " is what calling " + loading::shown(placeholder.items->callable->text) +
           " returns (byte " + std::to_string(placeholder.at) +
-          "), which tmeter does not do: how many parameters it has is not known",
-      "if you trust whoever made the file, load it in Python and save its state_dict() alone");
+          "), which tmeter does not do: its number of parameters is unknown",
+      "if you trust the author of the file, load it in Python and save its state_dict() alone");
 }
 
 bool HiddenWeights::in(const Value& object) {

@@ -1,5 +1,5 @@
-// The loader of what torch.save writes: state_dicts, training checkpoints, whole modules. Nothing
-// in the file is ever run, and weights are not read.
+// The loader of files of torch.save: state_dicts, training checkpoints, whole modules. It never
+// runs code from the file and reads no weights.
 #include <tmeter/cpp/plugin.hpp>
 
 #include "../common/bad_file.hpp"
@@ -15,7 +15,7 @@ namespace {
 using loading::BadFile;
 using loading::ShardIndex;
 
-/// Not ours, for the next loader.
+/// Leaves the file to the next loader.
 [[noreturn]] void pass_on() { throw tmeter::Error(TMETER_UNSUPPORTED, "no checkpoint"); }
 
 /// "a, b, c and 4 more"
@@ -35,7 +35,7 @@ class Load {
     if (source_.bytes().starts_with('{')) return read_index();
     const auto saved = read_saved(source_);
     if (saved->root->is_placeholder && !is_module(*saved->root))
-      refuse_placeholder(*saved->root, "what was saved");
+      refuse_placeholder(*saved->root, "the saved object");
     const auto choice = chosen_of(*saved);
     Tensors tensors(*saved->storages);
     Describer describer;
@@ -125,7 +125,7 @@ class Load {
                       (count > 1 ? " (" + std::to_string(count) + "×)" : ""));
     call_.warn(
         "objects of these classes are kept by their names alone, since making them means "
-        "calling the class; no parameter or buffer of what is shown is among them: " +
+        "calling the class; no parameter or buffer of the report is among them: " +
         listed(names));
   }
 

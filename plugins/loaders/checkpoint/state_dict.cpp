@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxDictNesting = 64;
 
-/// Walks dicts and lists that hold tensors; each container once, however often it is referred to.
+/// Visits dicts and lists that hold tensors, each once even if many containers share it.
 class Walk {
  public:
   Walk(Tensors& tensors, bool everything, Tensors::Visit visit, std::vector<std::string>& left_out)
@@ -66,7 +66,7 @@ tmeter_tensor_desc Describer::describe(const std::string& name, const Tensor& t)
   d.source = shard_;
   without_type_ += !t.dtype.known();
   if (!t.storage) return d;
-  // Storages without bytes are no memory that tensors could share.
+  // Tensors cannot share empty storages.
   key_ = prefix_ + t.storage->key;
   if (t.storage->in_file) d.storage_key = tmeter::to_abi(key_);
   d.storage_offset = t.storage_offset;

@@ -1,4 +1,4 @@
-// Shows a state_dict: tensors under their dotted names.
+// Adds the tensors of a state_dict to the graph under their dotted names.
 #pragma once
 #include <tmeter/cpp/plugin.hpp>
 
@@ -11,12 +11,12 @@ namespace checkpoint {
 class Describer {
  public:
   Describer() = default;
-  /// Of a shard. Shards number their storages alike: `name` tells them apart.
+  /// For a shard. Shards number their storages from 0, so `name` distinguishes them.
   Describer(const tmeter_source* shard, std::string_view name) : shard_(shard), prefix_(name) {
     prefix_ += "/";
   }
 
-  /// Good until the next call; kind and owner are left to set.
+  /// Valid until the next call; the caller sets kind and owner.
   tmeter_tensor_desc describe(const std::string& name, const Tensor& tensor);
   size_t without_type() const { return without_type_; }
 
@@ -31,8 +31,7 @@ struct StateDict {
   std::vector<std::string> left_out;  // objects that hold tensors in a form of their own
 };
 
-/// Shows the tensors in a dict and in the dicts inside it; what optimizers keep only if
-/// `everything` is wanted.
+/// Adds the tensors of a dict and of the dicts inside it; state of optimizers only if `everything`.
 StateDict push_state_dict(const Value& dict, bool everything, Tensors& tensors,
                           Describer& describer, loading::WeightTree& tree);
 

@@ -18,11 +18,11 @@ int64_t times(int64_t a, int64_t b) {
   return product;
 }
 
-/// Keys are texts; those of some old files are integers.
+/// Keys are texts, in some old files integers.
 std::string key_text(const Value& key) {
   if (key.is(Kind::kText)) return std::string(key.text);
   if (key.is(Kind::kInt)) return std::to_string(key.integer);
-  throw BadFile("a storage has a key that is no text");
+  throw BadFile("a storage has a key that is not a text");
 }
 
 /// View of an old file: (key, offset, size), or None.
@@ -49,16 +49,17 @@ Storage Storages::find(const Value& reference) {
   const auto id = storage_id(reference);
   const auto bytes = times(id.numel, id.dtype.bytes());
   const auto skipped = times(id.view_offset, id.dtype.bytes());
-  // torch.save refuses to write one memory as two types.
-  const auto& told = told_.try_emplace(id.key, Told{id.dtype, id.numel}).first->second;
+  // torch.save never writes a storage with two types.
+  const auto& declared = declared_.try_emplace(id.key, Declared{id.dtype, id.numel}).first->second;
   const bool is_view = reference.list().size() > 5 && reference.list()[5]->is(Kind::kTuple);
-  if (told.dtype.id() != id.dtype.id() || (told.numel != id.numel && !is_view))
-    throw BadFile("storage " + in_quotes(id.key) + " is said to have " + std::to_string(told.numel) +
-                  " elements of " + std::string(told.dtype.name()) + ", and then " +
-                  std::to_string(id.numel) + " of " + std::string(id.dtype.name()));
+  if (declared.dtype.id() != id.dtype.id() || (declared.numel != id.numel && !is_view))
+    throw BadFile("storage " + in_quotes(id.key) + " is said to have " +
+                  std::to_string(declared.numel) + " elements of " +
+                  std::string(declared.dtype.name()) + ", and then " + std::to_string(id.numel) +
+                  " of " + std::string(id.dtype.name()));
   const auto place = this->place(id.key);
   int64_t end = 0;
-  // A declared size beyond what is there is how CVE-2026-24747 read foreign memory.
+  // CVE-2026-24747: a declared size beyond the record reads foreign memory.
   if (__builtin_add_overflow(bytes, skipped, &end) || end > place.bytes)
     throw BadFile("storage " + in_quotes(id.key) + " is said to have " + std::to_string(bytes) +
                   " bytes, but the file has " + std::to_string(place.bytes) +
@@ -81,7 +82,7 @@ void LegacyStorages::declare(std::string_view key, tmeter::DType dtype) {
 }
 
 void LegacyStorages::locate(const Value& keys, std::string_view file, size_t at) {
-  if (!keys.is(Kind::kList)) throw BadFile("the list of storages is no list");
+  if (!keys.is(Kind::kList)) throw BadFile("the storages are not a list");
   for (const auto* key : keys.list()) {
     const auto name = key_text(*key);
     const auto declared = declared_.find(name);

@@ -1,4 +1,4 @@
-// Where the memory behind tensors lies in the file.
+// Places of the storages of tensors in the file.
 //
 //   zip      each storage is a record of its own, NAME/data/KEY
 //   legacy   all of them follow the pickles: the number of elements, then the elements
@@ -13,19 +13,19 @@
 
 namespace checkpoint {
 
-/// A tensor's memory, as its pickle refers to it and as it was found.
+/// The storage of a tensor, as declared in the pickle and found in the file.
 struct Storage {
   std::string key;           // equal for tensors that share memory
   tmeter::DType dtype;       // of the elements `numel` counts
-  int64_t bytes = 0;         // as declared; what the file has is as much or more
-  int64_t file_offset = -1;  // of the first byte; -1 when the bytes do not lie there as they are
+  int64_t bytes = 0;         // as declared; the file has at least as many
+  int64_t file_offset = -1;  // of the first byte; -1 if the bytes are compressed or missing
   bool in_file = false;
 };
 
 class Storages {
  public:
   virtual ~Storages() = default;
-  /// `reference` is of Kind::kStorage. Throws BadFile when it does not fit what the file has.
+  /// `reference` is of Kind::kStorage. Throws BadFile if the file contradicts it.
   Storage find(const Value& reference);
 
  protected:
@@ -35,11 +35,11 @@ class Storages {
   virtual Place place(std::string_view key) = 0;
 
  private:
-  struct Told {
+  struct Declared {
     tmeter::DType dtype;
     int64_t numel = 0;
   };
-  std::unordered_map<std::string, Told, loading::TextHash> told_;  // by key: what the first reference says of it
+  std::unordered_map<std::string, Declared, loading::TextHash> declared_;  // by key: the first reference
 };
 
 /// Records of the archive. `folder`: "NAME/", or "" when re-zipped without.
@@ -75,7 +75,7 @@ struct StorageId {
   int64_t numel = 0;
   int64_t view_offset = 0;  // elements; views of old files begin inside another storage
 };
-/// Throws BadFile when it is none.
+/// Throws BadFile if it is malformed.
 StorageId storage_id(const Value& reference);
 
 }  // namespace checkpoint

@@ -18,7 +18,7 @@ constexpr size_t kMaxParts = 1'000'000;  // of all tensors together
 
 std::vector<int64_t> sizes(const Value& value, const char* what) {
   if (!value.is(Kind::kTuple) && !value.is(Kind::kList))
-    throw BadFile(std::string("its ") + what + " is no tuple");
+    throw BadFile(std::string("its ") + what + " is not a tuple");
   if (value.list().size() > kMaxRank)
     throw BadFile("it has rank " + std::to_string(value.list().size()) +
                   "; at most 64 is accepted");
@@ -56,13 +56,14 @@ void check_storage(const Tensor& t) {
                   std::to_string(t.storage->bytes) + " bytes");
 }
 
-/// How many bytes they are: protocol 2 writes them as a text that is encoded in Latin-1. -1: no bytes.
+/// The length in bytes, which protocol 2 writes as a text encoded in Latin-1. -1 for other values.
 int64_t bytes_in(const Value& v) {
   if (v.is(Kind::kBytes)) return static_cast<int64_t>(v.text.size());
   if (!v.is_object_of("_codecs.encode") || v.items->arguments->list().empty()) return -1;
   const auto& text = *v.items->arguments->list().front();
   if (!text.is(Kind::kText)) return -1;
-  return std::count_if(text.text.begin(), text.text.end(), [](char c) { return (c & 0xc0) != 0x80; });
+  return std::count_if(text.text.begin(), text.text.end(),
+                       [](char c) { return (c & 0xc0) != 0x80; });
 }
 
 /// The bytes of a NumPy array, the last of its state, hold its elements, of 1 to 16 bytes each.
@@ -73,8 +74,9 @@ void require_bytes_of(const Tensor& t, const Value& state) {
   int64_t elements = 1;
   for (const auto d : t.dims)
     if (__builtin_mul_overflow(elements, d, &elements)) elements = INT64_MAX;
-  const bool fits = elements == 0 ? bytes == 0 : bytes % elements == 0 && bytes / elements >= 1 &&
-                                                     bytes / elements <= kLargestElement;
+  const bool fits = elements == 0 ? bytes == 0
+                                  : bytes % elements == 0 && bytes / elements >= 1 &&
+                                        bytes / elements <= kLargestElement;
   if (!fits)
     throw BadFile("its shape has " + std::to_string(elements) + " elements, its array " +
                   std::to_string(bytes) + " bytes");
@@ -88,7 +90,7 @@ const Value* attributes(const Value* state) {
 
 }  // namespace
 
-/// One call of a _rebuild_… function, and whom the tensor is for.
+/// A call of a _rebuild_… function and the receiver of the tensor.
 struct Tensors::Call {
   std::string_view function;
   const std::vector<const Value*>& arguments;
@@ -290,7 +292,7 @@ void Tensors::sparse(const Call& call) {
   const size_t count = coo ? kCoo.size() : kCompressed.size();
   if (data.size() < count) throw BadFile("a sparse tensor lacks parts");
   for (size_t i = 0; i < count; ++i) {
-    if (!is_tensor(*data[i])) throw BadFile("a part of a sparse tensor is no tensor");
+    if (!is_tensor(*data[i])) throw BadFile("a part of a sparse tensor is not a tensor");
     read_part(call, data[i], coo ? kCoo[i] : kCompressed[i]);
   }
   in_parts_.push_back(in_quotes(call.name) + " (sparse)");
@@ -298,7 +300,7 @@ void Tensors::sparse(const Call& call) {
 
 /// _rebuild_nested_tensor(buffer, sizes, strides, offsets)
 void Tensors::nested(const Call& call) {
-  if (!is_tensor(call.at(0))) throw BadFile("the buffer of a nested tensor is no tensor");
+  if (!is_tensor(call.at(0))) throw BadFile("the buffer of a nested tensor is not a tensor");
   read_part(call, &call.at(0), "values");
   in_parts_.push_back(in_quotes(call.name) + " (nested)");
 }

@@ -1,9 +1,9 @@
 // Tensors as pickles describe them: a call of one of torch's _rebuild_… functions
 // (torch/_utils.py, torch/_tensor.py of torch 2.15 and what older versions called them).
 //
-// Some are made of several: a sparse tensor of indices and values, a quantized one of torchao of
-// packed integers and scales. Their parts are tensors of their own here, "weight.values", since it
-// is the parts that lie in the file.
+// Some tensors have parts: a sparse one has indices and values, a quantized one of torchao packed
+// integers and scales. The parts become tensors of their own ("weight.values"), as they are in the
+// file.
 #pragma once
 #include <functional>
 #include <optional>
@@ -17,10 +17,10 @@ namespace checkpoint {
 struct Tensor {
   tmeter::DType dtype;
   std::vector<int64_t> dims, strides;
-  std::optional<Storage> storage;  // none: saved without memory, as on the meta device
+  std::optional<Storage> storage;  // none: saved without storage, as on the meta device
   int64_t storage_offset = 0;      // elements
   bool requires_grad = false;
-  bool is_parameter = false;  // it says that it is one; if not, it may still be one
+  bool is_parameter = false;  // false: it may still be one
 };
 
 class Tensors {
@@ -29,11 +29,11 @@ class Tensors {
 
   static bool is_tensor(const Value& value);
 
-  /// Calls `visit` for the tensor or its parts. Throws BadFile when it cannot be.
+  /// Calls `visit` for the tensor or its parts. Throws BadFile if it is malformed.
   using Visit = std::function<void(const std::string& name, const Tensor&)>;
   void read(const Value& value, const std::string& name, const Visit& visit);
 
-  /// Tensors that were shown as their parts, "weight (torch.sparse_coo)".
+  /// Tensors that were added as their parts, "weight (torch.sparse_coo)".
   const std::vector<std::string>& in_parts() const { return in_parts_; }
 
  private:

@@ -1,7 +1,8 @@
-// What is wrong with a model file, told from the inside out. Used by all loaders of tmeter.
+// BadFile: a fault of a model file, thrown by all loaders of tmeter.
 //
-// Whoever finds the fault says what it is; every level above adds where, by running its part in
-// `within`. The plugin's outermost function turns it into a tmeter::Error. Needs no host.
+// The innermost function names the fault. Each level above runs its part in `within`, which adds
+// the place. The plugin's outermost function turns the exception into a tmeter::Error. Needs no
+// host.
 #pragma once
 #include <algorithm>
 #include <stdexcept>
@@ -19,15 +20,14 @@ class BadFile : public std::runtime_error {
  public:
   explicit BadFile(const std::string& what, std::string advice = {})
       : std::runtime_error(what), advice_(std::move(advice)) {}
-  /// What the user can do about it; empty when the usual advice (export again) fits.
+  /// Advice for the user; empty if the usual one (export again) fits.
   const std::string& advice() const { return advice_; }
 
  private:
   std::string advice_;
 };
 
-/// Text from the file as it may stand in a message: cut short, what is no printable character
-/// replaced.
+/// Text from the file for a message: shortened, with unprintable characters replaced.
 inline std::string shown(std::string_view text) {
   constexpr size_t kLongest = 80;
   std::string out;
@@ -43,7 +43,7 @@ inline std::string shown(std::string_view text) {
 
 inline std::string in_quotes(std::string_view text) { return "'" + shown(text) + "'"; }
 
-/// A message with a place in front; of what is nested very deep the middle is left out.
+/// A message with its place in front. The middle of a very long one is left out.
 inline std::string with_place(const std::string& place, std::string what) {
   constexpr size_t kLongest = 500, kHead = 120, kTail = 300;
   what = place + ": " + what;
@@ -57,8 +57,8 @@ inline std::string with_place(const std::string& place, std::string what) {
   return what.substr(0, head) + " … " + what.substr(tail);
 }
 
-/// Runs `body`; a BadFile leaving it gets `place()` in front ("node 12 'conv2d'"). The text is only
-/// made when something is wrong.
+/// Runs `body` and puts `place()` ("node 12 'conv2d'") in front of a BadFile that leaves it.
+/// `place` is called only then.
 template <class Place, class Body>
 decltype(auto) within(Place&& place, Body&& body) {
   try {

@@ -8,17 +8,17 @@
 namespace loading {
 namespace {
 
-// Every value but the first stands behind one of these. A graph of 100,000 operators has twelve
-// million of them in 157 MB; each value takes 16 bytes of memory, be it two bytes of text.
-constexpr size_t kMostValues = 30'000'000;
+// A comma or colon precedes every value but the first. A value takes 16 bytes of memory, even if it
+// is two bytes of text. A graph of 100,000 operators has twelve million of them in 157 MB.
+constexpr size_t kMaxValues = 30'000'000;
 
 void check_values(std::string_view text) {
-  if (text.size() < 2 * kMostValues) return;  // each takes a character, too
+  if (text.size() < 2 * kMaxValues) return;  // a value takes a character, too
   const auto count = [&](char c) {
     return static_cast<size_t>(std::count(text.begin(), text.end(), c));
   };
   const auto values = count(',') + count(':');
-  if (values > kMostValues)
+  if (values > kMaxValues)
     throw BadFile("it has " + std::to_string(values) +
                   " commas and colons; tmeter accepts 30,000,000");
 }
@@ -27,7 +27,7 @@ void check_keys(json::element value);
 
 bool holds_keys(json::element value) { return value.is_object() || value.is_array(); }
 
-/// One of 64 bits for a key: those of one object mostly differ in it.
+/// One of 64 bits. The keys of an object mostly have different ones.
 uint64_t bit_of(std::string_view key) {
   if (key.empty()) return 1;
   const auto first = static_cast<unsigned char>(key.front()),
@@ -35,7 +35,7 @@ uint64_t bit_of(std::string_view key) {
   return uint64_t{1} << ((key.size() * 7 + first * 3 + last) % 64);
 }
 
-/// Few keys: each against those before it, if one of them may be equal.
+/// Compares each key with its predecessors, if the bits say that one may be equal.
 template <size_t N>
 void check_few(json::object object) {
   std::array<std::string_view, N> seen;
@@ -52,7 +52,7 @@ void check_few(json::object object) {
   }
 }
 
-/// Many keys: sorted by hash, which is fast, and by text, so that no file can make it slow.
+/// Sorts by hash, which is fast, and by text, so that a hostile file cannot make it slow.
 void check_many(json::object object) {
   std::vector<std::pair<size_t, std::string_view>> keys;
   for (const auto field : object)
@@ -84,12 +84,12 @@ void check_keys(json::element value) {
 
 void refuse_repeated(std::string_view key) {
   throw BadFile("the key " + in_quotes(key) +
-                " is there twice, and readers disagree about which one counts");
+                " occurs twice, and readers disagree about which one counts");
 }
 
 simdjson::error_code parse_json(std::string_view text, bool padded, json::document& document) {
   check_values(text);
-  json::parser parser;  // what it needs besides the document is given back at once
+  json::parser parser;  // frees its working memory on return
   json::element root;
   const auto error =
       parser.parse_into_document(document, text.data(), text.size(), !padded).get(root);

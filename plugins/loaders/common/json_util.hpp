@@ -1,5 +1,5 @@
-// Typed access to the parsed JSON: each mismatch becomes a BadFile that says what was expected and
-// what stands there. Keys that nobody asks for are ignored, so newer minor versions stay readable.
+// Typed access to parsed JSON. A mismatch throws a BadFile with the expected and the found type.
+// Unknown keys are ignored, so that newer minor versions stay readable.
 #pragma once
 #include <simdjson.h>
 
@@ -45,14 +45,14 @@ inline bool as_bool(json::element e) { return as<bool>(e, "true or false"); }
 inline json::object as_object(json::element e) { return as<json::object>(e, "an object"); }
 inline json::array as_array(json::element e) { return as<json::array>(e, "a list"); }
 
-/// Whether a key is this one. The literal's length is a constant, which makes it an instruction or
-/// two; there are a hundred such comparisons to a node.
+/// Whether `key` equals a literal. The constant length makes this an instruction or two; a node
+/// takes a hundred such comparisons.
 template <size_t N>
 bool is(std::string_view key, const char (&literal)[N]) {
   return key.size() == N - 1 && __builtin_memcmp(key.data(), literal, N - 1) == 0;
 }
 
-// Members are asked for by literals, or by a text where the key is not known before.
+// Keys are literals, or texts where the key is not known at compile time.
 
 inline std::optional<json::element> find(json::object o, std::string_view key) {
   json::element value;
@@ -66,7 +66,7 @@ std::optional<json::element> find(json::object o, const char (&key)[N]) {
   return std::nullopt;
 }
 
-/// Absent and null are the same: older versions leave out what newer ones write as null.
+/// Treats null as absent: newer versions write null for members that older ones omit.
 template <class Key>
 std::optional<json::element> find_set(json::object o, const Key& key) {
   const auto value = find(o, key);
@@ -80,7 +80,7 @@ json::element member(json::object o, const Key& key) {
   return *value;
 }
 
-/// Runs `read` on a member; its complaints carry the key.
+/// Runs `read` on a member. Its BadFile gets the key in front.
 template <class Key, class Read>
 decltype(auto) read_member(json::object o, const Key& key, Read&& read) {
   const json::element value = member(o, key);
@@ -101,7 +101,7 @@ std::string_view text_member(json::object o, const Key& key) {
   return read_member(o, key, as_text);
 }
 
-/// What simdjson says is wrong with a document, completing "this is not valid JSON: …".
+/// The reason of a parse error; completes "this is not valid JSON: …".
 inline std::string explain(simdjson::error_code code) {
   switch (code) {
     case simdjson::DEPTH_ERROR:

@@ -8,14 +8,13 @@
 namespace loading {
 namespace {
 
-constexpr size_t kLargestIndex =
-    100'000'000;  // bytes; the header of a safetensors file has as many
+constexpr size_t kMaxIndexBytes = 100'000'000;  // as for the header of a safetensors file
 
 }  // namespace
 
 std::unique_ptr<ShardIndex> ShardIndex::read(std::string_view bytes) {
   auto index = std::make_unique<ShardIndex>();
-  if (bytes.size() > kLargestIndex) throw BadFile("an index of more than 100 MB");
+  if (bytes.size() > kMaxIndexBytes) throw BadFile("an index of more than 100 MB");
   const auto error = parse_json(bytes, false, index->document_);
   const auto root = require_json(error, index->document_);
   json::object object;

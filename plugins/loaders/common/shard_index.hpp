@@ -10,14 +10,14 @@
 namespace loading {
 
 struct Shard {
-  std::string_view file;                  // as it stands in the index
+  std::string_view file;                  // as in the index
   std::vector<std::string_view> tensors;  // in the order of the index
 };
 
 class ShardIndex {
  public:
-  /// Null when the JSON has no weight_map; throws BadFile when it is no JSON or something is wrong
-  /// with it. The bytes need not outlive the index.
+  /// Returns null if the JSON has no weight_map. Throws BadFile for malformed JSON or a malformed
+  /// weight_map. The bytes need not outlive the index.
   static std::unique_ptr<ShardIndex> read(std::string_view bytes);
 
   /// By file name.
@@ -29,7 +29,7 @@ class ShardIndex {
   std::vector<Shard> shards_;
 };
 
-/// Throws BadFile when a tensor that the index places in the shard was not found there.
+/// Throws BadFile if a tensor that the index places in the shard is not among `found`.
 void check_shard(const Shard& shard, std::vector<std::string_view> found);
 
 }  // namespace loading

@@ -1,6 +1,5 @@
 // The module tree of a file that holds only names and tensors (a state_dict):
-// "layer1.0.conv1.weight" belongs to the module "layer1.0.conv1", whose type such a file does not
-// tell.
+// "layer1.0.conv1.weight" belongs to the module "layer1.0.conv1", whose type is unknown.
 #pragma once
 #include <map>
 #include <string>
@@ -16,14 +15,14 @@ class WeightTree {
   explicit WeightTree(tmeter::GraphBuilder& graph)
       : graph_(graph), root_(graph.module(0, "", "")) {}
 
-  /// Adds the tensor under its name, owned by the module its name says, as parameter or buffer
-  /// (is_buffer). A parameter is trainable: these files do not tell otherwise.
+  /// Adds the tensor to the module in its name, as a parameter or buffer (is_buffer). Parameters
+  /// are assumed to be trainable.
   void add(tmeter_tensor_desc tensor);
-  /// The same for one that the file says is a parameter.
+  /// The same for a known parameter.
   void add_parameter(tmeter_tensor_desc tensor, bool trainable);
 
  private:
-  /// The module that owns a tensor of this name, made together with all above it.
+  /// The module that owns a tensor of this name; created with its ancestors if it is new.
   tmeter_id owner_of(std::string_view tensor_name);
   tmeter_id child(tmeter_id parent, std::string_view name);
   void push(tmeter_tensor_desc& tensor);
@@ -33,12 +32,12 @@ class WeightTree {
   std::map<std::pair<tmeter_id, std::string>, tmeter_id> children_;  // by parent and name
 };
 
-/// Whether a tensor that is only known by name and type is a buffer: running statistics and
-/// position tables by the names PyTorch's and Hugging Face's modules give them; indices and masks,
-/// which cannot be trained, by their type (bool, int64).
+/// Guesses from name and type whether a tensor is a buffer. Running statistics and position tables
+/// are recognised by their names in PyTorch and Hugging Face, indices and masks by their type
+/// (bool, int64), which cannot be trained.
 bool is_buffer(std::string_view name, tmeter::DType dtype);
 
-/// Throws BadFile for a name that is not UTF-8 or absurdly long.
+/// Throws BadFile for a name that is not UTF-8 or longer than 64 KiB.
 void check_name(std::string_view name);
 
 }  // namespace loading

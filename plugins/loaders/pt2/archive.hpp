@@ -1,4 +1,4 @@
-// Where the parts of a model lie in its archive, in any layout torch 2.6 … 2.15 writes:
+// Locates the parts of a model in its archive, in all layouts of torch 2.6 … 2.15:
 //
 //   2.9 …   ROOT/models/NAME.json, ROOT/data/{weights,constants}/NAME_…_config.json + raw records
 //   2.8     ROOT/models/NAME.json, ROOT/data/{weights,constants}/NAME.pt (torch.save inside)
@@ -19,8 +19,8 @@ struct Archive {
   std::vector<std::string> other_models;         // further NAMEs in the archive
 };
 
-/// `wanted`: the NAME to read, empty for the first. Throws BadFile when there is no graph, and
-/// tmeter::Error(TMETER_BAD_USAGE) when the wanted model is not there.
+/// `wanted` is the NAME to read; empty for the first. Throws BadFile if there is no graph, and
+/// tmeter::Error(TMETER_BAD_USAGE) if the archive lacks the wanted model.
 Archive locate(const tmeter::Source& source, std::string_view wanted);
 
 }  // namespace pt2

@@ -24,7 +24,7 @@ double as_real(json::element e) {
 
 const Arguments::Kind* Arguments::find_kind(std::string_view name) {
   using A = Arguments;
-  // schema.py's Argument, the frequent ones first, and the unions inside it.
+  // Argument of schema.py and the unions inside it, frequent kinds first.
   static constexpr std::array<Kind, 31> kKinds{{
       {"as_tensor", &A::tensor, false},
       {"as_int", &A::integer, false},
@@ -117,7 +117,7 @@ tmeter_id Arguments::boolean(json::element e, Scope&) { return boolean(as_bool(e
 
 tmeter_id Arguments::text(json::element e, Scope&) { return building_.graph.text(as_text(e)); }
 
-/// A size, condition or number: the name of one computed before, or a constant.
+/// A size, condition or number: the name of a computed one, or a constant.
 tmeter_id Arguments::symbolic(json::element e, Scope& scope) {
   const auto tagged = as_tagged(e);
   if (tagged.kind == "as_name") return scope.use(as_text(tagged.value));

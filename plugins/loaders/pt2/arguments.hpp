@@ -1,5 +1,5 @@
-// Arguments: from a node's argument as the file writes it (a union of some thirty kinds) to a value
-// of the host's graph. Kinds that a later version may add become "other" values that name the kind.
+// Arguments: turns an argument of a node (a union of some thirty kinds) into a value of the host's
+// graph. Kinds of later versions become "other" values with the name of the kind.
 #pragma once
 #include "scope.hpp"
 
@@ -11,10 +11,10 @@ class Arguments {
 
   /// One value; lists become list values.
   tmeter_id value(json::element argument, Scope& scope);
-  /// The same with lists opened: what a higher-order operator hands to its sub-graph.
+  /// The same with lists flattened, as higher-order operators pass operands to their sub-graphs.
   void append_flat(json::element argument, Scope& scope, std::vector<tmeter_id>& out);
 
-  /// The values of these, of which one each is enough.
+  /// Shared values of constants.
   tmeter_id integer(int64_t n) {
     return cached(integers_[n], [&] { return building_.graph.integer(n); });
   }
@@ -64,7 +64,7 @@ class Arguments {
   }
 
   Building& building_;
-  // Constants are values without a producer: one of each is enough.
+  // Constants have no producer, so one value of each is enough.
   tmeter_id none_ = 0, true_ = 0, false_ = 0;
   std::unordered_map<int64_t, tmeter_id> integers_;
 };

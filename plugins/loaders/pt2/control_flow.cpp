@@ -1,5 +1,5 @@
-// What a run needs to know of torch.cond and torch.while_loop, whose nodes stand in the graph once:
-// the graph's property "regions", for executors. Its lines, in the order of the nodes:
+// The graph's property "regions": how executors run the inlined nodes of torch.cond and
+// torch.while_loop. Its lines, in the order of the nodes:
 //
 //   cond BEGIN TAKEN CONDITION | PLACE
 //       before node BEGIN: CONDITION must be TAKEN (0 or 1)
@@ -7,8 +7,8 @@
 //       nodes [BEGIN, BODY) give CONDITION; while it holds, [BODY, END) give RESULTS, which the
 //       next round has for CARRIED
 //
-// A value is "n12.0", the result of a node, or "i1", an input. Where that cannot be said, the
-// property "control-flow" tells why the graph cannot be run.
+// A value is "n12.0", the result of a node, or "i1", an input. If a value is neither, the property
+// "control-flow" holds the reason why the graph cannot be run.
 #include <algorithm>
 
 #include "graph_reader.hpp"

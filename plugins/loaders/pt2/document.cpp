@@ -1,49 +1,95 @@
 #include "document.hpp"
 
-#include <sys/mman.h>
+#include <array>
 
 #include "../common/json_text.hpp"
-#include "cutting.hpp"
-#include "non_finite.hpp"
 
 namespace pt2 {
-Document::Document(std::string_view bytes, const Cuts& cuts) {
-  if (cut(bytes, cuts, skeleton_, extents_)) {
-    skeleton_.reserve(skeleton_.size() + simdjson::SIMDJSON_PADDING);
+namespace {
+
+constexpr std::array<std::string_view, 3> kNonFinite{"-Infinity", "Infinity", "NaN"};
+
+std::string_view non_finite_at(std::string_view text) {
+  for (const auto word : kNonFinite)
+    if (text.starts_with(word)) return word;
+  return {};
+}
+
+/// The position behind the string that begins at `at`.
+size_t skip_text(std::string_view text, size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at)
+    if (text[at] == '\\') ++at;
+  return at + 1;
+}
+
+bool is_empty(json::element list) {
+  return list.is_array() ? as_array(list).size() == 0 : as_object(list).size() == 0;
+}
+
+/// Reserves the bytes that simdjson reads behind a text.
+void pad(std::string& text) { text.reserve(text.size() + simdjson::SIMDJSON_PADDING); }
+
+}  // namespace
+
+bool quote_non_finite(std::string_view text, std::string& repaired) {
+  size_t copied = 0;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"') {
+      at = skip_text(text, at);
+      continue;
+    }
+    const auto word =
+        c == '-' || c == 'I' || c == 'N' ? non_finite_at(text.substr(at)) : std::string_view();
+    if (word.empty()) {
+      ++at;
+      continue;
+    }
+    repaired.append(text, copied, at - copied).append("\"").append(word).append("\"");
+    at += word.size();
+    copied = at;
+  }
+  if (copied > 0) repaired.append(text, copied, text.size() - copied);
+  return copied > 0;
+}
+
+Document::Document(std::string_view bytes, const SplitOptions& options) {
+  if (split(bytes, options, skeleton_, extents_)) {
+    pad(skeleton_);
     bytes = skeleton_;
   }
-  root_ = as_object(parse(bytes));
-}
-
-Series Document::series(std::string_view path, json::element found) const {
-  const auto extent = extents_.find(path);
-  return extent == extents_.end() ? Series(found) : Series(extent->second);
-}
-
-/// Large documents fill tens of megabytes of tape and texts; with huge pages the kernel hands them
-/// out in a few steps instead of page by page. Only a hint: where it fails nothing is lost.
-void Document::ask_for_huge_pages(size_t size) {
-#ifdef MADV_HUGEPAGE
-  constexpr size_t kWorthIt = 4 << 20;
-  if (size < kWorthIt || document_.allocate(size) != simdjson::SUCCESS) return;
-  const auto advise = [](void* begin, size_t bytes) {
-    const auto from = (reinterpret_cast<uintptr_t>(begin) + 4095) & ~uintptr_t{4095};
-    madvise(reinterpret_cast<void*>(from), bytes & ~size_t{4095}, MADV_HUGEPAGE);
-  };
-  advise(document_.tape.get(), size * sizeof(uint64_t));
-  advise(document_.string_buf.get(), size);
-#endif
-}
-
-json::element Document::parse(std::string_view bytes) {
-  ask_for_huge_pages(bytes.size());
   auto error = loading::parse_json(bytes, true, document_);
   std::string repaired;
   if (error && quote_non_finite(bytes, repaired)) {
-    repaired.reserve(repaired.size() + simdjson::SIMDJSON_PADDING);
+    pad(repaired);
     error = loading::parse_json(repaired, true, document_);
   }
-  return loading::require_json(error, document_);
+  root_ = as_object(loading::require_json(error, document_));
+}
+
+ChunkedArray Document::array(std::string_view path, json::element found) const {
+  const auto extent = extents_.find(path);
+  return extent == extents_.end() ? ChunkedArray(found) : ChunkedArray(extent->second);
+}
+
+json::element ChunkedArray::PieceParser::parse(const Extent& extent, size_t i) {
+  const size_t begin = i == 0 ? 0 : extent.ends[i - 1] + 1;
+  const auto piece = extent.text.substr(begin, extent.ends[i] - begin);
+  text_.clear();
+  text_.reserve(piece.size() + 2 + simdjson::SIMDJSON_PADDING);
+  text_ += extent.opening;
+  text_ += piece;
+  text_ += extent.opening == '[' ? ']' : '}';
+  json::element root;
+  auto error = loading::parse_json(text_, parser_, root);
+  repaired_.clear();
+  if (error && quote_non_finite(text_, repaired_)) {
+    pad(repaired_);
+    error = loading::parse_json(repaired_, parser_, root);
+  }
+  // A piece without items comes from two commas in a row, or from one before the bracket.
+  if (!error && extent.ends.size() > 1 && is_empty(root)) error = simdjson::TAPE_ERROR;
+  return loading::require_json(error, root);
 }
 
 }  // namespace pt2

@@ -1,9 +1,9 @@
 // Expr: one dim or size as .pt2 files record it, an expression over symbols.
 //
 // Files hold sympy text: `Mul(Integer(2), Symbol('s77', positive=True, integer=True))`, sometimes
-// plain `2*s77`. It is parsed into nodes that only know integers and the operators of the graph
-// builder (abi/builder.h), so that it can be handed to the host as it is. Values between integers
-// (`TruncToInt(Mul(Float('1.5'), ToFloat(s)))`) are kept as fractions and never rounded early.
+// plain `2*s77`. The parsed nodes have integers and the operators of the graph builder
+// (abi/builder.h), so that they can be passed to the host unchanged. Fractions
+// (`TruncToInt(Mul(Float('1.5'), ToFloat(s)))`) stay exact and are never rounded early.
 //
 // Needs no host. An Expr owns its nodes; the names of its symbols are views into the parsed text.
 #pragma once
@@ -51,11 +51,11 @@ class Expr {
   /// The whole expression is one symbol.
   bool is_symbol() const { return nodes_[num_].op == kSymbol && is_whole(); }
   bool is_whole() const { return nodes_[den_].op == kInteger && nodes_[den_].value == 1; }
-  /// It holds a fraction like 0.7 that torch computes with in floating point, where a size may come
-  /// out smaller by one.
+  /// Contains a fraction like 0.7, with which torch computes in floating point; its sizes may be
+  /// smaller by one.
   bool is_rounded() const { return rounded_; }
 
-  /// Under values for symbols(); nothing when it overflows, divides by zero or is not exact.
+  /// The value for values of symbols(); none on overflow, division by zero, or if it is not exact.
   std::optional<Ratio> evaluate(std::span<const int64_t> values) const;
 
  private:
@@ -67,7 +67,7 @@ class Expr {
   bool rounded_ = false;
 };
 
-/// One operator on integers; nothing when the result does not exist or exceeds 63 bits.
+/// An operator on integers; none if the result does not exist or exceeds 63 bits.
 std::optional<int64_t> apply_operator(int32_t op, std::span<const int64_t> operands);
 
 }  // namespace pt2

@@ -16,7 +16,7 @@ struct Common {
   Ref den;
 };
 
-/// The same values over one denominator; nothing changes when all are whole.
+/// The same values over a common denominator.
 Common common_denominator(ExprMaker& m, Args a) {
   Common c{{}, a[0].den};
   for (const Fraction f : a) c.nums.push_back(f.num);
@@ -48,15 +48,15 @@ Fraction ceiling(ExprMaker& m, Args a) {
   return m.whole(m.apply(TMETER_EXPR_CEILDIV, {a[0].num, a[0].den}));
 }
 
-/// Towards zero: the floor, but the ceiling of what is below zero.
+/// Towards zero: the ceiling of negative values, the floor of others.
 Fraction truncate(ExprMaker& m, Args a) {
   if (m.non_negative(a[0].num) && m.non_negative(a[0].den)) return floor(m, a);
   const Ref below = m.apply(TMETER_EXPR_LT, {a[0].num, m.integer(0)});
   return m.whole(m.apply(TMETER_EXPR_WHERE, {below, ceiling(m, a).num, floor(m, a).num}));
 }
 
-/// To the nearest, halves to even, as Python's round: floor(x + 1/2), less one when x is a half
-/// and that is odd.
+/// To nearest, halves to even, as Python's round: floor(x + 1/2), minus one if x is a half and the
+/// result is odd.
 Fraction round_half_even(ExprMaker& m, Args a) {
   const Ref two = m.integer(2), zero = m.integer(0);
   const Ref twice = m.apply(TMETER_EXPR_ADD, {m.apply(TMETER_EXPR_MUL, {two, a[0].num}), a[0].den});

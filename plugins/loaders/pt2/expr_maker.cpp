@@ -8,13 +8,13 @@
 namespace pt2 {
 namespace {
 
-constexpr uint64_t kLargestTree = 10'000;
-constexpr size_t kMostNodes = 40'000;  // of parts that are left in the end, and of those that are not
+constexpr uint64_t kMaxTreeSize = 10'000;
+constexpr size_t kMaxNodes = 40'000;  // including those that folding discards
 
 }  // namespace
 
 ExprMaker::Ref ExprMaker::push(Expr::Node node, Info info) {
-  if (info.tree_size > kLargestTree || expr_.nodes_.size() >= kMostNodes)
+  if (info.tree_size > kMaxTreeSize || expr_.nodes_.size() >= kMaxNodes)
     throw ExprError("the expression is too large");
   expr_.nodes_.push_back(node);
   info_.push_back(info);

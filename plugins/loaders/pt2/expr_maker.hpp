@@ -35,14 +35,14 @@ class ExprMaker {
   std::optional<int64_t> constant(Ref r) const;
   bool is_one(Ref r) const { return constant(r) == 1; }
   bool non_negative(Ref r) const { return info_[r].non_negative; }
-  /// The integer it is; throws when it is a fraction.
+  /// The value as an integer; throws if it is a fraction.
   Ref whole_ref(Fraction f) const;
 
   Expr finish(Fraction root);
 
  private:
   struct Info {
-    uint64_t tree_size;  // nodes if nothing were shared: what a reader of the tree has to walk
+    uint64_t tree_size;  // nodes of the tree without sharing
     bool non_negative;
   };
   Ref push(Expr::Node node, Info info);

@@ -14,11 +14,11 @@
 namespace pt2 {
 namespace {
 
-constexpr int kDeepestExpr = 200;     // nesting; PyTorch's own expressions stay below 30
-constexpr size_t kLongest = 1 << 16;  // characters
-constexpr size_t kLongestName = 64;
+constexpr int kMaxExprDepth = 200;  // nesting; PyTorch's own expressions stay below 30
+constexpr size_t kMaxExprBytes = 1 << 16;
+constexpr size_t kMaxSymbolBytes = 64;
 
-/// What an argument can be: a number, a text, or the (value, condition) pair of a Piecewise.
+/// An argument: a number, a text, or the (value, condition) pair of a Piecewise.
 struct Term {
   enum Kind { kNumber, kText, kPair } kind = kNumber;
   Fraction number{};
@@ -92,7 +92,7 @@ class Parser {
   }
 
   Term expression(int lowest) {
-    if (++depth_ > kDeepestExpr) fail("nested too deeply");
+    if (++depth_ > kMaxExprDepth) fail("nested too deeply");
     Term left = operand();
     while (const Infix* infix = peek_infix(lowest)) {
       at_ += infix->token.size();
@@ -177,11 +177,11 @@ class Parser {
   }
 
   Term symbol(std::string_view n, bool non_negative) {
-    if (n.empty() || n.size() > kLongestName) fail("a symbol without a proper name");
+    if (n.empty() || n.size() > kMaxSymbolBytes) fail("a symbol without a proper name");
     return {.number = maker_.whole(maker_.symbol(n, non_negative))};
   }
 
-  /// `name = value` assumptions: only that a symbol is not negative matters.
+  /// `name = value` assumptions, of which only non-negative symbols matter.
   bool assumption(bool& non_negative) {
     const size_t start = at_;
     skip_space();
@@ -224,8 +224,8 @@ class Parser {
     return {.number = maker_.real(value)};
   }
 
-  /// The first pair whose condition holds; without one the value does not exist, so the last
-  /// stands for the rest.
+  /// The first pair whose condition holds. Without one the value does not exist, so the last pair
+  /// serves as the default.
   Term piecewise(const std::vector<Term>& pairs) {
     if (pairs.empty()) fail("Piecewise without a case");
     for (const auto& p : pairs)
@@ -254,7 +254,7 @@ class Parser {
 }  // namespace
 
 Expr Expr::parse(std::string_view text) {
-  if (text.size() > kLongest) throw ExprError("the text is too long");
+  if (text.size() > kMaxExprBytes) throw ExprError("the text is too long");
   return Parser(text).parse();
 }
 

@@ -1,5 +1,7 @@
 #include "graph_reader.hpp"
 
+#include "../common/json_text.hpp"
+#include "dtypes.hpp"
 #include "source_location.hpp"
 
 namespace pt2 {
@@ -25,6 +27,15 @@ NamedArgument named_argument(json::element input) {
   return found;
 }
 
+/// Parses a recorded text. The element lives until the next use of the parser.
+json::element parse_recorded(std::string_view recorded, json::parser& parser) {
+  std::string text(recorded);
+  text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+  json::element root;
+  const auto error = loading::parse_json(text, parser, root);
+  return loading::require_json(error, root);
+}
+
 }  // namespace
 
 std::string_view GraphReader::unnamed(size_t position) {
@@ -40,19 +51,27 @@ const Target& GraphReader::target_of(std::string_view text) {
   return targets_.emplace_back(parse_target(text));
 }
 
-void GraphReader::read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call,
-                       size_t first, size_t total) {
-  const bool outermost = depth_ == 0;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const size_t number = first + i;
-    if (outermost) show_progress(number, total);
-    within([&] { return node_place(number, nodes[i].target); },
+void GraphReader::read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call) {
+  for (size_t i = 0; i < nodes.size(); ++i)
+    within([&] { return node_place(i, nodes[i].target); },
            [&] { read_node(nodes[i], scope, call); });
-  }
 }
 
-void GraphReader::show_progress(size_t number, size_t total) const {
-  if (number % kNodesBetweenChecks == 0) building_.notes.progress(number, total);
+void GraphReader::read(Recording& recording, Scope& scope, tmeter_id call) {
+  const auto& nodes = recording.nodes;
+  for (size_t number = 0; number < nodes.size(); ++number) {
+    if (number % kNodesBetweenChecks == 0) building_.notes.progress(number, nodes.size());
+    const auto& node = nodes[number];
+    if (node.target == RecordedNode::kJson) {
+      auto view = view_node(parse_recorded(recording.texts[node.first], node_), number);
+      view.stack_index = node.stack;
+      within([&] { return node_place(number, view.target); },
+             [&] { read_node(view, scope, call); });
+    } else {
+      within([&] { return node_place(number, recording.targets[node.target].text); },
+             [&] { emit(recording, node, scope, modules_.call_of_stack(node.stack, call)); });
+    }
+  }
 }
 
 void GraphReader::read_node(const NodeView& node, Scope& scope, tmeter_id call) {
@@ -86,12 +105,17 @@ void GraphReader::emit_node(const Target& target, const NodeView& node, Scope& s
                             tmeter_id call) {
   results_.clear();
   for (const json::element output : node.outputs) results_.push_back(result(output, scope));
-  const auto id = building_.graph.node(target.op, target.overload, call, args_, results_,
-                                       source_location(node.trace));
+  // The same name may mean another value outside of a sub-graph.
+  add_node(target, call, source_location(node.trace),
+           depth_ == 0 ? first_name(node.outputs) : std::string_view());
+}
+
+void GraphReader::add_node(const Target& target, tmeter_id call, std::string_view location,
+                           std::string_view name) {
+  const auto id = building_.graph.node(target.op, target.overload, call, args_, results_, location);
   if (branches_) note_places(emitted_);
   ++emitted_;
-  if (const auto name = first_name(node.outputs); depth_ == 0 && !name.empty())
-    building_.graph.node_name(id, name);  // names in sub-graphs are others' names outside
+  if (!name.empty()) building_.graph.node_name(id, name);
 }
 
 std::string_view GraphReader::first_name(json::array outputs) {
@@ -127,7 +151,76 @@ tmeter_id GraphReader::result(json::element output, Scope& scope) {
     for (const json::element e : as_array(tagged.value)) items.push_back(one(e));
     return building_.graph.list(items);
   }
-  return arguments_.value(output, scope);  // constants that the export knew
+  return arguments_.value(output, scope);  // a constant that the export knew
+}
+
+void GraphReader::emit(Recording& recording, const RecordedNode& node, Scope& scope,
+                       tmeter_id call) {
+  if (++nodes_ % kNodesBetweenChecks == 0) building_.notes.check_cancelled();
+  const auto values =
+      std::span(recording.values).subspan(node.first, node.arguments + node.results);
+  args_.clear();
+  for (size_t i = 0; i < node.arguments; ++i) {
+    const auto& value = values[i];
+    const auto name = value.name == 0 ? unnamed(i) : recording.names[value.name];
+    const auto id = within([&] { return "argument " + in_quotes(name); },
+                           [&] { return argument(recording, value, scope); });
+    args_.push_back(tmeter::GraphBuilder::arg(name, id));
+  }
+  results_.clear();
+  for (const auto& value : values.subspan(node.arguments))
+    results_.push_back(result(recording, value, scope));
+  const auto name =
+      node.results == 0 ? std::string_view() : recording.name_of_result(values[node.arguments]);
+  add_node(recording.targets[node.target].target, call, recording.locations[node.location], name);
+}
+
+tmeter_id GraphReader::argument(Recording& recording, const RecordedValue& value, Scope& scope) {
+  switch (value.kind) {
+    case RecordedValue::Kind::kTensor:
+      return scope.use_at(value.at);
+    case RecordedValue::Kind::kTensors: {
+      items_.clear();
+      for (const auto name : recording.list(value)) items_.push_back(scope.use_at(name));
+      return building_.graph.list(items_);
+    }
+    case RecordedValue::Kind::kJson:
+      return arguments_.value(parse_recorded(recording.texts[value.at], argument_), scope);
+    default: {
+      auto& made = recording.constants[value.at];
+      if (made.id == 0) made.id = constant(made);
+      return made.id;
+    }
+  }
+}
+
+tmeter_id GraphReader::constant(Constant& constant) {
+  switch (constant.kind) {
+    case Constant::Kind::kInteger:
+      return arguments_.integer(constant.number);
+    case Constant::Kind::kBoolean:
+      return arguments_.boolean(constant.number != 0);
+    case Constant::Kind::kReal:
+      return building_.graph.real(constant.real);
+    case Constant::Kind::kScalarType:
+      return building_.graph.dtype(scalar_type(constant.number));
+    case Constant::Kind::kIntegers: {
+      Ids items;
+      for (const auto n : constant.numbers) items.push_back(arguments_.integer(n));
+      return building_.graph.list(items);
+    }
+    default:
+      return arguments_.none();
+  }
+}
+
+tmeter_id GraphReader::result(const Recording& recording, const RecordedValue& value,
+                              Scope& scope) {
+  if (value.kind == RecordedValue::Kind::kTensor) return scope.make_at(value.at);
+  if (value.kind != RecordedValue::Kind::kTensors) return building_.graph.none();
+  items_.clear();
+  for (const auto name : recording.list(value)) items_.push_back(scope.make_at(name));
+  return building_.graph.list(items_);
 }
 
 }  // namespace pt2

@@ -1,6 +1,7 @@
 // GraphReader: the nodes of a graph, in order, into the host's graph. Sub-graphs of higher-order
 // operators are inlined where it is known how often they run (higher_order.cpp).
 #pragma once
+#include <deque>
 #include <span>
 #include <unordered_map>
 
@@ -17,41 +18,31 @@ class GraphReader {
   GraphReader(Building& building, Modules& modules, Arguments& arguments)
       : building_(building), modules_(modules), arguments_(arguments) {}
 
-  /// There are operators with graphs of their own, and this is what the user gives: before `read`.
+  /// Call before `read` if nodes have sub-graphs. `inputs` are the values of the model's inputs.
   void expect_branches(const Ids& inputs);
-  /// Nodes without a module stack of their own belong to `call`.
-  void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call) {
-    read(nodes, scope, call, 0, nodes.size());
-  }
-  /// Those from number `first` on of so many.
-  void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call, size_t first,
-            size_t total);
-  /// Nodes [first, end) of the graph that is not inside another, of so many, as they were recorded
-  /// from `at` on.
-  void read(Recording& recording, size_t at, Scope& scope, tmeter_id call, size_t first, size_t end,
-            size_t total);
+  /// Puts the recorded nodes into the graph. Nodes without a module stack belong to `call`.
+  void read(Recording& recording, Scope& scope, tmeter_id call);
 
  private:
-  // For a user who wants to stop, or to see how far it is.
+  // Progress and cancellation.
   static constexpr size_t kNodesBetweenChecks = 4096;
 
   static json::element argument_of(json::element input) { return member(as_object(input), "arg"); }
 
-  void show_progress(size_t number, size_t total) const;
+  void read(const std::vector<NodeView>& nodes, Scope& scope, tmeter_id call);
   void read_node(const NodeView& node, Scope& scope, tmeter_id call);
-
-  // Of what was recorded (recorded.cpp).
-  void read_node(Recording& recording, const RecordedNode& node, size_t number, Scope& scope,
-                 tmeter_id call);
+  void emit(const Target& target, const NodeView& node, Scope& scope, tmeter_id call);
   void emit(Recording& recording, const RecordedNode& node, Scope& scope, tmeter_id call);
+  /// Adds a node with the arguments in args_.
+  void emit_node(const Target& target, const NodeView& node, Scope& scope, tmeter_id call);
+  /// Adds a node with the arguments in args_ and the results in results_.
+  void add_node(const Target& target, tmeter_id call, std::string_view location,
+                std::string_view name);
   tmeter_id argument(Recording& recording, const RecordedValue& value, Scope& scope);
   tmeter_id constant(Constant& constant);
   tmeter_id result(const Recording& recording, const RecordedValue& value, Scope& scope);
-  void emit(const Target& target, const NodeView& node, Scope& scope, tmeter_id call);
-  /// The node with arguments given as (name, value) pairs in args_.
-  void emit_node(const Target& target, const NodeView& node, Scope& scope, tmeter_id call);
   tmeter_id result(json::element output, Scope& scope);
-  /// Of the first tensor that a node makes: what torch and other tools call the node.
+  /// The name of the first tensor a node makes, by which torch and other tools name the node.
   static std::string_view first_name(json::array outputs);
   const Target& target_of(std::string_view text);
   std::string_view unnamed(size_t position);
@@ -61,7 +52,7 @@ class GraphReader {
   bool inline_higher_order(std::string_view name, const NodeView&, Scope&, tmeter_id);
   bool inline_once(const NodeView&, Scope&, tmeter_id);
 
-  // Where the nodes, one after the other, are not what the model does (control_flow.cpp).
+  // Branches and loops, for executors (control_flow.cpp).
   void note_branch(const NodeView&, tmeter_id condition, bool taken, size_t begin);
   void note_loop(const NodeView&, const Ids& carried, const Ids& others, tmeter_id condition,
                  const Ids& results, size_t begin, size_t body);
@@ -87,13 +78,12 @@ class GraphReader {
   Arguments& arguments_;
   NameMap<size_t> target_index_;
   std::deque<Target> targets_;
-  std::vector<tmeter_arg> args_;       // reused
-  std::vector<tmeter_id> results_;     // reused
-  Ids items_;                          // reused
-  NodeDocument document_;              // of an unusual node
-  json::parser argument_;              // of an argument
-  std::deque<std::string> arg_names_;  // "arg0", … of arguments without a name
-  bool branches_ = false;              // there are operators with graphs of their own
+  std::vector<tmeter_arg> args_;                       // reused
+  std::vector<tmeter_id> results_;                     // reused
+  Ids items_;                                          // reused
+  json::parser node_, argument_;                       // of recorded JSON
+  std::deque<std::string> arg_names_;                  // "arg0", … of arguments without a name
+  bool branches_ = false;                              // nodes have sub-graphs
   std::unordered_map<tmeter_id, std::string> places_;  // only then: "n12.0", "n12.0.3", "i1"
   std::string regions_;
   size_t emitted_ = 0;

@@ -1,9 +1,9 @@
 // Higher-order operators: calls that carry sub-graphs.
 //
-// Wrappers that run their sub-graph exactly once disappear: its nodes are inlined, with the
-// operands bound to its inputs. Of `cond` one branch is taken, of `while_loop` one round; the
-// report says so. Everything else (scan, map, flex_attention, …) stays one node, so that it is
-// listed as unknown.
+// A wrapper that runs its sub-graph exactly once is replaced by the nodes of the sub-graph, with
+// the operands bound to its inputs. One branch of `cond` and one round of `while_loop` are inlined,
+// with a warning. All others (scan, map, flex_attention, …) stay one node, which is listed as
+// unknown.
 #include <algorithm>
 #include <array>
 
@@ -17,7 +17,7 @@ constexpr int kDeepestSubgraph = 64;
 
 size_t node_count(json::object graph) { return array_member(graph, "nodes").size(); }
 
-/// Positional arguments only; keywords of higher-order operators are settings.
+/// The positional arguments. Keywords of higher-order operators are settings.
 std::vector<json::element> positional(json::array inputs) {
   std::vector<json::element> arguments;
   for (const json::element e : inputs) {
@@ -27,7 +27,8 @@ std::vector<json::element> positional(json::array inputs) {
   return arguments;
 }
 
-/// Names a node's outputs bind, lists opened; "" where an output is None or a constant.
+/// The names that outputs bind, lists flattened; "" for an output that is a constant or Python's
+/// None.
 std::vector<std::string_view> flat_names(json::array outputs) {
   std::vector<std::string_view> names;
   const auto name_of = [](json::element e) -> std::string_view {
@@ -217,7 +218,7 @@ bool GraphReader::inline_functionalized(const NodeView& node, Scope& scope, tmet
   return true;
 }
 
-/// The same with changed arguments given as `_NAME_base_index` into the list `_all_bases`.
+/// The same with mutated arguments passed as `_NAME_base_index` into the list `_all_bases`.
 bool GraphReader::inline_functionalized_v2(const NodeView& node, Scope& scope, tmeter_id call) {
   constexpr std::string_view kBases = "_all_bases", kIndex = "_base_index";
   const auto arguments = positional(node.inputs);

@@ -13,7 +13,7 @@ bool is_tensor(const InputSpec& input) {
   return input.kind == InputSpec::Kind::kUser && as_tagged(input.value).kind == "as_tensor";
 }
 
-/// Exported programs take tensors only: lists and tuples are in the file as their items.
+/// Exported programs take tensors only. The file holds the items of lists and tuples.
 std::vector<Given> flattened(const std::vector<Given>& given) {
   std::vector<Given> out;
   for (const auto& g : given) {
@@ -24,7 +24,7 @@ std::vector<Given> flattened(const std::vector<Given>& given) {
   return out;
 }
 
-/// The input meant: by name, else the next one in order that is not taken.
+/// The input by name, or else the next free one.
 size_t choose(const Given& given, const Signature& signature, const std::vector<bool>& taken) {
   std::string names;
   for (size_t i = 0; i < signature.inputs.size(); ++i) {
@@ -37,7 +37,7 @@ size_t choose(const Given& given, const Signature& signature, const std::vector<
   refuse(given, "the model takes no more tensors than " + names);
 }
 
-/// True when a size that the file fixes is asked to be another one.
+/// Returns whether --input requests another size than the file fixes.
 bool apply_one(const Given& given, const InputSpec& input, const Scope& scope, Symbols& symbols) {
   const auto meta = scope.tensor_meta(input.name);
   const auto sizes = array_member(meta, "sizes");

@@ -1,4 +1,4 @@
-// The text torch.export leaves at each node to say inside which module calls it ran:
+// The text that torch.export attaches to each node to name the enclosing module calls:
 //
 //   L__self__,,net.Net;L__self__blk@1,blk,torch.nn….Sequential;L__self__blk.0@1,blk.0,torch.nn….Linear
 //
@@ -27,10 +27,10 @@ struct StackText {
 };
 StackText split_module_stack(std::string_view stack);
 
-/// Nothing when the text is malformed.
+/// None if the text is malformed.
 std::optional<StackEntry> parse_stack_entry(std::string_view entry);
 
-/// The dotted path a recorded path or source expression stands for; nothing when it is malformed.
+/// The dotted path of a recorded path or source expression; none if it is malformed.
 std::optional<std::string> module_path(std::string_view recorded);
 
 /// "fc@1" → "fc": the module of a call in `module_call_graph`.

@@ -4,18 +4,15 @@
 #include <array>
 #include <cstring>
 
-#include "plain_specs.hpp"
-
 namespace pt2 {
 namespace {
 
-constexpr size_t kDeepestModule = 500;  // levels of the module tree, and of a stack
-constexpr size_t kLongestPath = 4'096;  // bytes
-// Of all modules together, as in the host: each level repeats what stands above it.
-constexpr size_t kMostPathBytes = size_t{128} << 20;
-// Calls of modules. A graph of 100,000 operators has fewer than it has operators.
-constexpr size_t kMostStacks = 2'000'000;
-constexpr size_t kNamesAhead = 16;  // names later
+constexpr size_t kMaxModuleDepth = 500;  // levels of the module tree, and of a stack
+constexpr size_t kMaxPathBytes = 4'096;  // bytes
+// Of all modules together, as in the host: each path repeats the names above it.
+constexpr size_t kMaxTotalPathBytes = size_t{128} << 20;
+// Calls of modules. Real graphs have fewer than they have operators.
+constexpr size_t kMaxStacks = 2'000'000;
 
 void append(std::string& key, uint32_t number) {
   std::array<char, sizeof number> bytes;
@@ -23,7 +20,7 @@ void append(std::string& key, uint32_t number) {
   key.append(bytes.data(), bytes.size());
 }
 
-/// How far two texts are the same.
+/// Length of the common prefix.
 size_t common(std::string_view a, std::string_view b) {
   const size_t size = std::min(a.size(), b.size());
   return static_cast<size_t>(std::mismatch(a.begin(), a.begin() + size, b.begin()).first -
@@ -38,8 +35,8 @@ Modules::Modules(Building& building) : building_(building) {
   stacks_.emplace_back();
 }
 
-/// Where the longest part of a new path ends that is known already: looked for from the end, as a
-/// new path mostly differs in its last name.
+/// The longest known prefix of a new path. Searches from the end: most new paths differ from a
+/// known one in their last name only.
 Modules::Known Modules::longest_known(std::string_view path) const {
   size_t end = path.rfind('.');
   while (end != 0 && end != std::string_view::npos) {
@@ -50,7 +47,7 @@ Modules::Known Modules::longest_known(std::string_view path) const {
 }
 
 Modules::Index Modules::add_path(std::string_view path) {
-  if (path.size() > kLongestPath) throw BadFile("a module path is longer than 4,096 bytes");
+  if (path.size() > kMaxPathBytes) throw BadFile("a module path is longer than 4,096 bytes");
   if (path.empty()) return 0;
   if (last_path_ != 0 && by_path_.entries()[last_path_ - 1].name == path)
     return by_path_.at(last_path_ - 1);
@@ -68,9 +65,9 @@ Modules::Index Modules::add_path(std::string_view path) {
 
 Modules::Index Modules::add_module(Index parent, std::string_view path, std::string_view name) {
   const auto depth = tree_[parent].depth + 1;
-  if (depth > kDeepestModule) throw BadFile("modules are nested more than 500 deep");
+  if (depth > kMaxModuleDepth) throw BadFile("modules are nested more than 500 deep");
   path_bytes_ += path.size();
-  if (path_bytes_ > kMostPathBytes)
+  if (path_bytes_ > kMaxTotalPathBytes)
     throw BadFile("the paths of its modules take more than 128 MiB, tmeter's limit (" +
                   std::to_string(tree_.size()) + " modules so far)");
   const auto index = static_cast<Index>(tree_.size());
@@ -79,37 +76,24 @@ Modules::Index Modules::add_module(Index parent, std::string_view path, std::str
   return index;
 }
 
-void Modules::reserve(size_t modules) {
-  by_path_.reserve(modules);
-  tree_.reserve(modules);
-}
-
-void Modules::read_call_graph(const Series& calls) {
+void Modules::read_call_graph(const ChunkedArray& calls) {
   size_t i = 0;
-  const auto add = [&](auto&& name) {
-    within([&] { return "module_call_graph[" + std::to_string(i) + "]"; },
-           [&] { add_path(without_call_number(name())); });
-    ++i;
-  };
-  const auto read = [](PlainCalls& plain, std::string_view text) { return plain.read(text); };
-  const auto take = [&](const PlainCalls& plain) {
-    if (i == 0) reserve(plain.modules.size() * calls.pieces());  // or nearly so
-    for (size_t n = 0; n < plain.modules.size(); ++n) {
-      if (n + kNamesAhead < plain.modules.size())
-        by_path_.expect(NameMap<Index>::short_hash(plain.modules[n + kNamesAhead]));
-      add([&] { return plain.modules[n]; });
-    }
-  };
-  calls.each<PlainCalls>(read, take, [&](json::element piece) {
+  calls.each([&](json::element piece) {
     const auto list = as_array(piece);
-    by_path_.reserve(by_path_.entries().size() + list.size());
-    for (const json::element entry : list)
-      add([&] { return text_member(as_object(entry), "fqn"); });
+    if (i == 0) {
+      by_path_.reserve(list.size() * calls.pieces());
+      tree_.reserve(list.size() * calls.pieces());
+    }
+    for (const json::element entry : list) {
+      within([&] { return "module_call_graph[" + std::to_string(i) + "]"; },
+             [&] { add_path(without_call_number(text_member(as_object(entry), "fqn"))); });
+      ++i;
+    }
   });
 }
 
-/// Leaves of what was read last the entries with which the text begins, too; where the others
-/// begin.
+/// Keeps the entries of the latest stack with which `text` begins, too. Returns where the remaining
+/// entries begin.
 size_t Modules::reuse_stack(std::string_view text) {
   const size_t same = common(text, last_text_);
   const auto is_there = [&](const Reached& reached) {
@@ -126,7 +110,7 @@ uint32_t Modules::stack_of(std::string_view text) {
   size_t at = reuse_stack(text);
   last_text_.clear();
   while (at < text.size()) {
-    if (last_.size() == kDeepestModule) throw BadFile("a module stack is more than 500 deep");
+    if (last_.size() == kMaxModuleDepth) throw BadFile("a module stack is more than 500 deep");
     const auto entry = split_module_stack(text.substr(at)).entry;
     const size_t end = at + entry.size();
     last_.push_back({end, stack_inside(last_.empty() ? 0 : last_.back().stack, entry)});
@@ -138,7 +122,7 @@ uint32_t Modules::stack_of(std::string_view text) {
 
 uint32_t Modules::stack_inside(uint32_t outer, std::string_view text) {
   const auto next = static_cast<uint32_t>(stacks_.size());
-  if (next == 1) {  // as a rule every module runs
+  if (next == 1) {  // usually every module runs
     stack_index_.reserve(tree_.size());
     stacks_.reserve(tree_.size());
   }
@@ -148,7 +132,7 @@ uint32_t Modules::stack_inside(uint32_t outer, std::string_view text) {
   const auto keep = [&](std::string_view key) { return building_.texts.keep(key); };
   const auto [known, added] = stack_index_.insert_kept(key_, next, keep);
   if (!added) return *known;
-  if (stacks_.size() >= kMostStacks)
+  if (stacks_.size() >= kMaxStacks)
     throw BadFile("its nodes have more than 2,000,000 different module stacks, tmeter's limit");
   text = stack_index_.entries().back().name.substr(sizeof outer);
   Stack stack;
@@ -168,8 +152,8 @@ uint32_t Modules::stack_inside(uint32_t outer, std::string_view text) {
   return next;
 }
 
-void Modules::read_stacks(std::vector<NodeView>& nodes, size_t first) {
-  for (size_t i = 0; i < nodes.size(); ++i) read_stack(nodes[i], first + i);
+void Modules::read_stacks(std::vector<NodeView>& nodes) {
+  for (size_t i = 0; i < nodes.size(); ++i) read_stack(nodes[i], i);
 }
 
 void Modules::read_stack(NodeView& node, size_t number) {
@@ -198,8 +182,8 @@ void Modules::build() {
   calls_.reserve(stacks_.size());
 }
 
-/// The key names one call of a module inside its caller; strict export reuses keys for a module
-/// that is known by several paths, hence the module beside it. The root runs once.
+/// A key names one call of a module inside its caller. Strict export reuses keys for a module with
+/// several paths, so the module is part of the lookup. The root runs once.
 tmeter_id Modules::call_of_stack(Stack& stack, tmeter_id otherwise) {
   if (!stack.has_module) return otherwise;
   if (stack.call != 0) return stack.call;

@@ -1,9 +1,9 @@
-// Modules: the module tree and its calls, put together from three places: `module_call_graph` (all
-// modules in PyTorch's order), the nn_module_stack of the nodes (types and calls), and the dotted
-// names of parameters and buffers (modules that never run).
+// Modules: the module tree and its calls, from three sources: `module_call_graph` (all modules in
+// PyTorch's order), the nn_module_stack of the nodes (types and calls), and the dotted names of
+// parameters and buffers (modules that never run).
 //
-// First `read_call_graph`, `read_stacks` and `add_path` collect; `build` makes the tree; then nodes
-// ask for their call.
+// `read_call_graph`, `read_stacks` and `add_path` collect, `build` makes the tree, `call_of` is
+// valid afterwards.
 #pragma once
 #include <string>
 #include <vector>
@@ -21,25 +21,25 @@ class Modules {
 
   explicit Modules(Building& building);
 
-  void read_call_graph(const Series& calls);
-  /// The nodes of a graph and of all graphs inside it; the nodes learn their stack_index.
-  /// `first`: the number of the first of them, for messages.
-  void read_stacks(std::vector<NodeView>& nodes, size_t first = 0);
+  void read_call_graph(const ChunkedArray& calls);
+  /// Sets the stack_index of the nodes, and reads the stacks of all graphs inside them. Messages
+  /// name the node by `number`.
+  void read_stacks(std::vector<NodeView>& nodes);
   void read_stack(NodeView& node, size_t number);
   /// Index of the module stack of this text.
   uint32_t stack_of(std::string_view text);
-  /// The module with this dotted path, made together with all above it.
+  /// The module with this dotted path; created with its ancestors if it is new.
   Index add_path(std::string_view path);
   void build();
 
-  /// The module a node belongs to; the root without a stack. Before build, too.
+  /// The module of a node; the root if it has no stack. Also valid before `build`.
   Index module_of(const NodeView& node) const { return module_of_stack(node.stack_index); }
   Index module_of_stack(uint32_t stack) const { return stacks_[stack].module; }
 
   // After build():
   tmeter_id module(Index index) const { return tree_[index].id; }
   tmeter_id root_call() const { return root_call_; }
-  /// The innermost call a node ran in; `otherwise` when it has no stack of its own.
+  /// The innermost call that contains a node; `otherwise` if it has no stack.
   tmeter_id call_of(const NodeView& node, tmeter_id otherwise) {
     return call_of_stack(node.stack_index, otherwise);
   }
@@ -52,7 +52,7 @@ class Modules {
  private:
   struct Known {
     Index module;
-    size_t rest;  // where the names below it begin; beyond the path when nothing is left
+    size_t rest;  // where the remaining names begin; beyond the path after the last one
   };
   struct Module {
     std::string_view name, type;
@@ -60,16 +60,15 @@ class Modules {
     uint32_t depth = 0;
     tmeter_id id = 0;
   };
-  /// One distinct stack text; what encloses it is a stack of its own, so that each entry is read
+  /// A distinct module stack. Its outer part is a stack of its own, so that each entry is parsed
   /// once however many nodes share it.
   struct Stack {
-    uint32_t outer = 0;  // index of what encloses it; 0: nothing
+    uint32_t outer = 0;  // index of the enclosing stack; 0: none
     std::string_view key;
     Index module = 0;
     bool has_module = false;
-    tmeter_id call = 0;  // once asked for
+    tmeter_id call = 0;  // once it is in the graph
   };
-  void reserve(size_t modules);
   size_t reuse_stack(std::string_view text);
   uint32_t stack_inside(uint32_t outer, std::string_view entry);
   tmeter_id call_of_stack(Stack& stack, tmeter_id otherwise);
@@ -82,7 +81,7 @@ class Modules {
   NameMap<Index> by_path_;
   size_t path_bytes_ = 0;
   uint32_t last_path_ = 0;  // as in NameMap::find_next
-  /// The stack read last: of the text up to `end`. Most begin as the one before.
+  /// The latest stack: of its text up to `end`. Most stacks share a prefix with their predecessor.
   struct Reached {
     size_t end;
     uint32_t stack;
@@ -90,7 +89,7 @@ class Modules {
   std::string last_text_;
   std::vector<Reached> last_;
   NameMap<uint32_t> stack_index_;  // by outer and entry
-  std::vector<Stack> stacks_;      // [0] stands for no stack
+  std::vector<Stack> stacks_;      // [0] means no stack
   NameMap<tmeter_id> calls_;       // by caller, key and module
   std::string key_;                // reused
   tmeter_id root_call_ = 0;

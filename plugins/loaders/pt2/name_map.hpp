@@ -1,13 +1,11 @@
-// NameMap: names from the file → values, as a flat hash table. Files have tens of thousands of
-// names, and a table without a node per entry is what keeps reading them cheap.
+// NameMap: a flat hash table from names in the file to values.
 //
-// Keys are views and must outlive the map. Entries keep the order they were added in; a pointer to
-// a value is good until the next insertion.
+// Keys are views and must outlive the map. Entries keep their order of insertion. A pointer to a
+// value is valid until the next insertion.
 //
-// Of a million names hardly anything is in a cache. So a slot says by half of a hash whether it is
-// worth looking further, and who reads names in the order in which they were added – torch writes
-// its tables in the same order, again and again – has `find_next` try the one behind the last
-// first: that takes no slot at all.
+// With a million names every access is a cache miss. So slots hold half of the hash, which mostly
+// saves the access to the entry. torch writes all its tables in the same order; `find_next` uses
+// that and tries the entry behind the previous one without accessing a slot.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -35,11 +33,11 @@ class NameMap {
     if (names * 2 > slots_.size()) rebuild(std::bit_ceil(names * 2));
   }
 
-  /// The number of its entry plus one; 0: there is none.
+  /// The index of the entry plus one; 0 if the name is unknown.
   uint32_t find_entry(std::string_view name) const {
     return entries_.empty() ? 0 : slots_[slot_of(name, short_hash(name))].entry;
   }
-  /// The same. `last`: what was found before this, and then what is found now.
+  /// The same. `last` holds the previous result of a sequence of calls.
   uint32_t find_next(std::string_view name, uint32_t& last) const {
     if (last < entries_.size() && entries_[last].name == name) return ++last;
     const auto entry = find_entry(name);
@@ -59,11 +57,11 @@ class NameMap {
   const Value& at(size_t index) const { return entries_[index].value; }
   Value* find(std::string_view name) { return const_cast<Value*>(std::as_const(*this).find(name)); }
 
-  /// The value of the name, made from `value` if it is new, and whether it is.
+  /// The value of the name and whether it is new; a new name gets `value`.
   std::pair<Value*, bool> insert(std::string_view name, Value value) {
     return insert(name, short_hash(name), std::move(value));
   }
-  /// The same where its hash is known already.
+  /// The same with a known hash.
   std::pair<Value*, bool> insert(std::string_view name, uint32_t hash, Value value) {
     if ((entries_.size() + 1) * 2 > slots_.size()) rebuild(std::max<size_t>(64, slots_.size() * 2));
     auto& slot = slots_[slot_of(name, hash)];
@@ -73,7 +71,7 @@ class NameMap {
     return {&entries_.back().value, true};
   }
 
-  /// The same of a name that `keep` makes last if it is new.
+  /// The same; `keep` copies the name if it is new.
   template <class Keep>
   std::pair<Value*, bool> insert_kept(std::string_view name, Value value, Keep&& keep) {
     return insert_kept(name, short_hash(name), std::move(value), std::forward<Keep>(keep));
@@ -102,7 +100,7 @@ class NameMap {
     uint32_t hash = 0, entry = 0;  // index of the entry plus one; 0 is free
   };
 
-  /// Where the name is, or the free slot where it belongs: linear probing, at most half full.
+  /// The slot of the name, or the free slot for it. Linear probing, at most half full.
   size_t slot_of(std::string_view name, uint32_t hash) const {
     const size_t mask = slots_.size() - 1;
     for (size_t at = hash & mask;; at = (at + 1) & mask) {

@@ -42,16 +42,14 @@ std::string node_place(size_t index, std::string_view target) {
   return "nodes[" + std::to_string(index) + "]" + (target.empty() ? "" : " " + in_quotes(target));
 }
 
-std::vector<NodeView> view_nodes(json::object graph) {
-  return view_nodes(array_member(graph, "nodes"), 0);
+NodeView view_node(json::element node, size_t number) {
+  return within([&] { return node_place(number, {}); }, [&] { return view_node(as_object(node)); });
 }
 
-std::vector<NodeView> view_nodes(json::array nodes, size_t first) {
+std::vector<NodeView> view_nodes(json::object graph) {
   std::vector<NodeView> views;
-  views.reserve(nodes.size());
-  for (const json::element node : nodes)
-    within([&] { return node_place(first + views.size(), {}); },
-           [&] { views.push_back(view_node(as_object(node))); });
+  for (const json::element node : array_member(graph, "nodes"))
+    views.push_back(view_node(node, views.size()));
   return views;
 }
 

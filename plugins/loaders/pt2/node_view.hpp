@@ -1,5 +1,4 @@
-// NodeView: where the parts of one serialized node are, found in one pass over its fields. A
-// graph's nodes are looked at several times (module stacks, ties, the graph itself).
+// NodeView: the parts of one serialized node, found in one pass over its members.
 #pragma once
 #include <vector>
 
@@ -9,7 +8,7 @@ namespace pt2 {
 
 struct NodeView {
   std::string_view target;  // "torch.ops.aten.conv2d.default"
-  std::string_view stack;   // nn_module_stack, "" without
+  std::string_view stack;   // nn_module_stack; may be empty
   std::string_view trace;   // stack_trace
   json::array inputs, outputs;
   uint32_t stack_index = 0;  // of Modules; 0: no stack
@@ -18,11 +17,11 @@ struct NodeView {
 /// "nodes[12] 'torch.ops.aten.conv2d.default'", for messages.
 std::string node_place(size_t index, std::string_view target);
 
+/// Throws BadFile; `number` is that of the node in messages.
+NodeView view_node(json::element node, size_t number);
 std::vector<NodeView> view_nodes(json::object graph);
-/// Of a list of nodes, the first of which has the number `first` in messages.
-std::vector<NodeView> view_nodes(json::array nodes, size_t first);
 
-/// The sub-graph an argument of a higher-order operator carries; throws when it carries none.
+/// The sub-graph in an argument of a higher-order operator. Throws if it holds another kind.
 json::object graph_of(json::element argument);
 bool is_graph(json::element argument);
 

@@ -4,7 +4,7 @@
 #include "document.hpp"
 #include "graph_reader.hpp"
 #include "inputs.hpp"
-#include "plain_specs.hpp"
+#include "recording.hpp"
 #include "ties.hpp"
 
 namespace pt2 {
@@ -19,7 +19,7 @@ constexpr std::string_view kNodes = "graph_module.graph.nodes",
                            kCalls = "graph_module.module_call_graph";
 constexpr std::string_view kConfig = "config";
 
-/// Only the major version breaks; within it keys are added, and unknown ones are ignored.
+/// Only major versions are incompatible. Minor ones add keys, and unknown keys are ignored.
 void check_version(json::object program) {
   const auto version = object_member(program, "schema_version");
   const int64_t major = read_member(version, "major", as_integer);
@@ -59,8 +59,8 @@ class Agreement {
   }
   void finish() const {
     if (count_ != expected_.size())
-      throw BadFile("it has " + std::to_string(count_) + " " + list_ + ", but its signature describes " +
-                    std::to_string(expected_.size()));
+      throw BadFile("it has " + std::to_string(count_) + " " + list_ +
+                    ", but its signature describes " + std::to_string(expected_.size()));
   }
 
  private:
@@ -82,7 +82,6 @@ struct Load {
   Arguments arguments{building};
 
   std::optional<Document> program{}, weights{}, constants{};
-  bool branches = false;  // there are operators with graphs of their own
 
   void run(std::string_view model) {
     archive = locate(source, model);
@@ -107,10 +106,11 @@ struct Load {
 
   void open(const tmeter::Entry& entry, std::optional<Document>& document,
             std::vector<std::string_view> large) {
-    Cuts cuts;
-    cuts.paths = std::move(large);
-    cuts.measure.between = [&] { notes.check_cancelled(); };
-    within([&] { return shown(entry.name); }, [&] { document.emplace(source.read(entry), cuts); });
+    SplitOptions options;
+    options.paths = std::move(large);
+    options.scan.between = [&] { notes.check_cancelled(); };
+    within([&] { return shown(entry.name); },
+           [&] { document.emplace(source.read(entry), options); });
   }
 
   void read_program(json::object program) {
@@ -127,19 +127,18 @@ struct Load {
       symbols.read_ranges(as_object(*ranges));
     within([] { return "graph"; },
            [&] {
-             const auto nodes = program_series(kNodes, member(outer, "nodes"));
+             const auto nodes = array_at(kNodes, member(outer, "nodes"));
              check_inputs(find(outer, "inputs"), signature);
-             auto scope = make_scope(outer, signature);
+             auto scope = make_scope(outer);
              Uses uses(signature, scope);
              const auto given = apply_given(request.inputs(), signature, scope, symbols);
              if (const auto calls = find_set(module, "module_call_graph"))
-               modules.read_call_graph(list_series(kCalls, *calls));
-             Recording recording(texts, modules);
-             const auto pieces =
-                 read_stacks(nodes, uses, recording, scope, signature.tensors.size());
+               modules.read_call_graph(array_at(kCalls, *calls));
+             Recording recording(texts, modules, scope, signature.tensors.size());
+             record_nodes(nodes, recording, uses);
              build_tensors(signature, uses, scope);
              build_inputs(signature, given, building, scope, arguments);
-             read_nodes(nodes, pieces, recording, signature, scope);
+             read_nodes(recording, signature, scope);
              for (const auto output : signature.outputs)
                graph.output(arguments.value(output, scope));
              check_outputs(find(outer, "outputs"), signature, scope);
@@ -147,32 +146,25 @@ struct Load {
     set_properties(graph, program, modules);
   }
 
-  Series program_series(std::string_view path, json::element found) const {
-    return program->series(path, found);
-  }
-  Series list_series(std::string_view path, json::element found) const {
-    as_array(found);
-    return program_series(path, found);
+  /// The list or table at a path of the program; `found` is its element in the document.
+  ChunkedArray array_at(std::string_view path, json::element found) const {
+    return program->array(path, found);
   }
   Signature signature_of(json::object signature) {
-    array_member(signature, "input_specs");
-    return read_signature(signature, program_series(kSpecs, member(signature, "input_specs")),
-                          texts);
+    const auto inputs = member(signature, "input_specs");
+    array_member(signature, "input_specs");  // the error names the key
+    return read_signature(signature, array_at(kSpecs, inputs), texts);
   }
-  /// The inputs of the graph are those that the signature describes, in its order.
+  /// The inputs of the graph must match the signature.
   void check_inputs(std::optional<json::element> found, const Signature& signature) const {
     if (!found) return;
     Agreement agreement("inputs", signature.input_names);
-    const auto read = [](PlainNames& plain, std::string_view piece) { return plain.read(piece); };
-    const auto take = [&](const PlainNames& plain) {
-      for (const auto name : plain.names) agreement.take(name);
-    };
-    program_series(kInputs, *found).each<PlainNames>(read, take, [&](json::element piece) {
+    array_at(kInputs, *found).each([&](json::element piece) {
       for (const json::element input : as_array(piece)) agreement.take(name_in(input));
     });
     agreement.finish();
   }
-  /// The same of its outputs; what they name is there.
+  /// The same for outputs, which must also be defined.
   void check_outputs(std::optional<json::element> found, const Signature& signature,
                      const Scope& scope) const {
     if (!found) return;
@@ -185,96 +177,38 @@ struct Load {
     agreement.finish();
   }
 
-  Scope make_scope(json::object outer, const Signature& signature) {
+  Scope make_scope(json::object outer) {
     const auto table = find_set(outer, "tensor_values");
     if (!table) return Scope(building, outer);
-    AskedFor asked_for(signature);
-    return Scope(building, outer, program_series(kTensorValues, *table), asked_for);
+    return Scope(building, outer, array_at(kTensorValues, *table));
   }
 
-  static std::optional<Series> config_of(const std::optional<Document>& document,
-                                         const char* what) {
+  static std::optional<ChunkedArray> config_of(const std::optional<Document>& document,
+                                               const char* what) {
     if (!document) return std::nullopt;
     const auto table =
         within([&] { return what; }, [&] { return member(document->root(), "config"); });
-    return document->series(kConfig, table);
+    return document->array(kConfig, table);
   }
 
-  /// A piece of the nodes, of which something is known before the tensors are: those that were not
-  /// recorded are parsed again.
-  struct Piece {
-    size_t end = 0;                // of its nodes; the first is the end of the piece before
-    size_t recorded = 0;           // where they are in the recording
-    std::vector<uint32_t> stacks;  // of nodes that were not recorded
-  };
-
-  /// A piece of the nodes, as far as it is read without those before it.
-  struct NumberedNodes {
-    PlainNodes nodes;
-    NodeNumbers numbers;
-  };
-
-  std::vector<Piece> read_stacks(const Series& nodes, Uses& uses, Recording& recording,
-                                 const Scope& scope, size_t inputs) {
-    std::vector<Piece> pieces;
-    size_t first = 0;
-    const auto read = [&](NumberedNodes& plain, std::string_view text) {
-      if (!plain.nodes.read(text)) return false;
-      plain.numbers.read(plain.nodes, scope, inputs);
-      return true;
-    };
-    const auto take = [&](const NumberedNodes& plain) {
+  void record_nodes(const ChunkedArray& nodes, Recording& recording, Uses& uses) {
+    nodes.each([&](json::element piece) {
       notes.check_cancelled();
-      pieces.push_back({first + plain.nodes.nodes.size(), recording.nodes.size(), {}});
-      recording.add(plain.nodes, plain.numbers, first, nodes.pieces(), uses);
-      first = pieces.back().end;
-    };
-    nodes.each<NumberedNodes>(read, take, [&](json::element piece) {
-      notes.check_cancelled();
-      auto views = views_of(piece, first);
-      modules.read_stacks(views, first);
-      uses.read(views, modules);
-      first += views.size();
-      pieces.push_back({first, 0, {}});
-      for (const auto& view : views) {
-        pieces.back().stacks.push_back(view.stack_index);
-        branches = branches || view.target.starts_with("torch.ops.higher_order.");
-      }
+      const auto list = within([] { return "nodes"; }, [&] { return as_array(piece); });
+      recording.add(list, nodes.pieces(), uses);
     });
-    branches = branches || recording.branches;
-    return pieces;
   }
 
-  static std::vector<NodeView> views_of(json::element piece, size_t first) {
-    const auto list = within([] { return "nodes"; }, [&] { return as_array(piece); });
-    return view_nodes(list, first);
-  }
-
-  void read_nodes(const Series& nodes, const std::vector<Piece>& pieces, Recording& recording,
-                  const Signature& signature, Scope& scope) {
+  void read_nodes(Recording& recording, const Signature& signature, Scope& scope) {
     GraphReader reader(building, modules, arguments);
-    if (branches) {
+    if (recording.has_subgraphs) {
       std::vector<tmeter_id> inputs;
       for (const auto& input : signature.inputs)
         if (input.kind == InputSpec::Kind::kUser && !input.name.empty())
           inputs.push_back(scope.use(input.name));
       reader.expect_branches(inputs);
     }
-    const size_t total = pieces.empty() ? 0 : pieces.back().end;
-    for (size_t i = 0, first = 0; i < pieces.size(); first = pieces[i++].end) {
-      notes.check_cancelled();
-      const auto& piece = pieces[i];
-      if (piece.stacks.empty()) {
-        reader.read(recording, piece.recorded, scope, modules.root_call(), first, piece.end, total);
-        continue;
-      }
-      nodes.piece(i, [&](json::element parsed) {
-        auto views = views_of(parsed, first);
-        if (views.size() != piece.stacks.size()) throw BadFile("it has changed while it was read");
-        for (size_t n = 0; n < views.size(); ++n) views[n].stack_index = piece.stacks[n];
-        reader.read(views, scope, modules.root_call(), first, total);
-      });
-    }
+    reader.read(recording, scope, modules.root_call());
   }
 
   void build_tensors(const Signature& signature, const Uses& uses, Scope& scope) {

@@ -1,25 +1,28 @@
 #include "recording.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
-#include <span>
 
-#include "../common/json_text.hpp"
 #include "source_location.hpp"
 #include "ties.hpp"
 
 namespace pt2 {
 namespace {
 
-// Distinct stack traces whose lines are kept, so that they need not be looked for again: models
-// have as many as their code has lines, whatever the number of their nodes. What is kept beside the
-// file stays small whatever it holds: longer ones, and longer lists of numbers, are looked at each
-// time.
-constexpr size_t kMostTraces = 1 << 14, kLongestTrace = 1 << 12, kLongestList = 64;
-constexpr size_t kMostInNode = std::numeric_limits<uint16_t>::max();
+// Stack traces and texts seen before are looked up. Models have as many different traces as their
+// code has lines; these bounds keep a hostile file from growing the tables.
+constexpr size_t kMaxTraces = 1 << 14, kMaxTraceBytes = 1 << 12, kMaxListLength = 64;
+constexpr size_t kMaxValuesOfNode = std::numeric_limits<uint16_t>::max();
 
-uint32_t small(size_t n) { return static_cast<uint32_t>(n); }
+/// Kinds of arguments that are kept as JSON. They hold no tensors, which Uses would have to see.
+constexpr std::array<std::string_view, 15> kJsonKinds{
+    "as_device",    "as_string",    "as_layout",     "as_memory_format", "as_strings",
+    "as_floats",    "as_bools",     "as_sym_int",    "as_sym_ints",      "as_sym_bool",
+    "as_sym_bools", "as_sym_float", "as_sym_floats", "as_complex",       "as_int_lists"};
+
+uint32_t index(size_t n) { return static_cast<uint32_t>(n); }
 
 template <class T>
 void append(std::string& key, const T& value) {
@@ -28,56 +31,151 @@ void append(std::string& key, const T& value) {
   key.append(bytes.data(), bytes.size());
 }
 
+/// The integers of a list; false if it holds something else or is long.
+bool short_integers(json::element list, std::vector<int64_t>& out) {
+  json::array items;
+  if (list.get(items) != simdjson::SUCCESS || items.size() > kMaxListLength) return false;
+  for (const json::element item : items)
+    if (item.get(out.emplace_back()) != simdjson::SUCCESS) return false;
+  return true;
+}
+
+/// False if the value is of another kind or malformed.
+bool read_constant(std::string_view kind, json::element value, Constant& out) {
+  using Kind = Constant::Kind;
+  bool boolean = false;
+  const auto as = [&](Kind of, bool read) { return out.kind = of, read; };
+  out.number = 0, out.real = 0, out.numbers.clear();
+  if (is(kind, "as_int")) return as(Kind::kInteger, value.get(out.number) == simdjson::SUCCESS);
+  if (is(kind, "as_ints")) return as(Kind::kIntegers, short_integers(value, out.numbers));
+  if (is(kind, "as_none")) return as(Kind::kNone, true);
+  if (is(kind, "as_bool")) {
+    if (value.get(boolean) != simdjson::SUCCESS) return false;
+    out.number = boolean;
+    return as(Kind::kBoolean, true);
+  }
+  if (is(kind, "as_float")) return as(Kind::kReal, value.get(out.real) == simdjson::SUCCESS);
+  return is(kind, "as_scalar_type") &&
+         as(Kind::kScalarType, value.get(out.number) == simdjson::SUCCESS);
+}
+
 }  // namespace
 
-NodeView& NodeDocument::parse(std::string_view text, size_t number) {
-  std::string list;
-  list.reserve(text.size() + 2 + simdjson::SIMDJSON_PADDING);
-  list.append("[").append(text).append("]");
-  json::element root;
-  const auto error = loading::parse_json(list, parser_, root);
-  views_ = view_nodes(as_array(loading::require_json(error, root)), number);
-  return views_.at(0);
-}
-
-void Recording::Piece::begin(const PlainNodes& nodes, const NodeNumbers& numbers_of_them) {
-  plain = &nodes;
-  numbers = &numbers_of_them;
-  targets.assign(numbers->targets.size(), kNew);
-  locations.assign(numbers->traces.size(), kNew);
-  names.assign(numbers->names.size(), kNew);
-  constants.assign(numbers->constants.size(), kNew);
-}
-
-/// As if all pieces were like the first.
-void Recording::reserve(const PlainNodes& plain, size_t pieces) {
-  nodes.reserve(plain.nodes.size() * pieces);
-  values.reserve(plain.values.size() * pieces);
-}
-
-void Recording::add(const PlainNodes& plain, const NodeNumbers& numbers, size_t number,
-                    size_t pieces, Uses& uses) {
-  if (nodes.empty()) reserve(plain, pieces);
-  piece_.begin(plain, numbers);
-  for (size_t i = 0; i < plain.nodes.size(); ++i, ++number) {
-    const auto& node = plain.nodes[i];
-    const auto values_before = values.size();
+void Recording::add(json::array piece, size_t pieces, Uses& uses) {
+  if (nodes.empty()) nodes.reserve(piece.size() * pieces);
+  for (const json::element element : piece) {
+    const auto number = nodes.size();
+    auto view = view_node(element, number);
+    modules_.read_stack(view, number);
+    const auto values_before = values.size(), lists_before = lists.size();
     RecordedNode recorded;
-    if (!node.is_unusual && record(i, recorded)) {
-      within([&] { return node_place(number, node.target); },
-             [&] { recorded.stack = modules_.stack_of(node.stack); });
+    if (record(view, recorded)) {
+      recorded.stack = view.stack_index;
       note_uses(recorded, uses);
     } else {
       values.resize(values_before);
-      auto& view = document_.parse(node.text, number);
-      branches = branches || view.target.starts_with("torch.ops.higher_order.");
-      modules_.read_stack(view, number);
-      uses.read(view, modules_);
-      recorded = {RecordedNode::kUnusual, view.stack_index, 0, small(texts.size()), 0, 0};
-      texts.push_back(node.text);
+      lists.resize(lists_before);
+      has_subgraphs = has_subgraphs || view.target.starts_with("torch.ops.higher_order.");
+      within([&] { return node_place(number, view.target); }, [&] { uses.read(view, modules_); });
+      recorded = {RecordedNode::kJson, view.stack_index, 0, index(texts.size()), 0, 0};
+      texts.push_back(texts_.keep(simdjson::minify(element)));
     }
     nodes.push_back(recorded);
   }
+}
+
+/// False if the node must be kept as JSON: it has a graph of its own, refers to names that the
+/// graph does not describe, is malformed, or is too large.
+bool Recording::record(const NodeView& node, RecordedNode& out) {
+  if (node.target.find("higher_order") != std::string_view::npos) return false;
+  if (node.inputs.size() > kMaxValuesOfNode || node.outputs.size() > kMaxValuesOfNode) return false;
+  out.first = index(values.size());
+  out.arguments = static_cast<uint16_t>(node.inputs.size());
+  out.results = static_cast<uint16_t>(node.outputs.size());
+  for (const json::element input : node.inputs)
+    if (!record_argument(input)) return false;
+  for (const json::element output : node.outputs)
+    if (!record_value({}, output, Role::kResult)) return false;
+  out.target = index_of_target(node.target);
+  out.location = index_of_location(node.trace);
+  return true;
+}
+
+bool Recording::record_argument(json::element input) {
+  json::object object;
+  if (input.get(object) != simdjson::SUCCESS) return false;
+  std::string_view name;
+  json::element value;
+  bool has_value = false;
+  for (const auto field : object) {
+    if (is(field.key, "name")) {
+      if (field.value.get(name) != simdjson::SUCCESS) return false;
+    } else if (is(field.key, "arg")) {
+      value = field.value;
+      has_value = true;
+    }
+  }
+  return has_value && record_value(name, value, Role::kArgument);
+}
+
+bool Recording::record_value(std::string_view name, json::element value, Role role) {
+  json::object object;
+  if (value.get(object) != simdjson::SUCCESS || object.size() != 1) return false;
+  const auto [kind, content] = *object.begin();
+  RecordedValue recorded;
+  if (!index_of_name(name, recorded.name)) return false;
+  if (is(kind, "as_tensor")) {
+    recorded.kind = RecordedValue::Kind::kTensor;
+    if (!find_tensor(content, role, recorded.at)) return false;
+  } else if (is(kind, "as_tensors")) {
+    recorded.kind = RecordedValue::Kind::kTensors;
+    if (!record_tensors(content, role, recorded.at)) return false;
+  } else if (role == Role::kResult && kind != "as_none") {
+    return false;  // not always a new value
+  } else if (read_constant(kind, content, constant_)) {
+    recorded.at = index_of(constant_);
+  } else if (kind == "as_ints" || kind == "as_float" ||
+             std::ranges::find(kJsonKinds, kind) != kJsonKinds.end()) {
+    recorded.kind = RecordedValue::Kind::kJson;
+    recorded.at = index_of_json(value);
+  } else {
+    return false;
+  }
+  values.push_back(recorded);
+  return true;
+}
+
+bool Recording::record_tensors(json::element list, Role role, uint32_t& at) {
+  json::array items;
+  if (list.get(items) != simdjson::SUCCESS) return false;
+  at = index(lists.size());
+  lists.push_back(0);
+  for (const json::element item : items)
+    if (!find_tensor(item, role, lists.emplace_back())) return false;
+  lists[at] = index(lists.size() - at - 1);
+  return true;
+}
+
+/// Tables and nodes have the same order. So an argument is mostly the latest result or the next
+/// parameter, and a result the next name of the table.
+bool Recording::find_tensor(json::element tensor, Role role, uint32_t& number) {
+  json::object object;
+  if (tensor.get(object) != simdjson::SUCCESS) return false;
+  const auto member = find(object, "name");
+  std::string_view name;
+  if (!member || member->get(name) != simdjson::SUCCESS) return false;
+  uint32_t entry = 0;
+  if (role == Role::kResult) {
+    entry = scope_.find_next(name, last_result_);
+  } else if (last_result_ != 0 && scope_.is_named(last_result_ - 1, name)) {
+    entry = last_result_;
+  } else {
+    auto last = last_input_;
+    entry = scope_.find_next(name, last);
+    if (entry <= inputs_) last_input_ = last;
+  }
+  number = entry - 1;
+  return entry != 0;
 }
 
 void Recording::note_uses(const RecordedNode& node, Uses& uses) const {
@@ -89,132 +187,62 @@ void Recording::note_uses(const RecordedNode& node, Uses& uses) const {
   }
 }
 
-std::string_view Recording::name_of_result(const RecordedValue& value, const Scope& scope) const {
-  if (value.kind == RecordedValue::Kind::kTensor) return scope.name_at(value.at);
+std::string_view Recording::name_of_result(const RecordedValue& value) const {
+  if (value.kind == RecordedValue::Kind::kTensor) return scope_.name_at(value.at);
   if (value.kind != RecordedValue::Kind::kTensors || list(value).empty()) return {};
-  return scope.name_at(list(value).front());
+  return scope_.name_at(list(value).front());
 }
 
-/// False when it is to be read as a document: it speaks of names that have yet to be defined, or is
-/// too large.
-bool Recording::record(size_t i, RecordedNode& out) {
-  const auto& node = piece_.plain->nodes[i];
-  if (node.arguments > kMostInNode || node.results > kMostInNode) return false;
-  out.first = small(values.size());
-  out.arguments = static_cast<uint16_t>(node.arguments);
-  out.results = static_cast<uint16_t>(node.results);
-  for (size_t n = 0; n < node.arguments; ++n)
-    if (!record_value(node.first_argument + n)) return false;
-  for (size_t n = 0; n < node.results; ++n)
-    if (!record_value(node.first_result + n)) return false;
-  const auto& numbers = piece_.numbers->nodes[i];
-  auto& target = piece_.targets[numbers.target];
-  if (target == kNew) target = target_of(node.target);
-  auto& location = piece_.locations[numbers.trace];
-  if (location == kNew) location = location_of(node.trace);
-  out.target = target;
-  out.location = location;
-  return true;
+/// Equal constants share an index.
+uint32_t Recording::index_of(const Constant& constant) {
+  key_.assign(1, static_cast<char>(constant.kind));
+  append(key_, constant.number);
+  append(key_, constant.real);
+  for (const auto n : constant.numbers) append(key_, n);
+  const auto keep = [&](std::string_view key) { return texts_.keep(key); };
+  const auto [known, added] = constant_index_.insert_kept(key_, index(constants.size()), keep);
+  if (added) constants.push_back(constant);
+  return *known;
 }
 
-bool Recording::record_value(size_t index) {
-  const auto& value = piece_.plain->values[index];
-  const auto& numbers = piece_.numbers->values[index];
-  RecordedValue recorded;
-  if (!name_of(numbers.name, recorded.name)) return false;
-  const bool is_long = value.kind == PlainValue::Kind::kIntegers && value.count > kLongestList;
-  switch (is_long ? PlainValue::Kind::kText : value.kind) {
-    case PlainValue::Kind::kTensor:
-      recorded.kind = RecordedValue::Kind::kTensor;
-      if (numbers.at == 0) return false;
-      recorded.at = numbers.at - 1;
-      break;
-    case PlainValue::Kind::kTensors:
-      recorded.kind = RecordedValue::Kind::kTensors;
-      if (!record_tensors(value, recorded.at)) return false;
-      break;
-    case PlainValue::Kind::kText:
-      recorded.kind = RecordedValue::Kind::kText;
-      recorded.at = small(texts.size());
-      texts.push_back(value.text);
-      break;
-    default:
-      recorded.at = constant(numbers.at);
-  }
-  values.push_back(recorded);
-  return true;
+uint32_t Recording::index_of_json(json::element value) {
+  const auto keep = [&](std::string_view text) { return texts_.keep(text); };
+  const auto [known, added] =
+      json_index_.insert_kept(simdjson::minify(value), index(texts.size()), keep);
+  if (added) texts.push_back(json_index_.entries().back().name);
+  return *known;
 }
 
-bool Recording::record_tensors(const PlainValue& value, uint32_t& at) {
-  at = small(lists.size());
-  lists.push_back(small(value.count));
-  for (const auto entry : std::span(piece_.numbers->tensors).subspan(value.first, value.count)) {
-    if (entry == 0) return false;
-    lists.push_back(entry - 1);
-  }
-  return true;
-}
-
-uint32_t Recording::constant(uint32_t number) {
-  auto& known = piece_.constants[number];
-  const auto& plain = *piece_.plain;
-  if (known == kNew) known = constant(plain, plain.values[piece_.numbers->constants[number]]);
-  return known;
-}
-
-/// Equal ones are one.
-uint32_t Recording::constant(const PlainNodes& plain, const PlainValue& value) {
-  const auto numbers = std::span(plain.numbers).subspan(value.first, value.count);
-  key_.assign(1, static_cast<char>(value.kind));
-  append(key_, value.number);
-  append(key_, value.real);
-  for (const auto n : numbers) append(key_, n);
-  if (const auto* known = constant_index_.find(key_)) return *known;
-  const auto index = small(constants.size());
-  constants.push_back({value.kind, value.number, value.real, {numbers.begin(), numbers.end()}});
-  constant_index_.insert(texts_.keep(key_), index);
-  return index;
-}
-
-uint32_t Recording::location_of(std::string_view trace) {
+uint32_t Recording::index_of_location(std::string_view trace) {
   if (trace.empty()) return 0;
   if (const auto* known = location_index_.find(trace)) return *known;
-  unescape(trace, trace_);
-  const auto index = small(locations.size());
-  locations.push_back(source_location(trace_));
-  if (location_index_.entries().size() < kMostTraces && trace.size() <= kLongestTrace)
-    location_index_.insert(texts_.keep(trace), index);
-  return index;
+  const auto next = index(locations.size());
+  locations.push_back(source_location(trace));
+  if (location_index_.entries().size() < kMaxTraces && trace.size() <= kMaxTraceBytes)
+    location_index_.insert(texts_.keep(trace), next);
+  return next;
 }
 
-uint32_t Recording::target_of(std::string_view text) {
+uint32_t Recording::index_of_target(std::string_view text) {
   if (const auto* known = target_index_.find(text)) return *known;
-  text = texts_.keep(text);  // targets have a view into it
-  const auto index = small(targets.size());
-  target_index_.insert(text, index);
+  text = texts_.keep(text);  // targets hold views into it
+  const auto next = index(targets.size());
+  target_index_.insert(text, next);
   targets.push_back({text, parse_target(text)});
-  return index;
+  return next;
 }
 
-bool Recording::name_of(uint32_t number, uint16_t& index) {
-  auto& known = piece_.names[number];
-  if (known == kNew) {
-    if (!name_of(piece_.numbers->names[number], index)) return false;
-    known = index;
+bool Recording::index_of_name(std::string_view text, uint16_t& out) {
+  out = 0;
+  if (text.empty()) return true;
+  const auto* known = name_index_.find(text);
+  if (!known && names.size() > std::numeric_limits<uint16_t>::max()) return false;
+  if (!known) {
+    text = texts_.keep(text);
+    known = name_index_.insert(text, index(names.size())).first;
+    names.push_back(text);
   }
-  index = static_cast<uint16_t>(known);
-  return true;
-}
-
-bool Recording::name_of(std::string_view text, uint16_t& index) {
-  if (text.empty()) return index = 0, true;
-  if (const auto* known = name_index_.find(text))
-    return index = static_cast<uint16_t>(*known), true;
-  if (names.size() > std::numeric_limits<uint16_t>::max()) return false;
-  text = texts_.keep(text);
-  index = static_cast<uint16_t>(names.size());
-  name_index_.insert(text, index);
-  names.push_back(text);
+  out = static_cast<uint16_t>(*known);
   return true;
 }
 

@@ -1,111 +1,99 @@
-// What has been read of the nodes of a large graph, in a few bytes each, until the tensors that
-// they use have been built: so each node's text is read once.
+// Nodes of the model's graph in compact form. Modules and tied tensors are known only after the
+// last node, and must be in the host's graph before the first: so the nodes are recorded when their
+// text is read, and put into the graph afterwards.
 #pragma once
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "modules.hpp"
-#include "node_numbers.hpp"
 #include "target.hpp"
 
 namespace pt2 {
 
-/// For one node after the other: the one of this text, as a document. Throws BadFile.
-class NodeDocument {
- public:
-  NodeView& parse(std::string_view text, size_t number);
-
- private:
-  json::parser parser_;
-  std::vector<NodeView> views_;
-};
+class Uses;
 
 struct RecordedValue {
-  enum class Kind : uint16_t { kTensor, kTensors, kConstant, kText };
+  enum class Kind : uint16_t { kTensor, kTensors, kConstant, kJson };
   uint16_t name = 0;  // of the argument, in Recording::names
   Kind kind = Kind::kConstant;
-  uint32_t at = 0;  // a name of the scope, or in Recording::lists, constants or texts
+  uint32_t at = 0;  // a number of the scope, or in Recording::lists, constants or texts
 };
 
 struct RecordedNode {
-  static constexpr uint32_t kUnusual = ~uint32_t{0};
-  uint32_t target = 0;  // kUnusual: its text is Recording::texts[first]
+  static constexpr uint32_t kJson = ~uint32_t{0};
+  uint32_t target = 0;  // in Recording::targets; kJson: the node is the JSON in texts[first]
   uint32_t stack = 0;   // of Modules
   uint32_t location = 0;
-  uint32_t first = 0;  // of its arguments; its results follow
+  uint32_t first = 0;  // argument in Recording::values; the results follow the arguments
   uint16_t arguments = 0, results = 0;
 };
 
 struct RecordedTarget {
-  std::string_view text;  // as the file has it
+  std::string_view text;  // as in the file
   Target target;
 };
 
 struct Constant {
-  PlainValue::Kind kind = PlainValue::Kind::kNone;
+  enum class Kind : uint8_t { kNone, kInteger, kIntegers, kReal, kBoolean, kScalarType };
+  Kind kind = Kind::kNone;
   int64_t number = 0;
   double real = 0;
   std::vector<int64_t> numbers = {};
-  tmeter_id id = 0;  // once made
+  tmeter_id id = 0;  // once it is in the graph
 };
-
-class Uses;
 
 class Recording {
  public:
-  Recording(TextStore& texts, Modules& modules) : texts_(texts), modules_(modules) {}
+  /// `inputs`: about how many names of the scope are inputs of the graph.
+  Recording(TextStore& texts, Modules& modules, const Scope& scope, size_t inputs)
+      : texts_(texts), modules_(modules), scope_(scope), inputs_(inputs) {}
 
-  /// Nodes of the graph that is not inside another, of a list of so many pieces; the modules learn
-  /// of their stacks, and `uses` of what they read. `number`: of the first of them, for messages.
-  void add(const PlainNodes& plain, const NodeNumbers& numbers, size_t number, size_t pieces,
-           Uses& uses);
-  /// Of the first tensor of a result; empty when it has none.
-  std::string_view name_of_result(const RecordedValue& value, const Scope& scope) const;
+  /// Records one of `pieces` pieces of the list of nodes. Modules learn their stacks, and `uses`
+  /// the parameters they read. Throws BadFile.
+  void add(json::array piece, size_t pieces, Uses& uses);
 
-  /// The names of a list of tensors.
+  /// The name of the first tensor of a result; empty if it has no tensor.
+  std::string_view name_of_result(const RecordedValue& value) const;
+  /// The numbers in the scope of a list of tensors.
   std::span<const uint32_t> list(const RecordedValue& value) const {
     return std::span(lists).subspan(value.at + 1, lists[value.at]);
   }
 
   std::vector<RecordedNode> nodes;
   std::vector<RecordedValue> values;
-  std::vector<uint32_t> lists;  // of names of the scope, behind how many each has
+  std::vector<uint32_t> lists;  // each is its length, then numbers of the scope
   std::vector<std::string_view> texts;
   std::vector<Constant> constants;
   std::deque<RecordedTarget> targets;
   std::deque<std::string> locations{1};
   std::vector<std::string_view> names{1};
-  bool branches = false;  // there are operators with graphs of their own
+  bool has_subgraphs = false;
 
  private:
-  void note_uses(const RecordedNode& node, Uses& uses) const;
-  /// A piece of nodes, and what its numbers stand for: kNew where nobody has asked.
-  struct Piece {
-    const PlainNodes* plain = nullptr;
-    const NodeNumbers* numbers = nullptr;
-    std::vector<uint32_t> targets, locations, names, constants;
-    void begin(const PlainNodes& nodes, const NodeNumbers& numbers_of_them);
-  };
-  static constexpr uint32_t kNew = ~uint32_t{0};
+  enum class Role { kArgument, kResult };
 
-  void reserve(const PlainNodes& plain, size_t pieces);
-  bool record(size_t node, RecordedNode& out);
-  bool record_value(size_t index);
-  bool record_tensors(const PlainValue& value, uint32_t& at);
-  uint32_t constant(uint32_t number);
-  uint32_t constant(const PlainNodes& plain, const PlainValue& value);
-  uint32_t location_of(std::string_view trace);
-  uint32_t target_of(std::string_view text);
-  bool name_of(uint32_t number, uint16_t& index);
-  bool name_of(std::string_view text, uint16_t& index);
+  bool record(const NodeView& node, RecordedNode& out);
+  bool record_argument(json::element input);
+  bool record_value(std::string_view name, json::element value, Role role);
+  bool record_tensors(json::element list, Role role, uint32_t& at);
+  bool find_tensor(json::element tensor, Role role, uint32_t& number);
+  void note_uses(const RecordedNode& node, Uses& uses) const;
+  uint32_t index_of(const Constant& constant);
+  uint32_t index_of_json(json::element value);
+  uint32_t index_of_location(std::string_view trace);
+  uint32_t index_of_target(std::string_view text);
+  bool index_of_name(std::string_view text, uint16_t& index);
 
   TextStore& texts_;
   Modules& modules_;
-  NameMap<uint32_t> target_index_, name_index_, constant_index_, location_index_;
-  std::string key_, trace_;  // reused
-  Piece piece_;              // the one that is added
-  NodeDocument document_;
+  const Scope& scope_;
+  size_t inputs_;
+  uint32_t last_result_ = 0, last_input_ = 0;  // as in NameMap::find_next
+  NameMap<uint32_t> target_index_, name_index_, constant_index_, location_index_, json_index_;
+  Constant constant_;  // reused
+  std::string key_;    // reused
 };
 
 }  // namespace pt2

@@ -1,71 +1,27 @@
 #include "scope.hpp"
 
+#include <array>
+
 #include "../common/json_text.hpp"
 #include "dtypes.hpp"
 
 namespace pt2 {
 
-namespace {
-
-/// The host refuses these too, but does not know their names.
-void check_shape(const std::vector<tmeter_dim>& dims) {
-  constexpr size_t kMostDims = 64;
-  if (dims.size() > kMostDims)
-    throw BadFile("it has " + std::to_string(dims.size()) + " sizes; at most 64 are accepted");
-  int64_t bytes = 16;  // of the widest element
-  for (const auto& d : dims) {
-    if (d.value < 0) throw BadFile("it has the negative size " + std::to_string(d.value));
-    if (!__builtin_mul_overflow(bytes, d.value, &bytes)) continue;
-    std::string shape;
-    for (const auto& each : dims) shape += (shape.empty() ? "" : ", ") + std::to_string(each.value);
-    throw BadFile("its size exceeds 2^63 bytes, with the shape [" + shape + "]");
-  }
-}
-
-}  // namespace
-
-void read_sizes(Symbols& symbols, json::object meta, std::vector<tmeter_dim>& dims) {
-  dims.clear();
-  for (const json::element size : array_member(meta, "sizes")) dims.push_back(symbols.dim(size));
-  check_shape(dims);
-}
-
-tmeter::DType read_dtype(json::object meta) {
-  return scalar_type(read_member(meta, "dtype", as_integer));
-}
-
 Scope::Scope(Building& building, json::object graph) : building_(building) {
-  read_table(graph, "tensor_values", Kind::kTensor);
+  if (const auto tensors = find_set(graph, "tensor_values"))
+    within([] { return "tensor_values"; }, [&] { add_tensors(as_object(*tensors), true, 1); });
   read_tables(graph);
 }
 
-bool AskedFor::contains(std::string_view name) {
-  if (!names_) {
-    names_.emplace();
-    for (const auto& input : signature_.inputs) names_->insert(input.name, true);
-    for (const auto& tensor : signature_.tensors) names_->insert(tensor.argument, true);
-  }
-  return names_->find_entry(name) != 0;
-}
-
-Scope::Scope(Building& building, json::object graph, const Series& tensors, AskedFor& asked_for)
+Scope::Scope(Building& building, json::object graph, const ChunkedArray& tensors)
     : building_(building) {
-  if (tensors.is_lasting()) {
-    read_table(graph, "tensor_values", Kind::kTensor);
-  } else {
-    within([] { return "tensor_values"; },
-           [&] {
-             const auto read = [](PlainTensors& plain, std::string_view piece) {
-               return plain.read_metas(piece);
-             };
-             const auto take = [&](const PlainTensors& plain) {
-               building_.notes.check_cancelled();
-               add_tensors(plain, tensors.pieces());
-             };
-             tensors.each<PlainTensors>(
-                 read, take, [&](json::element piece) { add_tensors(piece, asked_for); });
+  within([] { return "tensor_values"; },
+         [&] {
+           tensors.each([&](json::element piece) {
+             building_.notes.check_cancelled();
+             add_tensors(as_object(piece), tensors.is_lasting(), tensors.pieces());
            });
-  }
+         });
   read_tables(graph);
 }
 
@@ -98,135 +54,72 @@ void Scope::add(std::string_view name, Kind kind, json::element meta) {
   collect_sizes(kind, meta);
 }
 
-void Scope::add_tensors(json::object table, AskedFor& asked_for) {
-  for (const auto field : table) {
+/// Adds one of `pieces` pieces of the table.
+void Scope::add_tensors(json::object table, bool lasting, size_t pieces) {
+  if (slots_.entries().empty()) slots_.reserve(table.size() * pieces);
+  for (const auto field : table)
     within([&] { return in_quotes(field.key); },
-           [&] {
-             collect_sizes(Kind::kTensor, field.value);
-             add_tensor(field.key, NameMap<Slot>::short_hash(field.key),
-                        shortened(as_object(field.value), asked_for.contains(field.key)));
-           });
-  }
+           [&] { add_tensor(field.key, field.value, lasting); });
 }
 
-/// One of so many pieces of the table.
-void Scope::add_tensors(const PlainTensors& plain, size_t pieces) {
-  constexpr size_t kSoon = 16;
-  if (slots_.entries().empty()) slots_.reserve(plain.tensors.size() * pieces);  // or nearly so
-  for (size_t i = 0; i < plain.tensors.size(); ++i) {
-    if (i + kSoon < plain.tensors.size()) {
-      slots_.expect(plain.tensors[i + kSoon].hash);
-      __builtin_prefetch(plain.tensors[i + kSoon].name.data());
-    }
-    const auto& t = plain.tensors[i];
-    const auto sizes = std::span(plain.numbers).subspan(t.meta.first, 2 * t.meta.rank);
-    plain_.assign(sizes.begin(), sizes.end());
-    plain_.insert(plain_.end(), {t.meta.storage_offset, t.meta.requires_grad});
-    Slot slot;
-    slot.kind = Kind::kTensor;
-    slot.form = Form::kAll;
-    slot.at = type_of(t.meta.dtype, t.meta.rank, plain_);
-    within([&] { return in_quotes(t.name); }, [&] { add_tensor(t.name, t.hash, slot); });
+void Scope::add_tensor(std::string_view name, json::element meta, bool lasting) {
+  const auto keep = [&](std::string_view text) {
+    return lasting ? text : building_.texts.keep(text);
+  };
+  Slot slot;
+  slot.kind = Kind::kTensor;
+  if (read_fixed(as_object(meta), meta_)) {
+    slot.form = Form::kFixed;
+    slot.at = type_of(meta_);
+  } else {
+    collect_sizes(Kind::kTensor, meta);
+    slot.form = lasting ? Form::kElement : Form::kText;
+    slot.at = static_cast<uint32_t>(lasting ? elements_.size() : texts_.size());
+    if (lasting)
+      elements_.push_back(meta);
+    else
+      texts_.push_back(building_.texts.keep(simdjson::minify(meta)));
   }
+  if (!slots_.insert_kept(name, slot, keep).second) loading::refuse_repeated(name);
 }
 
-uint32_t Scope::type_of(int64_t dtype, size_t rank, std::span<const int64_t> numbers) {
-  const std::array<int64_t, 2> first{dtype, static_cast<int64_t>(rank)};
-  key_.assign(reinterpret_cast<const char*>(first.data()), sizeof first);
-  key_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+uint32_t Scope::type_of(const FixedTensorMeta& meta) {
+  const auto append = [&](std::span<const int64_t> numbers) {
+    key_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+  };
+  const std::array<int64_t, 3> scalars{meta.dtype, meta.storage_offset, meta.requires_grad};
+  key_.clear();
+  append(scalars);
+  append(meta.sizes);
+  append(meta.strides);
   const auto next = static_cast<uint32_t>(types_.size());
   const auto keep = [&](std::string_view text) { return building_.texts.keep(text); };
   const auto [known, added] = type_index_.insert_kept(key_, next, keep);
-  if (!added) return *known;
-  types_.push_back({static_cast<int16_t>(dtype), static_cast<uint8_t>(rank), false,
-                    static_cast<uint32_t>(numbers_.size())});
-  numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
-  return next;
+  if (added) types_.push_back({meta, false});
+  return *known;
 }
 
-void Scope::add_tensor(std::string_view name, uint32_t hash, const Slot& slot) {
-  const auto keep = [&](std::string_view text) { return building_.texts.keep(text); };
-  if (!slots_.insert_kept(name, hash, slot, keep).second) loading::refuse_repeated(name);
-}
-
-Scope::Slot Scope::shortened(json::object meta, bool in_full) {
-  Slot slot;
-  slot.kind = Kind::kTensor;
-  plain_.clear();
-  const auto dtype = find(meta, "dtype");
-  int64_t number = 0;
-  const bool known = dtype && dtype->get(number) == simdjson::SUCCESS && number >= 0 &&
-                     number <= INT16_MAX && read_plain_list(meta, "sizes");
-  const auto rank = plain_.size();
-  if (known && (!in_full || read_rest(meta, rank))) {
-    slot.form = in_full ? Form::kAll : Form::kSizes;
-    slot.at = type_of(number, rank, plain_);
-    return slot;
-  }
-  slot.form = Form::kText;
-  slot.at = static_cast<uint32_t>(texts_.size());
-  texts_.push_back(building_.texts.keep(simdjson::minify(meta)));
-  return slot;
-}
-
-namespace {
-
-/// {"as_int": 8}; false for anything else.
-bool is_plain(json::element size, int64_t& number) {
-  json::object object;
-  if (size.get(object) != simdjson::SUCCESS || object.size() != 1) return false;
-  const auto field = *object.begin();
-  return is(field.key, "as_int") && field.value.get(number) == simdjson::SUCCESS;
-}
-
-}  // namespace
-
-/// Appends its numbers; false when one is none: it may follow from a symbol, or be wrong, which is
-/// told where it is used.
-bool Scope::read_plain_list(json::object meta, std::string_view key) {
-  constexpr size_t kMostDims = 64;
-  const auto found = find(meta, key);
-  json::array list;
-  if (!found || found->get(list) != simdjson::SUCCESS || list.size() > kMostDims) return false;
-  for (const json::element size : list)
-    if (!is_plain(size, plain_.emplace_back())) return false;
-  return true;
-}
-
-bool Scope::read_rest(json::object meta, size_t rank) {
-  const auto begin = plain_.size();
-  const auto offset = find(meta, "storage_offset"), gradient = find(meta, "requires_grad");
-  bool wanted = false;
-  if (!read_plain_list(meta, "strides") || plain_.size() - begin != rank) return false;
-  if (!offset || !is_plain(*offset, plain_.emplace_back())) return false;
-  if (!gradient || gradient->get(wanted) != simdjson::SUCCESS) return false;
-  plain_.push_back(wanted);
-  return true;
-}
-
-/// As the file has it, as far as anyone asks.
-std::string Scope::long_form(const Slot& slot) const {
-  const auto& type = types_[slot.at];
-  auto at = numbers_.begin() + type.first;
-  const auto next = [&] { return "{\"as_int\": " + std::to_string(*at++) + "}"; };
-  const auto list = [&](const char* key) {
-    std::string text = std::string(", \"") + key + "\": [";
-    for (size_t i = 0; i < type.rank; ++i) text += (i ? ", " : "") + next();
-    return text + "]";
+/// The members of a TensorMeta that are read here, as in the file.
+std::string Scope::json_of(const FixedTensorMeta& meta) {
+  const auto number = [](int64_t n) { return "{\"as_int\": " + std::to_string(n) + "}"; };
+  const auto list = [&](std::span<const int64_t> numbers) {
+    std::string text;
+    for (const auto n : numbers) text += (text.empty() ? "" : ", ") + number(n);
+    return "[" + text + "]";
   };
-  auto text = "{\"dtype\": " + std::to_string(type.dtype);
-  text += list("sizes");
-  text += list("strides");
-  text += ", \"storage_offset\": " + next();
-  return text + ", \"requires_grad\": " + (*at ? "true" : "false") + "}";
+  return "{\"dtype\": " + std::to_string(meta.dtype) + ", \"sizes\": " + list(meta.sizes) +
+         ", \"strides\": " + list(meta.strides) +
+         ", \"storage_offset\": " + number(meta.storage_offset) +
+         ", \"requires_grad\": " + (meta.requires_grad ? "true" : "false") + "}";
 }
 
 json::element Scope::meta_of(const Slot& slot) const {
   if (slot.form == Form::kElement) return elements_[slot.at];
+  const auto text =
+      slot.form == Form::kFixed ? json_of(types_[slot.at].meta) : std::string(texts_[slot.at]);
   json::element meta;
-  const auto text = slot.form == Form::kAll ? long_form(slot) : std::string(texts_[slot.at]);
-  if (again_.parse(text).get(meta) != simdjson::SUCCESS)
-    throw std::bad_alloc();  // it has been parsed before
+  if (parser_.parse(text).get(meta) != simdjson::SUCCESS)
+    throw std::bad_alloc();  // the text is valid
   return meta;
 }
 
@@ -303,27 +196,27 @@ Scope::Recorded Scope::recorded(std::string_view name, uint32_t& last) const {
   if (entry == 0 || slots_.at(entry - 1).kind != Kind::kTensor)
     throw BadFile("the graph records no type and sizes for " + in_quotes(name));
   const auto& slot = slots_.at(entry - 1);
-  if (slot.form == Form::kAll) {
-    const auto& type = types_[slot.at];
-    const auto numbers = std::span(numbers_).subspan(type.first, 2 * size_t{type.rank});
-    return {scalar_type(type.dtype), numbers.first(type.rank), numbers.last(type.rank)};
+  if (slot.form == Form::kFixed) {
+    const auto& fixed = types_[slot.at].meta;
+    return {scalar_type(fixed.dtype), fixed.sizes, fixed.strides};
   }
   const auto meta = as_object(meta_of(slot));
-  asked_.clear();
+  recorded_.clear();
   for (const auto key : {"sizes", "strides"})
-    for (const json::element e : array_member(meta, key)) asked_.push_back(building_.symbols.value(e));
+    for (const json::element e : array_member(meta, key))
+      recorded_.push_back(building_.symbols.value(e));
   const auto rank = array_member(meta, "sizes").size();
-  return {read_dtype(meta), std::span(asked_).first(rank), std::span(asked_).subspan(rank)};
+  return {read_dtype(meta), std::span(recorded_).first(rank), std::span(recorded_).subspan(rank)};
 }
 
 tmeter_id Scope::tensor_of(const Slot& slot) {
-  if (slot.form == Form::kSizes || slot.form == Form::kAll) {
+  if (slot.form == Form::kFixed) {
     auto& type = types_[slot.at];
     dims_.clear();
-    for (size_t i = 0; i < type.rank; ++i) dims_.push_back({numbers_[type.first + i], 0, 0});
+    for (const auto size : type.meta.sizes) dims_.push_back({size, 0, 0});
     if (!type.is_checked) check_shape(dims_);
     type.is_checked = true;
-    return building_.graph.tensor_value(scalar_type(type.dtype), dims_);
+    return building_.graph.tensor_value(scalar_type(type.meta.dtype), dims_);
   }
   const auto meta = as_object(meta_of(slot));
   read_sizes(building_.symbols, meta, dims_);

@@ -2,11 +2,11 @@
 
 #include <tmeter/abi/graph.h>
 
+#include <algorithm>
 #include <array>
 
 #include "../common/json_text.hpp"
 #include "name_map.hpp"
-#include "plain_specs.hpp"
 
 namespace pt2 {
 namespace {
@@ -72,17 +72,17 @@ void read_input_spec(json::element spec, Signature& out) {
       if (out.inputs.size() > inputs) out.input_names.push_back(out.inputs.back().name);
       return;
     }
-  // A kind of a later version: only a graph that uses it is in trouble, and will say so.
+  // A kind of a later version: an error occurs only if the graph uses the name.
   out.input_names.emplace_back();
 }
 
-/// What an output of each kind writes into, by name.
+/// Kinds of outputs that write into an input, and the key with its name.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTargets{
     {{"buffer_mutation", "buffer_name"},
      {"parameter_mutation", "parameter_name"},
      {"user_input_mutation", "user_input_name"}}};
 
-/// Mutated buffers, gradients and tokens are results too, but not the model's outputs.
+/// Mutated buffers, gradients and tokens are results of the graph, but not outputs of the model.
 void read_output_spec(json::element element, Signature& out) {
   const auto tagged = as_tagged(element);
   const auto spec = as_object(tagged.value);
@@ -98,7 +98,7 @@ void read_output_spec(json::element element, Signature& out) {
     if (tagged.kind == kind) out.targets.push_back(text_member(spec, key));
 }
 
-/// What is written into is an input.
+/// Outputs may write into inputs only.
 void require_targets(const Signature& signature) {
   if (signature.targets.empty()) return;
   NameMap<bool> names;
@@ -106,7 +106,7 @@ void require_targets(const Signature& signature) {
   for (const auto& input : signature.inputs) names.insert(input.name, true);
   for (const auto target : signature.targets)
     if (!names.find(target))
-      throw BadFile("output_specs: " + in_quotes(target) + " is written into, but is no input");
+      throw BadFile("output_specs: " + in_quotes(target) + " is written into, but is not an input");
 }
 
 template <class Read>
@@ -118,33 +118,41 @@ void read_items(json::array items, std::string_view key, size_t& i, Signature& o
   }
 }
 
-/// One of so many pieces.
-void add(const PlainSpecs& plain, size_t pieces, TextStore& texts, Signature& out) {
-  if (out.tensors.empty()) out.tensors.reserve(plain.specs.size() * pieces);  // or nearly so
-  for (const auto& spec : plain.specs) {
-    out.tensors.push_back(
-        {spec.kind, texts.keep(spec.argument), texts.keep(spec.name), spec.persistent});
-    out.input_names.push_back(out.tensors.back().argument);
-  }
+/// Whether no input refers to the element it was read from.
+bool are_tensors(json::array items) {
+  return std::ranges::all_of(items, [](json::element item) {
+    json::object spec;
+    if (item.get(spec) != simdjson::SUCCESS || spec.size() != 1) return false;
+    const auto kind = (*spec.begin()).key;
+    return kind == "parameter" || kind == "buffer" || kind == "tensor_constant";
+  });
 }
 
-/// The same, as long as the signature.
-json::element lasting(json::element piece, Signature& out) {
-  const std::string text = simdjson::minify(piece);
+/// A copy that lives as long as the signature.
+json::array copy_of(json::array items, Signature& out) {
+  const std::string text = simdjson::minify(items);
   auto& document = out.pieces.emplace_back();
-  return loading::require_json(loading::parse_json(text, false, document), document);
+  return as_array(loading::require_json(loading::parse_json(text, false, document), document));
 }
 
-void read_inputs(const Series& inputs, TextStore& texts, Signature& out) {
+void read_inputs(const ChunkedArray& inputs, TextStore& texts, Signature& out) {
   size_t number = 0;
-  const auto read = [](PlainSpecs& plain, std::string_view text) { return plain.read(text); };
-  const auto take = [&](const PlainSpecs& plain) {
-    number += plain.specs.size();
-    add(plain, inputs.pieces(), texts, out);
-  };
-  inputs.each<PlainSpecs>(read, take, [&](json::element piece) {
-    const auto items = as_array(inputs.is_lasting() ? piece : lasting(piece, out));
-    read_items(items, "input_specs", number, out, read_input_spec);
+  inputs.each([&](json::element piece) {
+    auto items = as_array(piece);
+    const bool keep_texts = !inputs.is_lasting() && are_tensors(items);
+    if (!inputs.is_lasting() && !keep_texts) items = copy_of(items, out);
+    if (number == 0) {
+      out.tensors.reserve(items.size() * inputs.pieces());
+      out.input_names.reserve(items.size() * inputs.pieces());
+    }
+    read_items(items, "input_specs", number, out, [&](json::element spec, Signature& signature) {
+      read_input_spec(spec, signature);
+      if (!keep_texts) return;
+      auto& tensor = signature.tensors.back();
+      tensor.argument = texts.keep(tensor.argument);
+      tensor.name = texts.keep(tensor.name);
+      signature.input_names.back() = tensor.argument;
+    });
   });
 }
 
@@ -160,7 +168,7 @@ std::string_view name_in(json::element argument) {
   return {};
 }
 
-Signature read_signature(json::object signature, const Series& inputs, TextStore& texts) {
+Signature read_signature(json::object signature, const ChunkedArray& inputs, TextStore& texts) {
   Signature out;
   read_inputs(inputs, texts, out);
   size_t number = 0;

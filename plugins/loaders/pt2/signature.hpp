@@ -1,11 +1,11 @@
-// The signature of an exported program: what each input of its graph is.
+// The signature of an exported program: the role of each input and output of its graph.
 #pragma once
 #include <deque>
 #include <string>
 #include <vector>
 
-#include "series.hpp"
-#include "text_store.hpp"
+#include "building.hpp"
+#include "chunked_array.hpp"
 
 namespace pt2 {
 
@@ -27,17 +27,17 @@ struct InputSpec {
 struct Signature {
   std::vector<TensorSpec> tensors;
   std::vector<InputSpec> inputs;
-  // Names in the graph, in its order; empty: none, as of constants.
+  // Names in the graph, in its order; empty for constants.
   std::vector<std::string_view> input_names, output_names;
   std::vector<std::string_view> targets;  // names of the inputs that the program writes into
-  std::vector<json::element> outputs;  // Arguments, those that are for the user
-  std::deque<json::document> pieces;   // behind elements of a list that came in pieces
+  std::vector<json::element> outputs;     // Arguments of the user outputs
+  std::deque<json::document> pieces;      // own the elements of inputs that came in pieces
 };
 
-/// The name in an Argument; empty when it has none, as a constant.
+/// The name in an Argument; empty for constants.
 std::string_view name_in(json::element argument);
 
-/// `inputs`: its list of those.
-Signature read_signature(json::object signature, const Series& inputs, TextStore& texts);
+/// `inputs` is the list `input_specs` of the signature.
+Signature read_signature(json::object signature, const ChunkedArray& inputs, TextStore& texts);
 
 }  // namespace pt2

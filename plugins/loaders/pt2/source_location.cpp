@@ -42,7 +42,7 @@ std::string brief(const Frame& f) {
 }  // namespace
 
 std::string source_location(std::string_view trace) {
-  // Backwards, line by line: the frame wanted is nearly always one of the last two.
+  // Searches backwards: the frame is nearly always one of the last two.
   Frame last{};
   while (!trace.empty()) {
     const void* newline = memrchr(trace.data(), '\n', trace.size());

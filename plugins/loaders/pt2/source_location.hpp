@@ -1,4 +1,4 @@
-// The line of the user's code behind a node, from the stack trace torch.export leaves there.
+// The line of user code behind a node, from the stack trace that torch.export attaches.
 // Needs no host.
 #pragma once
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace pt2 {
 
-/// "resnet.py:285": the last frame outside PyTorch itself; the last of all when there is no other;
-/// "" when the trace names none.
+/// "resnet.py:285": the last frame outside PyTorch, or else the last frame; "" for a trace without
+/// frames.
 std::string source_location(std::string_view stack_trace);
 /// " at resnet.py:285", or nothing.
 std::string at_line(std::string_view stack_trace);

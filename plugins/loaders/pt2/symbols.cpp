@@ -8,12 +8,12 @@ namespace {
 constexpr std::string_view kAdvice =
     "export it again with a newer torch or with fixed sizes, or report this to tmeter";
 
-/// The text without the assumptions that make it hard to read, as far as a message goes.
+/// The text for a message, without the assumptions that make it hard to read.
 std::string readable(std::string_view text) {
-  constexpr size_t kEnough = 1000;  // bytes, of which a message shows fewer
+  constexpr size_t kMaxBytes = 1000;  // more than a message shows
   constexpr std::string_view kNoise[] = {", positive=True", ", integer=True", ", precision=53"};
   std::string out;
-  while (!text.empty() && out.size() < kEnough) {
+  while (!text.empty() && out.size() < kMaxBytes) {
     const auto* noise =
         std::ranges::find_if(kNoise, [&](std::string_view n) { return text.starts_with(n); });
     if (noise == std::end(kNoise)) out += text.front();
@@ -28,7 +28,7 @@ bool is_symbol_name(std::string_view s) {
   });
 }
 
-/// Bounds are integers or null; infinities have been written in several ways.
+/// Bounds are integers or null. Infinity has several spellings, all of which mean no bound.
 int64_t bound_or(json::object range, std::string_view key, int64_t fallback) {
   const auto value = find_set(range, key);
   int64_t n = 0;
@@ -191,8 +191,8 @@ int64_t Symbols::value_of(size_t index) {
     auto found = from_hints(index);
     auto& s = symbols_[index];
     if (!found) {
-      // The largest, as the TorchScript backend has it. Sizes 0 and 1 are special to torch
-      // (broadcasting, empty tensors), hence 2 at least of what has no bound.
+      // The upper bound, as in the TorchScript backend. Without one, at least 2: sizes 0 and 1 are
+      // special to torch (empty tensors, broadcasting).
       constexpr int64_t kNoBound = int64_t{1} << 40;
       found = s.max < kNoBound ? s.max : std::max<int64_t>(s.min, 2);
       s.guessed = true;
@@ -216,8 +216,8 @@ std::optional<int64_t> Symbols::from_hints(size_t symbol) {
   return std::nullopt;
 }
 
-/// The value of `symbol` for which the expression is `wanted`: sizes grow with their symbols, so
-/// by bisection; should that fail, the first few values are tried.
+/// The value of `symbol` that makes the expression `wanted`. Bisects, since sizes grow with their
+/// symbols. If that fails, tries the first few values.
 std::optional<int64_t> Symbols::solve(const Entry& entry, size_t symbol, int64_t wanted) {
   std::vector<int64_t> values;
   size_t slot = 0;
@@ -238,7 +238,7 @@ std::optional<int64_t> Symbols::solve(const Entry& entry, size_t symbol, int64_t
   int64_t low = least, high = std::min(symbols_[symbol].max, int64_t{1} << 40);
   while (low < high && budget_ > 0) {
     const int64_t middle = low + (high - low) / 2;
-    const auto r = at(middle);  // none means overflow: beyond what is wanted
+    const auto r = at(middle);  // none means overflow, so it is too large
     if (r && r->num / r->den < wanted)
       low = middle + 1;
     else
@@ -265,8 +265,8 @@ std::string Symbols::fix(json::element size, int64_t wanted, const std::string& 
            shown(s.name) + ", which the file allows to be " + range;
   }
   if (s.fixed && s.value != solution)
-    return "needs " + shown(s.name) + "=" + std::to_string(*solution) +
-           ", but " + s.fixed_by + " needs " + std::to_string(*s.value);
+    return "needs " + shown(s.name) + "=" + std::to_string(*solution) + ", but " + s.fixed_by +
+           " needs " + std::to_string(*s.value);
   s.value = solution;
   s.fixed_by = place;
   s.fixed = true;

@@ -1,8 +1,8 @@
 // Symbols: the sizes of a model with dynamic shapes, from texts in the file to symbols and
 // expressions of the host's graph.
 //
-// First every size of a graph is shown to `collect`; then values of symbols are known from the
-// hints recorded beside the expressions (or set with `fix`), and `dim` may be asked.
+// Call `collect` with every size of a graph first. It learns the values of symbols from the hints
+// beside the expressions; `fix` overrides them. Then call `dim`.
 #pragma once
 #include <map>
 #include <optional>
@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "../common/text_hash.hpp"
+#include "building.hpp"
 #include "expr.hpp"
 #include "json_util.hpp"
-#include "notes.hpp"
-#include "text_store.hpp"
 
 namespace pt2 {
 
@@ -32,18 +31,18 @@ class Symbols {
   tmeter_dim dim(json::element size);
   /// Its value under the symbols' values.
   int64_t value(json::element size);
-  /// The same, but nothing when a symbol in it had to be guessed.
+  /// The same; none if it contains a symbol whose value was assumed.
   std::optional<int64_t> recorded_value(json::element size);
-  /// A SymFloat; nothing when its value is only known at run time.
+  /// A SymFloat; none if its value is known at run time only.
   std::optional<double> real(json::element number);
 
   /// A plain number, which no symbol can change.
   static bool is_fixed(json::element size) { return as_tagged(size).kind != "as_expr"; }
-  /// --input says this symbolic size, "size 2 of input 'x'", is `wanted`. Returns what is wrong with
-  /// that, or "".
+  /// Sets a symbolic size to a value from --input. `place` is "size 2 of input 'x'". Returns an
+  /// error message, or "".
   std::string fix(json::element size, int64_t wanted, const std::string& place);
 
-  /// Once everything is built: tells about symbols that had to be guessed.
+  /// Call once the graph is complete: reports the symbols with assumed values.
   void report();
 
  private:
@@ -53,10 +52,10 @@ class Symbols {
     bool fixed = false, guessed = false;
     std::optional<int64_t> value;
     std::string fixed_by;  // the size of an input that needs the value
-    tmeter_id expr = 0;  // once pushed
+    tmeter_id expr = 0;    // once pushed
   };
   struct Entry {
-    std::optional<Expr> expr;  // none: `problem` says why
+    std::optional<Expr> expr;  // none: see `problem`
     std::string problem;
     std::vector<size_t> symbols;  // of expr, as indices
     std::optional<int64_t> hint;

@@ -1,7 +1,6 @@
 #include "tensors.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "dtypes.hpp"
 
@@ -27,60 +26,25 @@ std::string_view owner_path(std::string_view name) {
   return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
 }
 
-void Tensors::read_config(const Series& table, bool of_weights, const Specs& specs,
+void Tensors::read_config(const ChunkedArray& table, bool of_weights, const Specs& specs,
                           const Scope& scope) {
-  auto& config = config_of(of_weights);
-  const auto read = [](PlainTensors& plain, std::string_view text) {
-    return plain.read_payloads(text);
-  };
-  const auto take = [&](const PlainTensors& plain) {
-    building_.notes.check_cancelled();
-    read_plain(plain, of_weights, specs);
-  };
-  table.each<PlainTensors>(read, take, [&](json::element piece) {
+  const auto& wanted = wanted_of(of_weights);
+  table.each([&](json::element piece) {
     building_.notes.check_cancelled();
     const auto fields = within([] { return "config"; }, [&] { return as_object(piece); });
-    if (table.is_lasting()) config.elements.reserve(fields.size());
     for (const auto field : fields) {
-      if (table.is_lasting()) {
-        config.elements.insert(field.key, field.value);
-      } else if (const auto* index = config.wanted.find(field.key)) {
-        within([&] { return "tensor " + in_quotes(field.key); },
-               [&] { keep(*index, read_element(specs[*index], field.value, scope)); });
-      }
+      const auto entry = wanted.find_next(field.key, last_wanted_);
+      if (entry == 0) continue;
+      const auto index = wanted.at(entry - 1);
+      within([&] { return "tensor " + in_quotes(field.key); },
+             [&] { keep(index, read_element(specs[index], field.value, scope)); });
     }
   });
 }
 
 void Tensors::keep(uint32_t index, const StoredTensor& tensor) {
-  if (tensors_[index].spec) throw BadFile("it is there twice");
+  if (tensors_[index].spec) throw BadFile("it occurs twice");
   tensors_[index] = tensor;
-}
-
-void Tensors::read_plain(const PlainTensors& plain, bool of_weights, const Specs& specs) {
-  const auto& wanted = config_of(of_weights).wanted;
-  for (const auto& tensor : plain.tensors) {
-    const auto entry = wanted.find_next(tensor.name, last_wanted_);
-    if (entry == 0) continue;
-    const auto index = wanted.at(entry - 1);
-    within([&] { return "tensor " + in_quotes(tensor.name); },
-           [&] { keep(index, read_plain(specs[index], plain, tensor)); });
-  }
-}
-
-StoredTensor Tensors::read_plain(const TensorSpec& spec, const PlainTensors& plain,
-                                 const PlainTensor& from) {
-  StoredTensor t;
-  t.spec = &spec;
-  t.dtype = scalar_type(from.meta.dtype);
-  t.first_size = static_cast<uint32_t>(numbers_.size());
-  t.rank = static_cast<uint32_t>(from.meta.rank);
-  const auto sizes = plain.numbers.begin() + static_cast<ptrdiff_t>(from.meta.first);
-  numbers_.insert(numbers_.end(), sizes, sizes + static_cast<ptrdiff_t>(2 * from.meta.rank));
-  t.storage_offset = from.meta.storage_offset;
-  t.trainable = spec.kind == TMETER_TENSOR_PARAMETER && from.meta.requires_grad;
-  read_record(t, from.record, from.is_pickled, folder_of(spec));
-  return t;
 }
 
 const std::string& Tensors::folder_of(const TensorSpec& spec) const {
@@ -89,45 +53,38 @@ const std::string& Tensors::folder_of(const TensorSpec& spec) const {
 
 void Tensors::note_names(const Specs& specs) {
   const auto weights = static_cast<size_t>(std::ranges::count_if(specs, is_weight));
-  weights_.wanted.reserve(weights);
-  constants_.wanted.reserve(specs.size() - weights);
-  const auto wanted = [&](size_t i) -> auto& { return config_of(is_weight(specs[i])).wanted; };
-  std::array<uint32_t, 32> hashes;  // of the next names: their slots are fetched meanwhile
-  for (size_t first = 0; first < specs.size(); first += hashes.size()) {
-    const auto end = std::min(first + hashes.size(), specs.size());
-    for (auto i = first; i < end; ++i) {
-      hashes[i - first] = NameMap<uint32_t>::short_hash(specs[i].name);
-      wanted(i).expect(hashes[i - first]);
-    }
-    for (auto i = first; i < end; ++i)
-      if (!wanted(i).insert(specs[i].name, hashes[i - first], static_cast<uint32_t>(i)).second)
-        names_repeat_ = true;
-  }
-  for (const auto& constant : constants_.wanted.entries())
-    if (weights_.wanted.find(constant.name)) names_repeat_ = true;
+  weights_.reserve(weights);
+  constants_.reserve(specs.size() - weights);
+  const auto wanted = [&](size_t i) -> auto& { return wanted_of(is_weight(specs[i])); };
+  for (size_t i = 0; i < specs.size(); ++i)
+    if (!wanted(i).insert(specs[i].name, static_cast<uint32_t>(i)).second) names_repeat_ = true;
+  for (const auto& constant : constants_.entries())
+    if (weights_.find(constant.name)) names_repeat_ = true;
 }
 
-/// The index of the first of this name.
+/// The index of the first specification with the same name.
 uint32_t Tensors::first_of_name(const Specs& specs, uint32_t index) const {
   if (!names_repeat_) return index;
   for (const auto* config : {&weights_, &constants_})
-    if (const auto* first = config->wanted.find(specs[index].name)) index = std::min(index, *first);
+    if (const auto* first = config->find(specs[index].name)) index = std::min(index, *first);
   return index;
 }
 
 void Tensors::read(const Specs& specs, const Scope& scope, Modules& modules,
-                   const std::optional<Series>& weights, const std::optional<Series>& constants) {
+                   const std::optional<ChunkedArray>& weights,
+                   const std::optional<ChunkedArray>& constants) {
   note_names(specs);
   has_weights_ = weights.has_value();
   has_constants_ = constants.has_value();
   tensors_.resize(specs.size());
   tensor_of_.resize(specs.size());
-  const auto read_all = [&](const std::optional<Series>& table, bool of_weights, const char* what) {
+  const auto read_all = [&](const std::optional<ChunkedArray>& table, bool of_weights,
+                            const char* what) {
     if (table) within([&] { return what; }, [&] { read_config(*table, of_weights, specs, scope); });
   };
   read_all(weights, true, "weights config");
   read_all(constants, false, "constants config");
-  // Those that are new move to the front, as a rule to where they are.
+  // Distinct tensors move to the front, usually to their own index.
   if (names_repeat_) by_spec_ = tensors_;
   for (uint32_t i = 0; i < specs.size(); ++i) {
     within([&] { return "tensor " + in_quotes(specs[i].name); },
@@ -147,25 +104,20 @@ void Tensors::add(const StoredTensor& tensor, uint32_t index, uint32_t first_ind
     return;
   }
   if (has_config_of(*tensor.spec)) throw BadFile("two inputs of the graph have this name");
-  // torch 2.6 … 2.8, strict: the names of a tied tensor have become one, its arguments have not.
+  // Strict export of torch 2.6 … 2.8: a tied tensor has one name but several arguments.
   tensor_of_[index] = tensor_of_[first_index];
   const auto& first = tensors_[tensor_of_[index]];
   if (first.spec->kind != tensor.spec->kind || first.dtype != tensor.dtype ||
       !std::ranges::equal(sizes(first), sizes(tensor)) ||
       !std::ranges::equal(strides(first), strides(tensor)))
-    throw BadFile("it is there twice, with different types or sizes");
+    throw BadFile("it occurs twice, with different types or sizes");
   aliases_.emplace_back(tensor.spec->argument, tensor_of_[index]);
 }
 
 StoredTensor Tensors::read_one(const Specs& specs, uint32_t index, const Scope& scope) {
   const auto& spec = specs[index];
-  const auto& config = config_of(is_weight(spec));
-  if (const auto* element = config.elements.find(spec.name)) {
-    auto t = read_element(spec, *element, scope);
-    require_agreement(t, scope);
-    return t;
-  }
-  auto t = names_repeat_ ? by_spec_[*config.wanted.find(spec.name)] : tensors_[index];
+  const auto& wanted = wanted_of(is_weight(spec));
+  auto t = names_repeat_ ? by_spec_[*wanted.find(spec.name)] : tensors_[index];
   const bool is_known = t.spec && t.spec->kind == spec.kind && !spec.name.empty();
   t.spec = &spec;
   if (is_known) {
@@ -196,7 +148,7 @@ void Tensors::require_agreement(const StoredTensor& t, const Scope& scope) {
     differ("shape is", shape_text(recorded.sizes), shape_text(sizes(t)));
   if (recorded.strides.size() != t.rank)
     throw BadFile("it has a different number of sizes and strides in the graph");
-  // One stored element stands for all of a weight that is not in the file: live models are exported so.
+  // Live models are exported with expanded weights: one element, all strides 0.
   if (std::ranges::all_of(strides(t), [](int64_t stride) { return stride == 0; })) return;
   for (size_t i = 0; i < t.rank; ++i)
     if (sizes(t)[i] > 1 && recorded.strides[i] != strides(t)[i])
@@ -227,6 +179,19 @@ void Tensors::read_numbers(json::element list, std::string_view key) {
 }
 
 void Tensors::read_meta(json::object meta, StoredTensor& t) {
+  const auto is_negative = [](int64_t n) { return n < 0; };
+  if (read_fixed(meta, meta_) && meta_.storage_offset >= 0 &&
+      std::ranges::none_of(meta_.sizes, is_negative) &&
+      std::ranges::none_of(meta_.strides, is_negative)) {
+    t.dtype = scalar_type(meta_.dtype);
+    t.first_size = static_cast<uint32_t>(numbers_.size());
+    t.rank = static_cast<uint32_t>(meta_.sizes.size());
+    numbers_.insert(numbers_.end(), meta_.sizes.begin(), meta_.sizes.end());
+    numbers_.insert(numbers_.end(), meta_.strides.begin(), meta_.strides.end());
+    t.storage_offset = meta_.storage_offset;
+    t.trainable = t.spec->kind == TMETER_TENSOR_PARAMETER && meta_.requires_grad;
+    return;
+  }
   t.dtype = read_dtype(meta);
   t.first_size = static_cast<uint32_t>(numbers_.size());
   read_numbers(member(meta, "sizes"), "sizes");

@@ -1,9 +1,9 @@
 // Tensors: parameters, buffers and constants with their types, sizes and places in the file.
 //
-// Newer archives describe each in a config and store its storage as a raw record; tensors that
-// share a record are tied. Older archives keep them in a pickle that is not read: type and sizes
-// come from the graph, and so they do for weightless files (exported on the meta device), whose
-// records are empty. There ties are recognised by use, see ties.hpp.
+// Newer archives describe each tensor in a config and store its bytes as a raw record; tensors that
+// share a record are tied. Older archives hold the tensors in a pickle, which is not read. Then,
+// and for weightless files (exported on the meta device, empty records), type and sizes come from
+// the graph, and ties are found by use (ties.hpp).
 #pragma once
 #include <span>
 
@@ -29,9 +29,10 @@ class Tensors {
   Tensors(Building& building, const tmeter::Source& source, const Archive& archive)
       : building_(building), source_(source), archive_(archive) {}
 
-  /// `weights`, `constants`: the tables of the configs, if the archive has them.
+  /// `weights` and `constants` are the tables of the configs, if the archive has them.
   void read(const std::vector<TensorSpec>& specs, const Scope& scope, Modules& modules,
-            const std::optional<Series>& weights, const std::optional<Series>& constants);
+            const std::optional<ChunkedArray>& weights,
+            const std::optional<ChunkedArray>& constants);
 
   std::vector<StoredTensor>& all() { return tensors_; }
   std::span<const int64_t> sizes(const StoredTensor& t) const {
@@ -43,7 +44,7 @@ class Tensors {
   /// Further names in the graph, with the index of their tensor.
   const std::vector<std::pair<std::string_view, size_t>>& aliases() const { return aliases_; }
 
-  /// Of one in the signature, by its index there; `specs` of them.
+  /// The tensor of a specification, by its index in the signature.
   size_t specs() const { return tensor_of_.size(); }
   uint32_t tensor_of(size_t spec) const { return tensor_of_[spec]; }
 
@@ -52,22 +53,15 @@ class Tensors {
 
  private:
   using Specs = std::vector<TensorSpec>;
-  /// What a config says, by the names of its tensors: where it stands. What comes in pieces is read
-  /// at once, into tensors_ at the index of its specification.
-  struct Config {
-    NameMap<json::element> elements;
-    NameMap<uint32_t> wanted;  // index of the first specification of this name
-  };
-  void read_config(const Series& table, bool of_weights, const Specs& specs, const Scope& scope);
-  void read_plain(const PlainTensors& plain, bool of_weights, const Specs& specs);
-  StoredTensor read_plain(const TensorSpec& spec, const PlainTensors& plain,
-                          const PlainTensor& from);
+  using Wanted = NameMap<uint32_t>;  // by name, the index of its first specification
+  void read_config(const ChunkedArray& table, bool of_weights, const Specs& specs,
+                   const Scope& scope);
   void keep(uint32_t index, const StoredTensor& tensor);
   void note_names(const Specs& specs);
   void require_agreement(const StoredTensor& tensor, const Scope& scope);
   uint32_t first_of_name(const Specs& specs, uint32_t index) const;
   StoredTensor read_element(const TensorSpec& spec, json::element element, const Scope& scope);
-  Config& config_of(bool weights) { return weights ? weights_ : constants_; }
+  Wanted& wanted_of(bool weights) { return weights ? weights_ : constants_; }
   void add(const StoredTensor& tensor, uint32_t index, uint32_t first);
   StoredTensor read_one(const Specs& specs, uint32_t index, const Scope& scope);
   bool has_config_of(const TensorSpec& spec) const;
@@ -83,17 +77,18 @@ class Tensors {
   Building& building_;
   const tmeter::Source& source_;
   const Archive& archive_;
-  Config weights_, constants_;
-  std::vector<StoredTensor> tensors_;  // while they are read: by specification
+  Wanted weights_, constants_;
+  std::vector<StoredTensor> tensors_;  // while reading: by specification
   std::vector<uint32_t> tensor_of_;
-  size_t count_ = 0;  // those that are read
+  size_t count_ = 0;  // of distinct tensors so far
   std::vector<int64_t> numbers_;
   std::vector<std::pair<std::string_view, size_t>> aliases_;
-  std::vector<StoredTensor> by_spec_;  // only if names repeat: as the configs have them
+  std::vector<StoredTensor> by_spec_;  // only if names repeat: tensors as in the configs
   bool names_repeat_ = false;
   bool has_weights_ = false, has_constants_ = false;  // the archive has these configs
-  uint32_t last_wanted_ = 0, last_argument_ = 0;
-  std::string record_path_;  // of the record looked up last, and what was found
+  uint32_t last_wanted_ = 0, last_argument_ = 0;      // as in NameMap::find_next
+  FixedTensorMeta meta_;                              // reused
+  std::string record_path_;                           // of the latest record, which is record_
   std::optional<tmeter::Entry> record_;
 };
 

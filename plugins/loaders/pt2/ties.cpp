@@ -6,7 +6,7 @@
 namespace pt2 {
 namespace {
 
-/// Parameters that no operator reads and that look alike, in the order of the file.
+/// Unread parameters with the same description, in the order of the file.
 class Unread {
  public:
   void add(size_t tensor, std::string_view name) {
@@ -14,7 +14,7 @@ class Unread {
     by_name_[name].push_back(tensor);
   }
 
-  /// The only one, or else the first of this name.
+  /// The only one left, or else the first of this name.
   std::optional<size_t> take(std::string_view name) {
     if (left_.size() == 1) return remove(*left_.begin());
     const auto it = by_name_.find(name);
@@ -68,14 +68,14 @@ class Search {
     }
   }
 
-  /// Unread parameters that look like one that is read from outside its module.
+  /// Warns of unread parameters that resemble one that another module reads.
   void report(Notes& notes) const {
     std::map<std::string, size_t> read;
     for (const auto& [module, i] : foreign_uses_) read.emplace(description(i, 0), i);
     for (const auto& [key, indices] : unread_) {
       for (const size_t i : indices.left()) {
         const auto twin = read.find(description(i, 0));
-        // Vectors look alike everywhere (biases, norms): only matrices say something.
+        // Biases and norms resemble each other everywhere, so vectors prove nothing.
         if (twin == read.end() || tensors_[i].rank < 2) continue;
         if (tensors_[i].spec->kind != TMETER_TENSOR_PARAMETER) continue;
         notes.warn("parameters that may be tied",
@@ -88,7 +88,7 @@ class Search {
   }
 
  private:
-  /// Equal for tensors of a module that could be the same memory.
+  /// Equal for tensors of a module that could share memory.
   std::string description(size_t i, Modules::Index module) const {
     const auto& t = tensors_[i];
     std::string text = std::to_string(module) + ":" + std::to_string(t.spec->kind) + "," +
@@ -125,10 +125,6 @@ class Search {
 
 Uses::Uses(const Signature& signature, const Scope& scope)
     : signature_(signature), scope_(scope), last_(signature.tensors.size(), kNowhere) {}
-
-void Uses::read(const std::vector<NodeView>& nodes, const Modules& modules) {
-  for (const auto& node : nodes) read(node, modules);
-}
 
 void Uses::read(const NodeView& node, const Modules& modules) {
   for (const json::element input : node.inputs)

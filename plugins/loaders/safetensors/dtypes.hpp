@@ -41,7 +41,7 @@ inline constexpr std::array<ElementType, 22> kElementTypes{{
     {"U64", TMETER_DTYPE_UINT64, 64, 1},
 }};
 
-/// Null when there is none of this name.
+/// Null for an unknown name.
 inline const ElementType* element_type(std::string_view name) {
   const auto it = std::find_if(kElementTypes.begin(), kElementTypes.end(),
                                [&](const auto& t) { return t.name == name; });

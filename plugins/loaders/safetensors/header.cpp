@@ -15,7 +15,7 @@ using loading::in_quotes;
 namespace json = loading::json;
 
 constexpr size_t kLengthBytes = 8;
-constexpr uint64_t kLongestHeader = 100'000'000;  // as in the reference implementation
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // as in the reference implementation
 
 uint64_t length_of(std::string_view file) {
   uint64_t length = 0;
@@ -29,7 +29,7 @@ std::string_view header_of(std::string_view file) {
                   " bytes, less than the length of a header");
   const auto length = length_of(file);
   const auto rest = file.size() - kLengthBytes;
-  if (length > kLongestHeader || length > rest)
+  if (length > kMaxHeaderBytes || length > rest)
     throw BadFile("it claims a header of " + std::to_string(length) + " bytes; " +
                   (length > rest ? "the file has " + std::to_string(rest) + " behind it"
                                  : "at most 100 MB are accepted") +
@@ -53,7 +53,7 @@ int64_t as_size(json::element e) {
   return value;
 }
 
-/// Bits of all elements; throws when they do not fit 63 bits.
+/// Bits of all elements; throws if the number exceeds 63 bits.
 int64_t bits_of(const StoredTensor& t, const ElementType& type) {
   int64_t bits = type.bits;
   for (const auto d : t.dims)
@@ -77,7 +77,7 @@ void use_torch_type(StoredTensor& t, const ElementType& type) {
 
 bool Header::plausible(std::string_view file) {
   return file.size() > kLengthBytes && file[kLengthBytes] == '{' &&
-         length_of(file) <= std::min<uint64_t>(kLongestHeader, file.size() - kLengthBytes);
+         length_of(file) <= std::min<uint64_t>(kMaxHeaderBytes, file.size() - kLengthBytes);
 }
 
 Header::Header(std::string_view file) {
@@ -131,8 +131,8 @@ StoredTensor Header::read_tensor(json::object fields, int64_t data, int64_t file
   return t;
 }
 
-/// Each byte behind the header belongs to one tensor: what is hidden between tensors, or shared by
-/// two, makes a file that different readers see differently.
+/// Each byte behind the header must belong to one tensor: readers disagree about files with bytes
+/// between tensors or shared by two.
 void Header::check_layout(int64_t data, int64_t file_size) const {
   std::vector<const StoredTensor*> by_place;
   for (const auto& t : tensors_) by_place.push_back(&t);

@@ -1,4 +1,4 @@
-// The header of a safetensors file: a table of names, types, shapes and places in front of the raw
+// The header of a safetensors file: a table of names, types, shapes and offsets before the raw
 // bytes. Format: https://github.com/huggingface/safetensors#format
 //
 //   8 bytes   N, little-endian
@@ -23,17 +23,17 @@ struct StoredTensor {
 
 class Header {
  public:
-  /// Whether the file begins like one: a length that fits and a '{'.
+  /// Whether the file begins with a plausible length and a '{'.
   static bool plausible(std::string_view file);
 
-  /// Throws BadFile for everything that safetensors' own reader refuses.
+  /// Throws BadFile for every file that the reference implementation refuses.
   explicit Header(std::string_view file);
   Header(const Header&) = delete;  // the texts live in the document
   Header& operator=(const Header&) = delete;
 
   /// In the order of the file.
   const std::vector<StoredTensor>& tensors() const { return tensors_; }
-  /// "pt" when PyTorch's writer made it; empty when the file does not say.
+  /// "pt" if PyTorch wrote the file; empty if unknown.
   std::string_view format() const { return format_; }
 
  private:

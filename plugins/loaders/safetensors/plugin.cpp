@@ -14,7 +14,7 @@ namespace {
 using loading::BadFile;
 using loading::ShardIndex;
 
-/// Not ours, for the next loader.
+/// Leaves the file to the next loader.
 [[noreturn]] void pass_on() { throw tmeter::Error(TMETER_UNSUPPORTED, "no safetensors file"); }
 
 class Load {
@@ -24,7 +24,7 @@ class Load {
 
   void run() {
     const bool plausible = Header::plausible(source_.bytes());
-    // A header of 123 bytes makes a file that begins with '{', too.
+    // With a header of 123 bytes, the length begins with '{', too.
     if (plausible || !source_.bytes().starts_with('{')) {
       if (!plausible && !source_.path().ends_with(".safetensors")) pass_on();
       read_file(source_.bytes(), nullptr);
@@ -32,7 +32,7 @@ class Load {
     }
     const auto index = ShardIndex::read(source_.bytes());
     if (!index) pass_on();
-    // Whether the shards are ours or checkpoints is decided by what is in them.
+    // The content of the shards decides between safetensors and checkpoints.
     if (!Header::plausible(source_.companion(index->shards().front().file).bytes())) pass_on();
     for (const auto& shard : index->shards()) read_shard(shard);
     push("safetensors (" + std::to_string(headers_.size()) + " files)");
@@ -63,7 +63,7 @@ class Load {
     return names;
   }
 
-  /// The writers sort by type and text; what is read is shown in the order of its layers.
+  /// Sorts tensors by layer; files have them by type and name.
   void push(const std::string& format) {
     std::sort(tensors_.begin(), tensors_.end(), [](const Found& a, const Found& b) {
       return tmeter::core::natural_less(a.tensor->name, b.tensor->name);
@@ -94,7 +94,7 @@ class Load {
   tmeter::Source source_;
   tmeter::GraphBuilder& graph_;
   tmeter::Call& call_;
-  std::deque<Header> headers_;  // what the tensors' names live in
+  std::deque<Header> headers_;  // own the names of the tensors
   std::vector<Found> tensors_;
 };
 

@@ -113,6 +113,8 @@ std::optional<Work> einsum_work(const Node& node, Count macs, const Gradients& g
 Work attention_work(const Node& node, Count macs, const Gradients& gradients,
                     const Settings& settings) {
   const auto query = node.arg("query"), key = node.arg("key"), value = node.arg("value");
+  if (query.shape().empty() || value.shape().empty())
+    return {Cell::unsupported(), macs, Cell::unsupported()};
   const int64_t e = query.shape().back(), ev = value.shape().back();
   if (e + ev <= 0) return {Count(0), Count(0), Count(0)};
   const auto per_width = macs / (e + ev);  // macs = batch × heads × L × S × (E + E_v)
@@ -209,8 +211,10 @@ bool runs_fused(const Node& node, const Gradients& gradients, const Settings& se
   return query.shape().back() == value.shape().back() && key.shape().back() == query.shape().back();
 }
 
-Work backward_work(const Node& node, const Cell& macs, const Gradients& gradients,
-                   const Settings& settings) {
+namespace {
+
+Work work_of(const Node& node, const Cell& macs, const Gradients& gradients,
+             const Settings& settings) {
   if (macs.is_zero_by_rule()) return {macs, macs, macs};
   if (!macs.is_int()) return {Cell::unsupported(), Cell::unsupported(), Cell::unsupported()};
   const auto base = tmeter::base_name(node.op());
@@ -224,6 +228,17 @@ Work backward_work(const Node& node, const Cell& macs, const Gradients& gradient
   if (const auto* product = product_of(base)) return product_work(node, *product, count, gradients);
   if (!gradients.through(node)) return {Count(0), count, Count(0)};
   return {Cell::unsupported(), count, Cell::unsupported()};
+}
+
+}  // namespace
+
+Work backward_work(const Node& node, const Cell& macs, const Gradients& gradients,
+                   const Settings& settings) {
+  auto work = work_of(node, macs, gradients, settings);
+  // Where no gradient arrives nothing is worked out.
+  if (!gradients.reached(node) && !macs.is_zero_by_rule())
+    work.backward = work.torch_backward = Cell(Count(0));
+  return work;
 }
 
 }  // namespace training

@@ -68,6 +68,9 @@ constexpr Composite kComposites[] = {
     {{"mean", "self", ""}},
     {{"sum", "self", ""}},
     {{"clip", "self", "self<"}},
+    {{"_weight_norm", "v g", "v< g<"}, Extra::kWeightNorms},  // _weight_norm_interface
+    {{"grid_sampler", "input grid", "input< grid<"}},         // grid_sampler_2d, grid_sampler_3d
+    {{"grouped_mm_fallback", "input weight", "input< weight< offs<"}},  // transformers
 };
 
 }  // namespace

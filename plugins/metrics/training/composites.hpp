@@ -19,6 +19,7 @@ enum class Extra {
   kRowDeviation,        // RMS norm: the reciprocal root mean square of each row
   kGroupStatistics,     // group norm: mean and reciprocal deviation of each group of each sample
   kPoolIndices,         // max pooling: the place of each maximum, 8 bytes
+  kWeightNorms,         // weight normalization: the norm of each slice of the weight
   kDropoutNoise,        // dropout: factors of the input's type on the CPU, a mask of bytes on CUDA
 };
 

@@ -57,6 +57,35 @@ Gradients::Gradients(const tmeter::Graph& graph, std::string_view frozen) {
     passes_.push_back(needs);
     mark_results(node, needs);
   }
+  find_reached(graph);
+}
+
+/// Backwards from the outputs. Views and what is written into them go by their base.
+void Gradients::find_reached(const tmeter::Graph& graph) {
+  std::unordered_set<const tmeter_value*> wanted;
+  const auto want = [&](const auto& self, const Value& value) -> void {
+    if (value.is_tensor()) wanted.insert(root_of(value));
+    for (size_t i = 0; i < value.size(); ++i) self(self, value[i]);
+  };
+  const auto is_wanted = [&](const auto& self, const Value& value) -> bool {
+    if (value.is_tensor() && wanted.contains(root_of(value))) return true;
+    for (size_t i = 0; i < value.size(); ++i)
+      if (self(self, value[i])) return true;
+    return false;
+  };
+  for (const auto& output : graph.outputs()) want(want, output);
+  const auto nodes = graph.nodes();
+  reached_.resize(nodes.size());
+  for (size_t i = nodes.size(); i-- > 0;) {
+    const auto node = nodes[i];
+    bool leads = tmeter::is_in_place(node.op()) && node.arg_count() > 0 &&
+                 is_wanted(is_wanted, node.arg(size_t{0}));
+    for (size_t k = 0; k < node.result_count() && !leads; ++k)
+      leads = is_wanted(is_wanted, node.result(k));
+    if (!leads || !passes_[i]) continue;
+    reached_[i] = true;
+    for (size_t k = 0; k < node.arg_count(); ++k) want(want, node.arg(k));
+  }
 }
 
 void Gradients::choose_parameters(const tmeter::Graph& graph, std::string_view frozen) {
@@ -85,7 +114,12 @@ void Gradients::choose_parameters(const tmeter::Graph& graph, std::string_view f
 bool Gradients::of(const Value& value) const {
   if (const auto tensor = value.tensor())
     if (trainable_[tensor.canonical().index()]) return true;
-  return made_.contains(value.handle());
+  return made_.contains(value.handle()) || (!written_.empty() && written_.contains(root_of(value)));
+}
+
+const tmeter_value* Gradients::root_of(const Value& value) const {
+  const auto found = roots_.find(value.handle());
+  return found == roots_.end() ? value.handle() : found->second;
 }
 
 bool Gradients::of_any(const Value& value) const {
@@ -115,9 +149,27 @@ void Gradients::mark_results(const Node& node, bool needs) {
     mark(node.result(i), needs);
     real = real || !node.result(i).is_tensor() || is_real(node.result(i).dtype());
   }
-  // What an in-place operator writes into is its result from then on.
-  if (tmeter::is_in_place(node.op()) && node.arg_count() > 0) mark(node.arg(size_t{0}), needs);
+  if (node.arg_count() > 0) {
+    const auto target = node.arg(size_t{0});
+    const bool in_place = tmeter::is_in_place(node.op());
+    if (target.is_tensor() && (in_place || tmeter::op_class(node.op()) == OpClass::kView))
+      follow(node, target);
+    // What an in-place operator writes into is its result from then on, and so is the base of a
+    // view.
+    if (in_place && needs && target.is_tensor() && !target.tensor())
+      written_.insert(root_of(target));
+    if (in_place) mark(target, needs);
+  }
   passes_.back() = needs && real;
+}
+
+void Gradients::follow(const Node& node, const Value& base) {
+  const auto* root = root_of(base);
+  for (size_t i = 0; i < node.result_count(); ++i) {
+    const auto result = node.result(i);
+    if (result.is_tensor() && result.handle() != root) roots_[result.handle()] = root;
+    for (size_t k = 0; k < result.size(); ++k) roots_[result[k].handle()] = root;
+  }
 }
 
 void Gradients::mark(const Value& value, bool needs) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -21,17 +22,28 @@ class Gradients {
   bool of_any(const tmeter::Value& value) const;
   /// By index; false for buffers, constants, integers, and for parameters that are frozen.
   bool trainable(const tmeter::Tensor& tensor) const { return trainable_[tensor.index()]; }
-  /// Whether the node has a backward.
+  /// Whether autograd records the node.
   bool through(const tmeter::Node& node) const { return passes_[node.index()]; }
+  /// Whether its backward runs: it is recorded, and an output of the model comes from it.
+  bool reached(const tmeter::Node& node) const { return reached_[node.index()]; }
 
  private:
   void choose_parameters(const tmeter::Graph& graph, std::string_view frozen);
   bool flows_into(const tmeter::Node& node) const;
   void mark_results(const tmeter::Node& node, bool needs);
+  /// The results are views of an argument.
+  void follow(const tmeter::Node& node, const tmeter::Value& base);
   void mark(const tmeter::Value& value, bool needs);
 
-  std::vector<bool> trainable_, passes_;
+  const tmeter_value* root_of(const tmeter::Value& value) const;
+
+  void find_reached(const tmeter::Graph& graph);
+
+  std::vector<bool> trainable_, passes_, reached_;
   std::unordered_set<const tmeter_value*> made_;
+  std::unordered_map<const tmeter_value*, const tmeter_value*> roots_;  // of views
+  std::unordered_set<const tmeter_value*>
+      written_;  // roots of views that an operator has written into
 };
 
 /// "*.attn.*" against a whole name; * matches any text, dots too, ? one character.

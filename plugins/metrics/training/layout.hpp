@@ -4,12 +4,17 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <tmeter/cpp/plugin.hpp>
 #include <vector>
 
 namespace training {
 
 using Dims = std::vector<int64_t>;
 using DimSpan = std::span<const int64_t>;
+
+inline DimSpan dims_of(const tmeter::Shape& shape) {
+  return {shape.begin(), static_cast<size_t>(shape.rank())};
+}
 
 /// Strides of elements that lie one after the other, the last dim first.
 Dims contiguous_strides(DimSpan shape);

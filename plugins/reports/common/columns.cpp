@@ -61,6 +61,12 @@ std::string did_you_mean(const Report& report, std::string_view id) {
   return best.empty() ? best : " (did you mean '" + best + "'?)";
 }
 
+/// A report has no more than was asked for when it was made: some metrics are worked out on request.
+std::string how_to_get(std::string_view id) {
+  return "; if a plugin has it, tmeter MODEL --plugins=all --columns=" + std::string(id) +
+         " works it out";
+}
+
 }  // namespace
 
 Metric find_metric(const Report& report, std::string_view id, std::string_view option) {
@@ -69,10 +75,12 @@ Metric find_metric(const Report& report, std::string_view id, std::string_view o
     if (m.id() == id) return m;
     known += (known.empty() ? "" : ", ") + std::string(m.id());
   }
+  const auto meant = did_you_mean(report, id);
   throw tmeter::Error(TMETER_BAD_USAGE,
                       std::string(option) + ": this report has no metric '" + std::string(id) +
-                          "'" + did_you_mean(report, id) + "; it has " + known +
-                          "; modules also have kernel_size, input_size, output_size");
+                          "'" + meant + "; it has " + known +
+                          "; modules also have kernel_size, input_size, output_size" +
+                          (meant.empty() ? how_to_get(id) : ""));
 }
 
 std::vector<std::string_view> chosen_facts(const Report& report) {

@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "operators/evaluation_state.hpp"
 #include "operators/meta_kernels/registry.hpp"
 #include "operators/operator_libraries.hpp"
 #include "operators/quantized.hpp"
@@ -62,8 +63,12 @@ struct Loading {
 
   void run(const std::vector<InputSet>& sets, bool needs_values) const {
     ForeignOperators foreign(file.declarations(), call);
-    const auto chosen =
+    const auto first =
         find_inputs(sets, file, tree, foreign, limits, call, needs_values || value_threads > 0);
+    auto& assumed = evaluation_state().sizes_are_assumed;
+    assumed = first.undecided && !RealValues(file).missing_weight().empty();
+    const auto chosen =
+        assumed ? find_inputs(sets, file, tree, foreign, limits, call, needs_values) : first;
     if (chosen.undecided) {
       run_with_values(chosen, undecided_text(*chosen.undecided), foreign);
     } else if (value_threads > 0 && !chosen.assumed.empty() &&
@@ -121,6 +126,7 @@ struct Loading {
 void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);  // operators on shapes are too small to be worth starting threads
   note_untried_version(call);
+  evaluation_state().sizes_are_assumed = false;
   auto& state = last_loaded_model();
   state = {};
   Stopwatch watch(call);

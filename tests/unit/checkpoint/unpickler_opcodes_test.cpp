@@ -78,7 +78,7 @@ TEST(Opcodes, DecimalIntegers) {
   EXPECT_TRUE(r.item(6).is(Kind::kBigInt));
   EXPECT_EQ(r.item(6).text, "9223372036854775808");
   for (const auto* wrong : {"Ix\n.", "I\n.", "I5x\n.", "I5LL\n.", "I 5\n.", "LL\n."})
-    expect_refused(wrong, "a number that is none");
+    expect_refused(wrong, "a malformed number");
 }
 
 TEST(Opcodes, IntegersBesideTheSharedOnes) {
@@ -213,8 +213,8 @@ TEST(Opcodes, NamesAreText) {
   expect_refused(global("my\xff", "x") + ".", "not UTF-8");
   expect_refused(global("my", "x\xc3") + ".", "not UTF-8");
   EXPECT_EQ(Read("\x8c\x02" + "my\x8c\x01x\x93."s).root().text, "my.x");
-  expect_refused("K\x01\x8c\x01x\x93."s, "no text");
-  expect_refused("\x8c\x01xK\x01\x93."s, "no text");
+  expect_refused("K\x01\x8c\x01x\x93."s, "is not a text");
+  expect_refused("\x8c\x01xK\x01\x93."s, "is not a text");
 }
 
 // --- calls --------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ TEST(Opcodes, DictsAreMadeOfPairsOrDicts) {
   const Read empty(global("collections", "defaultdict") + global("builtins", "list") + "\x85R.");
   EXPECT_TRUE(empty.root().is(Kind::kDict));
   for (const auto& wrong : {"K\x01"s, ")"s, "K\x01\x85"s, "K\x01K\x02K\x03\x87"s})
-    expect_refused(global("builtins", "dict") + "]" + wrong + "a\x85R.", "no pairs");
+    expect_refused(global("builtins", "dict") + "]" + wrong + "a\x85R.", "not pairs");
 }
 
 TEST(Opcodes, SequencesAreMadeOfSequences) {
@@ -256,7 +256,7 @@ TEST(Opcodes, OtherCallsAreKeptAsTheyAre) {
   const Read r(global("torch", "device") + text("cuda") + "K\x01\x86R.");
   ASSERT_TRUE(r.root().is_object_of("torch.device"));
   EXPECT_EQ(r.root().items->arguments->list().at(1)->integer, 1);
-  expect_refused("K\x01)R.", "REDUCE calls what is no class or function");
+  expect_refused("K\x01)R.", "REDUCE calls a value that is not a class or function");
   expect_refused(global("torch", "device") + "]R.", "REDUCE has no tuple");
 }
 
@@ -278,7 +278,7 @@ TEST(Opcodes, NewObjects) {
   EXPECT_EQ(integers(*net.root().items->arguments), (Integers{7}));
   EXPECT_TRUE(Read(global("collections", "OrderedDict") + ")\x81.").root().is(Kind::kDict));
   EXPECT_TRUE(Read(global("my", "Net") + ")}\x92.").root().is_object_of("my.Net"));
-  expect_refused("N)\x81.", "of what is no class");
+  expect_refused("N)\x81.", "of a value that is not a class");
   expect_refused(global("my", "Net") + "]\x81.", "NEWOBJ has no tuple");
   expect_refused(global("my", "Net") + "))\x92.", "NEWOBJ_EX has no dict");
 }
@@ -287,7 +287,7 @@ TEST(Opcodes, StateOfAnObjectOrDict) {
   EXPECT_EQ(Read(global("my", "Net") + ")\x81K\x05" + "b.").root().items->state->integer, 5);
   EXPECT_EQ(Read("}K\x05" + "b."s).root().items->state->integer, 5);
   for (const auto& other : {"]"s, ")"s, "N"s, text("a")})
-    expect_refused(other + "}b.", "BUILD sets the state of what is no object");
+    expect_refused(other + "}b.", "BUILD sets the state of a value that is not an object");
 }
 
 TEST(Opcodes, MembersOfClassesAreNamesAndNoOtherUseOfGetattrIsRead) {
@@ -371,7 +371,7 @@ TEST(Opcodes, PersistentIds) {
        {"N"s, ")"s, text("storage"), text("other") + "\x85", "](" + text("a") + "e",
         "("s + text("module") + global("my", "Net") + text("net.py") + "t",
         "("s + text("module") + text("my.Net") + "NNt"})
-    expect_refused(id + "Q.", "refers to what is no storage");
+    expect_refused(id + "Q.", "refers to a value that is not a storage");
 }
 
 }  // namespace

@@ -180,11 +180,11 @@ TEST(Unpickler, NameOnTheStackIsRefusedLikeOneInTheText) {
 
 TEST(Unpickler, WhatACallReturnedCannotBeCalled) {
   expect_refused(proto() + global("functools", "partial") + global("my", "f") + "\x85R)R.",
-                 "no class or function");
+                 "not a class or function");
 }
 
 TEST(Unpickler, ClassItselfCannotBeChanged) {
-  expect_refused(proto() + global("my", "Net") + "}b.", "no object");
+  expect_refused(proto() + global("my", "Net") + "}b.", "is not an object");
 }
 
 TEST(Unpickler, ProtocolZeroAndOldClassesAreRefusedByName) {
@@ -218,7 +218,7 @@ TEST(Unpickler, EmptyStackMissingMarkAndMemoAreRefused) {
   expect_refused("h\x00."s, "memo entry 0 is not there");
   expect_refused("}(K\x01u.", "key without a value");
   expect_refused("}]K\x01s.", "cannot be a key");
-  expect_refused("K\x01Q.", "no storage");
+  expect_refused("K\x01Q.", "is not a storage");
 }
 
 TEST(Unpickler, LengthsThatLieAreRefused) {

@@ -1,12 +1,11 @@
-// Large lists and tables, cut without being parsed: the extents against a reader that goes byte by
-// byte, and the pieces against the document as a whole.
+// Large lists and tables, split without being parsed: extents against a byte-by-byte reader, pieces
+// against the whole document.
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "cutting.hpp"
 #include "document.hpp"
-#include "json_scan.hpp"
+#include "json_splitter.hpp"
 
 namespace pt2 {
 namespace {
@@ -39,8 +38,8 @@ size_t end_of(std::string_view text, size_t at) {
   return std::string_view::npos;
 }
 
-/// Where the pieces of the list that begins the text end, which ends at `end`: at the first comma
-/// between items behind so many bytes.
+/// Ends of the pieces of the list that begins the text and ends at `end`. A piece ends at the first
+/// comma between items after `piece` bytes.
 std::vector<size_t> ends_of(std::string_view text, size_t end, size_t piece) {
   std::vector<size_t> ends;
   size_t depth = 0, begin = 0;
@@ -67,49 +66,49 @@ std::vector<size_t> ends_of(std::string_view text, size_t end, size_t piece) {
   return ends;
 }
 
-void expect_measured(const std::string& text, size_t piece) {
+void expect_extent(const std::string& text, size_t piece) {
   SCOPED_TRACE(text);
   const size_t end = end_of(text, 0);
-  Extent fast, plain;
-  const Measure how{.piece = piece};
-  ASSERT_EQ(measure(text, 0, how, fast), end != std::string::npos);
-  ASSERT_EQ(measure_plainly(text, 0, how, plain), end != std::string::npos);
+  Extent fast, portable;
+  const ScanOptions options{.piece = piece};
+  ASSERT_EQ(find_extent(text, 0, options, fast), end != std::string::npos);
+  ASSERT_EQ(find_extent_portable(text, 0, options, portable), end != std::string::npos);
   if (end == std::string::npos) return;
   EXPECT_EQ(fast.text, std::string_view(text).substr(1, end - 1));
-  EXPECT_EQ(plain.text, fast.text);
-  EXPECT_EQ(plain.ends, fast.ends);
+  EXPECT_EQ(portable.text, fast.text);
+  EXPECT_EQ(portable.ends, fast.ends);
   EXPECT_EQ(fast.ends, ends_of(text, end, piece));
 }
 
-void expect_measured(const std::string& text) {
-  for (const size_t piece : {40, 150, 10'000}) expect_measured(text, piece);
+void expect_extent(const std::string& text) {
+  for (const size_t piece : {40, 150, 10'000}) expect_extent(text, piece);
 }
 
-TEST(Pt2Measure, FindsTheEndPastTextsAndEscapes) {
+TEST(Pt2FindExtent, FindsTheEndPastTextsAndEscapes) {
   for (const std::string inner :
        {"", "1", "[]", R"("]")", R"("\"]")", R"("\\")", R"("\\\"]", [{}])", R"({"a": "}]"})"}) {
-    expect_measured(padded("[" + inner + "] , 7]"));
+    expect_extent(padded("[" + inner + "] , 7]"));
     for (size_t space = 50; space < 70; ++space)  // over the edge of a block
-      expect_measured(padded("[" + std::string(space, ' ') + inner + ", 1]]"));
+      expect_extent(padded("[" + std::string(space, ' ') + inner + ", 1]]"));
   }
   for (const std::string open : {"[", "[[]", R"(["])", R"(["\"])", R"(["\)"})
-    expect_measured(padded(open));
+    expect_extent(padded(open));
 }
 
-TEST(Pt2Measure, AgreesWithBytesOnAnyText) {
+TEST(Pt2FindExtent, AgreesWithBytesOnAnyText) {
   std::mt19937 random(5);
   constexpr std::string_view kBytes = "\"\\[]{},, :ab1";
   for (int round = 0; round < 3000; ++round) {
     std::string text = "[";
     for (size_t n = random() % 400; n > 0; --n) text += kBytes[random() % kBytes.size()];
-    expect_measured(padded(text + (round % 2 ? "\"]]]]]]]]" : "]]]]]]]]]]]]]]]]]]]]]]]]]]]")));
+    expect_extent(padded(text + (round % 2 ? "\"]]]]]]]]" : "]]]]]]]]]]]]]]]]]]]]]]]]]]]")));
   }
 }
 
-TEST(Pt2Measure, WhatStandsBehindTheTextDoesNotCount) {
+TEST(Pt2FindExtent, IgnoresBytesBehindTheText) {
   const std::string text = padded("[1, 2]");
   Extent extent;
-  EXPECT_FALSE(measure(std::string_view(text).substr(0, 5), 0, {}, extent));
+  EXPECT_FALSE(find_extent(std::string_view(text).substr(0, 5), 0, {}, extent));
 }
 
 std::string list_of(size_t items) {
@@ -120,12 +119,12 @@ std::string list_of(size_t items) {
   return "[" + out + "]";
 }
 
-Cuts small_cuts(size_t piece) {
-  Cuts cuts;
-  cuts.paths = {"a.list", "a.table", "a.number"};
-  cuts.text = cuts.list = 1;
-  cuts.measure.piece = piece;
-  return cuts;
+SplitOptions small_pieces(size_t piece) {
+  SplitOptions options;
+  options.paths = {"a.list", "a.table", "a.number"};
+  options.text = options.list = 1;
+  options.scan.piece = piece;
+  return options;
 }
 
 TEST(Pt2Pieces, HoldAllItemsInOrder) {
@@ -133,26 +132,24 @@ TEST(Pt2Pieces, HoldAllItemsInOrder) {
     const auto text = padded(R"({"a": {"x": [1, {"list": 3}], "list" : )" + list_of(items) +
                              R"(, "number": 5, "table": {"k": 1, "l": [2]}}, "list": [9]})");
     for (const size_t piece : {1, 30, 100'000}) {
-      const Document document(text, small_cuts(piece));
+      const Document document(text, small_pieces(piece));
       const auto a = object_member(document.root(), "a");
       EXPECT_EQ(array_member(a, "list").size(), 0u);
       EXPECT_EQ(array_member(document.root(), "list").size(), 1u);
       EXPECT_EQ(read_member(a, "number", as_integer), 5);
-      const auto series = document.series("a.list", member(a, "list"));
-      EXPECT_FALSE(series.is_lasting());
-      for (int pass = 0; pass < 2; ++pass) {
-        int64_t n = 0;
-        series.each([&](json::element part) {
-          for (const json::element item : as_array(part)) {
-            EXPECT_EQ(read_member(as_object(item), "n", as_integer), n);
-            EXPECT_EQ(text_member(as_object(item), "t"), "}],\" " + std::to_string(n));
-            ++n;
-          }
-        });
-        EXPECT_EQ(n, static_cast<int64_t>(items));
-      }
+      const auto array = document.array("a.list", member(a, "list"));
+      EXPECT_FALSE(array.is_lasting());
+      int64_t n = 0;
+      array.each([&](json::element part) {
+        for (const json::element item : as_array(part)) {
+          EXPECT_EQ(read_member(as_object(item), "n", as_integer), n);
+          EXPECT_EQ(text_member(as_object(item), "t"), "}],\" " + std::to_string(n));
+          ++n;
+        }
+      });
+      EXPECT_EQ(n, static_cast<int64_t>(items));
       std::string keys;
-      document.series("a.table", member(a, "table")).each([&](json::element part) {
+      document.array("a.table", member(a, "table")).each([&](json::element part) {
         for (const auto field : as_object(part)) keys += field.key;
       });
       EXPECT_EQ(keys, "kl");
@@ -161,20 +158,19 @@ TEST(Pt2Pieces, HoldAllItemsInOrder) {
 }
 
 TEST(Pt2Pieces, ASmallDocumentIsOnePiece) {
-  Cuts cuts = small_cuts(10);
-  cuts.text = 1000;
+  auto options = small_pieces(10);
+  options.text = 1000;
   const auto text = padded(R"({"a": {"list": [1, 2, 3]}})");
-  const Document document(text, cuts);
-  const auto series =
-      document.series("a.list", member(object_member(document.root(), "a"), "list"));
-  EXPECT_TRUE(series.is_lasting());
+  const Document document(text, options);
+  const auto array = document.array("a.list", member(object_member(document.root(), "a"), "list"));
+  EXPECT_TRUE(array.is_lasting());
   size_t items = 0, parts = 0;
-  series.each([&](json::element part) { items += as_array(part).size(), ++parts; });
+  array.each([&](json::element part) { items += as_array(part).size(), ++parts; });
   EXPECT_EQ(items, 3u);
   EXPECT_EQ(parts, 1u);
 }
 
-TEST(Pt2Pieces, WhatIsNoJsonIsRefusedAsInAWholeDocument) {
+TEST(Pt2Pieces, MalformedJsonIsRefusedAsInAWholeDocument) {
   for (const std::string text :
        {R"({"a": {"list": [1, 2})", R"({"a": {"list": [1, 2}}})",
         R"({"a": {"list": [1, 2]}, "a": 1})", R"({"a": {"list": [1], "list": [2]}})",
@@ -189,7 +185,7 @@ TEST(Pt2Pieces, WhatIsNoJsonIsRefusedAsInAWholeDocument) {
       whole = e.what();
     }
     try {
-      const Document document(bytes, small_cuts(1));
+      const Document document(bytes, small_pieces(1));
     } catch (const BadFile& e) {
       cut = e.what();
     }
@@ -198,22 +194,22 @@ TEST(Pt2Pieces, WhatIsNoJsonIsRefusedAsInAWholeDocument) {
   }
 }
 
-TEST(Pt2Pieces, ABadPieceIsToldWhenItIsRead) {
+TEST(Pt2Pieces, ABadPieceIsRefusedWhenItIsRead) {
   for (const std::string list :
        {"[1, , 2]", "[1, 2,]", R"([{"k": 1, "k": 2}])", "[{1}]", "[tru]"}) {
     SCOPED_TRACE(list);
     const auto text = padded(R"({"a": {"list": )" + list + "}}");
-    const Document document(text, small_cuts(1));
+    const Document document(text, small_pieces(1));
     const auto a = object_member(document.root(), "a");
-    EXPECT_THROW(document.series("a.list", member(a, "list")).each([](json::element) {}), BadFile);
+    EXPECT_THROW(document.array("a.list", member(a, "list")).each([](json::element) {}), BadFile);
   }
 }
 
-TEST(Pt2Pieces, OldFilesHaveNumbersThatAreNone) {
+TEST(Pt2Pieces, AcceptsNonFiniteNumbersOfOldFiles) {
   const auto text = padded(R"({"a": {"list": [1, NaN, "NaN", -Infinity]}})");
-  const Document document(text, small_cuts(1));
+  const Document document(text, small_pieces(1));
   size_t items = 0;
-  document.series("a.list", member(object_member(document.root(), "a"), "list"))
+  document.array("a.list", member(object_member(document.root(), "a"), "list"))
       .each([&](json::element part) { items += as_array(part).size(); });
   EXPECT_EQ(items, 4u);
 }

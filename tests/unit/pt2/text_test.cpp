@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "bad_file.hpp"
+#include "document.hpp"
 #include "name_map.hpp"
-#include "non_finite.hpp"
 #include "target.hpp"
 
 namespace pt2 {

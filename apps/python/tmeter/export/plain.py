@@ -10,6 +10,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ import torch
 from torch import nn
 
 from ..errors import InputError
-from .arguments import Example
+from .arguments import Example, with_items
 
 #: Makes the value again of tensors by name.
 _Make = Callable[[dict[str, torch.Tensor]], Any]
@@ -99,6 +100,8 @@ def _parts(value: Any) -> list[tuple[str, Any]] | None:
         return [(str(key), item) for key, item in value.items()]
     if isinstance(value, (list, tuple)):
         return [(str(i), item) for i, item in enumerate(value)]
+    if isinstance(value, types.SimpleNamespace):
+        return list(vars(value).items())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(f.name, getattr(value, f.name, None)) for f in dataclasses.fields(value)]
     return None
@@ -129,15 +132,11 @@ def _taken_apart(value: Any, name: str, tensors: dict[str, torch.Tensor]) -> _Ma
 
 def _again(value: Any, items: list[tuple[str, Any]]) -> Any:
     if isinstance(value, Mapping):
-        made = dict(zip(value, (item for _, item in items)))
-        if type(value) is dict:
-            return made
-        other: Any = copy.copy(value)
-        other.update(made)
-        return other
+        return with_items(value, dict(zip(value, (item for _, item in items))))
     if isinstance(value, (list, tuple)):
         plain = [item for _, item in items]
-        return type(value)(*plain) if hasattr(value, "_fields") else type(value)(plain)
+        named = hasattr(value, "_fields")
+        return type(value)._make(plain) if named else type(value)(plain)  # type: ignore[union-attr]
     other = copy.copy(value)
     for key, item in items:
         object.__setattr__(other, key, item)

@@ -82,7 +82,7 @@ constexpr std::array<std::string_view, 7> kRefusedParts{"torch.hub.",
                                                         "numpy.testing.",
                                                         "numpy.f2py."};
 
-// What may be called. Each only builds a value from its arguments.
+// Callable names. Each only builds a value from its arguments.
 constexpr std::array<std::string_view, 58> kCallable{
     "collections.OrderedDict",
     "collections.Counter",
@@ -143,8 +143,8 @@ constexpr std::array<std::string_view, 58> kCallable{
     "torch.tensor._rebuild_from_type",
     "torch.tensor._rebuild_from_type_v2",
 };
-// Python's own modules (sys.stdlib_module_names of 3.10 and 3.13): what of them may be called is
-// listed above, one by one.
+// Python's own modules (sys.stdlib_module_names of 3.10 and 3.13). Their callable names are listed
+// above.
 constexpr std::string_view kStandardLibrary =
     "abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 "
     "bdb binascii binhex bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code "
@@ -166,7 +166,7 @@ constexpr std::string_view kStandardLibrary =
     "traceback tracemalloc tty turtle turtledemo types typing unicodedata unittest urllib uu "
     "uuid venv warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc "
     "zipapp zipfile zipimport zlib zoneinfo";
-// The same for these packages, but for what builds modules and optimizers.
+// The same for these packages, except for modules and optimizers.
 constexpr std::string_view kListedPackages = "torch numpy pandas requests aiohttp paramiko docker";
 constexpr std::array<std::string_view, 2> kClassesOfTorch{"torch.nn.", "torch.optim."};
 
@@ -183,7 +183,7 @@ constexpr std::array<Renamed, 2> kRenamedModules{
 /// "torch.serialization" + "os.system" that newer protocols allow.
 bool reaches_refused_module(std::string_view global) {
   if (has_word(kRefusedModules, global.substr(0, global.find('.')))) return true;
-  // Behind a first component that is harmless only these give the interpreter away.
+  // Behind a harmless first component only these reach the interpreter.
   constexpr std::array<std::string_view, 10> kAnywhere{"os",
                                                        "sys",
                                                        "posix",
@@ -201,14 +201,14 @@ bool reaches_refused_module(std::string_view global) {
   return false;
 }
 
-/// Python's style guide: names of classes begin with a capital letter, those of functions do not.
+/// By Python's style guide, class names begin with a capital letter and function names do not.
 bool is_class_name(std::string_view global) {
   auto name = global.substr(global.rfind('.') + 1);
   name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
   return !name.empty() && name.front() >= 'A' && name.front() <= 'Z';
 }
 
-/// Whether the name is a class of the user's or of a library of models.
+/// Whether the name is a class of the user or of a library of models.
 bool is_foreign_class(std::string_view global) {
   if (!is_class_name(global)) return false;
   const auto has_prefix = [&](auto prefix) { return global.starts_with(prefix); };

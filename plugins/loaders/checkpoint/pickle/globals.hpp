@@ -1,6 +1,6 @@
-// Which names a pickle may mention, and what it may do with them.
+// The names that a pickle may mention, and the uses that are allowed.
 //
-// Python's unpickler imports every name it meets and calls what it is told to call; that is how a
+// Python's unpickler imports every name and calls any function the pickle requests; that is how a
 // checkpoint runs a command. Here names are only compared with this table:
 //
 //   refuse     naming it is reason enough: no model needs os.system
@@ -18,13 +18,14 @@ namespace checkpoint {
 
 enum class Trust { kRefuse, kMention, kClass, kCall };
 
-/// "collections" and "OrderedDict" → "collections.OrderedDict". The modules that Python renamed get
-/// today's names, as pickles of protocol 2 hold the old ones ("__builtin__" → "builtins").
+/// "collections" and "OrderedDict" → "collections.OrderedDict". Python 2 names of
+/// modules, which pickles of protocol 2 hold, become those of Python 3 ("__builtin__" →
+/// "builtins").
 std::string global_name(std::string_view module, std::string_view name);
 
 Trust trust(std::string_view global);
 
-/// Containers that fill up with SETITEM or APPEND after they were called for.
+/// Containers that a call creates and SETITEM or APPEND fill.
 bool is_dict_type(std::string_view global);
 bool is_list_type(std::string_view global);
 bool is_set_type(std::string_view global);

@@ -1,4 +1,4 @@
-// The opcodes that name classes and functions, make objects of them, or would call them.
+// The opcodes that name classes and functions, make objects of them, or request calls.
 #include <algorithm>
 #include <cctype>
 
@@ -27,12 +27,12 @@ void Unpickler::refuse_global(const Value& global, std::string_view what) const 
   throw BadFile((place_.empty() ? "" : place_ + " ") + "byte " + std::to_string(global.at) + ": " +
                     std::string(what) + " " + shown(global.text) +
                     ", which can run code when Python loads the file; tmeter ran nothing",
-                "if you trust whoever made the file, load it in Python and save its state_dict() "
+                "if you trust the author of the file, load it in Python and save its state_dict() "
                 "alone, else do not load it at all");
 }
 
 void Unpickler::push_global(std::string_view module, std::string_view name) {
-  if (module.size() + name.size() > limits::kLongestLine) refuse("the name of a class is too long");
+  if (module.size() + name.size() > limits::kMaxLineBytes) refuse("the name of a class is too long");
   if (!loading::is_utf8(module) || !loading::is_utf8(name))
     refuse("the name of a class is not UTF-8");
   auto* v = make(Kind::kGlobal);
@@ -44,7 +44,7 @@ void Unpickler::push_global(std::string_view module, std::string_view name) {
   push(v);
 }
 
-/// Names are few and mentioned often: each is judged once.
+/// Names are few and mentioned often, so the verdict on each is cached.
 void Unpickler::set_name(Value& global, std::string name) {
   auto known = names_.find(name);
   if (known == names_.end()) {
@@ -63,13 +63,14 @@ void Unpickler::op_global(const Operand& o) { push_global(o.bytes, o.second); }
 void Unpickler::op_stack_global(const Operand&) {
   const auto* name = pop();
   const auto* module = pop();
-  if (!name->is(Kind::kText) || !module->is(Kind::kText)) refuse("the name of a class is no text");
+  if (!name->is(Kind::kText) || !module->is(Kind::kText))
+    refuse("the name of a class is not a text");
   push_global(module->text, name->text);
 }
 
-/// REDUCE: what `function(*arguments)` would be.
+/// REDUCE: the value of `function(*arguments)`.
 const Value* Unpickler::called(const Value& function, const Value& arguments) {
-  if (!function.is(Kind::kGlobal)) refuse("REDUCE calls what is no class or function");
+  if (!function.is(Kind::kGlobal)) refuse("REDUCE calls a value that is not a class or function");
   if (!arguments.is(Kind::kTuple)) refuse("REDUCE has no tuple of arguments");
   if (function.text == kGetattr) return member_of_class(function, arguments);
   if (trust_of(function) == Trust::kClass) return placeholder(function, arguments);
@@ -90,8 +91,8 @@ const Value* Unpickler::object(const Value& type, const Value& arguments) {
   return v;
 }
 
-/// What a class that we know nothing of would make. Whoever looks for tensors in its place refuses
-/// it; anywhere else it may stay what it is.
+/// A placeholder for an object of an unknown class. Readers of tensors refuse it; elsewhere it is
+/// harmless.
 const Value* Unpickler::placeholder(const Value& type, const Value& arguments) {
   auto* v = make(Kind::kObject);
   v->items->callable = &type;
@@ -124,7 +125,8 @@ const Value* Unpickler::dict_of(const Value& type, const Value& arguments) {
     if (!argument->is(Kind::kList)) continue;
     for (const auto* pair : argument->list()) {
       const bool sequence = pair->is(Kind::kList) || pair->is(Kind::kTuple);
-      if (!sequence || pair->list().size() != 2) refuse("a dict is made of what are no pairs");
+      if (!sequence || pair->list().size() != 2)
+        refuse("a dict is made of items that are not pairs");
       set_items(*v->items, pair->list());
     }
   }
@@ -145,7 +147,7 @@ const Value* Unpickler::sequence_of(Kind kind, const Value& type, const Value& a
   return v;
 }
 
-/// A few bytes copy a container of any size.
+/// Bounds copies: a few bytes of pickle copy a container of any size.
 void Unpickler::count_copied(size_t items) {
   copied_ += items;
   if (copied_ > limits::kCopied) refuse("more than 10,000,000 copied references, tmeter's limit");
@@ -169,7 +171,7 @@ void Unpickler::op_reduce(const Operand&) {
 void Unpickler::op_new_object(const Operand&) {
   const auto* arguments = pop();
   const auto* type = pop();
-  if (!type->is(Kind::kGlobal)) refuse("NEWOBJ makes an object of what is no class");
+  if (!type->is(Kind::kGlobal)) refuse("NEWOBJ makes an object of a value that is not a class");
   if (!arguments->is(Kind::kTuple)) refuse("NEWOBJ has no tuple of arguments");
   push(is_dict_type(type->text) ? dict_of(*type, *arguments) : object(*type, *arguments));
 }
@@ -182,11 +184,11 @@ void Unpickler::op_build(const Operand&) {
   const auto* state = pop();
   const auto* v = top();
   if (!v->is(Kind::kObject) && !v->is(Kind::kDict))
-    refuse("BUILD sets the state of what is no object");
+    refuse("BUILD sets the state of a value that is not an object");
   v->items->state = state;
 }
 
-/// The id of a tensor's memory; in old files also that of a class, with its source.
+/// The id of a storage; in old files also of a class, with its source.
 void Unpickler::op_persistent_id(const Operand&) {
   const auto* id = pop();
   const bool tuple = id->is(Kind::kTuple) && !id->list().empty();
@@ -194,7 +196,7 @@ void Unpickler::op_persistent_id(const Operand&) {
       id->list()[1]->is(Kind::kGlobal))
     return push(id->list()[1]);
   if (!tuple || !id->list()[0]->is_text("storage"))
-    refuse("BINPERSID refers to what is no storage");
+    refuse("BINPERSID refers to a value that is not a storage");
   auto* v = make(Kind::kStorage);
   v->items->list = id->list();
   storages_.push_back(v);

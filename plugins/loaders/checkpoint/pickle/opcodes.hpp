@@ -13,7 +13,7 @@ enum class Unpickler::Form : uint8_t {
   kU8,
   kI4,
   kDouble,  // eight bytes, big-endian
-  kBytes1,  // a length of one, four or eight bytes, then so many bytes
+  kBytes1,  // a length of one, four or eight bytes, then the bytes
   kBytes4,
   kBytes8,
   kLine,
@@ -27,7 +27,7 @@ struct Unpickler::Opcode {
   void (Unpickler::*run)(const Operand&) = nullptr;  // null: refused
 };
 
-/// Null for a byte that is no opcode.
+/// Null for an unknown opcode.
 inline const Unpickler::Opcode* Unpickler::find(uint8_t code) {
   using U = Unpickler;
   static constexpr Opcode kTable[] = {
@@ -84,7 +84,7 @@ inline const Unpickler::Opcode* Unpickler::find(uint8_t code) {
       {0x92, "NEWOBJ_EX", Form::kNone, &U::op_new_object_ex},
       {'b', "BUILD", Form::kNone, &U::op_build},
       {'Q', "BINPERSID", Form::kNone, &U::op_persistent_id},
-      // What torch.save never writes: protocol 0, old-style classes, registries of the running
+      // Never written by torch.save: protocol 0, old-style classes, registries of the running
       // Python, buffers outside the pickle.
       {'F', "FLOAT"},
       {'S', "STRING"},

@@ -44,7 +44,7 @@ uint64_t Unpickler::number(size_t bytes) {
 }
 
 std::string_view Unpickler::line() {
-  const auto end = data_.substr(at_, limits::kLongestLine).find('\n');
+  const auto end = data_.substr(at_, limits::kMaxLineBytes).find('\n');
   if (end == std::string_view::npos) refuse("a line has no end");
   const auto text = data_.substr(at_, end);
   at_ += end + 1;
@@ -147,10 +147,9 @@ std::vector<const Value*> Unpickler::pop_to_mark() {
 
 Items& Unpickler::growing(Kind kind, std::string_view adding) {
   const auto* v = top();
-  // An object of an unknown class may be a list or dict of its own kind; those of the allow-list
-  // (tensors, sizes) are none.
+  // Objects of unknown classes may be lists or dicts. The classes of the allow-list are neither.
   const bool own = v->is(Kind::kObject) && trust_of(*v->items->callable) != Trust::kCall;
-  if (!v->is(kind) && !own) refuse(std::string(adding) + " to what cannot hold any");
+  if (!v->is(kind) && !own) refuse(std::string(adding) + " to a value that is not a container");
   return *v->items;
 }
 
@@ -223,7 +222,7 @@ void Unpickler::op_decimal(const Operand& o) {
   const auto* end = digits.data() + digits.size();
   const auto parsed = std::from_chars(digits.data(), end, value);
   if (parsed.ec == std::errc::result_out_of_range) return push_text(Kind::kBigInt, digits);
-  if (parsed.ec != std::errc() || parsed.ptr != end) refuse("a number that is none");
+  if (parsed.ec != std::errc() || parsed.ptr != end) refuse("a malformed number");
   push(make_int(value));
 }
 

@@ -24,7 +24,7 @@ inline constexpr size_t kReferences = 60'000'000;  // pushes onto the stack, of 
 inline constexpr size_t kCopied = 10'000'000;      // by OrderedDict(dict), set(list)
 inline constexpr size_t kNames = 100'000;          // of classes and functions, different ones
 inline constexpr size_t kMemoGap = 256;            // how far memo numbers may run ahead
-inline constexpr size_t kLongestLine = 4'096;      // names of classes, integers in decimal
+inline constexpr size_t kMaxLineBytes = 4'096;     // names of classes, integers in decimal
 }  // namespace limits
 
 /// Names of classes, and how often each would be called.
@@ -39,8 +39,8 @@ struct Pickle {
 
 class Unpickler {
  public:
-  /// `data` must outlive the arena's values; `place` begins every complaint ("data.pkl"), and
-  /// `first_byte` is what the file calls data[0].
+  /// `data` must outlive the arena's values. Messages begin with `place` ("data.pkl") and count
+  /// bytes from `first_byte`, the position of data[0] in the file.
   Unpickler(std::string_view data, std::string place, uint64_t first_byte, Arena& arena);
 
   /// Throws loading::BadFile.
@@ -71,7 +71,7 @@ class Unpickler {
   const Value* pop();
   const Value* top() const;
   std::vector<const Value*> pop_to_mark();
-  /// The container that items are added to: what is on top of the stack may grow.
+  /// The container on top of the stack, to which items are added.
   Items& growing(Kind kind, std::string_view adding);
 
   void op_none(const Operand&);
@@ -143,7 +143,7 @@ class Unpickler {
   std::vector<const Value*> stack_;
   std::vector<size_t> marks_;
   std::vector<const Value*> memo_;
-  // Shared, as they are most of what a pickle holds.
+  // Shared: most values of a pickle are these.
   const Value *none_, *true_, *false_, *empty_;
   std::array<const Value*, 256> small_{};
 };

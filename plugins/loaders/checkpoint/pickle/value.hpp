@@ -1,8 +1,8 @@
-// What a pickle says, as plain data. Nothing here was ever called or looked up: a class is its
-// name, a call is the name of the function and its arguments.
+// The content of a pickle as plain data. Nothing is called or looked up: a class is its name, a
+// call is the name of the function and its arguments.
 //
-// Values live in an Arena and point at each other freely, also in circles and at the same value
-// many times: whoever walks them remembers what it has seen.
+// Values live in an Arena and point at each other freely, also in cycles and many times at the same
+// value. Code that walks them must remember the visited ones.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -20,16 +20,16 @@ namespace checkpoint {
 struct Value;
 using KeyIndex = std::unordered_map<std::string_view, const Value*, loading::TextHash>;
 
-/// A container's content; texts and numbers have none.
+/// The content of a container.
 struct Items {
   const Value* find_indexed(std::string_view key);
 
   std::vector<const Value*> list;                            // of a list, tuple or set
   std::vector<std::pair<const Value*, const Value*>> pairs;  // of a dict, in order
   const Value* callable = nullptr;                           // of an object: class or function
-  const Value* arguments = nullptr;                          // … and what it was given, a tuple
-  const Value* state = nullptr;                              // … and what BUILD gave it, or null
-  std::unique_ptr<KeyIndex> keys;                            // of a dict once it was searched
+  const Value* arguments = nullptr;                          // … its arguments, a tuple
+  const Value* state = nullptr;    // … and the state set by BUILD, or null
+  std::unique_ptr<KeyIndex> keys;  // of a dict once it was searched
 };
 
 enum class Kind : uint8_t {
@@ -51,7 +51,7 @@ enum class Kind : uint8_t {
 
 struct Value {
   Kind kind = Kind::kNone;
-  bool is_placeholder = false;  // of an object: Python would call a class we know nothing of
+  bool is_placeholder = false;  // of an object: Python would call an unknown class
   uint64_t at = 0;              // byte of the pickle
   union {
     int64_t integer = 0;  // bool, int; of a global how far it is trusted
@@ -68,7 +68,8 @@ struct Value {
     return kind == Kind::kObject && items->callable->text == name;
   }
   const std::vector<const Value*>& list() const { return items->list; }
-  /// The value of a dict's text key, the last one if it was set twice; null when there is none.
+  /// The value of a text key of a dict, the last one if it is set twice; null if the key is
+  /// missing.
   const Value* find(std::string_view key) const;
 };
 
@@ -81,7 +82,7 @@ inline const Value* Value::find(std::string_view key) const {
   return nullptr;
 }
 
-/// A dict may be the state of very many objects, each of which is asked for its modules.
+/// Indexed, as very many objects may share the dict and search it.
 inline const Value* Items::find_indexed(std::string_view key) {
   if (!keys) {
     keys = std::make_unique<KeyIndex>();
@@ -92,7 +93,7 @@ inline const Value* Items::find_indexed(std::string_view key) {
   return it == keys->end() ? nullptr : it->second;
 }
 
-/// Owner of all values of a file. Freed at once, whatever they point at.
+/// Owns all values of a file and frees them together.
 class Arena {
  public:
   size_t size() const { return values_.size(); }

@@ -4,6 +4,8 @@
 // For the latter the result has the upper bound of the size (every element counts). Unique values
 // are assumed to be one, because they steer loops more often than they are computed with. The
 // report states both assumptions.
+#include <algorithm>
+
 #include "operators/evaluation_state.hpp"
 #include "operators/meta_kernels/registry.hpp"
 
@@ -117,6 +119,27 @@ void local_scalar(KernelCall& call) {
   call.answer(at::isFloatingType(dtype) ? at::Scalar(1.0) : at::Scalar(int64_t{1}));
 }
 
+/// As many as the numbers in `repeats` say together.
+void repeat_interleave(KernelCall& call) {
+  const auto repeats = call.tensor("repeats");
+  if (call.has("output_size")) return call.give(like(repeats, {call.integer("output_size")}));
+  if (!evaluation_state().sizes_are_assumed) needs_value(call);
+  evaluation_state().assumed = Assumption::kNumberOne;
+  call.give(like(repeats, repeats.sizes()));
+}
+
+/// As many as the largest number, and one.
+void bincount(KernelCall& call) {
+  if (!evaluation_state().sizes_are_assumed) needs_value(call);
+  evaluation_state().assumed = Assumption::kNumberOne;
+  const auto x = call.tensor("self");
+  const auto size = std::max<int64_t>(call.integer("minlength"), 2);
+  auto dtype = at::kLong;
+  if (call.has("weights"))
+    dtype = call.tensor("weights").scalar_type() == at::kFloat ? at::kFloat : at::kDouble;
+  call.give(like(x, {size}, dtype));
+}
+
 constexpr KernelEntry kIndexingTable[] = {
     {"aten::index_select", index_select},
     {"aten::take", take},
@@ -138,8 +161,8 @@ constexpr KernelEntry kIndexingTable[] = {
     {"torchvision::nms", nms},
     {"aten::_local_scalar_dense", local_scalar},
     {"aten::equal", equal},
-    {"aten::bincount", needs_value},
-    {"aten::repeat_interleave.Tensor", needs_value},
+    {"aten::bincount", bincount},
+    {"aten::repeat_interleave.Tensor", repeat_interleave},
 };
 
 }  // namespace

@@ -75,6 +75,8 @@ std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> indexing_kernels();
 std::span<const KernelEntry> linear_algebra_kernels();
 std::span<const KernelEntry> reduction_kernels();
+/// Of matrices in compressed rows.
+std::span<const KernelEntry> sparse_kernels();
 
 // Helpers of the kernels.
 inline at::Tensor like(const at::Tensor& t, at::IntArrayRef dims) {

@@ -51,16 +51,6 @@ TEST(Builder, NodesRunInOrder) {
   EXPECT_EQ(graph->outputs().size(), 1u);
 }
 
-TEST(Builder, ValuesOfTheSameSizesShareThem) {
-  Fixture f;
-  const auto* first = f.b.peek(f.tensor_value({2, 3}));
-  const auto* second = f.b.peek(f.tensor_value({2, 3}));
-  const auto* other = f.b.peek(f.tensor_value({3, 2}));
-  EXPECT_EQ(first->dims.data(), second->dims.data());
-  EXPECT_EQ(std::vector(first->dims.begin(), first->dims.end()), (std::vector<int64_t>{2, 3}));
-  EXPECT_EQ(std::vector(other->dims.begin(), other->dims.end()), (std::vector<int64_t>{3, 2}));
-}
-
 TEST(Builder, SizesThatFollowFromSymbolsAreTheirOwn) {
   Fixture f;
   const auto n = f.b.expr_symbol(f.b.symbol("n", 1, 100, 2));

@@ -1,0 +1,177 @@
+// Values of operators: handlers are called in order of priority, for two operators of a signature
+// at most where they depend on nothing else.
+#include <cmath>
+#include <cstring>
+
+#include "core/analysis/engine.hpp"
+#include "core/plugin_host/handles.hpp"
+#include "core/plugin_host/signature_escape.hpp"
+#include "core/process/activity.hpp"
+
+namespace tmeter::core {
+namespace {
+
+/// Thousands of values below it do not overflow; a single operator above it is implausible.
+constexpr double kPlausibleMax = 1e15;
+/// A handler's value is shared after two calls agree: one that counts, or depends on what it saw
+/// before, would give other operators wrong values.
+constexpr uint8_t kCallsBeforeSharing = 2;
+
+std::string node_text(const Node& n) {
+  std::string text = "node " + std::to_string(n.index) + " (" + n.full_name();
+  if (!n.call->module->path.empty()) text += " in " + std::string(n.call->module->path);
+  if (!n.location.empty()) text += ", " + std::string(n.location);
+  return text + ")";
+}
+
+/// To be called in a catch block: adds the node unless the message has one already.
+[[noreturn]] void rethrow_at(const Node& node) {
+  try {
+    throw;
+  } catch (const PluginError& e) {
+    const auto reason = e.reason();
+    if (reason.find(" on node ") != reason.npos || reason.find(" on module ") != reason.npos) throw;
+    throw e.placed(" on " + node_text(node));
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    throw Error(e.kind(), text.starts_with("node ") ? text : node_text(node) + ": " + text);
+  }
+}
+
+}  // namespace
+
+void Engine::evaluate_all(size_t column) {
+  answer_calls(column);
+  for (size_t i = 0; i < graph_.nodes().size(); ++i) evaluate(column, i);
+}
+
+tmeter_number Engine::evaluate(size_t column, size_t node) {
+  auto& state = states_[column];
+  auto& cells = results_.columns[column].cells[TMETER_AXIS_NODE];
+  auto& stage = state.nodes[node];
+  if (stage == Stage::kDone || results_.columns[column].failed) return cells[node];
+  if (state.modules != Stage::kDone && !reads_own_inside(column, node)) answer_calls(column);
+  if (stage == Stage::kDone) return cells[node];  // inside an answered call
+  const auto* shared = shared_value(column, node);
+  if (!shared || shared->calls < kCallsBeforeSharing) return compute(column, graph_.nodes()[node]);
+  stage = Stage::kDone;
+  cells.set(node, shared->value);
+  return shared->value;
+}
+
+tmeter_number Engine::compute(size_t column, const Node& node) {
+  const AtNode at(static_cast<int64_t>(node.index), node.op, node.call->module->path);
+  try {
+    auto& c = results_.columns[column];
+    Computing computing(*this, states_[column].nodes[node.index], {&c});
+    const SignatureEscape::Watch watch;
+    const auto answer = call_handlers(column, node);
+    if (answer.by_signature && !watch.escaped()) share(column, node, answer);
+    c.cells[TMETER_AXIS_NODE].set(node.index, answer.value);
+    computing.done();
+    return answer.value;
+  } catch (const Error& e) {
+    try {
+      blame_implausible_value(&node, e);
+      throw;
+    } catch (...) {
+      rethrow_at(node);
+    }
+  }
+}
+
+Engine::Answer Engine::call_handlers(size_t column, const Node& node) {
+  auto& c = results_.columns[column];
+  auto& state = states_[column];
+  Answer answer{number_of_kind(TMETER_NUMBER_UNKNOWN)};
+  for (const auto& candidate : handlers_.for_node(*state.handlers, c.id, node)) {
+    const auto* h = candidate.handler;
+    const bool zero = h->flags & TMETER_HANDLER_ZERO_BY_RULE;
+    if (!zero && !(h->flags & TMETER_HANDLER_BY_SIGNATURE)) answer.by_signature = false;
+    const auto value =
+        zero ? number_of_kind(TMETER_NUMBER_ZERO_BY_RULE)
+             : call_handler(*candidate.plugin, {&c, &node}, state.doing,
+                            [&](tmeter_call* x) { return h->eval(x, to_handle(&node), h->user); });
+    if (!value) continue;
+    note_override(c, *candidate.plugin, candidate.overridden, node.op);
+    answer.value = *value;
+    answer.by = candidate.plugin;
+    break;
+  }
+  return answer;
+}
+
+/// Null if no operator of this signature has a value that holds for all.
+const Engine::SharedValue* Engine::shared_value(size_t column, size_t node) const {
+  const auto& shared = states_[column].shared;
+  const auto signature = signatures_[node];
+  const bool is_there = signature < shared.size() && shared[signature].calls > 0;
+  return is_there ? &shared[signature] : nullptr;
+}
+
+void Engine::share(size_t column, const Node& node, const Answer& answer) {
+  const auto signature = signatures_[node.index];
+  if (signature == kNoSignature) return;
+  auto& shared = states_[column].shared;
+  if (shared.size() <= signature) shared.resize(signature + 1);
+  auto& known = shared[signature];
+  if (known.calls++ == 0) {
+    known.value = answer.value;
+  } else if (std::memcmp(&known.value, &answer.value, sizeof answer.value) != 0) {
+    throw PluginError(
+        answer.by ? answer.by->manifest.id : results_.columns[column].plugin, states_[column].doing,
+        "it gives another figure than to an operator that is the same in all that its "
+        "signature shows, although it promises to depend on nothing else "
+        "(TMETER_HANDLER_BY_SIGNATURE)");
+  }
+}
+
+void Engine::note_largest(const Column& c, const Plugin& by, const tmeter_number& value) {
+  auto& state = states_[index_of(c)];
+  const double magnitude = std::abs(real(value));
+  if (magnitude <= state.largest) return;
+  state.largest = magnitude;
+  state.largest_by = &by;
+}
+
+/// A metric or analysis of tmeter's that reads others fails on an implausible value: blames the
+/// plugin whose handler gave that. `node`: the place of the failure; null: it reads many rows.
+void Engine::blame_implausible_value(const Node* node, const Error& error) const {
+  const auto* failed = dynamic_cast<const PluginError*>(&error);
+  if (failed ? !is_own_plugin(failed->plugin()) : error.kind() != ErrorKind::kModel) return;
+  const std::string reason =
+      failed ? "plugin " + failed->plugin() + " " + failed->reason() : error.what();
+  for (size_t i = 0; i < states_.size(); ++i) {
+    const auto& c = results_.columns[i];
+    const auto* by = states_[i].largest_by;
+    if (!is_node_metric(c) || !by || is_own_plugin(by->manifest.id)) continue;
+    const auto& cells = c.cells[TMETER_AXIS_NODE];
+    if (node && node->index >= cells.size()) continue;
+    const double given = node ? std::abs(real(cells[node->index])) : states_[i].largest;
+    if (given < kPlausibleMax) continue;
+    throw PluginError(by->manifest.id, "on metric '" + c.id + "'",
+                      "its figure is too large to reckon with: " + reason);
+  }
+}
+
+void Engine::note_override(const Column& c, const Plugin& by, const Plugin* of,
+                           std::string_view op) {
+  if (of) overrides_[{by.manifest.id, c.id, of->manifest.id}].insert(op);
+}
+
+/// Users expect a metric's values from the plugin that declares it.
+void Engine::log_overrides() {
+  constexpr size_t kMaxListed = 5;
+  for (const auto& [who, things] : overrides_) {
+    const auto& [by, metric, of] = who;
+    std::string list;
+    size_t listed = 0;
+    for (const auto& thing : things)
+      if (listed++ < kMaxListed) list.append(list.empty() ? "" : ", ").append(thing);
+    if (listed > kMaxListed) list += " and " + std::to_string(listed - kMaxListed) + " more";
+    context_.log->add(TMETER_LOG_WARNING, "tmeter",
+                      "plugin " + by + " gives '" + metric + "' of " + list + " in place of " + of);
+  }
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,75 @@
+#include "core/analysis/size_notes.hpp"
+
+#include <algorithm>
+
+#include "core/base/text.hpp"
+
+namespace tmeter::core {
+namespace {
+
+constexpr std::string_view kReplaced = "literals.replaced", kKept = "literals.kept";
+
+std::vector<const Symbol*> assumed_symbols(const Graph& graph) {
+  std::vector<const Symbol*> out;
+  const auto names = split(std::string(graph.property("assumed.symbols")), " ");
+  for (const auto& s : graph.symbols())
+    if (!s.given && std::find(names.begin(), names.end(), s.name) != names.end()) out.push_back(&s);
+  return out;
+}
+
+void mark(Cells& cells) {
+  for (size_t i = 0; i < cells.size(); ++i) {
+    auto figure = cells[i];
+    if (!is_number(figure)) continue;
+    figure.flags = (figure.flags & ~uint32_t{TMETER_NUMBER_PARTIAL}) | TMETER_NUMBER_ASSUMED;
+    cells.set(i, figure);
+  }
+}
+
+}  // namespace
+
+std::string recomputed_shapes_note(const Graph& graph) {
+  const auto sizes = graph.property("sizes");
+  if (sizes.empty()) return {};
+  std::string note = "sizes " + std::string(sizes);
+  const auto replaced = graph.property(kReplaced), kept = graph.property(kKept);
+  if (!replaced.empty() && !kept.empty()) {
+    note.append("; of the numbers in the program ").append(replaced);
+    note.append(" were worked out again, ").append(kept).append(" kept");
+  }
+  return note;
+}
+
+void note_recomputed_shapes(const Graph& graph, Results& results) {
+  const auto note = recomputed_shapes_note(graph);
+  if (note.empty()) return;
+  for (auto& c : results.columns) {
+    if (c.axis == TMETER_AXIS_TENSOR || c.provenance == TMETER_PROVENANCE_UNAVAILABLE) continue;
+    c.provenance_text += (c.provenance_text.empty() ? "" : "; ") + note;
+  }
+}
+
+std::string assumed_sizes_note(const Graph& graph) {
+  constexpr size_t kNamed = 5;
+  const auto symbols = assumed_symbols(graph);
+  if (symbols.empty()) return {};
+  std::string names;
+  for (size_t i = 0; i < std::min(kNamed, symbols.size()); ++i)
+    names += (i ? ", " : "") + printable(std::string(symbols[i]->name)) + "=" +
+             std::to_string(symbols[i]->value);
+  if (symbols.size() > kNamed) names += " and " + std::to_string(symbols.size() - kNamed) + " more";
+  return "sizes that depend on data have no recorded value; assumed " + names +
+         " (the largest the file allows; where it sets no bound the smallest, but 2 at least); set "
+         "others with --bind NAME=VALUE";
+}
+
+void mark_assumed(const Graph& graph, Results& results) {
+  if (graph.property("assumed").empty() && assumed_symbols(graph).empty()) return;
+  for (auto& c : results.columns) {
+    if (c.axis == TMETER_AXIS_TENSOR) continue;
+    mark(c.cells[TMETER_AXIS_MODULE]);
+    mark(c.cells[TMETER_AXIS_MODEL]);
+  }
+}
+
+}  // namespace tmeter::core

@@ -1,0 +1,35 @@
+// Notes that a handler looked at more of the graph than the signature of its operator: who made
+// the arguments, where the operator stands, what is stored where. Its value is not shared then
+// (core/analysis/signatures.hpp), whatever the handler promises.
+//
+// A global, because the graph's functions know no call. One engine works at a time.
+#pragma once
+#include <atomic>
+
+namespace tmeter::core {
+
+class SignatureEscape {
+ public:
+  /// For the functions that show such things, on any thread.
+  static void note() { noted_.store(true, std::memory_order_relaxed); }
+
+  /// Watches one evaluation. An escape inside a nested one counts for the outer one, too.
+  class Watch {
+   public:
+    Watch() : before_(noted_.exchange(false, std::memory_order_relaxed)) {}
+    ~Watch() {
+      if (before_) note();
+    }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+    bool escaped() const { return noted_.load(std::memory_order_relaxed); }
+
+   private:
+    bool before_;
+  };
+
+ private:
+  static inline std::atomic<bool> noted_{false};
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,75 @@
+// Parsed pieces of a report: typed access; errors name the place and the expected type.
+#pragma once
+#include <simdjson.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tmeter::core::report_reader {
+
+[[noreturn]] void refuse(const std::string& what);
+
+class Members;
+
+/// A value and what it is called in messages.
+class Item {
+ public:
+  Item(simdjson::dom::element value, std::string_view name) : value_(value), name_(name) {}
+  bool is_null() const { return value_.is_null(); }
+  bool is(simdjson::dom::element_type type) const { return value_.type() == type; }
+  simdjson::dom::element_type type() const { return value_.type(); }
+  std::string_view name() const { return name_; }
+  simdjson::dom::element raw() const { return value_; }
+
+  // Each throws Error(kModel) for a value of another type.
+  std::string_view text() const;
+  int64_t integer() const;
+  uint64_t natural() const;
+  /// An index below `count`.
+  size_t index(size_t count) const;
+  double real() const;
+  bool boolean() const;
+  simdjson::dom::array list() const;
+  Members members() const;
+
+ private:
+  template <class T>
+  T as(const char* expected) const;
+  simdjson::dom::element value_;
+  std::string_view name_;
+};
+
+/// An object in which no key is there twice.
+class Members {
+ public:
+  /// Throws Error(kModel) for a key that is there twice: readers disagree about which one counts.
+  explicit Members(simdjson::dom::object object);
+
+  /// Throws Error(kModel) when it is not there.
+  Item at(std::string_view key) const;
+  /// Nothing when it is not there.
+  std::optional<Item> get(std::string_view key) const;
+  /// Absent and null are the same.
+  std::optional<Item> find(std::string_view key) const;
+  /// Empty when absent or null.
+  std::string_view text(std::string_view key) const;
+  simdjson::dom::object object() const { return object_; }
+
+ private:
+  simdjson::dom::object object_;
+};
+
+/// Parses pieces of one text; what it returns holds until the next call.
+class Parser {
+ public:
+  explicit Parser(std::string_view whole) : end_(whole.data() + whole.size()) {}
+  /// Throws Error(kModel) for invalid JSON, std::bad_alloc without memory.
+  Item parse(std::string_view piece, std::string_view name);
+
+ private:
+  const char* end_;
+  simdjson::dom::parser parser_;
+};
+
+}  // namespace tmeter::core::report_reader
