@@ -155,7 +155,7 @@ std::optional<Results> try_run(const CheckedPlugin& checked, const Graph& graph,
 }
 
 void try_writer(const CheckedPlugin& checked, const Report& report, const std::string& name) {
-  CountedReport counted(checked.outlet);
+  CountedReport counted(checked.sink);
   auto& lines = checked.lines;
   try {
     write_reports(checked.registry, report, {{name, "sample"}}, {}, counted);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "apps/tmeter/check_lines.hpp"
-#include "core/base/outlet.hpp"
+#include "core/base/host_sink.hpp"
 #include "core/config/hardware.hpp"
 #include "core/execution/model_runs.hpp"
 #include "core/plugin_host/registry.hpp"
@@ -14,9 +14,9 @@
 namespace tmeter::app {
 
 /// Takes what a writer writes and counts it.
-class CountedReport final : public core::Outlet {
+class CountedReport final : public core::HostSink {
  public:
-  explicit CountedReport(core::Outlet& messages) : messages_(messages) {}
+  explicit CountedReport(core::HostSink& messages) : messages_(messages) {}
   void message(std::string_view line) override { messages_.message(line); }
   void progress(uint64_t, uint64_t, std::string_view) override {}
   void progress_ended() override {}
@@ -27,7 +27,7 @@ class CountedReport final : public core::Outlet {
   size_t bytes() const { return bytes_; }
 
  private:
-  core::Outlet& messages_;
+  core::HostSink& messages_;
   size_t bytes_ = 0;
 };
 
@@ -37,7 +37,7 @@ struct CheckedPlugin {
   core::Plugin& plugin;
   core::CallLog& log;
   const core::HardwareSource& hardware;
-  core::Outlet& outlet;
+  core::HostSink& sink;
   CheckLines& lines;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
+#include <filesystem>
 #include <sstream>
 
 #include "apps/tmeter/input_spec.hpp"
@@ -229,6 +230,19 @@ void require_run(const po::variables_map& map) {
   }
 }
 
+/// A pipe would be waited for, and a device never ends. Whoever reads the file says that it is missing.
+void require_regular_if_there(const std::string& path) {
+  std::error_code missing;
+  const auto type = std::filesystem::status(path, missing).type();
+  if (missing || type == std::filesystem::file_type::regular ||
+      type == std::filesystem::file_type::not_found)
+    return;
+  const bool is_folder = type == std::filesystem::file_type::directory;
+  throw Error(ErrorKind::kUsage, "--input-file " + core::printable(path) +
+                                     (is_folder ? " is a folder; a file is expected"
+                                                : " is not a regular file; write its content into one"));
+}
+
 /// "x=input.npy", "input.npy"; a path may have '=' behind a '/'.
 std::pair<std::string, std::string> parse_input_file(const std::string& text) {
   const auto equals = text.find('=');
@@ -237,6 +251,7 @@ std::pair<std::string, std::string> parse_input_file(const std::string& text) {
   if (path.empty() || (named && equals == 0))
     throw Error(ErrorKind::kUsage,
                 "--input-file " + text + ": [NAME=]FILE is expected, as in x=image.npy");
+  require_regular_if_there(path);
   return {named ? text.substr(0, equals) : std::string(), path};
 }
 

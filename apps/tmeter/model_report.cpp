@@ -121,7 +121,7 @@ void add_run_facts(Report& report, Session& session, const std::vector<Plugin*>&
 
 /// The line that a plugin's progress may have left on the terminal.
 void end_progress(const CallLog& log) {
-  if (log.outlet()) log.outlet()->progress_ended();
+  if (log.sink()) log.sink()->progress_ended();
 }
 
 }  // namespace

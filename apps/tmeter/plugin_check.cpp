@@ -21,7 +21,7 @@
 #include "core/plugin_host/model_loading.hpp"
 #include "core/plugin_host/sanitized.hpp"
 #include "core/process/activity.hpp"
-#include "core/process/surroundings.hpp"
+#include "core/process/process_state_snapshot.hpp"
 #include "core/report/report.hpp"
 #include "core/report/writing.hpp"
 
@@ -97,10 +97,10 @@ class Check {
   }
 
   void start() {
-    const InsidePlugin inside(library_, kOpened, Opening::kWanted);
+    const InsidePlugin inside(library_, kOpened, OpenedFor::kWanted);
     const auto begin = Clock::now();
     started_ = start_plugin({plugin_->library, plugin_->file.get(), plugin_->known}, &log_);
-    const auto offers = read_offers(*started_);
+    const auto offers = read_capabilities(*started_);
     const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
     const auto said = describe(*started_, offers);
     lines_.say(said.id + " " + said.version + "  " + library_);
@@ -118,7 +118,7 @@ class Check {
     if (!add_rights(rights, plugin_->manifest.rights))
       lines_.bad("it declares rights that are not known: " + plugin_->manifest.rights);
     worker_.enter_sandbox(rights);
-    before_ = Surroundings::now();  // what the host does to its process is done
+    before_ = ProcessStateSnapshot::now();  // what the host does to its process is done
   }
 
   void compare_manifest(const Manifest& said) {
@@ -203,8 +203,8 @@ class Check {
   std::map<std::string, SampleFile> damaged_;  // by what they begin with
   std::vector<OperatorCall> calls_;
   HardwareSource hardware_{kDefaultHardware, {data_folder() + "/hardware"}};
-  Surroundings before_;
-  std::shared_ptr<const StartedPlugin> started_;
+  ProcessStateSnapshot before_;
+  std::shared_ptr<const PluginInstance> started_;
   std::unique_ptr<Registry> registry_;
   Plugin* plugin_ = nullptr;
   CheckLines lines_;

@@ -11,7 +11,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/config/linked_libraries.hpp"
-#include "core/plugin_host/asked_apart.hpp"
+#include "core/plugin_host/describe_in_subprocess.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/plugin_host/sanitized.hpp"
@@ -54,9 +54,9 @@ void list_plugins(const Settings& settings, Worker& worker, std::ostream& out) {
 /// it: what a plugin says of itself is all that it can say.
 void make_manifest(const std::string& library, std::ostream& out) {
   require_sanitizer(library);
-  const OpenedLibrary file(library);
+  const PinnedLibrary file(library);
   const auto by_descriptor = file.path_by_descriptor();
-  auto manifest = asked_apart(library, &file, Opening::kWanted);
+  auto manifest = describe_in_subprocess(library, &file, OpenedFor::kWanted);
   manifest.made_from = identity_of(by_descriptor);
   for (auto& folder : linked_folders(file.descriptor(), file.folder())) {
     if (folder != file.folder()) manifest.library_folders.push_back(std::move(folder));

@@ -51,7 +51,7 @@ void print_manifest(const Manifest& m, std::ostream& out) {
   out << "built for: plugin ABI 1." << m.abi_minor << "\n";
 }
 
-void print_tables(const Offers& offers, const std::string& name, std::ostream& out) {
+void print_tables(const PluginCapabilities& offers, const std::string& name, std::ostream& out) {
   if (!offers.metrics.empty()) out << "metrics:\n";
   for (const auto& m : offers.metrics) {
     out << "  " << view(m.id) << "  [" << view(m.unit) << "] of " << word(kAxes, m.axis) << ", "

@@ -34,7 +34,7 @@ void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::st
 }
 
 void Session::look_again() {
-  before_ = Surroundings::now();
+  before_ = ProcessStateSnapshot::now();
 }
 
 void Session::require_unchanged_at_failure() const {

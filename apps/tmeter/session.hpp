@@ -12,7 +12,7 @@
 #include "core/execution/model_runs.hpp"
 #include "core/plugin_host/registry.hpp"
 #include "core/process/supervisor.hpp"
-#include "core/process/surroundings.hpp"
+#include "core/process/process_state_snapshot.hpp"
 #include "core/report/writing.hpp"
 
 namespace tmeter::app {
@@ -73,7 +73,7 @@ class Session {
   core::Screen screen_;
   core::CallLog log_;
   /// Set by look_again(). Before that, no plugin has been opened in this process.
-  std::optional<core::Surroundings> before_;
+  std::optional<core::ProcessStateSnapshot> before_;
   core::Registry registry_;
   size_t warned_at_start_;
   std::vector<core::Assertion> assertions_;

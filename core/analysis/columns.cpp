@@ -7,6 +7,7 @@
 
 #include "core/analysis/emission_rules.hpp"
 #include "core/base/error.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/plugin_host/abi_text.hpp"
 
 namespace tmeter::core {
@@ -43,7 +44,7 @@ void make_unavailable(Column& c, const std::string& why, const Graph& graph) {
   }
 }
 
-using ById = std::unordered_map<std::string_view, const Column*>;
+using ById = std::unordered_map<std::string_view, const Column*, TextHash>;
 
 void require_sound(const Column& added, const ById& others) {
   if (const auto other = others.find(added.id); other != others.end()) {

@@ -18,6 +18,7 @@
 #include "core/analysis/results.hpp"
 #include "core/analysis/signatures.hpp"
 #include "core/analysis/tensor_stream.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/execution/model_runs.hpp"
 
 namespace tmeter::core {
@@ -213,7 +214,7 @@ class Engine final : private ResultsAccess {
   HandlerTable handlers_;
   std::vector<uint32_t> signatures_;  // by node
   Results results_;
-  std::unordered_map<std::string_view, size_t> by_id_;  // columns
+  std::unordered_map<std::string_view, size_t, TextHash> by_id_;  // columns
   std::vector<ColumnState> states_;                     // by column
   std::vector<Analysis> analyses_;
   std::vector<TensorUse> tensor_uses_;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/text_hash.hpp"
 #include "core/ir/graph.hpp"
 #include "core/plugin_host/registry.hpp"
 
@@ -59,7 +60,7 @@ class HandlerTable {
 
  private:
   // Names are the plugins', which outlive the table.
-  using OpsByName = std::pmr::unordered_map<std::string_view, std::pmr::vector<OpCandidate>>;
+  using OpsByName = std::pmr::unordered_map<std::string_view, std::pmr::vector<OpCandidate>, TextHash>;
   template <class Candidate>
   using ByName = std::pmr::map<std::string_view, std::pmr::vector<Candidate>>;  // in their order
 
@@ -69,7 +70,7 @@ class HandlerTable {
   };
 
   std::pmr::monotonic_buffer_resource memory_;  // of a thousand small lists
-  std::pmr::unordered_map<std::string_view, GivenClass> classes_{&memory_};  // by operator
+  std::pmr::unordered_map<std::string_view, GivenClass, TextHash> classes_{&memory_};  // by operator
   std::pmr::map<std::string_view, OpsByName> ops_{&memory_};                 // metric → operator
   std::pmr::map<std::string_view, ByName<ModuleCandidate>> modules_{&memory_};
   std::map<std::string, OfMetric> cache_;

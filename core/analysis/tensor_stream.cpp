@@ -130,7 +130,7 @@ void TensorStream::run(unsigned threads, const Emit& emit) {
   auto pool = start_threads(count);
   watch(emit);
   for (auto& t : pool) t.join();
-  if (log_.outlet()) log_.outlet()->progress_ended();
+  if (log_.sink()) log_.sink()->progress_ended();
   if (Interrupt::requested())
     throw Error(ErrorKind::kInterrupted,
                 "interrupted while the weights were read; nothing written");
@@ -162,7 +162,7 @@ void TensorStream::watch(const Emit& emit) {
     changed_.wait_for(lock, std::chrono::milliseconds(100),
                       [&] { return running_ == 0 || (ready() && !stop_); });
     emit_finished(emit, lock);
-    if (log_.outlet()) log_.outlet()->progress(streamed_, total_, "B");
+    if (log_.sink()) log_.sink()->progress(streamed_, total_, "B");
     if (Interrupt::requested()) {
       stop_ = true;
       changed_.notify_all();

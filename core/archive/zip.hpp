@@ -12,6 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/text_hash.hpp"
+
 namespace tmeter::core {
 
 struct ZipEntry {
@@ -43,7 +45,7 @@ class ZipArchive {
 
   std::string_view file_;
   std::vector<ZipEntry> entries_;
-  std::unordered_map<std::string_view, size_t> by_name_;
+  std::unordered_map<std::string_view, size_t, TextHash> by_name_;
   mutable std::mutex mutex_;
   mutable uint64_t inflated_ = 0;  // bytes
   mutable std::unordered_map<size_t, std::unique_ptr<std::string>> copies_;

@@ -1,4 +1,5 @@
 #include "core/comparison/matching.hpp"
+#include "core/base/text_hash.hpp"
 
 #include <deque>
 #include <unordered_map>
@@ -14,7 +15,7 @@ class Names {
   }
 
  private:
-  std::unordered_map<std::string, size_t> known_;
+  std::unordered_map<std::string, size_t, TextHash> known_;
 };
 
 /// A number for each module: equal for modules of equal structure.
@@ -90,7 +91,7 @@ class Matcher {
   }
 
   void match_by_name(const Module& a, const Module& b) {
-    std::unordered_map<std::string_view, const Module*> names;
+    std::unordered_map<std::string_view, const Module*, TextHash> names;
     for (const auto* child : b.children)
       if (matches_.of_after[child->index] == kNoModule) names.try_emplace(child->name, child);
     for (const auto* child : a.children) {
@@ -157,7 +158,7 @@ class Matcher {
       const auto gone = left(before(p).children, matches_.of_before);
       const auto* there = gone.empty() ? nullptr : home_of(before(p).children);
       if (!there) continue;
-      std::unordered_map<std::string_view, size_t> names;
+      std::unordered_map<std::string_view, size_t, TextHash> names;
       for (const auto* child : left(there->children, matches_.of_after))
         names.try_emplace(child->name, child->index);
       for (const auto* m : gone) {

@@ -4,7 +4,7 @@
 
 namespace tmeter::core {
 
-/// Hexadecimal; empty when the file is no ELF library of this machine's kind, has none, or cannot
+/// Hexadecimal; empty when the file is not an ELF library for this machine, has no build ID, or cannot
 /// be read. Reads a few hundred bytes, however large the file is.
 std::string build_id_of(const std::string& library);
 

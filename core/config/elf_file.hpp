@@ -18,7 +18,7 @@ inline bool read_at(int file, uint64_t offset, void* out, size_t size) {
   return pread(file, out, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
 }
 
-/// Nothing when it is no library of this machine's kind.
+/// Empty when the file is not a library for this machine.
 inline std::vector<ElfSegment> elf_segments(int file) {
   constexpr size_t kMost = 64;
   constexpr unsigned char kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;

@@ -30,7 +30,7 @@ HardwareProfile parse_hardware(const std::string& text, const std::string& path)
 /// Names of the profiles in these folders, in order.
 std::vector<std::string> known_hardware(const std::vector<std::string>& folders);
 
-/// The profile of this run, read when somebody first asks for it.
+/// The profile of this run, read on first use.
 class HardwareSource {
  public:
   HardwareSource(std::string name_or_file, std::vector<std::string> folders)

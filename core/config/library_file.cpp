@@ -16,7 +16,7 @@ FileStamp stamp_of(const struct stat& info) {
           int64_t{info.st_mtim.tv_sec} * kNanoseconds + info.st_mtim.tv_nsec};
 }
 
-/// Whoever owns tmeter can change what it does anyhow.
+/// The owner of the tmeter binary is trusted: that user can replace tmeter itself.
 uid_t owner_of_tmeter() {
   static const uid_t owner = [] {
     struct stat info {};

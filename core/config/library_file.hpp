@@ -7,7 +7,7 @@ struct stat;
 
 namespace tmeter::core {
 
-/// What tells at a glance that a file has changed; zeros when there is none, or no regular one.
+/// Size and time of the last change, a cheap test for changes; zeros unless there is a regular file.
 struct FileStamp {
   uint64_t size = 0;  // bytes
   int64_t mtime = 0;  // ns since 1970
@@ -27,12 +27,12 @@ struct LibraryIdentity {
 
 LibraryIdentity identity_of(const std::string& library);
 
-/// Whether it is still that file: by size and time of the last change, or, where only the time
-/// differs as after copying or `pip install`, by the build ID; by the hash where there is none.
+/// Whether it is still that file. Compares size and time of the last change. Where only the time differs,
+/// as after copying or `pip install`, compares the build ID, or the hash of a file without one.
 bool is_still(const LibraryIdentity& identity, const std::string& library);
 
-/// Who besides this user, root and the owner of tmeter may change a file or folder, in words: "anybody
-/// on this machine can change it; …". Empty: nobody.
+/// States who besides this user, root and the owner of tmeter may change a file or folder: "anybody on
+/// this machine can change it; …". Empty: only these may.
 std::string who_else_may_write(const std::string& path);
 std::string who_else_may_write(const struct stat& info);
 

@@ -44,7 +44,7 @@ std::optional<uint64_t> offset_of(const std::vector<ElfSegment>& segments, uint6
   return std::nullopt;
 }
 
-/// Nothing when the file is no library.
+/// Empty when the file is not a library.
 std::optional<Links> links_of(int file) {
   const auto segments = elf_segments(file);
   const auto place = std::find_if(segments.begin(), segments.end(),

@@ -8,12 +8,12 @@ namespace tmeter::core {
 
 struct LinkedLibrary {
   std::string path;
-  bool beside = false;  ///< found by way of $ORIGIN, the folder of the library that needs it
+  bool beside = false;  ///< found through $ORIGIN, the folder of the library that needs it
   bool direct = false;  ///< needed by the library itself, not by one that it needs
 };
 
-/// Those of the open `file` that are not the system's, and those that they need in turn; nothing
-/// for what is no library. `folder` is its own ("$ORIGIN"). Reads headers alone.
+/// The libraries that the open `file` needs, directly or indirectly, without the system's; empty when the
+/// file is not a library. `folder` is the file's own ("$ORIGIN"). Reads headers alone.
 std::vector<LinkedLibrary> linked_libraries(int file, const std::string& folder);
 
 /// Their folders, each once: of the name and, where that is a link, of what it leads to.

@@ -57,8 +57,8 @@ struct Manifest {
 /// Whether both say the same of what the plugin is and offers.
 bool same_offer(const Manifest& a, const Manifest& b);
 
-/// Throws Error(kPlugin) with file, line and column, also for what is no regular file (a pipe) or
-/// absurdly long.
+/// Throws Error(kPlugin) with file, line and column, also when the file is not regular (a pipe) or longer
+/// than the limit.
 Manifest read_manifest(const std::string& path);
 std::string write_manifest(const Manifest& manifest);
 

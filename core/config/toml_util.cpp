@@ -13,13 +13,13 @@ namespace {
 /// themselves, without a limit where a key has dots.
 constexpr size_t kMostLevels = 64;
 
-/// Counts the levels without making tables. What TOML allows is followed exactly; of a text that is no
-/// TOML the levels up to the mistake, where toml++ stops, too.
+/// Counts the levels without making tables. It follows TOML exactly. In a malformed text it counts the
+/// levels up to the mistake, where toml++ stops, too.
 class Levels {
  public:
   explicit Levels(std::string_view text) : rest_(text) {}
 
-  /// The line of the first value or key that is too deep; 0: there is none.
+  /// The line of the first value or key that is too deep, or 0.
   size_t first_line_too_deep() {
     while (!rest_.empty()) {
       const char c = rest_.front();

@@ -31,17 +31,17 @@ std::string doing(const ObserverUse& use) {
 /// While it lives, what crashes is the model's doing, not a plugin's.
 class RunningModel {
  public:
-  RunningModel(Outlet* outlet, std::string_view engine) : outlet_(outlet) {
-    if (outlet_) outlet_->runs_model(engine);
+  RunningModel(HostSink* sink, std::string_view engine) : sink_(sink) {
+    if (sink_) sink_->runs_model(engine);
   }
   ~RunningModel() {
-    if (outlet_) outlet_->runs_model({});
+    if (sink_) sink_->runs_model({});
   }
   RunningModel(const RunningModel&) = delete;
   RunningModel& operator=(const RunningModel&) = delete;
 
  private:
-  Outlet* outlet_;
+  HostSink* sink_;
 };
 
 /// In between, while an observer is at work, it is not.
@@ -250,7 +250,7 @@ void ModelRuns::run_rounds() {
       if (round > 0 && seconds_since(start) > options_.seconds) break;
     }
     set_fact("rounds", std::to_string(++round));
-    if (log_.outlet()) log_.outlet()->progress(static_cast<uint64_t>(round), 0, "rounds");
+    if (log_.sink()) log_.sink()->progress(static_cast<uint64_t>(round), 0, "rounds");
   } while (!all_have_enough() && seconds_since(start) < options_.seconds);
 }
 
@@ -283,7 +283,7 @@ void ModelRuns::run_all(const Graph& graph) {
       if (w.interval) samples.push_back(sample_task(w));
     }
     Sampler sampler(std::move(samples));
-    const RunningModel running(log_.outlet(), executor_->name());
+    const RunningModel running(log_.sink(), executor_->name());
     warm_up();
     run_rounds();
     sampler.finish();

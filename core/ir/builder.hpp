@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/base/text_hash.hpp"
 #include "core/ir/graph.hpp"
 
 namespace tmeter::core {
@@ -109,8 +110,8 @@ class GraphBuilder {
   std::unique_ptr<Graph> graph_;
   size_t name_bytes_ = 0;  // of module paths and tensor names
   size_t attributes_ = 0;  // of all modules
-  std::unordered_map<std::string, const Tensor*> tied_;
-  std::unordered_set<std::string_view> tensor_names_, module_paths_;  // texts of the graph
+  std::unordered_map<std::string, const Tensor*, TextHash> tied_;
+  std::unordered_set<std::string_view, TextHash> tensor_names_, module_paths_;  // texts of the graph
 };
 
 }  // namespace tmeter::core

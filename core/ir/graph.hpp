@@ -16,6 +16,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/base/text_hash.hpp"
 #include "core/ir/arena.hpp"
 #include "core/ir/call_index.hpp"
 #include "core/ir/expressions.hpp"
@@ -170,7 +171,7 @@ class Graph {
   }
 
   Arena arena_;
-  std::pmr::unordered_set<std::string_view> strings_{&arena_};
+  std::pmr::unordered_set<std::string_view, TextHash> strings_{&arena_};
   std::map<std::string, std::string, std::less<>> properties_;
   std::pmr::deque<Value> values_{&arena_};
   std::pmr::deque<Node> nodes_{&arena_};

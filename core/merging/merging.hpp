@@ -1,5 +1,6 @@
 // Merges saved reports: of the shards of one checkpoint, or into an index of many models.
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ class ModelIndex {
   std::vector<Column> columns_;
   std::vector<Row> rows_;
   std::vector<std::pair<std::string, std::string>> plugins_;
+  std::set<std::pair<std::string, std::string>> known_plugins_;  // of plugins_
   std::vector<std::string> warnings_;
 };
 

@@ -105,7 +105,7 @@ void ModelIndex::add(const Part& part) {
     row.totals[i] = total;
   }
   for (const auto& p : report.plugins)
-    if (std::find(plugins_.begin(), plugins_.end(), p) == plugins_.end()) plugins_.push_back(p);
+    if (known_plugins_.insert(p).second) plugins_.push_back(p);
 }
 
 SavedReport ModelIndex::finish() {

@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/base/natural_order.hpp"
 #include "core/base/text.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/ir/builder.hpp"
 
 namespace tmeter::core {
@@ -26,7 +27,7 @@ class Tree {
 
  private:
   GraphBuilder& builder_;
-  std::unordered_map<std::string_view, GraphBuilder::Id> made_;  // keys live in the shards' graphs
+  std::unordered_map<std::string_view, GraphBuilder::Id, TextHash> made_;  // keys live in the shards' graphs
 };
 
 const Tensor& at(const std::vector<Part>& parts, const Origin& o) {
@@ -51,7 +52,7 @@ std::vector<Origin> in_order(const std::vector<Part>& parts) {
 }
 
 void require_once(const std::vector<Part>& parts, const std::vector<Origin>& origins) {
-  std::unordered_map<std::string_view, size_t> seen;  // name → part
+  std::unordered_map<std::string_view, size_t, TextHash> seen;  // name → part
   for (const auto& o : origins) {
     const auto& t = at(parts, o);
     const auto [it, added] = seen.emplace(t.name, o.part);
@@ -94,7 +95,7 @@ void set_properties(GraphBuilder& builder, const std::vector<Part>& parts) {
 }
 
 std::vector<std::vector<size_t>> modules_of(const std::vector<Part>& parts, const Graph& whole) {
-  std::unordered_map<std::string_view, size_t> by_path;
+  std::unordered_map<std::string_view, size_t, TextHash> by_path;
   for (const auto* m : whole.modules()) by_path.emplace(m->path, m->index);
   std::vector<std::vector<size_t>> out(parts.size());
   for (size_t p = 0; p < parts.size(); ++p)

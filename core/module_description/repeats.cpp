@@ -7,6 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/base/text_hash.hpp"
+
 namespace tmeter::core {
 namespace {
 
@@ -46,7 +48,7 @@ class Definition {
   std::string bytes_;
 };
 
-struct Hash : std::hash<std::string_view> {
+struct Hash : TextHash {
   using is_transparent = void;
 };
 

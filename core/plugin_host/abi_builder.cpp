@@ -43,7 +43,7 @@ tmeter_status perform(tmeter_builder* b, F f) {
     } catch (const Error& e) {
       b->refused =
           b->of_rule && e.kind() == ErrorKind::kModel ? Error(ErrorKind::kPlugin, e.what()) : e;
-    } catch (const std::exception& e) {  // out of memory: what has been built may lack a part
+    } catch (const std::exception& e) {  // out of memory: the graph may lack a part
       b->refused = Error(ErrorKind::kModel, e.what());
       throw;
     }
@@ -56,7 +56,7 @@ tmeter_status make(tmeter_builder* b, tmeter_id* out, F f) {
   return perform(b, [&](GraphBuilder& g) { *out = f(g); });
 }
 
-/// The room for ids of one call; longer ones are an array that nobody has filled.
+/// The longest array of ids in one call; a longer one cannot hold ids that exist.
 constexpr size_t kMostItems = limits::kValues;
 
 /// What there is too much of is the model's.
@@ -73,8 +73,8 @@ tmeter_status add_expr(tmeter_builder* b, int32_t op, const tmeter_id* operands,
   });
 }
 
-/// Whoever reads the numbers later relies on this: they lie inside their storage, and that inside
-/// its file. Weightless files (no storage) are spared.
+/// Checks that the elements lie inside their storage and the storage inside its file: readers of elements
+/// rely on it. Weightless files (no storage) are exempt.
 void check_place(const TensorSpec& s, const MappedFile& file) {
   if (s.file_offset < 0 || s.storage_bytes == 0) return;
   const auto what = "tensor '" + printable(s.name) + "'";

@@ -61,8 +61,8 @@ tmeter_status hardware_number(tmeter_call* call, tmeter_str key, double* out, tm
   });
 }
 
-/// A text of the profile; empty when there is none. A profile that cannot be read fails in
-/// `number`, which every user of a profile calls.
+/// A text of the profile; empty without a profile. A profile that cannot be read fails in `number`, which
+/// every user of a profile calls.
 template <std::string HardwareProfile::*Member>
 tmeter_str hardware_text(tmeter_call* call) {
   tmeter_str out{};
@@ -82,12 +82,12 @@ void release_what_was_read(tmeter_call& call) {
     call.reading->release(0, call.reading->bytes().size());
 }
 
-/// Of what a loader or an analysis does; whoever called it takes the line away again.
+/// Progress of a loader or an analysis; its caller in the host clears the line.
 void show_progress(tmeter_call* call, uint64_t done, uint64_t total, tmeter_str unit) {
   constexpr size_t kLongestUnit = 24;
   guard_callback(call, [&]() -> tmeter_status {
-    auto* outlet = call->run.log ? call->run.log->outlet() : nullptr;
-    if (outlet) outlet->progress(done, total, printable(view(unit), kLongestUnit));
+    auto* sink = call->run.log ? call->run.log->sink() : nullptr;
+    if (sink) sink->progress(done, total, printable(view(unit), kLongestUnit));
     return TMETER_OK;
   });
 }
@@ -139,14 +139,14 @@ const tmeter_call_api* call_interface() {
 
 namespace {
 
-/// Operators that everybody has are told of by their names: no plugin's schema is theirs.
+/// Operators of PyTorch are known by name: a plugin's schema does not apply to them.
 std::optional<Schema> schema_of(const tmeter_call& call, const Node& node) {
   if (!call.registry || is_common_op(node.op)) return std::nullopt;
   const auto* text = call.registry->schema_of(node.full_name());
   return text ? std::optional<Schema>(*text) : std::nullopt;
 }
 
-/// Throws Error(kPlugin) for an address that is no node of the graph.
+/// Throws Error(kPlugin) when the address is not that of a node of the graph.
 const Node& node_of(const tmeter_call* call, const tmeter_node* handle) {
   const auto* node = from_handle(handle);
   if (call->run.graph && !call->run.graph->has(node))

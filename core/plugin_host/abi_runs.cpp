@@ -23,7 +23,7 @@ tmeter_status with_runs(tmeter_call* call, F&& f) {
   });
 }
 
-/// A text of the runs; empty where there are none.
+/// A text of the runs; empty without runs.
 template <class F>
 tmeter_str text_of(tmeter_call* call, F&& f) {
   tmeter_str text{};

@@ -1,4 +1,4 @@
-// tmeter.host.tensor-data/1: the numbers inside tensors, out of order.
+// tmeter.host.tensor-data/1: elements of tensors, in any order.
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMostCopied = int64_t{64} << 20;  // bytes, as tensor_data.h promises
 
-/// Throws Error(kPlugin) for an address that is no tensor of the graph.
+/// Throws Error(kPlugin) when the address is not that of a tensor of the graph.
 const Tensor& tensor_of(const tmeter_call* call, const tmeter_tensor* handle) {
   const auto* t = from_handle(handle);
   if (call->run.graph && !call->run.graph->has(t))

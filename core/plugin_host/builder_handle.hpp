@@ -10,7 +10,7 @@ struct tmeter_builder {
   tmeter::core::GraphBuilder builder;
   tmeter_call* call = nullptr;
   const tmeter_source* source = nullptr;  // the model file; null when nothing is read from a file
-  bool of_rule = false;                   // what cannot be is a shape rule's fault, not the model's
+  bool of_rule = false;                   // impossible values are a shape rule's fault, not the model's
   std::string refusal{};                  // why a rule refused its arguments
   /// What was refused first. Nothing is built after it: a graph without what was refused would be
   /// another model's.

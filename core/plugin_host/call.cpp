@@ -12,8 +12,8 @@ void CallLog::add(int32_t level, std::string_view plugin, std::string_view said)
   const std::lock_guard lock(mutex_);
   if (level >= TMETER_LOG_WARNING) return warn(plugin, visible(said, said::kTextBytes));
   const bool shown = level == TMETER_LOG_INFO ? verbosity_ >= 1 : verbosity_ >= 2;
-  if (shown && outlet_)
-    outlet_->message(std::string(plugin) + ": " + visible(said, said::kTextBytes));
+  if (shown && sink_)
+    sink_->message(std::string(plugin) + ": " + visible(said, said::kTextBytes));
 }
 
 void CallLog::warn(std::string_view plugin, std::string text) {
@@ -35,7 +35,7 @@ void CallLog::keep_warnings(size_t count) {
 void Watch::require_unchanged(std::string_view doing) const {
   auto change = before_.change_to(Arithmetic::now());
   before_.restore();
-  if (change.empty() && surroundings_) change = surroundings_->change_since(call_.keeps_threads);
+  if (change.empty() && state_) change = state_->change_since(call_.keeps_threads);
   if (!change.empty()) throw PluginError(call_.plugin_id, std::string(doing), change);
 }
 

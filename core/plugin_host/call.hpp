@@ -18,13 +18,14 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/base/outlet.hpp"
+#include "core/base/host_sink.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/config/hardware.hpp"
 #include "core/plugin_host/live_handle.hpp"
 #include "core/plugin_host/options.hpp"
 #include "core/plugin_host/tensor_bytes.hpp"
 #include "core/process/activity.hpp"
-#include "core/process/surroundings.hpp"
+#include "core/process/process_state_snapshot.hpp"
 
 namespace tmeter::core {
 
@@ -58,11 +59,11 @@ class ResultsAccess {
 /// Used from any thread; `warnings` once the work is done.
 class CallLog {
  public:
-  /// Without an outlet nothing is shown.
-  explicit CallLog(int verbosity = 0, Outlet* outlet = nullptr)
-      : verbosity_(verbosity), outlet_(outlet) {}
+  /// Without an sink nothing is shown.
+  explicit CallLog(int verbosity = 0, HostSink* sink = nullptr)
+      : verbosity_(verbosity), sink_(sink) {}
   int verbosity() const { return verbosity_; }
-  Outlet* outlet() const { return outlet_; }
+  HostSink* sink() const { return sink_; }
   void add(int32_t level, std::string_view plugin, std::string_view message);
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// The first `count` of them; the others are forgotten.
@@ -72,11 +73,11 @@ class CallLog {
   void warn(std::string_view plugin, std::string text);
 
   int verbosity_;
-  Outlet* outlet_;
+  HostSink* sink_;
   std::mutex mutex_;
   std::vector<std::string> warnings_;
-  std::unordered_set<std::string> known_;            // of warnings_
-  std::unordered_map<std::string, size_t> said_by_;  // plugin → warnings
+  std::unordered_set<std::string, TextHash> known_;            // of warnings_
+  std::unordered_map<std::string, size_t, TextHash> said_by_;  // plugin → warnings
 };
 
 /// What a run gives to every call.
@@ -84,8 +85,8 @@ struct RunContext {
   CallLog* log = nullptr;
   ResultsAccess* results = nullptr;
   const HardwareSource* hardware = nullptr;
-  const TensorBytes* tensors = nullptr;  // null: numbers inside tensors are not read
-  const Graph* graph = nullptr;          // null: there is none yet
+  const TensorBytes* tensors = nullptr;  // null: elements are not read
+  const Graph* graph = nullptr;          // null: not loaded yet
   RunsAccess* runs = nullptr;            // null: the model is not being run
 };
 
@@ -202,17 +203,17 @@ void give_up(std::string_view plugin, std::string_view doing, F&& f) noexcept {
 class Watch {
  public:
   explicit Watch(const tmeter_call& call) : call_(call), before_(Arithmetic::now()) {
-    if (activity().watchful) surroundings_ = Surroundings::now();
+    if (activity().watchful) state_ = ProcessStateSnapshot::now();
   }
   void end(std::string_view doing) const {
-    if (surroundings_ || Arithmetic::now() != before_) require_unchanged(doing);
+    if (state_ || Arithmetic::now() != before_) require_unchanged(doing);
   }
 
  private:
   void require_unchanged(std::string_view doing) const;
   const tmeter_call& call_;
   Arithmetic before_;
-  std::optional<Surroundings> surroundings_;
+  std::optional<ProcessStateSnapshot> state_;
 };
 
 /// Runs `f` (a call into the plugin) and returns its status: OK or UNSUPPORTED. Scratch memory ends
@@ -240,17 +241,17 @@ tmeter_status invoke(tmeter_call& call, std::string_view doing, F&& f) {
 class RunningFile {
  public:
   RunningFile(const CallLog* log, std::string_view engine)
-      : outlet_(log && !engine.empty() ? log->outlet() : nullptr) {
-    if (outlet_) outlet_->runs_file(engine);
+      : sink_(log && !engine.empty() ? log->sink() : nullptr) {
+    if (sink_) sink_->runs_file(engine);
   }
   ~RunningFile() {
-    if (outlet_) outlet_->runs_file({});
+    if (sink_) sink_->runs_file({});
   }
   RunningFile(const RunningFile&) = delete;
   RunningFile& operator=(const RunningFile&) = delete;
 
  private:
-  Outlet* outlet_;
+  HostSink* sink_;
 };
 
 /// For host callbacks: nothing is thrown across the border; the text lands in the call. What is the

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "core/base/text.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/plugin_host/abi_text.hpp"
 
 namespace tmeter::core {
@@ -25,10 +26,10 @@ class Handled {
 
  private:
   std::vector<std::string>& list_;
-  std::unordered_set<std::string> own_, known_;
+  std::unordered_set<std::string, TextHash> own_, known_;
 };
 
-void describe_handlers(const Offers& offers, Manifest& m) {
+void describe_handlers(const PluginCapabilities& offers, Manifest& m) {
   Handled handled(m);
   for (const auto& h : offers.op_handlers) {
     const auto op = str(h.op);
@@ -43,7 +44,7 @@ void describe_handlers(const Offers& offers, Manifest& m) {
 
 }  // namespace
 
-Manifest describe(const StartedPlugin& plugin, const Offers& offers) {
+Manifest describe(const PluginInstance& plugin, const PluginCapabilities& offers) {
   Manifest m;
   const auto& info = plugin.info();
   m.id = str(info.id);

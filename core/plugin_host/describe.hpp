@@ -1,10 +1,10 @@
 // What an opened plugin says of itself, as a manifest.
 #pragma once
 #include "core/config/manifest.hpp"
-#include "core/plugin_host/offers.hpp"
+#include "core/plugin_host/plugin_capabilities.hpp"
 
 namespace tmeter::core {
 
-Manifest describe(const StartedPlugin& plugin, const Offers& offers);
+Manifest describe(const PluginInstance& plugin, const PluginCapabilities& offers);
 
 }  // namespace tmeter::core

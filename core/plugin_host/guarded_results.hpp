@@ -7,8 +7,8 @@
 
 namespace tmeter::core {
 
-/// Marks lie on both sides of the room, and behind them a page that nobody can write to: what goes
-/// beyond is seen, or ends the process while the rule is the one at work.
+/// Guard words lie on both sides of the array, and a read-only page behind them: a write beyond the array
+/// changes a guard word, or crashes while the rule is at work.
 class GuardedResults {
  public:
   /// The ids are 0. Throws Error(kPlugin) when there is no memory for as many.

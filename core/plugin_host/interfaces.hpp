@@ -11,7 +11,7 @@ namespace tmeter::core {
 /// `table` must live for ever.
 void add_interface(const std::string& id, const void* table);
 
-/// Those of this room: call, graph, builder, source, request, shape rules.
+/// The interfaces of this room: call, graph, builder, source, request, shape rules.
 void add_plugin_host_interfaces();
 
 const tmeter_host_v1* host_table();

@@ -72,7 +72,7 @@ link_map* map_of(void* handle) {
 /// they are needed.
 class LibrariesBeside {
  public:
-  explicit LibrariesBeside(const OpenedLibrary& file)
+  explicit LibrariesBeside(const PinnedLibrary& file)
       : libraries_(linked_libraries(file.descriptor(), file.folder())) {
     for (auto& needed : libraries_) {
       if (!needed.direct || !needed.beside) continue;

@@ -1,11 +1,11 @@
-// Opening a plugin's shared library and finding its entry: the only user of Boost.DLL.
+// OpenedFor a plugin's shared library and finding its entry: the only user of Boost.DLL.
 #pragma once
 #include <tmeter/abi/entry.h>
 
 #include <memory>
 #include <string>
 
-#include "core/config/opened_library.hpp"
+#include "core/config/pinned_library.hpp"
 #include "core/plugin_host/text_store.hpp"
 
 namespace tmeter::core {
@@ -18,10 +18,10 @@ struct PluginLibrary {
   std::shared_ptr<TextStore> texts;  // what `info` refers to
 };
 
-/// A library to be opened, and what is known of it.
+/// A library to be opened.
 struct LibraryToOpen {
-  std::string path;                     ///< under which it is told
-  const OpenedLibrary* file = nullptr;  ///< null: one of tmeter's own folder
+  std::string path;                     ///< for messages
+  const PinnedLibrary* file = nullptr;  ///< null: one of tmeter's own folder
   /// A manifest made from this very file says that it is a plugin, so its table of symbols need
   /// not be read before its constructors run.
   bool known = false;

@@ -56,7 +56,7 @@ void add_folder_of(const std::string& file, std::vector<std::string>& out) {
   }
 }
 
-void add_folders_of(const OpenedLibrary& library, std::vector<std::string>& out) {
+void add_folders_of(const PinnedLibrary& library, std::vector<std::string>& out) {
   add_folder_of(library.path(), out);
   for (auto& folder : linked_folders(library.descriptor(), library.folder())) {
     if (folder != "/") out.push_back(std::move(folder));

@@ -1,9 +1,9 @@
-// What may be read so that a plugin can be opened in the sandbox.
+// The paths that must be readable so that a plugin can be opened in the sandbox.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "core/config/opened_library.hpp"
+#include "core/config/pinned_library.hpp"
 
 namespace tmeter::core {
 
@@ -16,6 +16,6 @@ std::vector<std::string> paths_of_libraries();
 void add_folder_of(const std::string& file, std::vector<std::string>& out);
 
 /// The folders of a plugin and of the libraries it is linked to.
-void add_folders_of(const OpenedLibrary& library, std::vector<std::string>& out);
+void add_folders_of(const PinnedLibrary& library, std::vector<std::string>& out);
 
 }  // namespace tmeter::core

@@ -22,7 +22,7 @@ struct Candidate {
   size_t loader;  // index in the plugin's list
 };
 
-/// Whether a condition holds for any file, any archive or any that is none, or says only what is not there.
+/// Whether a condition holds for any file, any archive or any other file, or only excludes entries.
 bool says_nothing(std::string_view condition) {
   const auto colon = std::min(condition.find(':'), condition.size() - 1);
   const auto kind = condition.substr(0, colon);
@@ -32,8 +32,8 @@ bool says_nothing(std::string_view condition) {
   return kind.starts_with('!') || what.empty();
 }
 
-/// Such a match comes after all others, whatever it scores: it would be asked before the loader that knows
-/// the file.
+/// Such a match comes after all others, whatever its score: otherwise it would win against the loader that
+/// recognises the file.
 bool takes_anything(const std::string& conditions) {
   const auto all = split(conditions, " ");
   return std::all_of(all.begin(), all.end(), [](const auto& c) { return says_nothing(c); });
@@ -90,7 +90,7 @@ std::vector<Candidate> candidates(Registry& registry, const tmeter_source& sourc
   return out;
 }
 
-/// What a file nobody reads looks like, so that the message can say what to do.
+/// Guesses the kind of a file without a loader, so that the message can say what to do.
 struct Look {
   const char* conditions;
   const char* what;
@@ -162,7 +162,7 @@ tmeter_status run_loader(const tmeter_loader& loader, Plugin& plugin,
   });
 }
 
-/// What a loader that says it went well has made. Throws PluginError when that is no model.
+/// The graph of a loader that reports success. Throws PluginError when it is incomplete.
 std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
                                 const std::string& path) {
   try {
@@ -176,7 +176,7 @@ std::unique_ptr<Graph> finished(tmeter_builder& builder, const Plugin& plugin,
   return builder.builder.finish();
 }
 
-/// Whoever reads the report is told that the file was not recognised.
+/// Warns in the report that the file was not recognised.
 void tell_of_anything(const Candidate& c, const tmeter_loader& loader, const RunContext& run) {
   if (!c.takes_anything || !run.log) return;
   run.log->add(TMETER_LOG_WARNING, "tmeter",

@@ -15,13 +15,13 @@ struct LoadedModel {
   Plugin* propagator = nullptr;  // when the sizes were worked out again for other inputs
 };
 
-/// Content decides: the loader with the highest matching score reads the file, and the next one is
-/// asked when it declines. Throws Error(kModel) when nobody can read it (saying what it looks
-/// like), or when reading fails (naming the file).
+/// Content decides: the loader with the highest matching score reads the file, and the next one when it
+/// declines. Throws Error(kModel) when no loader reads the file (with a guess of its kind), or when
+/// reading fails (with the file's name).
 LoadedModel load_model(Registry& registry, const tmeter_request& request, const RunContext& run);
 
-/// The error of somebody who worked on the model – it cannot be read or run, a plugin failed on it
-/// – with the file's name before it, unless it begins with that already.
+/// An error about the model – it cannot be read or run, or a plugin failed on it – with the file's name
+/// before it, unless it begins with that already.
 Error about_model(const Error& e, const std::string& path);
 
 /// Whether all conditions of a match hold (sdk abi/loader.h).

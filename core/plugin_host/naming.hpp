@@ -11,12 +11,12 @@ namespace tmeter::core {
 struct Plugin;
 using PluginList = std::vector<std::unique_ptr<Plugin>>;
 
-/// Null when there is none. A plugin that can be used goes before those of its name that cannot.
-/// Throws Error(kUsage) when several are meant, naming them and the way out.
+/// Null when no plugin has the name. A usable plugin wins against unusable ones of its name. Throws
+/// Error(kUsage) when the name is ambiguous, with the candidates and the way out.
 Plugin* find_plugin(const PluginList& plugins, std::string_view name);
 
-/// What `by` means with one of its `needs`: of several the one whose id begins as its own does.
-/// Null when there is none. Throws Error(kUsage) when that leaves several.
+/// The plugin that `by` names in its `needs`: of several the one whose id begins as its own does. Null when
+/// no plugin has the name. Throws Error(kUsage) when that leaves several.
 Plugin* find_needed(const PluginList& plugins, std::string_view need, const Plugin& by);
 
 /// What the ids of plugins that belong together begin with: "com.acme." of "com.acme.flops"; an id without

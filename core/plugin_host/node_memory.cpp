@@ -34,8 +34,8 @@ ResultMemory of_argument(int32_t kind, std::optional<size_t> argument) {
   return argument ? ResultMemory{kind, *argument} : ResultMemory{};
 }
 
-/// What run_decompositions() makes of an operator that changes its arguments has these, changed, as
-/// results behind its own (one that is none where it has none of its own).
+/// run_decompositions() turns an operator that changes its arguments into one that returns the changed
+/// arguments behind its own results (behind a none value where it has no result).
 ResultMemory of_functionalized(const Node& node, size_t result, const Schema& schema) {
   const bool none = schema.results.empty() && node.results[0]->kind == TMETER_VALUE_NONE;
   size_t left = result - (none ? 1 : schema.results.size());

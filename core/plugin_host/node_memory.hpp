@@ -19,7 +19,7 @@ struct ResultMemory {
 /// `schema`: null when no plugin has one; `given_class`: of work, empty when no plugin says.
 ResultMemory memory_of_result(const Node& node, size_t result, const Schema* schema,
                               std::string_view given_class);
-/// Nothing: nobody says.
+/// Empty: unknown.
 std::optional<bool> writes_argument(const Node& node, size_t argument, const Schema* schema,
                                     std::string_view given_class);
 

@@ -40,7 +40,7 @@ struct GivenOptions {
 GivenOptions take_tables(std::span<const tmeter_option_desc> declared,
                          const std::map<std::string, Setting>& given);
 
-/// Why a declared default is none; empty when it is a value of the option. Of a plugin that is open it is.
+/// Why a declared default is invalid; empty when it is a value of the option. Defaults of open plugins are valid.
 std::string problem_of_default(const tmeter_option_desc& option);
 
 /// Defaults overlaid by `given`. Throws Error(kUsage) naming the setting, what is wrong, and the

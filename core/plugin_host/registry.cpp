@@ -12,10 +12,10 @@
 #include "core/base/sha256.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
-#include "core/plugin_host/asked_apart.hpp"
-#include "core/plugin_host/check_offers.hpp"
+#include "core/plugin_host/describe_in_subprocess.hpp"
+#include "core/plugin_host/check_capabilities.hpp"
 #include "core/plugin_host/describe.hpp"
-#include "core/plugin_host/opening.hpp"
+#include "core/plugin_host/open_guarded.hpp"
 #include "core/process/sandbox.hpp"
 
 namespace tmeter::core {
@@ -26,7 +26,7 @@ constexpr std::string_view kSuffix = ".tmeter", kManifestSuffix = ".tmeter.toml"
 fs::path install_prefix() {
   std::error_code failed;
   auto exe = fs::read_symlink("/proc/self/exe", failed);
-  // Without /proc what the kernel was asked to run, which may be a relative path or a link.
+  // Without /proc: the path of the execve call, which may be relative or a link.
   const auto* started_as = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   if (failed && started_as) exe = fs::canonical(started_as, failed);
   return failed ? fs::path("/usr/local") : exe.parent_path().parent_path();
@@ -35,7 +35,7 @@ fs::path install_prefix() {
 /// Where tmeter's own plugins lie.
 fs::path own_folder() { return install_prefix() / "lib/tmeter/plugins"; }
 
-/// The supervisor is told of code that is not tmeter's own before it runs.
+/// Records third-party code in the shared page before it runs.
 void note_code_of(const Plugin& p) {
   if (p.file) note_participant(p.library, p.manifest.id, true);
 }
@@ -164,10 +164,10 @@ std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const Manife
 
 /// Throws Error(kPlugin) before anything of a library is run. Null for tmeter's own, which are
 /// opened by their names.
-std::shared_ptr<const OpenedLibrary> Registry::opened(const std::string& library) const {
+std::shared_ptr<const PinnedLibrary> Registry::opened(const std::string& library) const {
   if (is_own(library) && stamp_of(library).size > 0 && who_else_may_write(library).empty())
     return nullptr;
-  auto file = std::make_shared<OpenedLibrary>(library);
+  auto file = std::make_shared<PinnedLibrary>(library);
   if (!settings_.allowed_plugins) return file;
   file->seal();
   const auto& allowed = *settings_.allowed_plugins;
@@ -198,8 +198,8 @@ void Registry::add_file(const std::string& library, bool must_work, const Manife
     if (!manifest && could_not_be_opened(*plugin))
       return add_unopened(std::move(plugin), must_work);
     plugin->manifest = manifest ? std::move(*manifest)
-                                : asked_apart(plugin->library, plugin->file.get(),
-                                              must_work ? Opening::kWanted : Opening::kFound);
+                                : describe_in_subprocess(plugin->library, plugin->file.get(),
+                                              must_work ? OpenedFor::kWanted : OpenedFor::kFound);
     require_minor(plugin->library, plugin->manifest.abi_minor);
   } catch (const PluginError& e) {
     if (must_work) throw;
@@ -232,7 +232,7 @@ bool Registry::could_not_be_opened(const Plugin& p) const {
   return e && !e->opened;
 }
 
-/// Known by its file name alone: whoever asks for it is told why it is not there.
+/// Known by its file name alone, so that a request for it can be answered with the reason.
 void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
   plugin->manifest.id = plugin->library;
   plugin->manifest.name = fs::path(plugin->library).stem().string();
@@ -241,7 +241,7 @@ void Registry::add_unopened(std::unique_ptr<Plugin> plugin, bool given) {
   add(std::move(plugin));
 }
 
-/// Of two with one id the first that can be used stays, and the user is told.
+/// Of two plugins with one id the first usable one stays; a note names both.
 void Registry::add(std::unique_ptr<Plugin> plugin) {
   if (const auto* e = exclusion(*plugin)) {
     plugin->failure = "plugin " + e->plugin + " " + e->reason;
@@ -319,8 +319,8 @@ void Registry::start(Plugin& p) const {
   if (p.is_open()) return;
   p.started = start_plugin({p.library, p.file.get(), p.known}, log_);
   if (!p.failure.empty()) p.started->spare_end();
-  p.offered = read_offers(*p.started);
-  check_offers(*p.started, p.offered);
+  p.offered = read_capabilities(*p.started);
+  check_capabilities(*p.started, p.offered);
 }
 
 /// A manifest that says something else than the library it was made from was not made by us.
@@ -346,7 +346,7 @@ void Registry::open(Plugin& p) {
       declared.threads || !p.manifest.propagators.empty() || !p.manifest.executors.empty();
   if (could_not_be_opened(p) || !p.described) return;
   note_code_of(p);
-  open_carefully(p.manifest.id, Opening::kWanted, activity().watchful, [&] {
+  open_guarded(p.manifest.id, OpenedFor::kWanted, activity().watchful, [&] {
     try {
       start(p);
       require_described(p);
@@ -414,7 +414,7 @@ bool Registry::any_has_metric(std::string_view metric) const {
          std::any_of(left_out_.begin(), left_out_.end(), has);
 }
 
-/// A handler for a metric that no plugin has would never be asked, and nobody would be told.
+/// Refuses a handler for a metric that no plugin has: it would never run.
 void Registry::require_known_metrics(const Plugin& p) const {
   const auto require = [&](std::string_view metric, const std::string& what) {
     if (any_has_metric(metric)) return;

@@ -1,7 +1,7 @@
-// The plugins that can be found, and those that are open.
+// The installed plugins, some of them open.
 //
-// Found by file name and sidecar manifest; a library is opened only when something of it is needed.
-// Used from one thread. When it goes its plugins end (`deinit`); their libraries stay loaded.
+// A plugin is found by its file name and sidecar manifest; its library is opened when it is needed.
+// Use it from one thread. Its destructor ends the plugins (`deinit`); their libraries stay loaded.
 #pragma once
 #include <memory>
 #include <optional>
@@ -13,11 +13,11 @@
 
 #include "core/config/manifest.hpp"
 #include "core/config/manifest_index.hpp"
-#include "core/config/opened_library.hpp"
+#include "core/config/pinned_library.hpp"
 #include "core/config/settings.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/plugin_host/naming.hpp"
-#include "core/plugin_host/offers.hpp"
+#include "core/plugin_host/plugin_capabilities.hpp"
 #include "core/plugin_host/rule_schemas.hpp"
 #include "core/process/worker.hpp"
 
@@ -28,34 +28,34 @@ struct Plugin {
   std::string library;    // path; empty when only a manifest is there
   bool described = true;  // false: it could not be, and is known by its file's name
   bool known = false;     // a manifest made from this very library describes it
-  std::shared_ptr<const OpenedLibrary>
-      file;  // null: there is none, or it is in tmeter's own folder
-  std::shared_ptr<const StartedPlugin> started;  // once open
+  std::shared_ptr<const PinnedLibrary>
+      file;  // null: without a library, or in tmeter's own folder
+  std::shared_ptr<const PluginInstance> started;  // once open
   ResolvedOptions options;
   std::vector<GivenOption> given;  // of its tables
   tmeter_call call;
-  /// Why it is not called any more: it ended or stalled an earlier attempt. Empty: it works.
+  /// Why it is not called: it ended or stalled an earlier attempt. Empty: it works.
   std::string failure;
-  Offers offered;  // what it describes itself with, once open; whether it failed since or not
+  PluginCapabilities offered;  // what it describes itself with, once open; whether it failed since or not
   /// Ids of its metrics that this run does without (core/analysis/requests.hpp).
   std::set<std::string, std::less<>> unrequested;
 
   bool is_open() const { return started != nullptr; }
   /// What of it is called: nothing of a plugin that failed or is not open.
-  const Offers& offers() const {
-    static const Offers nothing;
+  const PluginCapabilities& offers() const {
+    static const PluginCapabilities nothing;
     return failure.empty() ? offered : nothing;
   }
 };
 
 class Registry {
  public:
-  /// `settings` supplies --plugin, --plugin-path and plugin options. Scans; opens nothing. Plugins
-  /// that come without a manifest are asked in processes of their own (asked_apart.hpp): make it
-  /// before the sandbox is entered. Problems with single files become `problems()`.
-  /// What is `excluded` is found, but not called (Plugin::failure). What the user leaves out
-  /// ("-NAME" in settings.plugins) is not there for anybody. What plugins say while they are
-  /// started goes to `log`, which outlives the registry.
+  /// `settings` supplies --plugin, --plugin-path and plugin options. Scans the folders; opens no library.
+  /// Plugins without a manifest are described in processes of their own (describe_in_subprocess.hpp), so
+  /// construct it before the sandbox is entered. Problems with single files become `problems()`.
+  /// `excluded` plugins are listed but not called (Plugin::failure). Plugins that the user leaves out
+  /// ("-NAME" in settings.plugins) are not listed. Messages of plugins during `init` go to `log`, which
+  /// outlives the registry.
   explicit Registry(const Settings& settings, std::vector<Excluded> excluded = {},
                     CallLog* log = nullptr);
   ~Registry();
@@ -64,7 +64,7 @@ class Registry {
 
   const PluginList& plugins() const { return plugins_; }
   const std::vector<std::string>& problems() const { return problems_; }
-  /// By id or short name. Throws Error(kUsage): there is none (with the nearest), or several.
+  /// By id or short name. Throws Error(kUsage) when the name is unknown (with the nearest) or ambiguous.
   Plugin& get(std::string_view name);
 
   /// Opens the library, checks it, calls init, resolves options. Throws Error(kPlugin).
@@ -72,8 +72,8 @@ class Registry {
   /// Opens those with these ids and all they need, in an order in which needed ones come first.
   std::vector<Plugin*> open_with_needs(const std::vector<std::string>& ids);
 
-  /// The schema of an operator's shape rule; null when no plugin has one. Throws Error(kUsage) when
-  /// those of two plugins differ.
+  /// The schema of an operator's shape rule; null when no plugin has one. Throws Error(kUsage) when two
+  /// plugins have different schemas.
   const std::string* schema_of(std::string_view op) { return schemas_.of(*this, op); }
 
   std::vector<std::string> names() const;
@@ -86,7 +86,7 @@ class Registry {
   void add_file(const std::string& library, bool must_work, const ManifestIndex& index = {});
   void add_manifest(const std::string& file);
   std::optional<Manifest> manifest_of(const Plugin& plugin, const ManifestIndex& index);
-  std::shared_ptr<const OpenedLibrary> opened(const std::string& library) const;
+  std::shared_ptr<const PinnedLibrary> opened(const std::string& library) const;
   void leave_unopened(std::unique_ptr<Plugin> plugin, const std::string& why,
                       const std::string& told);
   void add(std::unique_ptr<Plugin> plugin);

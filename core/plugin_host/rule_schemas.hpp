@@ -27,7 +27,7 @@ struct FoundRule {
 /// Throws Error(kUsage) when two plugins have one for it: which of them answered would be chance.
 FoundRule find_shape_rule(const Registry& registry, std::string_view op);
 
-/// Schemas by operator, each looked for once. Those of two plugins must be the same, or Error(kUsage).
+/// Schemas by operator, each looked up once. Throws Error(kUsage) when two plugins have different schemas.
 class RuleSchemas {
  public:
   /// Null when no plugin has a schema for it.

@@ -9,7 +9,7 @@ namespace tmeter::core {
 
 struct Tensor;
 
-/// Throws Error(kPlugin) for what is not allowed in this kind of call.
+/// Throws Error(kPlugin) when this kind of call does not allow it.
 class RunsAccess {
  public:
   virtual ~RunsAccess() = default;

@@ -1,6 +1,6 @@
-// How much a plugin may say in a report. docs/limits.md lists these for users. Texts beyond are cut, as
-// they are for people; of what is counted, more is the plugin's failure: a report without a part of what
-// a plugin found would be another report.
+// Limits of a plugin's texts and counts in a report; docs/limits.md lists them for users. A longer text is
+// cut, because people read it. A higher count is the plugin's failure, because a report with a part of
+// the findings would mislead.
 #pragma once
 #include <cstddef>
 
@@ -9,7 +9,7 @@ namespace tmeter::core::said {
 inline constexpr size_t kTextBytes = 8 << 10;  // messages, texts of findings, conventions
 inline constexpr size_t kTitleBytes = 1'000;   // names, titles, units
 
-inline constexpr size_t kWarnings = 10'000;  // of a plugin; the others are left out, and that is told
+inline constexpr size_t kWarnings = 10'000;  // of a plugin; one more warning says that the others are omitted
 inline constexpr size_t kFindings = 100'000;
 inline constexpr size_t kFindingBytes = size_t{256} << 20;  // of all their texts
 inline constexpr size_t kTargets = 20'000'000, kChanges = 1'000;  // of all findings; of one

@@ -5,7 +5,7 @@
 namespace tmeter::core {
 
 /// Throws Error(kPlugin), which says what to do, for a library whose sanitizer this process lacks: opening
-/// it would end the process. A file that cannot be read is left to whoever opens it.
+/// it would end the process. Ignores a file that cannot be read; opening it reports the error.
 void require_sanitizer(const std::string& library);
 
 }  // namespace tmeter::core

@@ -71,7 +71,7 @@ class Lent {
   decltype(Activity::engine) engine_;
 };
 
-/// While a rule builds, errors are told in its call.
+/// While a rule builds, the builder reports errors in the rule's call.
 class Building {
  public:
   Building(tmeter_builder& builder, tmeter_call& call)
@@ -85,7 +85,7 @@ class Building {
   tmeter_call* before_;
 };
 
-/// The call of a rule must fit its schema: a rule in C goes by it and looks at nothing else.
+/// The call of a rule must fit its schema: a rule in C relies on it without checks of its own.
 void require_fit(const Schema& schema, const std::string& text, size_t args, size_t results) {
   const auto rule = "the shape rule '" + printable(text) + "', whose schema has ";
   if (args > schema.arguments.size())

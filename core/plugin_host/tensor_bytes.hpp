@@ -1,5 +1,5 @@
-// The numbers inside tensors: where they lie in the model's files, and how to get at them in
-// row-major order whatever their strides. Reading is safe from any thread.
+// The elements of tensors: their places in the model's files, and reading them in row-major order
+// whatever their strides. Reading is safe from any thread.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -52,8 +52,8 @@ class TensorBytes {
   /// that is not in the file.
   std::string_view raw(const Tensor& tensor) const;
 
-  /// Hints for the pages of these elements, where they lie together: soon to be read; no longer
-  /// needed.
+  /// Hints for the pages of these elements, where they are contiguous: to be read soon; not needed
+  /// again.
   void expect(const Tensor& tensor, int64_t first, int64_t count) const;
   void release(const Tensor& tensor, int64_t first, int64_t count) const;
 

@@ -1,5 +1,5 @@
-// Copies of the texts in a plugin's tables: what has been checked stays as it was, whatever the
-// plugin does with its own memory. A plugin may build each text in the same buffer.
+// Copies of the texts in a plugin's tables. Checked texts must not change afterwards, and a plugin may
+// build each text in the same buffer.
 #pragma once
 #include <tmeter/abi/base.h>
 
@@ -15,7 +15,7 @@ namespace tmeter::core {
 class TextStore {
  public:
   /// Each text becomes a copy that lives as long as this. One beyond `most` bytes stays the
-  /// plugin's: check_offers refuses it by its length.
+  /// plugin's: check_capabilities refuses it by its length.
   void keep(std::initializer_list<tmeter_str*> texts, size_t most = said::kTextBytes) {
     for (auto* text : texts) {
       if (!text->ptr || text->len > most) continue;

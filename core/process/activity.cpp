@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/process/speaker.hpp"
+#include "core/process/stdio_attribution.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -62,7 +62,7 @@ void note_participant(std::string_view library, std::string_view id, bool asked)
 
 void leave_activity() {
   if (!shared) return;
-  // In the place of the other one, so that nothing leads there any more.
+  // Mapped at the address of the shared page, so that no pointer leads to the shared one.
   std::vector<std::byte> bytes(sizeof(Activity));
   std::memcpy(bytes.data(), static_cast<const void*>(shared), bytes.size());
   const void* page = mmap(shared, sizeof(Activity), PROT_READ | PROT_WRITE,
@@ -76,11 +76,11 @@ ActivitySlot& activity_slot() {
   return *own_slot;
 }
 
-InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, Opening opening)
+InsidePlugin::InsidePlugin(std::string_view plugin, std::string_view doing, OpenedFor opening)
     : slot_(activity_slot()), opening_(slot_.opening) {
   if (!slot_.plugin.empty() || !slot_.doing.empty())
     outer_.emplace(Words{slot_.plugin, slot_.doing});
-  let_speak(plugin);
+  attribute_stdio_to(plugin);
   slot_.plugin.set(plugin);
   slot_.doing.set(doing);
   slot_.opening = opening;
@@ -91,7 +91,7 @@ InsidePlugin::~InsidePlugin() {
   if (outer_) {
     slot_.plugin = outer_->plugin;
     slot_.doing = outer_->doing;
-    let_speak(slot_.plugin.view());
+    attribute_stdio_to(slot_.plugin.view());
   } else {
     slot_.plugin.clear();
     slot_.doing.clear();

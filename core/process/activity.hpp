@@ -1,7 +1,7 @@
-// What the worker is doing just now: a page it shares with its supervisor, so that a crash, a kill
-// or a time-out can be told with the plugin, the callback and the node. Writing is a few copies of
-// short texts without a system call. Nothing in it is trusted: texts are cut and made printable
-// when they are told.
+// The worker's current activity, in a page shared with its supervisor: reports of a crash, a kill or a
+// time-out name the plugin, the callback and the node. Writing copies a few short texts and makes no
+// system call. The supervisor does not trust the page: it cuts texts and makes them printable before it
+// shows them.
 #pragma once
 #include <array>
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace tmeter::core {
 
-/// A text of at most N - 1 bytes; what is longer is cut.
+/// A text of at most N - 1 bytes; a longer one is cut.
 template <size_t N>
 class ShortText {
  public:
@@ -40,17 +40,17 @@ class ShortText {
 enum class Stage : int32_t { kStarting, kReading, kAnalysing, kWriting, kEnding };
 
 /// Why a plugin's code runs although its tables cannot be believed yet.
-enum class Opening : int32_t {
+enum class OpenedFor : int32_t {
   kNo,
   kWanted,
-  kFound,  ///< nobody asked for it: it merely lies in a plugin folder
+  kFound,  ///< found in a plugin folder, not requested
 };
 
 /// One thread's.
 struct ActivitySlot {
   ShortText<256> plugin;  // id, or a path while it is opened; empty: the host itself is at work
   ShortText<160> doing;   // "on metric 'macs'", completes "plugin X crashed …"
-  Opening opening{};      // its library or tables are being opened
+  OpenedFor opening{};      // its library or tables are being opened
   int64_t node = -1;      // index, with what it is:
   ShortText<96> op;       // "aten::conv2d"
   ShortText<160> module;  // "layer1.0.conv2"
@@ -74,7 +74,7 @@ struct Activity {
   bool watchful = false;
   std::array<Participant, kParticipants> participants;
   std::atomic<uint32_t> participant_count{0};
-  ShortText<256> speaker;                 // the plugin whose lines are read (speaker.hpp)
+  ShortText<256> speaker;                 // the plugin whose lines are read (stdio_attribution.hpp)
   std::atomic<bool> is_listening{false};  // the supervisor reads them just now
   ShortText<64> engine;                   // what runs the file's code just now: "LibTorch"
   std::atomic<int32_t> crashed_slot{-1};  // set by the signal handler
@@ -111,20 +111,20 @@ ActivitySlot& activity_slot();
 /// While it lives, this thread is inside a plugin. Nested: the outer one's words come back.
 class InsidePlugin {
  public:
-  InsidePlugin(std::string_view plugin, std::string_view doing, Opening opening = Opening::kNo);
+  InsidePlugin(std::string_view plugin, std::string_view doing, OpenedFor opening = OpenedFor::kNo);
   ~InsidePlugin();
   InsidePlugin(const InsidePlugin&) = delete;
   InsidePlugin& operator=(const InsidePlugin&) = delete;
 
  private:
   ActivitySlot& slot_;
-  /// The outer one's words: there are none where the host calls a plugin that no other has called.
+  /// The outer plugin's texts; absent where the host itself calls the plugin.
   struct Words {
     decltype(ActivitySlot::plugin) plugin;
     decltype(ActivitySlot::doing) doing;
   };
   std::optional<Words> outer_;
-  Opening opening_;
+  OpenedFor opening_;
 };
 
 /// While it lives, this thread is at work on a node.

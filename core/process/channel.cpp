@@ -46,7 +46,7 @@ void FrameWriter::send(FrameKind kind, uint64_t first, uint64_t second, std::str
   const std::lock_guard lock(mutex_);
   if (finished_) return;
   finished_ = kind == FrameKind::kFinished;
-  do {  // what is long goes in pieces; only report bytes are
+  do {  // long texts go in pieces; only report bytes are long
     const auto piece = text.substr(0, kMaxText);
     const Header header{
         static_cast<uint32_t>(kind), static_cast<uint32_t>(piece.size()), {first, second}};

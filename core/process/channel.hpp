@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/outlet.hpp"
+#include "core/base/host_sink.hpp"
 
 namespace tmeter::core {
 
@@ -18,10 +18,10 @@ enum class FrameKind : uint32_t {
   kProgress = 2,  ///< Frame::numbers: done, total; text: unit
   kProgressEnded = 3,
   kReport = 4,      ///< numbers[0]: target; text: bytes
-  kRunsFile = 5,    ///< text: what runs code as the file says; empty: no longer
+  kRunsFile = 5,    ///< text: the engine that runs code of the file; empty: it has ended
   kOffender = 6,    ///< before kFinished. numbers: opened, asked for; text: plugin, NUL, reason
   kFinished = 7,    ///< numbers: exit status, reports stand; text: the message, may be empty
-  kRunsModel = 8,   ///< text: what runs the model as the user wants it; empty: no longer
+  kRunsModel = 8,   ///< text: the engine that runs the model for --inference; empty: it has ended
   kLongReport = 9,  ///< numbers: target, place of the bytes in the ReportMemory
   kReportWhole = 10,  ///< numbers: target, bytes in all
 };
@@ -51,8 +51,8 @@ class FrameReader {
  public:
   explicit FrameReader(int fd) : fd_(fd) {}
 
-  /// Reads what is there without waiting and hands over each whole frame, whose text stays until
-  /// the next. False once the other end is closed or has sent what is no frame.
+  /// Reads the available bytes without waiting and hands over each whole frame; its text is valid until
+  /// the next one. False once the other end is closed or has sent bytes that do not form a frame.
   bool read(const std::function<void(const Frame&)>& handle);
   /// Whether it was the latter.
   bool broken() const { return broken_; }
@@ -61,8 +61,8 @@ class FrameReader {
   bool hand_over(const std::function<void(const Frame&)>& handle);
   int fd_;
   bool broken_ = false;
-  std::unique_ptr<char[]> buffer_;  // more than the longest frame; only what is used takes memory
-  size_t begin_ = 0, end_ = 0;      // in it, of what has been read and not handed over
+  std::unique_ptr<char[]> buffer_;  // more than the longest frame; only pages in use take memory
+  size_t begin_ = 0, end_ = 0;      // in buffer_: bytes read and not handed over yet
 };
 
 }  // namespace tmeter::core

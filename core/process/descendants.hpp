@@ -15,7 +15,7 @@ class Descendants {
   ~Descendants() { end(); }
   Descendants(const Descendants&) = delete;
   Descendants& operator=(const Descendants&) = delete;
-  /// Ends all of them, once the worker is gone. Those that the kernel holds fast end by themselves.
+  /// Ends all of them, once the worker is gone. A process in an uninterruptible call ends after the call.
   void end() const;
 
  private:

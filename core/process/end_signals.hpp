@@ -29,8 +29,8 @@ class EndSignals {
   std::optional<int> take() const;
   /// In a worker: signals do what they did when tmeter was started.
   void restore_in_child() const;
-  /// Nobody reads standard output any more: ends as a program without a handler would, unless
-  /// whoever started tmeter ignores that.
+  /// The reader of standard output is gone: ends by SIGPIPE, as a program without a handler would, unless
+  /// tmeter was started with that signal ignored.
   void end_by_broken_pipe() const;
 
  private:

@@ -1,4 +1,4 @@
-// What Landlock is asked to hold, by its version:
+// The access rights that Landlock handles, by its version:
 // https://docs.kernel.org/userspace-api/landlock.html
 #pragma once
 #include <cstddef>

@@ -1,7 +1,7 @@
-// The destinations of a run's reports, in the supervisor's hands. They are opened before any work
-// begins. What is written is kept back until the whole run has succeeded: files have no name until
-// then, streams (standard output, pipes, terminals, devices) have got nothing. An attempt that is
-// repeated begins anew.
+// The destinations of a run's reports. The supervisor owns them and opens them before any work begins.
+// Output appears only after the whole run has succeeded: until then files have no name, and streams
+// (standard output, pipes, terminals, devices) have received nothing. A repeated attempt starts from
+// empty reports.
 #pragma once
 #include <memory>
 #include <string>
@@ -19,22 +19,22 @@ namespace tmeter::core {
 /// A report for a descriptor, and the writing of it without waiting for who reads.
 class StreamOutput {
  public:
-  /// Opens what has to be opened. A FIFO that nobody reads yet is opened later. Throws Error.
+  /// Opens the destinations. A FIFO without a reader is opened later. Throws Error.
   explicit StreamOutput(const Destination& destination);
   Spool& spool() { return spool_; }
   /// "standard output", "report file PATH"
   const std::string& name() const { return name_; }
 
   bool done() const { return spool_.at_end() && (!writer_ || !writer_->pending()) && finished_; }
-  /// Something has been written: what is there now cannot be taken back.
+  /// True once a stream has received bytes, which cannot be taken back.
   bool begun() const { return begun_; }
   /// What to wait for; fd -1: try again after kRetry.
   int fd() const { return writer_ ? writer_->fd() : -1; }
   static constexpr auto kRetry = std::chrono::milliseconds(20);
-  /// Writes what is taken. Throws Error(write_failure(…)); BrokenPipe for standard output that
-  /// nobody reads any more.
+  /// Writes as much as the reader takes. Throws Error(write_failure(…)), or BrokenPipe when the reader of
+  /// standard output is gone.
   void advance();
-  /// Nobody reads it any more.
+  /// Its reader is gone.
   void give_up();
 
  private:
@@ -49,7 +49,7 @@ class StreamOutput {
   bool begun_ = false, finished_ = false;
 };
 
-/// Not an Error: it is no mistake of anybody's.
+/// Not an Error: `tmeter … | head` is proper use.
 struct BrokenPipe {};
 
 class Outputs {
@@ -68,7 +68,7 @@ class Outputs {
 
   /// Nothing more will be written, if all goes well: the disk may begin.
   void push();
-  /// What is whole is on the disk, as far as it is for files. Throws Error.
+  /// Completes the reports that go to files. Throws Error.
   void sync();
   /// The streams that have to be written, in the order of the targets.
   std::vector<StreamOutput*> streams();
@@ -81,8 +81,8 @@ class Outputs {
     std::unique_ptr<StreamOutput> stream;
     uint64_t written = 0;
     bool whole = false;
-    bool touched = false;  // somebody has written to it, be it nothing
-    /// An empty report is a report, too; a target that nobody writes to is none.
+    bool touched = false;  // a writer has written to it, even if no byte
+    /// An empty report counts as a report; a target without a write does not.
     bool appears() const { return whole && touched; }
   };
   std::vector<Target> targets_;

@@ -4,8 +4,8 @@
 namespace tmeter::core {
 
 /// Ends this process (SIGTERM) as soon as its parent has, if $TMETER_PARENT has the parent's
-/// process ID: nobody would take what it makes. The Python package sets it; a worker that is killed
-/// leaves nothing running.
+/// process ID: its reports would have no reader. The Python package sets the variable, so that a killed
+/// Python worker leaves no process running.
 void end_with_parent();
 
 }  // namespace tmeter::core

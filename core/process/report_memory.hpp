@@ -1,7 +1,7 @@
-// Memory that a worker shares with its supervisor, for long pieces of reports: put there, and told
-// of by a short frame, they are copied once; through the pipe it would be twice, page by page. The
-// worker fills slots in turn and waits for one that the supervisor has released; the supervisor
-// believes nothing of it but that bytes are there.
+// Memory that a worker shares with its supervisor, for long pieces of reports. A short frame announces
+// each piece. It is copied once; through the pipe it would be copied twice, page by page. The worker
+// fills slots in turn and waits for one that the supervisor has released. Like pipe traffic, this
+// memory is untrusted.
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -19,8 +19,8 @@ namespace {
 
 bool entered = false;
 
-/// Of the capabilities of a process run by root only reading other users' files stays: the model
-/// may be theirs. What may be read is Landlock's to say.
+/// A process run by root keeps one capability, reading other users' files: the model may be theirs.
+/// Landlock decides which files are readable.
 std::string drop_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, 2> data{};

@@ -1,9 +1,9 @@
-// What a worker gives up before it touches a model: writing files, running programs, the network,
-// other processes, and reading anything but what a run needs. By seccomp (system calls), Landlock
-// (files), capabilities and rlimits, each where the kernel has it; a kernel or container without
-// one of them still works, and the words returned say what does not hold.
+// The sandbox that a worker enters before it opens a model or a plugin. It denies writing files, running
+// programs, the network, other processes, and reading files that the run does not need. It is made of
+// seccomp (system calls), Landlock (files), capabilities and rlimits, each where the kernel has it. A
+// kernel or container without one of them still works; the texts returned name the missing protection.
 //
-// docs/reliability.md tells users what holds; tests/cli/test_sandbox.py tries it from a plugin.
+// docs/reliability.md lists the guarantees; tests/cli/test_sandbox.py attacks them from a plugin.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace tmeter::core {
 /// What a run keeps.
 struct Rights {
   std::vector<std::string>
-      read;                // files and folders with all below them; what is not there is skipped
+      read;                // files and folders with all below them; missing ones are skipped
   std::vector<std::string> devices;  // … that may be written, too, and controlled: a GPU's
   bool counters = false;   // perf events of this process
   bool write = false;      // a plugin declared "files"
@@ -31,8 +31,8 @@ bool add_rights(Rights& rights, std::string_view declared);
 /// once, by the supervisor before it forks: a plugin that sets it changes nothing.
 bool sandbox_wanted();
 
-/// For good, for this thread and those it starts later: call it while there is one. Returns a line
-/// per mechanism: "no writing, no programs, … (seccomp)", or what does not hold and why.
+/// Permanent, for this thread and all threads it starts later: call it while there is one thread. Returns
+/// a line per mechanism: "no writing, no programs, … (seccomp)", or the missing protection and the reason.
 std::vector<std::string> enter_sandbox(const Rights& rights);
 
 /// Whether this process has called `enter_sandbox`: no plugin is opened before.

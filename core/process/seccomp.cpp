@@ -28,7 +28,7 @@ constexpr uint32_t kArchitecture = 0;  // its calls have not been looked at
 constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
 /// As on a kernel without the call: programs know what to do then.
 constexpr uint32_t kUnknownCall = SECCOMP_RET_ERRNO | ENOSYS;
-/// A file that may not be written is told as such.
+/// Opening a file for writing fails with EACCES, which programs understand, not with ENOSYS.
 constexpr uint32_t kNoAccess = SECCOMP_RET_ERRNO | EACCES;
 
 constexpr uint32_t kNumber = offsetof(seccomp_data, nr), kArch = offsetof(seccomp_data, arch);

@@ -28,7 +28,7 @@ class Spool {
 };
 
 /// A file that goes with its descriptor, in $TMPDIR or where else there is room for such files.
-/// -1 with errno when there is none.
+/// -1 with errno on failure.
 Descriptor nameless_file();
 
 }  // namespace tmeter::core

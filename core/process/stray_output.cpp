@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "core/process/speaker.hpp"
+#include "core/process/stdio_attribution.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -21,7 +21,7 @@ bool StrayOutput::read(int fd, Terminal& terminal) {
 }
 
 ssize_t StrayOutput::take(int fd, Terminal& terminal) {
-  const Listening listening;
+  const StdioAttribution listening;
   std::array<char, 4096> buffer;
   const ssize_t n = ::read(fd, buffer.data(), buffer.size());
   if (n > 0) hear(activity().speaker.text(), terminal);

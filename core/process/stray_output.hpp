@@ -20,7 +20,7 @@ class StrayOutput {
  private:
   /// Bytes read now; 0: the other end is closed; below: nothing is there, or an error (errno).
   ssize_t take(int fd, Terminal& terminal);
-  /// What came without an end of line is a line once somebody else speaks.
+  /// An unterminated line ends when another plugin starts to print.
   void hear(const std::string& speaker, Terminal& terminal);
   void end_line(Terminal& terminal);
   bool quiet_;

@@ -15,8 +15,8 @@
 namespace tmeter::core {
 namespace {
 
-/// Interrupts what this process waits for, every few milliseconds, while it lives. A timer of its
-/// own: an alarm of whoever started tmeter stays.
+/// Interrupts blocking system calls of this process every few milliseconds while it lives. It uses a timer
+/// of its own, because tmeter may have inherited an alarm.
 class WaitLimit {
  public:
   WaitLimit() {

@@ -14,7 +14,7 @@ namespace tmeter::core {
 /// that is torn between two pieces is put together.
 class TerminalText {
  public:
-  /// What can be shown by now; with `last`, all that is left.
+  /// The whole characters and lines so far; with `last`, all bytes that are left.
   std::string pass(std::string_view bytes, bool last);
 
  private:

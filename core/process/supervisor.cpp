@@ -26,7 +26,7 @@ namespace {
 
 constexpr auto kMemoryInterval = std::chrono::milliseconds(50);
 constexpr double kGrace = 0.7;          // seconds for a worker after Ctrl-C
-constexpr double kGraceOfRuns = 10;     // what was measured is written
+constexpr double kGraceOfRuns = 10;     // to write the measurements so far
 constexpr double kGraceOfMessages = 0.2;
 constexpr double kGraceOfHangUp = 1;    // giving memory back can take a while
 constexpr double kLastLimit = 5;        // for plugins' ends, and for the worker's own
@@ -44,7 +44,7 @@ struct Course {
   bool interrupted = false;
 
   bool is_over() const { return Clock::now() >= deadline; }
-  /// Whether a signal came that is to end the run. Those of children only wake the loop up.
+  /// Whether a signal came that ends the run. SIGCHLD only wakes the loop up.
   bool take_signals() {
     bool asked = false;
     while (const auto number = signals.take()) asked = asked || *number != SIGCHLD;
@@ -203,7 +203,7 @@ class Attempt {
     }
   }
 
-  /// What is found first stands.
+  /// The first finding stands.
   void end_by(EndedBy reason, const std::string& limit = {}) {
     worker_.end();
     if (ended_by_ != EndedBy::kItself) return;
@@ -237,7 +237,7 @@ bool is_new(const std::vector<Excluded>& excluded, const Excluded& offender) {
                       [&](const Excluded& e) { return e.plugin == offender.plugin; });
 }
 
-/// A whole run: attempts until one succeeds or there is nobody left to leave out, then the output.
+/// A whole run: attempts until one succeeds or no plugin is left to leave out, then the output.
 class Supervisor {
  public:
   Supervisor(const Job& job, const Work& work)
@@ -317,7 +317,7 @@ class Supervisor {
     return true;
   }
 
-  /// False when nobody has read them in the time there was.
+  /// False when the reader has not taken them in time.
   bool drain_messages() {
     terminal_.tell_unsaid();
     const bool hurried = course_.interrupted || course_.is_over();
@@ -378,14 +378,14 @@ class Supervisor {
     return static_cast<int>(ErrorKind::kModel);
   }
 
-  /// What the run came to: a plugin that somebody asked for and that failed makes it 5.
+  /// The exit status of the run: 5 when a requested plugin failed.
   int final_status(const Ending& last) const {
     const bool failed = std::any_of(excluded_.begin(), excluded_.end(),
                                     [](const Excluded& e) { return e.asked; });
     return failed && last.status == 0 ? static_cast<int>(ErrorKind::kPlugin) : last.status;
   }
 
-  /// One line; no more than a note about plugins that nobody asked for.
+  /// One line; a note where the plugin was not requested.
   void tell(const Ending& ending) {
     if (ending.message.empty()) return;
     const auto found = [](const Excluded& e) { return !e.asked; };

@@ -1,12 +1,13 @@
-// The process a user starts. It forks a worker before any thread, plugin or model is opened and
-// does what must outlive it: the terminal, files, Ctrl-C, limits of memory and time, and the last
-// word when the worker dies. As in Chromium and OpenSSH; it knows nothing of models.
+// The process a user starts. It forks a worker before any thread, plugin or model is opened, and owns
+// everything that must outlive the worker: the terminal, files, Ctrl-C, the limits of memory and time,
+// and the explanation of a worker's death. Chromium and OpenSSH are built likewise. It does not depend
+// on models.
 //
-// It waits in one place (event_loop.hpp), so that nothing holds it up: not a reader of its output,
-// not a worker. It believes nothing that it can find out (frame_validator.hpp).
+// It waits in one place (event_loop.hpp), so that neither a reader of its output nor a worker blocks it.
+// It verifies each frame (frame_validator.hpp).
 //
-// When a plugin that only adds to the report (it is not what reads the model) ends or stalls a
-// worker, a new one does the work again without that plugin, and the run ends with status 5.
+// When a plugin other than the loader ends or stalls a worker, a new worker repeats the run without that
+// plugin, and the run ends with status 5.
 #pragma once
 #include <functional>
 #include <string>
@@ -19,7 +20,7 @@ namespace tmeter::core {
 
 struct Job {
   std::string subject;               ///< the model's path, for messages; may be empty
-  std::vector<std::string> targets;  ///< paths of Outlet::report's targets; "" is standard output
+  std::vector<std::string> targets;  ///< paths of HostSink::report's targets; "" is standard output
   Limits limits;
   bool quiet = false;
   int verbosity = 0;

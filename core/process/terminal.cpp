@@ -5,12 +5,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <utility>
 
 #include "core/base/error.hpp"
 #include "core/base/output_file.hpp"
 #include "core/base/text.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/process/event_loop.hpp"
 
 namespace tmeter::core {
@@ -32,18 +32,18 @@ Terminal::~Terminal() {
 }
 
 void Terminal::message(std::string_view line) {
-  if (said_.contains(std::hash<std::string_view>()(line))) return;
+  if (said_.contains(TextHash()(line))) return;
   if (said_.size() >= kMaxMessages || waiting_.size() > kMaxWaiting) {
     ++unsaid_;
     return;
   }
-  said_.insert(std::hash<std::string_view>()(line));
+  said_.insert(TextHash()(line));
   say(line);
 }
 
 void Terminal::last_message(std::string_view line) {
   tell_unsaid();
-  if (said_.insert(std::hash<std::string_view>()(line)).second) say(line);
+  if (said_.insert(TextHash()(line)).second) say(line);
 }
 
 void Terminal::tell_unsaid() {
@@ -76,7 +76,7 @@ void Terminal::flush() {
     }
     pollfd ready{fd(), POLLOUT, 0};
     if (poll(&ready, 1, 0) == 0) return;
-    if (!writer_.flush()) return give_up();  // nobody hears it
+    if (!writer_.flush()) return give_up();  // the reader is gone
   }
 }
 

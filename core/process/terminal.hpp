@@ -1,6 +1,5 @@
-// The one mouth: every byte that tmeter puts on standard error goes through here, in the
-// supervisor. Messages become one line each, whatever is in them. A reader that stops holds nobody
-// up: what it does not take waits, and no more than a bound.
+// The only writer of standard error, in the supervisor. Each message becomes one line, whatever its
+// bytes. A reader that stops does not block tmeter: unread output waits in a bounded buffer.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +22,7 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// "tmeter: LINE"; what was said before is not said again. Of a flood the beginning is shown.
+  /// "tmeter: LINE"; a repeated message is shown once. Of a flood the beginning is shown.
   void message(std::string_view line);
   /// What a run came to: shown after any flood.
   void last_message(std::string_view line);
@@ -36,7 +35,7 @@ class Terminal {
   int fd() const { return writer_.fd(); }
   /// Writes what is taken at once.
   void flush();
-  /// Nobody reads: what waits is forgotten.
+  /// The reader is gone: discards waiting output.
   void give_up();
 
   /// All of it, to standard output, for commands without a supervisor. Throws

@@ -1,4 +1,4 @@
-// The worker's side of a supervised run: the Outlet all of tmeter speaks through, the sandbox, and
+// The worker's side of a supervised run: the HostSink all of tmeter speaks through, the sandbox, and
 // what earlier attempts of this run have shown to be left out.
 #pragma once
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/outlet.hpp"
+#include "core/base/host_sink.hpp"
 #include "core/process/channel.hpp"
 #include "core/process/report_memory.hpp"
 #include "core/process/sandbox.hpp"
@@ -24,7 +24,7 @@ struct Excluded {
   bool asked = true;   // false: it merely lies in a plugin folder, which costs a note
 };
 
-/// How work ended: an exit status, and what is to be said of it (empty when it went well).
+/// How work ended: an exit status and a message, which is empty on success.
 struct Ending {
   int status = 0;
   std::string message;
@@ -34,7 +34,7 @@ struct Ending {
   std::vector<Excluded> suspects = {};
 };
 
-class Worker final : public Outlet {
+class Worker final : public HostSink {
  public:
   /// `reports`: for long ones, if there is any.
   Worker(int fd, std::vector<Excluded> excluded, ReportMemory* reports = nullptr)

@@ -95,8 +95,8 @@ Ending own_end(const Activity& a, const WorkerEnd& end, bool ours) {
           {}};
 }
 
-/// A signal that some code of the process asked for some time ago, or that its limits bring about:
-/// what is at work when it comes has nothing to do with it.
+/// A signal from a timer that was set earlier, or from a resource limit: the plugin at work when it arrives
+/// is not its cause.
 bool comes_late(const WorkerEnd& end) {
   if (end.by != EndedBy::kItself || !WIFSIGNALED(end.wait_status)) return false;
   switch (WTERMSIG(end.wait_status)) {
@@ -149,7 +149,7 @@ Ending plugin_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s
   const bool broken = end.by != EndedBy::kItself && !limit;
   const auto reason = what_happened(end) + place(s);
   const auto message = "plugin " + s.plugin.text() + (broken ? " or one before it " : " ") + reason;
-  const bool opening = s.opening != Opening::kNo;
+  const bool opening = s.opening != OpenedFor::kNo;
   if (a.stage == Stage::kReading && !opening) {
     const auto kind = limit ? ErrorKind::kModel : ErrorKind::kPlugin;
     return {static_cast<int>(kind), end.subject + ": " + message, false, {}};
@@ -157,7 +157,7 @@ Ending plugin_end(const Activity& a, const WorkerEnd& end, const ActivitySlot& s
   const auto status = static_cast<int>(ErrorKind::kPlugin);
   if (broken) return {status, message, false, {}};
   return {status, message, false,
-          Excluded{s.plugin.text(), reason, !opening, s.opening != Opening::kFound}};
+          Excluded{s.plugin.text(), reason, !opening, s.opening != OpenedFor::kFound}};
 }
 
 }  // namespace

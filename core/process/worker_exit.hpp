@@ -14,7 +14,7 @@ enum class EndedBy {
   kItself,
   kTimeout,
   kMemory,
-  kBadFrame,   ///< what came was no frame, or the line is cut
+  kBadFrame,   ///< it sent bytes that do not form a frame, or closed the pipe
   kContract,   ///< it said what it may not say
   kLingering,  ///< it said that it had finished, and stayed
 };

@@ -45,8 +45,8 @@ uint64_t field(std::string_view status, std::string_view name) {
   return at == status.npos ? 0 : leading_number(status.substr(at + name.size())) * 1024;
 }
 
-/// Segments by their maker. Those that it has attached are counted with its shared pages, too:
-/// nothing in a worker has a use for them.
+/// Segments by their creator. An attached segment is counted again among the shared pages, which does no
+/// harm: a worker has no use for segments.
 uint64_t system_v_memory(pid_t process) {
   const auto lines = split(text_of("/proc/sysvipc/shm"), "\n");
   if (lines.size() < 2) return 0;

@@ -15,7 +15,7 @@
 #include "core/base/interrupt.hpp"
 #include "core/base/mapped_file.hpp"
 #include "core/process/activity.hpp"
-#include "core/process/speaker.hpp"
+#include "core/process/stdio_attribution.hpp"
 
 namespace tmeter::core {
 namespace {
@@ -57,7 +57,7 @@ int let_go_of_files(const WorkerStart& start) {
   if (pipe2(nothing.data(), O_CLOEXEC) == 0) dup2(nothing[0], STDIN_FILENO);
   dup2(start.stray, STDOUT_FILENO);
   dup2(start.stray, STDERR_FILENO);
-  print_into(STDERR_FILENO);
+  set_stdio_pipe(STDERR_FILENO);
   // Nothing that is printed waits for a buffer to be full: this process ends without writing it.
   std::setvbuf(stdout, nullptr, _IONBF, 0);
   const int moved = fcntl(start.frames, F_DUPFD_CLOEXEC, kFarAway);
@@ -75,7 +75,7 @@ Ending work_and_catch(Worker& worker, const Work& work) {
     return {e.exit_status(), e.what(), false,
             Excluded{e.plugin(), e.reason(), e.opened(), e.asked()}};
   } catch (const Error& e) {
-    // An assertion that does not hold is told by reports that are complete.
+    // Reports are complete although an assertion does not hold.
     return {e.exit_status(), e.what(), e.kind() == ErrorKind::kAssertion, {}};
   } catch (const std::bad_alloc&) {
     return {status(ErrorKind::kModel),

@@ -227,12 +227,12 @@ const tmeter_report* to_handle(const Report* report) {
 void OutputStream::write(std::string_view bytes) {
   constexpr size_t kPiece = size_t{1} << 16;
   if (!pending_.empty() && pending_.size() + bytes.size() >= kPiece) flush();
-  if (bytes.size() >= kPiece) return outlet_->report(target_, bytes);
+  if (bytes.size() >= kPiece) return sink_->report(target_, bytes);
   pending_ += bytes;
 }
 
 void OutputStream::flush() {
-  outlet_->report(target_, pending_);  // at the end, too, when nothing is left: the report is there
+  sink_->report(target_, pending_);  // at the end, too, when nothing is left: the report is there
   pending_.clear();
 }
 

@@ -11,7 +11,7 @@
 
 #include "core/analysis/assertion.hpp"
 #include "core/analysis/results.hpp"
-#include "core/base/outlet.hpp"
+#include "core/base/host_sink.hpp"
 #include "core/ir/graph.hpp"
 #include "core/module_description/module_description.hpp"
 #include "core/symbolic/formulas.hpp"
@@ -78,8 +78,8 @@ struct Report {
 /// Where a writer's bytes go, in pieces, and what it may know about the destination.
 class OutputStream {
  public:
-  OutputStream(Outlet& outlet, size_t target, bool color, int columns)
-      : outlet_(&outlet), target_(target), color_(color), columns_(columns) {}
+  OutputStream(HostSink& sink, size_t target, bool color, int columns)
+      : sink_(&sink), target_(target), color_(color), columns_(columns) {}
   void write(std::string_view bytes);
   void flush();
   bool color() const { return color_; }
@@ -88,7 +88,7 @@ class OutputStream {
   bool may_be_used() const { return mark_.is_there() && pthread_equal(thread_, pthread_self()); }
 
  private:
-  Outlet* outlet_;
+  HostSink* sink_;
   size_t target_;
   bool color_;
   int columns_;

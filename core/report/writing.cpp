@@ -51,22 +51,22 @@ Screen this_screen(ColorMode mode) {
 }
 
 void write_report(Registry& registry, const Report& report, const ReportTarget& target, size_t i,
-                  const Screen& screen, Outlet& outlet) {
+                  const Screen& screen, HostSink& sink) {
   const bool to_file = !target.file.empty();
-  OutputStream out(outlet, i, to_file ? screen.color_in_files : screen.color,
+  OutputStream out(sink, i, to_file ? screen.color_in_files : screen.color,
                    to_file ? 0 : screen.columns);
   if (run_writer(registry, report, target, out)) {
     out.flush();
-    outlet.report_whole(i);
+    sink.report_whole(i);
   } else {
-    outlet.message("report " + target.format + " is not written: its plugin failed");
+    sink.message("report " + target.format + " is not written: its plugin failed");
   }
 }
 
 void write_reports(Registry& registry, const Report& report,
-                   const std::vector<ReportTarget>& targets, const Screen& screen, Outlet& outlet) {
+                   const std::vector<ReportTarget>& targets, const Screen& screen, HostSink& sink) {
   for (size_t i = 0; i < targets.size(); ++i)
-    write_report(registry, report, targets[i], i, screen, outlet);
+    write_report(registry, report, targets[i], i, screen, sink);
 }
 
 }  // namespace tmeter::core

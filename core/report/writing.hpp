@@ -1,4 +1,4 @@
-// Running report writers. What they write goes, in pieces, to the outlet, which lets it appear at
+// Running report writers. What they write goes, in pieces, to the sink, which lets it appear at
 // its destination once all of them have succeeded.
 #pragma once
 #include <string>
@@ -19,12 +19,12 @@ struct Screen {
 };
 Screen this_screen(ColorMode mode);
 
-/// Writes one report to the outlet's target `i`.
+/// Writes one report to the sink's target `i`.
 void write_report(Registry& registry, const Report& report, const ReportTarget& target, size_t i,
-                  const Screen& screen, Outlet& outlet);
+                  const Screen& screen, HostSink& sink);
 
-/// Report i goes to the outlet's target i. Each target has a writer.
+/// Report i goes to the sink's target i. Each target has a writer.
 void write_reports(Registry& registry, const Report& report,
-                   const std::vector<ReportTarget>& targets, const Screen& screen, Outlet& outlet);
+                   const std::vector<ReportTarget>& targets, const Screen& screen, HostSink& sink);
 
 }  // namespace tmeter::core

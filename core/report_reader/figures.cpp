@@ -8,6 +8,7 @@
 #include <tmeter/cpp/vocabulary.hpp>
 
 #include "core/base/text.hpp"
+#include "core/base/text_hash.hpp"
 
 namespace tmeter::core::report_reader {
 namespace {
@@ -189,7 +190,7 @@ class SymbolNames {
   }
 
  private:
-  std::unordered_map<std::string_view, size_t> at_;
+  std::unordered_map<std::string_view, size_t, TextHash> at_;
 };
 
 std::vector<int64_t> integers(const Item& list) {
@@ -268,7 +269,7 @@ void Figures::formulas(Document& document, const Graph& graph, Formulas& formula
   std::vector<RawFormula> list;
   std::set<size_t> used;
   const SymbolNames symbols(graph);
-  std::unordered_map<std::string_view, size_t> modules;
+  std::unordered_map<std::string_view, size_t, TextHash> modules;
   for (const auto* m : graph.modules()) modules.try_emplace(m->path, m->index);
   document.rows("formulas", [&](size_t, const Item& row) {
     const auto m = row.members();

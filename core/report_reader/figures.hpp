@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "core/analysis/results.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/report_reader/document.hpp"
 #include "core/symbolic/formulas.hpp"
 #include "core/symbolic/sweep.hpp"
@@ -32,7 +33,7 @@ class Figures {
   void take_cells(size_t count);
 
   Results& results_;
-  std::unordered_map<std::string_view, size_t> columns_;  // keys: ids in results_
+  std::unordered_map<std::string_view, size_t, TextHash> columns_;  // keys: ids in results_
   size_t cells_ = 0;
 };
 

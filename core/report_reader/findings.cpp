@@ -10,6 +10,7 @@
 #include "core/analysis/size_notes.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/base/text_hash.hpp"
 
 namespace tmeter::core::report_reader {
 namespace {
@@ -37,7 +38,7 @@ class Places {
   }
 
  private:
-  using Index = std::unordered_map<std::string_view, size_t>;
+  using Index = std::unordered_map<std::string_view, size_t, TextHash>;
   static size_t find(const Index& index, std::string_view name, const char* what) {
     const auto it = index.find(name);
     if (it == index.end())

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 
+#include "core/base/text_hash.hpp"
 #include "core/report_reader/figures.hpp"
 #include "core/report_reader/values.hpp"
 #include "core/module_description/module_description.hpp"
@@ -51,7 +52,7 @@ class GraphRows {
   std::vector<Level> branch_;  // from the root to the module read last
   std::vector<size_t> calls_;  // by module: as it says; how many there are still to come
   std::vector<size_t> parents_;
-  std::unordered_map<std::string, Id> paths_;
+  std::unordered_map<std::string, Id, TextHash> paths_;
   std::map<std::pair<size_t, size_t>, Id> nth_calls_;  // (module, from 1) → call
   size_t call_count_ = 0;
 };

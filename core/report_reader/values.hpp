@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/text_hash.hpp"
 #include "core/ir/builder.hpp"
 #include "core/report_reader/json_value.hpp"
 
@@ -49,9 +50,9 @@ class Values {
     Id expression;
     int64_t value;
   };
-  std::unordered_map<std::string, KnownSymbol> symbols_;
+  std::unordered_map<std::string, KnownSymbol, TextHash> symbols_;
   std::map<std::pair<std::string, int64_t>, Id> texts_;  // expressions known by text and value
-  std::unordered_map<std::string, Id> tensors_, inputs_;
+  std::unordered_map<std::string, Id, TextHash> tensors_, inputs_;
   std::vector<size_t> first_leaf_;  // by node: of its results in leaves_
   std::vector<Id> leaves_;          // the values in results, lists flattened
   // Values that the current node or a later one is said to make, by writing into them.

@@ -184,6 +184,13 @@ class Execution(CliTest):
                 for record, content in (("data.pkl", pickle), ("version", b"3\n"), ("byteorder", b"little")):
                     archive.writestr(f"archive/{record}", content)
             self.refused(2, [f"{name}.pt is not what torch.save writes"], TIED, "--input-file", self.folder / f"{name}.pt")
+        fifo, linked = self.folder / "fifo.npy", self.folder / "linked.npy"
+        os.mkfifo(fifo)
+        linked.symlink_to("/dev/zero")
+        for path, why in ((self.folder, "is a folder"), (fifo, "is not a regular file"), (linked, "is not a regular file"),
+                          ("/dev/zero", "is not a regular file")):
+            for given in (path, f"tokens={path}"):
+                self.refused(2, [str(path), why], TIED, "--input-file", given)
         self.refused(2, ["missing.npy"], TIED, "--input-file", self.folder / "missing.npy")
         good = self.file("x.npy", npy("<i8", [5], tokens(1, 2, 3, 4, 5)))
         self.refused(2, ["the model has no input 'images'; it has tokens"], TIED, "--input-file", f"images={good}")

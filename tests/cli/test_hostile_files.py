@@ -12,7 +12,7 @@ import time
 
 import hostile
 from hostile import checkpoint, dict_of, instance, module, name, node, number, program, pt2, safetensors, tensor, text
-from support import SANITIZED, TMETER, CliTest, main, report
+from support import SANITIZED, SOURCE, TMETER, CliTest, main, report
 
 GIB = 1 << 30
 
@@ -121,6 +121,26 @@ class Time(HostileTest):
 
     def test_forty_thousand_operators_that_nobody_knows(self):
         self.accepted("m.pt2", hostile.unknown_operators(), "--plugins=all", "--report", "json", seconds=10)
+
+    def test_names_of_one_hash(self):
+        """std::hash has a fixed seed, so names can be made that fill one place of every table."""
+        maker = self.folder / "colliding"
+        subprocess.run(["c++", "-std=c++20", "-O2", "-o", maker, SOURCE / "tests/cli/colliding_names.cpp"], check=True)
+        names = subprocess.run([maker, "15000"], capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
+        self.assertEqual(len(set(names)), 15_000)
+        files = {
+            "tensors.safetensors": safetensors({n: {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for n in names}),
+            "tensors.pt": checkpoint(dict_of([(text(n), tensor()) for n in names]), _0=bytes(16)),
+            "modules.pt2": pt2(program([hostile.node("torch.ops.aten.relu.default", [("self", hostile.named("x"))], f"r{i}", f"L,,net.Net;L{i},{n},acme.T{i}")
+                                        for i, n in enumerate(names)], {f"r{i}": hostile.meta(4) for i in range(len(names))}, modules=("", *names))),
+        }
+        for name_of_file, content in files.items():
+            with self.subTest(name_of_file):
+                saved = self.folder / "saved.json"
+                self.accepted(name_of_file, content, "--report", f"json={saved}", seconds=1)
+                done = measured(self.folder, "show", saved)
+                self.assertEqual((done.status, done.stderr), (0, ""))
+                self.assertLess(done.seconds, 1 * (10 if SANITIZED else 1))
 
     def test_two_thousand_windows_of_one_tensor(self):
         """16 MB in the file, 16 GB in tensors: what lies beyond eight times the file is not read."""

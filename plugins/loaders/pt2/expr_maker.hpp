@@ -1,8 +1,10 @@
 // ExprMaker: builds an Expr bottom-up, folding constants. Used by the parser and its functions.
 #pragma once
 #include <initializer_list>
+#include <map>
 #include <unordered_map>
 
+#include "../common/text_hash.hpp"
 #include "expr.hpp"
 
 namespace pt2 {
@@ -49,8 +51,8 @@ class ExprMaker {
 
   Expr expr_;
   std::vector<Info> info_;
-  std::unordered_map<int64_t, Ref> integers_;
-  std::unordered_map<std::string_view, Ref> symbols_;
+  std::map<int64_t, Ref> integers_;
+  std::unordered_map<std::string_view, Ref, loading::TextHash> symbols_;
 };
 
 }  // namespace pt2

@@ -10,40 +10,15 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "../common/text_hash.hpp"
+
 namespace pt2 {
 
-/// Multiplies words of eight bytes: a few instructions for typical names.
-inline size_t hash_of(std::string_view text) {
-  constexpr uint64_t kFirst = 0x9E3779B97F4A7C15, kSecond = 0xD6E8FEB86659FD93;
-  const auto word = [](const char* at) {
-    uint64_t w = 0;
-    std::memcpy(&w, at, sizeof w);
-    return w;
-  };
-  const auto mixed = [](uint64_t a, uint64_t b) {
-    __extension__ using Wide = unsigned __int128;
-    const auto product = static_cast<Wide>(a) * b;
-    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-  };
-  const char* at = text.data();
-  size_t left = text.size();
-  uint64_t hash = left * kFirst;
-  for (; left > 16; at += 16, left -= 16)
-    hash = mixed(word(at) ^ kFirst ^ hash, word(at + 8) ^ kSecond);
-  uint64_t a = 0, b = 0;
-  if (left >= 8) {
-    a = word(at);
-    b = word(at + left - 8);
-  } else if (left > 0) {  // the address of an empty text may be null
-    std::memcpy(&a, at, left);
-  }
-  return mixed(a ^ kFirst ^ hash, b ^ kSecond);
-}
+inline size_t hash_of(std::string_view text) { return loading::TextHash{}(text); }
 
 template <class Value>
 class NameMap {

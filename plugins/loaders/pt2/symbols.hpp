@@ -4,12 +4,14 @@
 // Call `collect` with every size of a graph first. It learns the values of symbols from the hints
 // beside the expressions; `fix` overrides them. Then call `dim`.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <tmeter/cpp/plugin.hpp>
 #include <unordered_map>
 #include <vector>
 
+#include "../common/text_hash.hpp"
 #include "building.hpp"
 #include "expr.hpp"
 #include "json_util.hpp"
@@ -75,8 +77,8 @@ class Symbols {
   tmeter::GraphBuilder& builder_;
   Notes& notes_;
   TextStore& kept_;
-  std::unordered_map<std::string_view, Entry> entries_;
-  std::unordered_map<std::string_view, size_t> names_;
+  std::map<std::string_view, Entry> entries_;
+  std::unordered_map<std::string_view, size_t, loading::TextHash> names_;
   std::vector<Symbol> symbols_;
   std::string rounded_;         // a size that torch computes in floating point
   int64_t budget_ = 4'000'000;  // evaluations spent on solving for symbols without a hint

@@ -1,8 +1,9 @@
 // Writes each distinct text of a column once; the column becomes indices of texts.
 #pragma once
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "json.hpp"
@@ -12,8 +13,9 @@ namespace html_report {
 class Dictionary {
  public:
   size_t index_of(std::string_view text) {
-    const auto [it, is_new] = index_.try_emplace(std::string(text), texts_.size());
-    if (is_new) texts_.push_back(it->first);  // keys of a node-based map do not move
+    if (const auto known = index_.find(text); known != index_.end()) return known->second;
+    const auto it = index_.emplace(text, texts_.size()).first;
+    texts_.push_back(it->first);  // keys of a node-based map do not move
     return it->second;
   }
   void write(Json& json) const {
@@ -23,7 +25,7 @@ class Dictionary {
   }
 
  private:
-  std::unordered_map<std::string, size_t> index_;
+  std::map<std::string, size_t, std::less<>> index_;
   std::vector<std::string_view> texts_;
 };
 

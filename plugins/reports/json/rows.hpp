@@ -2,8 +2,8 @@
 // tensor.
 #pragma once
 #include <memory>
+#include <set>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "values.hpp"
@@ -77,7 +77,7 @@ class RowWriter {
   };
   std::vector<Level> branch_;           // from the root to the module being written
   std::vector<std::string_view> used_;  // names of the arguments or attributes written so far
-  std::unordered_set<std::string_view> many_used_;  // the same, once there are many
+  std::set<std::string_view> many_used_;  // the same, once there are many
   std::string numbered_;                            // a key that differs from them
   std::unique_ptr<Makers> makers_;                  // for many rows
 };

@@ -13,10 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "../../common/text_hash.hpp"
+
 namespace checkpoint {
 
 struct Value;
-using KeyIndex = std::unordered_map<std::string_view, const Value*>;
+using KeyIndex = std::unordered_map<std::string_view, const Value*, loading::TextHash>;
 
 /// The content of a container.
 struct Items {

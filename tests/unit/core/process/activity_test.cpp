@@ -17,7 +17,7 @@ void nest() {
   auto& slot = activity_slot();
   slot.at.set("before");
   {
-    const InsidePlugin outer("com.acme.outer", "on metric 'a'", Opening::kFound);
+    const InsidePlugin outer("com.acme.outer", "on metric 'a'", OpenedFor::kFound);
     EXPECT_TRUE(slot.at.empty());
     const AtNode node(3, "aten::relu", "layer1");
     slot.at.set("somewhere");
@@ -26,7 +26,7 @@ void nest() {
       const AtNode deeper(4, "aten::add", "layer2");
       EXPECT_EQ(slot.plugin.text(), "com.acme.inner");
       EXPECT_EQ(slot.doing.text(), "on metric 'b'");
-      EXPECT_EQ(slot.opening, Opening::kNo);
+      EXPECT_EQ(slot.opening, OpenedFor::kNo);
       EXPECT_EQ(slot.node, 4);
       EXPECT_EQ(slot.op.text(), "aten::add");
       EXPECT_EQ(slot.module.text(), "layer2");
@@ -35,13 +35,13 @@ void nest() {
     }
     EXPECT_EQ(slot.plugin.text(), "com.acme.outer");
     EXPECT_EQ(slot.doing.text(), "on metric 'a'");
-    EXPECT_EQ(slot.opening, Opening::kFound);
+    EXPECT_EQ(slot.opening, OpenedFor::kFound);
     EXPECT_EQ(slot.node, 3);
     EXPECT_TRUE(slot.at.empty());
   }
   EXPECT_TRUE(slot.plugin.empty());
   EXPECT_TRUE(slot.doing.empty());
-  EXPECT_EQ(slot.opening, Opening::kNo);
+  EXPECT_EQ(slot.opening, OpenedFor::kNo);
   EXPECT_EQ(slot.node, -1);
 }
 

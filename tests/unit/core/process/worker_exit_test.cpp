@@ -147,13 +147,13 @@ TEST(WorkerExit, APluginThatFailsWhileItIsOpenedIsLeftOutUnopened) {
     Activity a;
     a.stage = stage;
     a.slots[0].plugin.set("dir/p.tmeter");
-    a.slots[0].opening = Opening::kWanted;
+    a.slots[0].opening = OpenedFor::kWanted;
     const auto v = explain_worker_exit(a, by_signal(SIGSEGV));
     EXPECT_EQ(v.status, 5);
     ASSERT_TRUE(v.offender);
     EXPECT_FALSE(v.offender->opened);
     EXPECT_TRUE(v.offender->asked);
-    a.slots[0].opening = Opening::kFound;
+    a.slots[0].opening = OpenedFor::kFound;
     EXPECT_FALSE(explain_worker_exit(a, by_signal(SIGSEGV)).offender->opened);
     EXPECT_FALSE(explain_worker_exit(a, by_signal(SIGSEGV)).offender->asked);
   }

@@ -9,9 +9,9 @@
 namespace tmeter::core {
 
 /// Any thread may call any function.
-class Outlet {
+class HostSink {
  public:
-  virtual ~Outlet() = default;
+  virtual ~HostSink() = default;
 
   /// One line for standard error, without "tmeter: ". Characters that could harm a terminal are
   /// made visible (core/base/text.hpp, `visible`).

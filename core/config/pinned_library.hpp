@@ -1,5 +1,5 @@
-// A plugin's library, opened once: what is checked, hashed, described and loaded is this very file,
-// whatever its name leads to meanwhile.
+// A plugin's library, opened once and pinned by its descriptor: the same file is checked, hashed,
+// described and loaded, even if another file takes its name in between.
 #pragma once
 #include <string>
 
@@ -8,15 +8,14 @@
 
 namespace tmeter::core {
 
-class OpenedLibrary {
+class PinnedLibrary {
  public:
-  /// Throws Error(kPlugin): it is not there, no regular file, cannot be read; or somebody else can
+  /// Throws Error(kPlugin) when the file is missing, not regular or unreadable, or when another user can
   /// change it, its folder, or the folder of a link on the way to it.
-  explicit OpenedLibrary(const std::string& library);
+  explicit PinnedLibrary(const std::string& library);
 
-  /// From now on a copy in memory stands for the file, which nobody can change any more, whoever
-  /// writes into the file. Throws Error(kPlugin) when there is no memory for it. Call it before
-  /// the sandbox is entered.
+  /// Replaces the open file by a sealed copy in memory, which later writes into the file do not change.
+  /// Throws Error(kPlugin) when there is no memory for it. Call it before the sandbox is entered.
   void seal();
 
   /// As it was named, absolute.
@@ -24,7 +23,7 @@ class OpenedLibrary {
   /// Where the file itself lies, for "$ORIGIN".
   const std::string& folder() const { return folder_; }
   int descriptor() const { return file_.get(); }
-  /// A path to the open file: for whoever knows paths alone, in this process and in its debugger.
+  /// A path to the open file, for functions that take paths, in this process and in its debugger.
   std::string path_by_descriptor() const;
   /// Throws Error(kPlugin) when the file has been written into since it was opened.
   void require_unchanged() const;

@@ -1,4 +1,4 @@
-#include "core/process/speaker.hpp"
+#include "core/process/stdio_attribution.hpp"
 
 #include <sys/ioctl.h>
 
@@ -34,9 +34,9 @@ bool is_told_in_time() {
 
 }  // namespace
 
-void print_into(int fd) { printed_into = fd; }
+void set_stdio_pipe(int fd) { printed_into = fd; }
 
-void let_speak(std::string_view plugin) {
+void attribute_stdio_to(std::string_view plugin) {
   if (plugin.empty()) return;
   const std::lock_guard lock(one_at_a_time);
   auto& speaker = activity().speaker;

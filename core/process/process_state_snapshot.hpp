@@ -1,7 +1,7 @@
-// What a plugin shares with everything else in its process and must leave as it found it: how the
-// processor computes, the locale, the working directory, the mask of new files' rights, signal
-// handlers, timers, limits of resources, the environment, and threads. Who does not is told by name, and the work is done again without it in a
-// process that is as it was.
+// The state of the process that a plugin shares with all other code and must restore: floating-point
+// environment, locale, working directory, umask, signal handlers, timers, resource limits, environment
+// and threads. A plugin that fails to restore it is reported by name; the run is repeated without it in
+// a fresh process.
 #pragma once
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -28,9 +28,9 @@ struct Arithmetic {
 };
 
 /// All of it: some sixty system calls, so only now and then, or once something is amiss.
-class Surroundings {
+class ProcessStateSnapshot {
  public:
-  static Surroundings now();
+  static ProcessStateSnapshot now();
   /// "it changed the working directory", the first thing that is different; empty when nothing is.
   /// A thread that ends just now is waited for, unless threads may stay.
   std::string change_since(bool threads_may_stay) const;

@@ -1,5 +1,5 @@
 // What is left behind in a process, each change in a process of its own.
-#include "core/process/surroundings.hpp"
+#include "core/process/process_state_snapshot.hpp"
 
 #include <gtest/gtest.h>
 #include <locale.h>
@@ -23,7 +23,7 @@ using ::tmeter::testing::in_child;
 /// What is said after `change`, in a process where it is the only one.
 std::string told(const std::function<void()>& change, bool threads_may_stay = false) {
   return in_child([&] {
-           const auto before = Surroundings::now();
+           const auto before = ProcessStateSnapshot::now();
            change();
            const auto words = before.change_since(threads_may_stay);
            return write(STDOUT_FILENO, words.data(), words.size()) < 0 ? 1 : 0;
@@ -49,7 +49,7 @@ void leave_a_thread() {
   std::thread([] { sleep(600); }).detach();
 }
 
-TEST(Surroundings, NothingIsSaidOfNothing) {
+TEST(ProcessStateSnapshot, NothingIsSaidOfNothing) {
   if (!testing::kProcessIsAlone) GTEST_SKIP();
   EXPECT_EQ(told([] {}), "");
   EXPECT_EQ(told([] { std::thread([] {}).join(); }), "");
@@ -57,7 +57,7 @@ TEST(Surroundings, NothingIsSaidOfNothing) {
   EXPECT_EQ(told([] { umask(umask(0)), handle(SIGUSR1, 0); }), "");
 }
 
-TEST(Surroundings, EachChangeIsNamed) {
+TEST(ProcessStateSnapshot, EachChangeIsNamed) {
   EXPECT_EQ(told([] { umask(0); }), "it changed the umask");
   EXPECT_EQ(told([] { EXPECT_EQ(chdir("/proc"), 0); }), "it changed the working directory");
   EXPECT_EQ(told([] { block(SIGUSR1); }), "it changed which signals are blocked");
@@ -74,7 +74,7 @@ void set_timer(__itimer_which which, time_t seconds) {
   setitimer(which, &later, nullptr);
 }
 
-TEST(Surroundings, TimersThatRunOnAreTold) {
+TEST(ProcessStateSnapshot, TimersThatRunOnAreTold) {
   for (const auto which : {ITIMER_VIRTUAL, ITIMER_PROF}) {
     EXPECT_EQ(told([&] { set_timer(which, 600); }), "it left a timer running");
     EXPECT_EQ(told([&] { set_timer(which, 600), set_timer(which, 0); }), "");
@@ -88,7 +88,7 @@ TEST(Surroundings, TimersThatRunOnAreTold) {
             "it left a timer running");
 }
 
-TEST(Surroundings, LimitsAndTheEnvironmentAreLookedAt) {
+TEST(ProcessStateSnapshot, LimitsAndTheEnvironmentAreLookedAt) {
   for (const auto resource : {RLIMIT_CPU, RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_RTTIME}) {
     EXPECT_EQ(told([&] {
                 rlimit limit{};
@@ -111,7 +111,7 @@ TEST(Surroundings, LimitsAndTheEnvironmentAreLookedAt) {
   EXPECT_TRUE(told([] { clearenv(); }).starts_with("it changed the environment variable "));
 }
 
-TEST(Surroundings, TheFirstAndTheLastSignalAreLookedAt) {
+TEST(ProcessStateSnapshot, TheFirstAndTheLastSignalAreLookedAt) {
   EXPECT_EQ(told([] { signal(SIGHUP, SIG_IGN); }), "it changed what happens at signal 1 (Hangup)");
   EXPECT_EQ(told([] { signal(SIGSYS, SIG_IGN); }),
             "it changed what happens at signal 31 (Bad system call)");
@@ -119,7 +119,7 @@ TEST(Surroundings, TheFirstAndTheLastSignalAreLookedAt) {
             "it changed what happens at signal 10 (User defined signal 1)");
 }
 
-TEST(Surroundings, AThreadThatStaysIsToldUnlessItMay) {
+TEST(ProcessStateSnapshot, AThreadThatStaysIsToldUnlessItMay) {
   if (!testing::kProcessIsAlone) GTEST_SKIP();
   EXPECT_EQ(told(leave_a_thread), "it left a thread running");
   EXPECT_EQ(told(leave_a_thread, true), "");

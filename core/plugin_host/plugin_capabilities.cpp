@@ -1,4 +1,4 @@
-#include "core/plugin_host/offers.hpp"
+#include "core/plugin_host/plugin_capabilities.hpp"
 
 #include <tmeter/abi/draft/option_tables.h>
 
@@ -43,7 +43,7 @@ void keep_texts(TextStore& s, tmeter_tensor_analysis& a) {
 void keep_texts(TextStore& s, tmeter_shape_rule& r) { s.keep({&r.schema}); }
 void keep_texts(TextStore& s, tmeter_loader& l) {
   s.keep({&l.name, &l.title, &l.engine});
-  if (!l.matches || l.match_count > said::kMatches) return;  // refused by check_offers
+  if (!l.matches || l.match_count > said::kMatches) return;  // refused by check_capabilities
   const auto matches = s.keep(std::span(l.matches, l.match_count));
   for (auto& m : matches) s.keep({&m.conditions});
   l.matches = matches.data();
@@ -58,7 +58,7 @@ void keep_texts(TextStore& s, tmeter_observer& o) {
 
 /// Copies a list `Table` of `Item`s into `out`. The sizes are those of the minor they came with.
 template <class Table, class Item>
-void read(const StartedPlugin& plugin, TextStore& texts, std::string_view id, size_t least_table,
+void read(const PluginInstance& plugin, TextStore& texts, std::string_view id, size_t least_table,
           size_t least_item, std::vector<Item>& out, size_t most = said::kItems) {
   const auto& entry = plugin.entry();
   const auto what = "plugin " + std::string(plugin.id()) + ": its table " + std::string(id);
@@ -85,8 +85,8 @@ void read(const StartedPlugin& plugin, TextStore& texts, std::string_view id, si
 
 }  // namespace
 
-Offers read_offers(const StartedPlugin& p) {
-  Offers o;
+PluginCapabilities read_capabilities(const PluginInstance& p) {
+  PluginCapabilities o;
   auto& texts = *o.texts;
   read<tmeter_metrics>(p, texts, TMETER_CAP_METRICS, TMETER_SIZE_1_0(tmeter_metrics),
                        TMETER_SIZE_1_0(tmeter_metric_desc), o.metrics);

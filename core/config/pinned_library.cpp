@@ -1,4 +1,4 @@
-#include "core/config/opened_library.hpp"
+#include "core/config/pinned_library.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -42,7 +42,7 @@ Descriptor moved_away(Descriptor file) {
   return moved >= 0 ? Descriptor(moved) : std::move(file);
 }
 
-/// The place a link leads to. Whoever may write the folder of a link may change the plugin, too.
+/// The target of a link. A user who may write the folder of a link may replace the plugin, too.
 fs::path followed(const std::string& library, fs::path path) {
   for (int i = 0; i < kMostLinks; ++i) {
     struct stat info {};
@@ -66,9 +66,9 @@ void require_regular(const std::string& library, const struct stat& info) {
 
 }  // namespace
 
-OpenedLibrary::OpenedLibrary(const std::string& library)
+PinnedLibrary::PinnedLibrary(const std::string& library)
     : path_(fs::absolute(library).lexically_normal().string()) {
-  // What is no file is not opened: a pipe would be waited for.
+  // Checked before it is opened: opening a pipe would wait for a writer.
   struct stat info {};
   if (stat(path_.c_str(), &info) != 0) refuse_unread(path_, errno);
   require_regular(path_, info);
@@ -90,7 +90,7 @@ OpenedLibrary::OpenedLibrary(const std::string& library)
   opened_ = stamp();
 }
 
-void OpenedLibrary::seal() {
+void PinnedLibrary::seal() {
   const auto fail = [&](const char* doing) {
     refuse(path_, std::string("cannot be copied into memory: ") + doing + ": " +
                       std::strerror(errno));
@@ -111,13 +111,13 @@ void OpenedLibrary::seal() {
   opened_ = stamp();
 }
 
-std::string OpenedLibrary::path_by_descriptor() const {
+std::string PinnedLibrary::path_by_descriptor() const {
   return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file_.get());
 }
 
-FileStamp OpenedLibrary::stamp() const { return stamp_of(file_.get()); }
+FileStamp PinnedLibrary::stamp() const { return stamp_of(file_.get()); }
 
-void OpenedLibrary::require_unchanged() const {
+void PinnedLibrary::require_unchanged() const {
   if (!(stamp() == opened_)) refuse(path_, "was written into while it was opened; start again");
 }
 

@@ -13,12 +13,12 @@ namespace tmeter::core {
 class CallLog;
 
 /// Shared by all who use the plugin; the last one ends it.
-class StartedPlugin {
+class PluginInstance {
  public:
-  explicit StartedPlugin(const PluginLibrary& library) : library_(library) {}
-  ~StartedPlugin();
-  StartedPlugin(const StartedPlugin&) = delete;
-  StartedPlugin& operator=(const StartedPlugin&) = delete;
+  explicit PluginInstance(const PluginLibrary& library) : library_(library) {}
+  ~PluginInstance();
+  PluginInstance(const PluginInstance&) = delete;
+  PluginInstance& operator=(const PluginInstance&) = delete;
 
   const tmeter_plugin_entry_v1& entry() const { return library_.entry; }
   const tmeter_plugin_info& info() const { return library_.info; }
@@ -35,6 +35,6 @@ class StartedPlugin {
 /// Opens the library and calls `init`, once in a process: a library that is found in two ways is
 /// one plugin. What it logs meanwhile goes to `log`, if there is one. Throws Error(kPlugin), with
 /// the plugin's own words, when it cannot be started.
-std::shared_ptr<const StartedPlugin> start_plugin(const LibraryToOpen& library, CallLog* log);
+std::shared_ptr<const PluginInstance> start_plugin(const LibraryToOpen& library, CallLog* log);
 
 }  // namespace tmeter::core

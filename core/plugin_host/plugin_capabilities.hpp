@@ -1,6 +1,5 @@
-// What a plugin offers: its tables, copied once when it is opened. Whoever works with a plugin
-// looks here, never into the plugin's memory. Texts and lists are copies; functions and `user`
-// pointers are the plugin's.
+// A plugin's capability tables, copied once when it is opened. The host reads the copies, never the
+// plugin's memory. Texts and lists are copies, too; functions and `user` pointers are the plugin's.
 #pragma once
 #include <tmeter/abi/executor.h>
 #include <tmeter/abi/tmeter.h>
@@ -9,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "core/plugin_host/started.hpp"
+#include "core/plugin_host/plugin_instance.hpp"
 #include "core/plugin_host/text_store.hpp"
 
 namespace tmeter::core {
 
-struct Offers {
+struct PluginCapabilities {
   std::vector<tmeter_metric_desc> metrics;
   std::vector<tmeter_option_desc> options;
   std::vector<tmeter_option_desc> option_tables;  // draft/option_tables.h
@@ -30,7 +29,7 @@ struct Offers {
   std::vector<tmeter_executor> executors;  // executor.h
   std::vector<tmeter_observer> observers;  // observer.h
 
-  // What this tmeter does not know, and the rest does without (check_offers.hpp).
+  // What this tmeter does not know, and the rest does without (check_capabilities.hpp).
   std::vector<std::string> left_out;  // metrics
   std::vector<std::string> notes;  // one for each thing: "metric 'm' has an unknown axis, 99; …"
 
@@ -39,6 +38,6 @@ struct Offers {
 
 /// Throws Error(kPlugin), naming plugin, table and index, when a struct is smaller than in ABI 1.0
 /// or missing, or when there are more than said_limits.hpp accepts.
-Offers read_offers(const StartedPlugin& plugin);
+PluginCapabilities read_capabilities(const PluginInstance& plugin);
 
 }  // namespace tmeter::core

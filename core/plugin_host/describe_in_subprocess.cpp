@@ -1,4 +1,4 @@
-#include "core/plugin_host/asked_apart.hpp"
+#include "core/plugin_host/describe_in_subprocess.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -18,12 +18,12 @@
 #include "core/base/descriptor.hpp"
 #include "core/base/text.hpp"
 #include "core/config/manifest_index.hpp"
-#include "core/plugin_host/check_offers.hpp"
+#include "core/plugin_host/check_capabilities.hpp"
 #include "core/plugin_host/describe.hpp"
 #include "core/plugin_host/library_rights.hpp"
-#include "core/plugin_host/offers.hpp"
-#include "core/plugin_host/opening.hpp"
-#include "core/plugin_host/started.hpp"
+#include "core/plugin_host/plugin_capabilities.hpp"
+#include "core/plugin_host/open_guarded.hpp"
+#include "core/plugin_host/plugin_instance.hpp"
 #include "core/process/limits.hpp"
 #include "core/process/sandbox.hpp"
 #include "core/process/worker_exit.hpp"
@@ -66,20 +66,20 @@ void keep_open(std::array<int, 2> kept) {
   close_range(first, ~0U, 0);
 }
 
-Rights rights_to_open(const std::string& library, const OpenedLibrary* file) {
+Rights rights_to_open(const std::string& library, const PinnedLibrary* file) {
   Rights rights;
   rights.read = paths_of_libraries();
   file ? add_folders_of(*file, rights.read) : add_folder_of(library, rights.read);
   return rights;
 }
 
-Manifest described(const std::string& library, const OpenedLibrary* file, Opening opening) {
+Manifest described(const std::string& library, const PinnedLibrary* file, OpenedFor opening) {
   Manifest manifest;
-  open_carefully(library, opening, true, [&] {
+  open_guarded(library, opening, true, [&] {
     const auto plugin = start_plugin({library, file, false}, nullptr);
     plugin->spare_end();  // it ends with this process
-    auto offers = read_offers(*plugin);
-    check_offers(*plugin, offers);
+    auto offers = read_capabilities(*plugin);
+    check_capabilities(*plugin, offers);
     manifest = describe(*plugin, offers);
     return !manifest.propagators.empty() || !manifest.executors.empty() ||
            manifest.rights.find("threads") != std::string::npos;
@@ -88,7 +88,7 @@ Manifest described(const std::string& library, const OpenedLibrary* file, Openin
 }
 
 [[noreturn]] void answer(int out, int printed, const std::string& library,
-                         const OpenedLibrary* file, Opening opening) {
+                         const PinnedLibrary* file, OpenedFor opening) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   leave_activity();
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) dup2(printed, fd);
@@ -112,7 +112,7 @@ Manifest described(const std::string& library, const OpenedLibrary* file, Openin
 /// The process, ended with its owner.
 class Asked {
  public:
-  Asked(const std::string& library, const OpenedLibrary* file, Opening opening) {
+  Asked(const std::string& library, const PinnedLibrary* file, OpenedFor opening) {
     const auto out = pipe_into(in_), printed = pipe_into(printed_);
     fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
     process_ = fork();
@@ -230,7 +230,7 @@ bool is_text(const std::string& text) {
          });
 }
 
-/// What any plugin's description keeps to (check_offers); that process may have written what it
+/// What any plugin's description keeps to (check_capabilities); that process may have written what it
 /// likes.
 void require_sound(const Manifest& m, const std::string& library) {
   bool sound = !m.id.empty() && !m.name.empty() && m.schema == kManifestSchema &&
@@ -267,10 +267,10 @@ Manifest parsed(const std::string& text, const std::string& library) {
 
 }  // namespace
 
-Manifest asked_apart(const std::string& library, const OpenedLibrary* file, Opening opening) {
+Manifest describe_in_subprocess(const std::string& library, const PinnedLibrary* file, OpenedFor opening) {
   const InsidePlugin inside(library, kWhileOpened, opening);
   const auto failed = [&](const std::string& reason) {
-    throw PluginError::ended(library, reason, opening != Opening::kFound);
+    throw PluginError::ended(library, reason, opening != OpenedFor::kFound);
   };
   Asked asked(library, file, opening);
   const auto answer = asked.read();

@@ -1,4 +1,4 @@
-#include "core/plugin_host/started.hpp"
+#include "core/plugin_host/plugin_instance.hpp"
 
 #include <map>
 
@@ -10,7 +10,7 @@
 namespace tmeter::core {
 namespace {
 
-using Started = std::weak_ptr<const StartedPlugin>;
+using Started = std::weak_ptr<const PluginInstance>;
 
 /// By the entry's address, of which a library has one in a process. Nothing behind it: the plugin
 /// has failed to start, or has ended.
@@ -47,11 +47,11 @@ void start(const std::string& path, const PluginLibrary& library, CallLog* log) 
 
 }  // namespace
 
-StartedPlugin::~StartedPlugin() {
+PluginInstance::~PluginInstance() {
   if (!spared_) give_up(id(), "while it was ended", [&] { entry().deinit(entry().user); });
 }
 
-std::shared_ptr<const StartedPlugin> start_plugin(const LibraryToOpen& wanted, CallLog* log) {
+std::shared_ptr<const PluginInstance> start_plugin(const LibraryToOpen& wanted, CallLog* log) {
   const auto& path = wanted.path;
   const auto library = open_library(wanted);
   const auto [at, added] = started_plugins().try_emplace(library.address);
@@ -60,7 +60,7 @@ std::shared_ptr<const StartedPlugin> start_plugin(const LibraryToOpen& wanted, C
     throw Error(ErrorKind::kPlugin, "plugin " + path + " could not be started before");
   }
   start(path, library, log);
-  auto plugin = std::make_shared<const StartedPlugin>(library);
+  auto plugin = std::make_shared<const PluginInstance>(library);
   at->second = plugin;
   return plugin;
 }

@@ -1,4 +1,4 @@
-#include "core/plugin_host/check_offers.hpp"
+#include "core/plugin_host/check_capabilities.hpp"
 
 #include <algorithm>
 #include <memory_resource>
@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/base/text_hash.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/adopt.hpp"
 #include "core/plugin_host/options.hpp"
@@ -21,7 +22,7 @@ constexpr std::string_view kLower = "abcdefghijklmnopqrstuvwxyz", kDigits = "012
 /// The items of one table, one after the other.
 class Check {
  public:
-  Check(const StartedPlugin& plugin, std::string_view kind) : plugin_(plugin.id()), kind_(kind) {}
+  Check(const PluginInstance& plugin, std::string_view kind) : plugin_(plugin.id()), kind_(kind) {}
 
   void name(std::string_view name) { name_ = name; }
   [[noreturn]] void refuse(const std::string& why) const {
@@ -70,7 +71,7 @@ class Check {
   };
   struct ItemHash {
     size_t operator()(const Item& i) const {
-      const std::hash<std::string_view> hash;
+      const TextHash hash;
       return (hash(i.what) * 31 + hash(i.metric)) * 31 + static_cast<size_t>(i.priority);
     }
   };
@@ -83,9 +84,9 @@ std::string words_of(std::string_view more) {
   return std::string(kLower) + std::string(kDigits) + std::string(more);
 }
 
-/// Rights that are optional and not known; those that are not optional are refused when the plugin is to
-/// run (core/process/sandbox.hpp).
-void note_rights(const StartedPlugin& plugin, Offers& o) {
+/// Notes unknown optional rights. Unknown mandatory rights are refused when the plugin is to run
+/// (core/process/sandbox.hpp).
+void note_rights(const PluginInstance& plugin, PluginCapabilities& o) {
   for (const auto& right : split(view(plugin.info().rights), " ")) {
     Rights unused;
     const auto name = std::string_view(right).substr(0, right.size() - 1);
@@ -94,7 +95,7 @@ void note_rights(const StartedPlugin& plugin, Offers& o) {
   }
 }
 
-void check_info(const StartedPlugin& plugin) {
+void check_info(const PluginInstance& plugin) {
   const auto& info = plugin.info();
   Check check(plugin, "id");
   const auto letters = words_of(".-_ABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -106,15 +107,15 @@ bool is_in(const std::vector<std::string>& list, tmeter_str id) {
   return std::find(list.begin(), list.end(), view(id)) != list.end();
 }
 
-/// Nobody asks for the figures of a metric that is left out.
-void leave_out_handlers(Offers& o) {
+/// Handlers of an omitted metric are omitted with it.
+void leave_out_handlers(PluginCapabilities& o) {
   if (o.left_out.empty()) return;
   const auto is_of_one = [&](const auto& h) { return is_in(o.left_out, h.metric); };
   std::erase_if(o.op_handlers, is_of_one);
   std::erase_if(o.module_handlers, is_of_one);
 }
 
-void check_metrics(const StartedPlugin& plugin, Offers& o) {
+void check_metrics(const PluginInstance& plugin, PluginCapabilities& o) {
   Check check(plugin, "metric");
   const auto letters = words_of("_");
   for (auto& m : o.metrics) {
@@ -136,7 +137,7 @@ void check_metrics(const StartedPlugin& plugin, Offers& o) {
 }
 
 /// One of a type that is not known is a text.
-void check_option(Check& check, std::string_view letters, tmeter_option_desc& x, Offers& o) {
+void check_option(Check& check, std::string_view letters, tmeter_option_desc& x, PluginCapabilities& o) {
   check.named(x.key, letters);
   check.lines({x.default_value, x.choices, x.text});
   const auto type = check.unknown(x.type, TMETER_OPTION_CHOICE, "type");
@@ -145,7 +146,7 @@ void check_option(Check& check, std::string_view letters, tmeter_option_desc& x,
   o.notes.push_back(type + "it is taken as a text");
 }
 
-void check_options(const StartedPlugin& plugin, Offers& o) {
+void check_options(const PluginInstance& plugin, PluginCapabilities& o) {
   Check check(plugin, "option");
   for (auto& x : o.options) {
     check_option(check, words_of("_-"), x, o);
@@ -155,12 +156,12 @@ void check_options(const StartedPlugin& plugin, Offers& o) {
 }
 
 /// Their keys are paths; names that users give take the place of "*".
-void check_option_tables(const StartedPlugin& plugin, Offers& o) {
+void check_option_tables(const PluginInstance& plugin, PluginCapabilities& o) {
   Check check(plugin, "option");
   for (auto& x : o.option_tables) check_option(check, words_of("_-.*"), x, o);
 }
 
-void check_handlers(const StartedPlugin& plugin, const Offers& o) {
+void check_handlers(const PluginInstance& plugin, const PluginCapabilities& o) {
   Check check(plugin, "handler of");
   for (const auto& h : o.op_handlers) {
     check.name(view(h.op));
@@ -188,16 +189,16 @@ void check_handlers(const StartedPlugin& plugin, const Offers& o) {
 }
 
 /// What an analysis produces must be its plugin's own: the host waits for it otherwise.
-void require_own(const Check& check, const Offers& o, tmeter_str produced) {
+void require_own(const Check& check, const PluginCapabilities& o, tmeter_str produced) {
   if (produced.len > said::kListBytes) check.refuse("produces more than 1 MiB of names");
-  std::unordered_set<std::string_view> own(o.left_out.begin(), o.left_out.end());
+  std::unordered_set<std::string_view, TextHash> own(o.left_out.begin(), o.left_out.end());
   for (const auto& m : o.metrics) own.insert(view(m.id));
   for (const auto& id : split(view(produced), " ")) {
     if (!own.contains(id)) check.refuse("produces metric '" + id + "', which the plugin does not declare");
   }
 }
 
-void check_analyses(const StartedPlugin& plugin, const Offers& o) {
+void check_analyses(const PluginInstance& plugin, const PluginCapabilities& o) {
   Check check(plugin, "analysis");
   for (const auto& a : o.analyses) {
     check.name(view(a.name));
@@ -226,7 +227,7 @@ void check_matches(const Check& check, const tmeter_loader& l) {
   }
 }
 
-void check_models(const StartedPlugin& plugin, const Offers& o) {
+void check_models(const PluginInstance& plugin, const PluginCapabilities& o) {
   Check rules(plugin, "shape rule");
   for (const auto& r : o.shape_rules) {
     rules.name(view(r.schema));
@@ -254,7 +255,7 @@ void check_models(const StartedPlugin& plugin, const Offers& o) {
   }
 }
 
-void check_runs(const StartedPlugin& plugin, const Offers& o) {
+void check_runs(const PluginInstance& plugin, const PluginCapabilities& o) {
   Check executors(plugin, "executor");
   for (const auto& e : o.executors) {
     executors.name(view(e.name));
@@ -271,7 +272,7 @@ void check_runs(const StartedPlugin& plugin, const Offers& o) {
   }
 }
 
-void check_writers(const StartedPlugin& plugin, const Offers& o) {
+void check_writers(const PluginInstance& plugin, const PluginCapabilities& o) {
   Check check(plugin, "report writer");
   const auto letters = words_of("-_");
   for (const auto& w : o.writers) {
@@ -283,7 +284,7 @@ void check_writers(const StartedPlugin& plugin, const Offers& o) {
 
 }  // namespace
 
-void check_offers(const StartedPlugin& plugin, Offers& offers) {
+void check_capabilities(const PluginInstance& plugin, PluginCapabilities& offers) {
   check_info(plugin);
   note_rights(plugin, offers);
   check_metrics(plugin, offers);

@@ -1,4 +1,4 @@
-#include "core/process/surroundings.hpp"
+#include "core/process/process_state_snapshot.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -171,8 +171,8 @@ std::string Arithmetic::change_to(const Arithmetic& after) const {
   return {};
 }
 
-Surroundings Surroundings::now() {
-  Surroundings s;
+ProcessStateSnapshot ProcessStateSnapshot::now() {
+  ProcessStateSnapshot s;
   s.arithmetic_ = Arithmetic::now();
   s.locale_ = setlocale(LC_ALL, nullptr);
   struct stat folder {};
@@ -192,7 +192,7 @@ Surroundings Surroundings::now() {
 }
 
 /// A joined thread may take a while to leave the kernel on a busy machine.
-bool Surroundings::left_a_thread(const std::set<pid_t>& before) {
+bool ProcessStateSnapshot::left_a_thread(const std::set<pid_t>& before) {
   constexpr int kLooks = 500;
   for (int look = 0; look < kLooks; ++look) {
     const auto now = threads_now();
@@ -202,7 +202,7 @@ bool Surroundings::left_a_thread(const std::set<pid_t>& before) {
   return true;
 }
 
-std::string Surroundings::change_since(bool threads_may_stay) const {
+std::string ProcessStateSnapshot::change_since(bool threads_may_stay) const {
   const auto after = now();
   if (const auto words = arithmetic_.change_to(after.arithmetic_); !words.empty()) return words;
   if (after.locale_ != locale_) return "it changed the locale";

@@ -6,24 +6,24 @@
 #include "core/base/error.hpp"
 #include "core/plugin_host/call.hpp"
 #include "core/process/activity.hpp"
-#include "core/process/surroundings.hpp"
+#include "core/process/process_state_snapshot.hpp"
 
 namespace tmeter::core {
 
 inline constexpr std::string_view kWhileOpened = "while it was opened";
 
-/// Runs `f`, which opens the plugin `who` and returns whether threads may stay. Throws PluginError
-/// for what is let out or left behind: the process is not fit for anybody else then. `closely`:
-/// with a look at all that is shared, not at arithmetic alone.
+/// Runs `f`, which opens the plugin `who` and returns whether threads may stay. Throws PluginError when the
+/// plugin lets an exception out or changes the state of the process, which other plugins must not use then.
+/// `closely`: checks the whole state, not only the floating-point environment.
 template <class F>
-void open_carefully(const std::string& who, Opening opening, bool closely, F&& f) {
+void open_guarded(const std::string& who, OpenedFor opening, bool closely, F&& f) {
   const InsidePlugin inside(who, kWhileOpened, opening);
   const auto fail = [&](const std::string& why) {
-    throw PluginError(who, std::string(kWhileOpened), why, false, opening != Opening::kFound);
+    throw PluginError(who, std::string(kWhileOpened), why, false, opening != OpenedFor::kFound);
   };
   const auto arithmetic = Arithmetic::now();
-  std::optional<Surroundings> before;
-  if (closely) before = Surroundings::now();
+  std::optional<ProcessStateSnapshot> before;
+  if (closely) before = ProcessStateSnapshot::now();
   bool threads_may_stay = false;
   try {
     threads_may_stay = f();

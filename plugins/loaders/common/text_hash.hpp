@@ -1,0 +1,54 @@
+// Hashes of texts that files choose, with a seed that differs from process to process: see the host's own in
+// core/base/text_hash.hpp, which plugins do not see.
+#pragma once
+#include <sys/auxv.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace loading {
+
+/// Half of a product of 128 bits folded onto the other, of words of eight bytes.
+struct TextHash {
+  // Without noexcept: the standard library then keeps the hash beside each key.
+  size_t operator()(std::string_view text) const {
+    static const auto secret = read_secret();
+    const char* at = text.data();
+    size_t left = text.size();
+    uint64_t hash = left ^ secret[1];
+    for (; left > 16; at += 16, left -= 16)
+      hash = folded(word(at) ^ secret[0] ^ hash, word(at + 8) ^ secret[1]);
+    uint64_t a = 0, b = 0;
+    if (left >= 8) {
+      a = word(at);
+      b = word(at + left - 8);
+    } else if (left > 0) {  // an empty text may have no address
+      std::memcpy(&a, at, left);
+    }
+    return folded(a ^ secret[0] ^ hash, b ^ secret[1]);
+  }
+
+ private:
+  /// Of the kernel's random bytes for this process.
+  static std::array<uint64_t, 2> read_secret() {
+    std::array<uint64_t, 2> secret{0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93};
+    if (const auto* random = reinterpret_cast<const char*>(getauxval(AT_RANDOM)))
+      std::memcpy(secret.data(), random, sizeof secret);
+    return secret;
+  }
+  static uint64_t word(const char* at) {
+    uint64_t w = 0;
+    std::memcpy(&w, at, sizeof w);
+    return w;
+  }
+  static uint64_t folded(uint64_t a, uint64_t b) {
+    __extension__ using Wide = unsigned __int128;
+    const auto product = static_cast<Wide>(a) * b;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  }
+};
+
+}  // namespace loading

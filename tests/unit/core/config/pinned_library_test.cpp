@@ -1,0 +1,119 @@
+// Which files may be loaded as plugins, and that what was looked at is what is loaded.
+#include "core/config/pinned_library.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/error.hpp"
+
+namespace tmeter::core {
+namespace {
+namespace fs = std::filesystem;
+
+class Pinned : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = ::testing::TempDir() + "pinnedXXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    library_ = write("lib.tmeter", "first");
+  }
+  void TearDown() override {
+    fs::permissions(folder_, fs::perms::owner_all);
+    fs::remove_all(folder_);
+  }
+
+  std::string write(const std::string& name, const std::string& content) {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+    return (folder_ / name).string();
+  }
+  static std::string read(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static std::string refusal(const std::string& library) {
+    try {
+      const PinnedLibrary opened(library);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::kPlugin);
+      return e.what();
+    }
+    return {};
+  }
+  fs::path folder_;
+  std::string library_;
+};
+
+#define EXPECT_IN(words, text) EXPECT_NE((text).find(words), std::string::npos) << (text)
+
+TEST_F(Pinned, IsTheFileThatWasThere) {
+  const PinnedLibrary opened(library_);
+  EXPECT_EQ(opened.path(), library_);
+  EXPECT_EQ(opened.folder(), fs::canonical(folder_).string());
+  fs::rename(write("other.tmeter", "second"), library_);
+  EXPECT_EQ(read(opened.path_by_descriptor()), "first");
+  opened.require_unchanged();
+}
+
+TEST_F(Pinned, IsRefusedWhenItIsWrittenIntoMeanwhile) {
+  const PinnedLibrary opened(library_);
+  write("lib.tmeter", "longer than before");
+  EXPECT_THROW(opened.require_unchanged(), Error);
+}
+
+TEST_F(Pinned, OnceSealedIsWhatItWasWhoeverWrites) {
+  PinnedLibrary opened(library_);
+  opened.seal();
+  write("lib.tmeter", "longer than before");
+  opened.require_unchanged();
+  EXPECT_EQ(read(opened.path_by_descriptor()), "first");
+  EXPECT_LT(::write(opened.descriptor(), "x", 1), 0);
+}
+
+TEST_F(Pinned, IsARegularFile) {
+  const auto fifo = (folder_ / "fifo.tmeter").string();
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_IN("does not exist", refusal((folder_ / "missing").string()));
+  EXPECT_IN("is a folder", refusal(folder_.string()));
+  EXPECT_IN("is no regular file", refusal(fifo));
+  EXPECT_IN("is no regular file", refusal("/dev/null"));
+}
+
+TEST_F(Pinned, IsNobodyElsesToWrite) {
+  fs::permissions(library_, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_IN("anybody on this machine can change it", refusal(library_));
+}
+
+TEST_F(Pinned, LiesInAFolderThatIsNobodyElsesToWrite) {
+  fs::permissions(folder_, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_IN("of its folder " + folder_.string(), refusal(library_));
+}
+
+TEST_F(Pinned, IsNotReachedByALinkThatOthersCanChange) {
+  const auto links = folder_ / "links";
+  fs::create_directory(links);
+  fs::create_symlink(library_, links / "lib.tmeter");
+  EXPECT_EQ(refusal((links / "lib.tmeter").string()), "");
+  fs::permissions(links, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_IN("of its folder " + links.string(), refusal((links / "lib.tmeter").string()));
+}
+
+TEST_F(Pinned, LinksHaveAnEnd) {
+  fs::create_symlink("loop.tmeter", folder_ / "loop.tmeter");
+  fs::create_symlink("nowhere.tmeter", folder_ / "dangling.tmeter");
+  EXPECT_IN("cannot be read", refusal((folder_ / "loop.tmeter").string()));
+  EXPECT_IN("does not exist", refusal((folder_ / "dangling.tmeter").string()));
+}
+
+TEST_F(Pinned, AnyRelativePathIsToldAsAnAbsoluteOne) {
+  const PinnedLibrary opened(fs::relative(library_).string());
+  EXPECT_EQ(opened.path(), fs::absolute(fs::relative(library_)).lexically_normal().string());
+}
+
+}  // namespace
+}  // namespace tmeter::core
