@@ -11,14 +11,14 @@ HWY_BEFORE_NAMESPACE();
 namespace measure::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// What is read in each round, so that the compiler cannot do a round's work once for all: the
-/// memory may change as far as it knows.
+/// Input that is read in each round. The compiler must assume that the memory changes, and cannot
+/// hoist the work out of the loop.
 inline void may_change(const void* p) { asm volatile("" : : "r"(p) : "memory"); }
 
 constexpr size_t kMaxVector = 256;  // bytes, of the widest vectors there are
 constexpr size_t kChains = 12;      // enough independent ones to hide the latency of every core known
 
-/// What the kernels read: places enough for a vector of each chain. All are 1, which nobody knows.
+/// Input of the kernels: a vector for each chain. All elements are 1, unknown to the compiler.
 template <class T>
 struct Inputs {
   static constexpr size_t kEach = kMaxVector / sizeof(T);
@@ -56,8 +56,8 @@ HWY_INLINE double rounds_of(D d, size_t rounds, const void* inputs, Step step) {
   return static_cast<double>(rounds * kChains);
 }
 
-/// Each vector times a factor that stays, plus a summand that stays: as nobody may put another order
-/// to it, every one is done.
+/// Each vector times a factor that stays, plus a summand that stays: as floating-point
+/// arithmetic must not be reordered, each one is executed.
 template <class T>
 double mac_of(size_t rounds) {
   const hn::ScalableTag<T> d;

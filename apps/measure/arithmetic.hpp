@@ -22,7 +22,7 @@ struct InstructionSet {
   std::vector<Kernel> kernels;
 };
 
-/// Those that this processor has, those of dot products first.
+/// The sets this processor has; sets with dot products first.
 std::vector<InstructionSet> instruction_sets();
 
 /// Extensions for dot products of narrow types, which Highway (1.0) does not use.

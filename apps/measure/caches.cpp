@@ -43,7 +43,7 @@ void add_cache(const fs::path& folder, std::set<std::string>& seen, Memory& out)
   const auto level = first_line(folder / "level");
   if (type != "Data" && type != "Unified") return;
   if (level.size() != 1 || level[0] < '1' || level[0] > '3') return;
-  // Each cache is told by all processors that share it.
+  // Linux lists each cache once per processor that shares it.
   if (!seen.insert(level + ":" + first_line(folder / "shared_cpu_list")).second) return;
   const size_t bytes = bytes_of(first_line(folder / "size"));
   auto& cache = out.caches[static_cast<size_t>(level[0] - '0')];

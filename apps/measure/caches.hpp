@@ -7,7 +7,7 @@
 namespace measure {
 
 struct CacheLevel {
-  size_t each = 0;   ///< bytes of one; 0: there is none, or it is not told
+  size_t each = 0;   ///< bytes of one; 0: absent or not known
   size_t total = 0;  ///< of all together
 };
 

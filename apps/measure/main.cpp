@@ -100,7 +100,7 @@ void Machine::print_memory() {
     print_level(name, cache.each / 2, std::min(cache.each / 2 * threads_, cache.total / 2));
     largest = std::max(largest, cache.total);
   }
-  // As STREAM: four times the last cache, but no more than a quarter of what is free.
+  // As STREAM: four times the last cache, but no more than a quarter of free memory.
   const size_t wanted = std::max(4 * largest, 128 * kMiB);
   const size_t most = memory.available ? memory.available / 4 : 256 * kMiB;
   const size_t bytes = std::min({wanted, most, 1024 * kMiB});

@@ -1,5 +1,5 @@
-# The C++ libraries of libraries.txt for `pip install .`: those of the system, and what it lacks from
-# Debian's archive, without root, into a folder of their own that is kept.
+# The C++ libraries of libraries.txt for `pip install .`: the system's, and missing ones from
+# Debian's archive, without root, in a folder of their own that is kept.
 
 # found ← whether the compiler or linker would find `what`, a header or lib:NAME.
 function(tmeter_has what found)
@@ -15,7 +15,7 @@ function(tmeter_has what found)
   endif()
 endfunction()
 
-# Sets `missing` and `packages`: what is not there, and what has all of it.
+# Sets `missing` and `packages`: the missing libraries, and the Debian packages that contain them.
 macro(tmeter_missing_libraries)
   set(missing "")
   set(packages "")
@@ -41,7 +41,7 @@ if(missing)
   if(NOT TMETER_FETCH)
     message(FATAL_ERROR "${advice}.")
   endif()
-  # A folder for each set of what is missing, of each release: apt leaves out what is installed.
+  # A folder for each set of missing libraries and each release: apt leaves out installed packages.
   string(SHA256 set "${missing};${packages};${CMAKE_LIBRARY_ARCHITECTURE}")
   string(SUBSTRING "${set}" 0 12 set)
   cmake_host_system_information(RESULT release QUERY DISTRIB_INFO)

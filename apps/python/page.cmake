@@ -1,5 +1,5 @@
-# Node.js and the npm packages that bundle the page of the html report, for `pip install .`: those of the system
-# or of ./dev, else Node.js out of PyPI's wheel (pyproject.toml asks for it) and what the lock file names, by its
+# Node.js and the npm packages that bundle the page of the html report, for `pip install .`: the system's
+# or ./dev's, else Node.js out of PyPI's wheel (pyproject.toml asks for it) and what the lock file names, by its
 # hashes. The names of folders are those of .dev/node.sh.
 
 set(page_sources "${repository}/plugins/reports/html/web")

@@ -68,13 +68,16 @@ std::string moved_bound(const AssertionResult& r, double slack) {
   const auto unit = a.text.find_first_not_of("+-.0123456789eE", digits);
   const double written = std::strtod(a.text.c_str() + digits, nullptr);
   const bool upper = a.op.front() == '<', lower = a.op.front() == '>';
-  if ((!upper && !lower) || written == 0 || !is_known(r.value)) return a.text;
-  const double in_unit = real(r.value) / (real(a.limit) / written);
+  if (!is_known(r.value)) return a.text;
+  const bool exact = a.op == "==" && !is_of_operators(a) && r.value.kind == TMETER_NUMBER_INT;
+  if (exact) return a.text.substr(0, digits) + std::to_string(r.value.i);
+  if (!upper && !lower) return a.text;
+  const double in_unit = written == 0 ? real(r.value) : real(r.value) / (real(a.limit) / written);
   const double wanted = in_unit + std::fabs(in_unit) * (upper ? slack : -slack);
   if (wanted == 0) return a.text;
   const double step = std::pow(10, std::floor(std::log10(std::fabs(wanted))) - 3);
   const double bound = (upper ? std::ceil(wanted / step) : std::floor(wanted / step)) * step;
-  const auto tail = unit == a.text.npos ? std::string() : a.text.substr(unit);
+  const auto tail = unit == a.text.npos || written == 0 ? std::string() : a.text.substr(unit);
   const auto op = a.op.size() == 1 ? a.op + "=" : a.op;  // what is reached has to hold
   return a.text.substr(0, begin - a.op.size()) + op + a.text.substr(begin, digits - begin) +
          short_number(bound) + tail;
@@ -341,6 +344,7 @@ BudgetTargets targets_of(const CommandLine& line, const std::vector<BudgetCheck>
     out.all = {{"text", ""}, {"", line.config}};
     for (const auto& c : checks)
       if (is_wanted(c, line) && !c.report.empty()) out.all.push_back({"json", c.report});
+    for (const auto& c : checks) require_own_files(out.all, c.model);
     return out;
   }
   std::vector<std::string> files{line.config};

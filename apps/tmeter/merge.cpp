@@ -8,9 +8,9 @@
 #include "apps/tmeter/saved_file.hpp"
 #include "apps/tmeter/session.hpp"
 #include "core/base/error.hpp"
+#include "core/base/natural_order.hpp"
 #include "core/base/text.hpp"
 #include "core/merging/merging.hpp"
-#include "core/merging/natural_order.hpp"
 #include "core/process/terminal.hpp"
 
 namespace tmeter::app {

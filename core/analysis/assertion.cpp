@@ -194,8 +194,9 @@ size_t find_column(const Assertion& a, const Results& results) {
     if (columns[i].id == a.metric) return i;
     names.push_back(columns[i].id);
   }
+  const auto meant = did_you_mean(a.metric, names);
   refuse(a.text, "there is no metric '" + printable(a.metric) + "' in this run" +
-                     did_you_mean(a.metric, names));
+                     (meant.empty() ? "; if a plugin has it, --plugins=all works it out" : meant));
 }
 
 /// How the dimension of a unit is called, and the only kinds of figures that have it; nullptr: any has.

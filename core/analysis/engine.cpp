@@ -29,7 +29,7 @@ namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
 constexpr double kSense = 1e15;  // a figure of one operator; a thousand of them are no overflow
-constexpr uint8_t kAsked = 2;  // times, before a handler's figure is taken for others
+constexpr uint8_t kAsked = 2;    // times, before a handler's figure is taken for others
 
 bool is_own(std::string_view plugin) { return plugin.starts_with("org.tmeter."); }
 
@@ -160,7 +160,8 @@ Column& Engine::column_at(std::string_view id) {
   return results_.columns[i];
 }
 
-/// Null for a metric of the plugin's that was left out: what it says of it is no part of the results.
+/// Null for a metric of the plugin's that was left out: what it says of it is no part of the
+/// results.
 Column* Engine::own_column(std::string_view id, std::string_view plugin) {
   const auto is_left_out = [&](const Plugin* p) {
     const auto& ids = p->offered.left_out;
@@ -243,12 +244,10 @@ tmeter_number Engine::evaluate(size_t column, const Node& node) {
     cells.set(node.index, given.value);
     working.done();
     return given.value;
-  } catch (const PluginError&) {
-    rethrow_at(node);
   } catch (const Error& e) {
     try {
-      blame_figure(node, e);
-      throw e;
+      blame_figure(&node, e);
+      throw;
     } catch (...) {
       rethrow_at(node);
     }
@@ -399,25 +398,35 @@ void Engine::note_largest(const Column& c, const Plugin& by, const tmeter_number
   progress.largest_by = &by;
 }
 
-/// Our own plugins count what is in the file, which is to blame then; a stranger is asked for sense.
+/// The plugin that gave the largest figure is to blame, or whoever gave the figures that this
+/// metric is computed from. Where all are ours, it is the file that is too large.
 void Engine::blame_overflow(const Column& c, const Error& overflow) const {
   const auto* by = progress_[index_of(c)].largest_by;
   const auto& culprit = by ? by->manifest.id : c.plugin;
-  if (is_own(culprit)) throw overflow;
+  if (is_own(culprit)) {
+    blame_figure(nullptr, overflow);
+    throw overflow;
+  }
   throw PluginError(culprit, "on metric '" + c.id + "'", overflow.what());
 }
 
-/// A metric computed from others fails on a figure that is no sense: whose handler gave that is to blame.
-void Engine::blame_figure(const Node& node, const Error& error) const {
-  if (error.kind() != ErrorKind::kModel) return;
+/// A metric or analysis that reads others fails on a figure beyond reason: the plugin that gave
+/// that figure is to blame. `node`: where it failed; null: it reads figures of many rows.
+void Engine::blame_figure(const Node* node, const Error& error) const {
+  const auto* failed = dynamic_cast<const PluginError*>(&error);
+  if (failed ? !is_own(failed->plugin()) : error.kind() != ErrorKind::kModel) return;
+  const std::string what = failed ? failed->reason() : error.what();
   for (size_t i = 0; i < progress_.size(); ++i) {
     const auto& c = results_.columns[i];
     const auto* by = progress_[i].largest_by;
     if (!is_node_metric(c) || !by || is_own(by->manifest.id)) continue;
     const auto& cells = c.cells[TMETER_AXIS_NODE];
-    if (node.index >= cells.size() || std::abs(real(cells[node.index])) < kSense) continue;
+    if (node && node->index >= cells.size()) continue;
+    const double given = node ? std::abs(real(cells[node->index])) : progress_[i].largest;
+    if (given < kSense) continue;
     throw PluginError(by->manifest.id, "on metric '" + c.id + "'",
-                      "its figure is too large to reckon with: " + std::string(error.what()));
+                      "its figure is too large to reckon with: " +
+                          (failed ? "plugin " + failed->plugin() + " " + what : what));
   }
 }
 
@@ -446,14 +455,20 @@ void Engine::run_pass(Pass& pass) {
   const auto doing = "in analysis '" + str(pass.analysis->name) + "'";
   for (const auto& metric : pass.required) {
     if (column_index(metric) == kNone)
-      throw PluginError(pass.plugin->manifest.id, doing,
-                        "metric '" + printable(metric) + "' is required but no loaded plugin has it");
+      throw PluginError(
+          pass.plugin->manifest.id, doing,
+          "metric '" + printable(metric) + "' is required but no loaded plugin has it");
     require(column_index(metric));
   }
   const FrameOf frame(*this, {nullptr, nullptr, nullptr, &pass});
-  call_plugin(*pass.plugin, doing, [&](tmeter_call* c) {
-    return pass.analysis->run(c, to_handle(&graph_), pass.analysis->user);
-  });
+  try {
+    call_plugin(*pass.plugin, doing, [&](tmeter_call* c) {
+      return pass.analysis->run(c, to_handle(&graph_), pass.analysis->user);
+    });
+  } catch (const Error& e) {
+    blame_figure(nullptr, e);
+    throw;
+  }
   working.done();
 }
 

@@ -92,7 +92,7 @@ class Engine final : private ResultsAccess {
     bool observed = false;       // produced by an observer of real runs
     double largest = 0;          // magnitude of what a handler gave
     const Plugin* largest_by = nullptr;
-    bool unrequested = false;    // this run does without (core/analysis/requests.hpp)
+    bool unrequested = false;  // this run does without (core/analysis/requests.hpp)
     bool is_produced() const { return streamed || observed || !passes.empty(); }
   };
   /// What is being worked on, to tell circles: a metric, or an analysis.
@@ -156,8 +156,10 @@ class Engine final : private ResultsAccess {
   void add_up(Column& column);
   void note_largest(const Column& column, const Plugin& by, const tmeter_number& value);
   [[noreturn]] void blame_overflow(const Column& column, const Error& overflow) const;
-  void blame_figure(const Node& node, const Error& error) const;
-  size_t index_of(const Column& c) const { return static_cast<size_t>(&c - results_.columns.data()); }
+  void blame_figure(const Node* node, const Error& error) const;
+  size_t index_of(const Column& c) const {
+    return static_cast<size_t>(&c - results_.columns.data());
+  }
   void run_pass(Pass& pass);
   /// Until every cell of it is there.
   void require(size_t column);

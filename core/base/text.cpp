@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <numeric>
 
+#include "core/base/utf8.hpp"
+
 namespace tmeter::core {
 
 std::string joined(const std::vector<std::string>& items) {
@@ -68,16 +70,19 @@ namespace {
 std::string letters_and_digits(std::string_view text) {
   std::string out;
   for (const char c : text)
-    if (c != '-' && c != '_' && c != '.' && c != ' ') out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    if (c != '-' && c != '_' && c != '.' && c != ' ')
+      out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   return out;
 }
 
-/// The only candidate that has the word inside, however it is spelled; empty when there are several.
+/// The only candidate that has the word inside, however it is spelled; empty when there are
+/// several.
 std::string only_one_around(std::string_view word, const std::vector<std::string>& candidates) {
   const auto plain = letters_and_digits(word);
   std::string found;
   for (const auto& candidate : candidates) {
-    if (plain.size() < 3 || letters_and_digits(candidate).find(plain) == std::string::npos) continue;
+    if (plain.size() < 3 || letters_and_digits(candidate).find(plain) == std::string::npos)
+      continue;
     if (!found.empty()) return {};
     found = candidate;
   }
@@ -94,7 +99,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   const bool may_begin_a_name = word.size() >= 3;
   for (const auto& candidate : candidates) {
     const bool begins = may_begin_a_name && candidate.starts_with(word);
-    const size_t longer = std::max(word.size(), candidate.size()), shorter = std::min(word.size(), candidate.size());
+    const size_t longer = std::max(word.size(), candidate.size()),
+                 shorter = std::min(word.size(), candidate.size());
     if (!begins && longer - shorter >= best_distance) continue;  // the distance is no less
     const size_t distance = begins ? 0 : edit_distance(word, candidate);
     if (distance < best_distance) best_distance = distance, best = candidate;
@@ -123,36 +129,6 @@ std::string shape_text(std::span<const int64_t> dims) {
 }
 
 namespace {
-
-struct Character {
-  uint32_t code;
-  size_t length;  // 0: no well-formed UTF-8 begins here
-};
-
-Character first_character(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const uint32_t first = byte(0);
-  if (first < 0x80) return {first, 1};
-  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {0, 0};
-  uint32_t code = first & (0xFFu >> (length + 1));
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {0, 0};
-    code = code << 6 | (byte(i) & 0x3Fu);
-  }
-  constexpr std::array<uint32_t, 5> kSmallest{0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xD800 && code < 0xE000;
-  if (code < kSmallest[length] || code > 0x10FFFF || surrogate) return {0, 0};
-  return {code, length};
-}
-
-/// Changes what a terminal does instead of showing something: C0, C1, line and paragraph
-/// separators, and characters that turn the direction of text.
-bool is_control(uint32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C ||
-         (code >= 0x200E && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
-}
 
 std::string spelled(const char* format, uint32_t value) {
   std::array<char, 16> out{};
@@ -183,15 +159,15 @@ size_t color_length(std::string_view text) {
 
 /// Appends what is at the front of `text`, spelled out when need be, and takes it away.
 void move_character(std::string_view& text, std::string& out) {
-  const auto c = first_character(text);
-  if (c.length == 0) {
+  const auto [code, bytes] = decode_utf8(text);
+  if (code == kInvalidUtf8) {
     out += spelled("\\x%02x", static_cast<unsigned char>(text[0]));
-  } else if (is_control(c.code)) {
-    out += spelled_control(c.code);
+  } else if (is_control(code)) {
+    out += spelled_control(code);
   } else {
-    out += text.substr(0, c.length);
+    out += text.substr(0, bytes);
   }
-  text.remove_prefix(std::max<size_t>(c.length, 1));
+  text.remove_prefix(bytes);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ class Matcher {
     to_settle_.emplace_back(a, b);
   }
 
-  /// What is inside of modules that are the same.
+  /// Matches the children of matched modules.
   void settle() {
     while (!to_settle_.empty()) {
       const auto [a, b] = to_settle_.front();
@@ -171,7 +171,7 @@ class Matcher {
     }
   }
 
-  /// The module in B that the children which are found there have in common; null: there is none.
+  /// The common parent in B of all matched children, or null.
   const Module* home_of(const std::vector<Module*>& children) const {
     const Module* home = nullptr;
     for (const auto* child : children) {

@@ -52,7 +52,7 @@ void require_all_shards(const std::vector<Part>& parts) {
   for (const auto& p : parts) {
     size_t number = 0, of = 0;
     const auto name = unnumbered(p.model_file(), number, of);
-    if (name.empty()) return;  // names tell nothing
+    if (name.empty()) return;  // names without numbers
     found[{name, of}].insert(number);
   }
   if (found.size() > 1)

@@ -18,18 +18,18 @@ struct Part {
 
 /// The report of a checkpoint from those of its shards, in any order.
 ///
-/// Every tensor is in one shard, so its figures are taken over; those of modules and the model are
-/// rolled up again over all tensors, by the rule of their metric, in the order in which the loader
-/// of the whole checkpoint would show them. Sums, counts, smallest and largest values are those of
-/// a run over the whole; means and moments differ in the last digits. What cannot be put together
-/// (quantiles, a quantization plan) is unavailable there, and the finding "merged" names it.
+/// Every tensor is in one shard, so its values are copied. Values of modules and the model are
+/// rolled up again over all tensors, by their metric's aggregation, in the order in which the loader
+/// of the whole checkpoint would list them. Sums, counts, minima and maxima equal
+/// a run over the whole; means and moments differ in the last digits. Values that cannot be merged
+/// (quantiles, a quantization plan) are unavailable, and the finding "merged" names them.
 ///
 /// Throws Error(kModel): a report of a model with operators, a tensor in two shards, a shard that
 /// is not there by the numbers in the files' names, shards analysed in different ways.
 SavedReport merge_shards(std::vector<Part> parts);
 
 /// A row for each model: a report whose modules are the models, with their totals. Reports are
-/// taken one after the other, and nothing but their totals is kept.
+/// added one after the other; only their totals are kept.
 class ModelIndex {
  public:
   void add(const Part& part);

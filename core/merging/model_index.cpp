@@ -21,7 +21,7 @@ std::string name_of(const std::string& path) {
   return name;
 }
 
-/// Of a column over all models: the sum, the largest; nothing of what cannot be added up.
+/// A column's total over all models: sum or maximum; empty for other aggregations.
 class Total {
  public:
   explicit Total(const Column& column) : column_(column) {}

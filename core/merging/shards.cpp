@@ -52,7 +52,7 @@ class Merge {
     return *parts_[part].saved.report.results.find(c.id);
   }
 
-  /// What is not as sure of some shard as of the others is not of the whole either.
+  /// The whole has the least certain provenance of its shards.
   void take_provenance(Column& c) {
     for (size_t p = 0; p < parts_.size(); ++p) {
       const auto& other = at(p, c);
@@ -62,8 +62,8 @@ class Merge {
     }
   }
 
-  /// Figures of operators, calls or the model: weights alone have none. What a shard has all the
-  /// same is no figure of the whole.
+  /// Drops values of operators, calls or the model: a shard's value of these is not one of the
+  /// whole, and files of weights alone lack them.
   void take_total(Column& c) {
     bool figure = false, any = false;
     for (size_t p = 0; p < parts_.size(); ++p) {

@@ -30,7 +30,7 @@ tmeter_status status_of(const Error& e) {
 /// called after it.
 template <class F>
 tmeter_status perform(tmeter_builder* b, F f) {
-  if (!b->mark.is_there()) return TMETER_INVALID_ARGUMENT;  // it has ended with its callback
+  if (!is_live(b)) return note_ended_builder(b), TMETER_INVALID_ARGUMENT;
   if (!may_be_used(b->call)) return TMETER_INVALID_ARGUMENT;
   if (b->refused) {
     b->call->frame.error = b->refused->what();
@@ -41,8 +41,8 @@ tmeter_status perform(tmeter_builder* b, F f) {
       b->count_push();
       return f(b->builder), TMETER_OK;
     } catch (const Error& e) {
-      b->refused = b->of_rule && e.kind() == ErrorKind::kModel ? Error(ErrorKind::kPlugin, e.what())
-                                                               : e;
+      b->refused =
+          b->of_rule && e.kind() == ErrorKind::kModel ? Error(ErrorKind::kPlugin, e.what()) : e;
     } catch (const std::exception& e) {  // out of memory: what has been built may lack a part
       b->refused = Error(ErrorKind::kModel, e.what());
       throw;

@@ -87,10 +87,11 @@ Manifest described(const std::string& library, const OpenedLibrary* file, Openin
   return manifest;
 }
 
-[[noreturn]] void answer(int out, const std::string& library, const OpenedLibrary* file,
-                         Opening opening) {
+[[noreturn]] void answer(int out, int printed, const std::string& library,
+                         const OpenedLibrary* file, Opening opening) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   leave_activity();
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) dup2(printed, fd);
   keep_open({out, file ? file->descriptor() : out});
   enter_sandbox(rights_to_open(library, file));
   try {
@@ -112,13 +113,11 @@ Manifest described(const std::string& library, const OpenedLibrary* file, Openin
 class Asked {
  public:
   Asked(const std::string& library, const OpenedLibrary* file, Opening opening) {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe");
-    in_ = Descriptor(ends[0]);
-    const Descriptor out(ends[1]);
+    const auto out = pipe_into(in_), printed = pipe_into(printed_);
+    fcntl(printed_.get(), F_SETFL, O_NONBLOCK);
     process_ = fork();
     if (process_ < 0) fail("fork");
-    if (process_ == 0) core::answer(out.get(), library, file, opening);
+    if (process_ == 0) core::answer(out.get(), printed.get(), library, file, opening);
   }
   ~Asked() { end(); }
   Asked(const Asked&) = delete;
@@ -132,22 +131,37 @@ class Asked {
     std::string text;
     std::array<char, 4096> piece;
     for (;;) {
-      pollfd fd{in_.get(), POLLIN, 0};
-      const int ready = poll(&fd, 1, static_cast<int>(kLook.count()));
-      const auto n = ready > 0 ? ::read(in_.get(), piece.data(), piece.size()) : 0;
+      std::array<pollfd, 2> fds{{{in_.get(), POLLIN, 0}, {printed_.get(), POLLIN, 0}}};
+      const int any = poll(fds.data(), printed_ended_ ? 1 : 2, static_cast<int>(kLook.count()));
+      const bool ready = any > 0 && fds[0].revents != 0;
+      if (any > 0 && fds[1].revents != 0) keep_printed();
+      const auto n = ready ? ::read(in_.get(), piece.data(), piece.size()) : 0;
       if (n > 0) text.append(piece.data(), static_cast<size_t>(n));
-      if (ready > 0 && n == 0) break;
+      if (ready && n == 0) break;
       // Processes it has started may keep its end open.
-      if (ready == 0 && has_ended()) break;
+      if (any == 0 && has_ended()) break;
       if (text.size() > kMostBytes) end_.by = EndedBy::kBadFrame;
-      if (Clock::now() > deadline) end_.by = EndedBy::kTimeout, end_.limit = seconds_text(kMostSeconds);
-      if (memory.rlim_cur != RLIM_INFINITY && ready == 0 && worker_memory(process_) > memory.rlim_cur)
+      if (Clock::now() > deadline)
+        end_.by = EndedBy::kTimeout, end_.limit = seconds_text(kMostSeconds);
+      if (memory.rlim_cur != RLIM_INFINITY && any == 0 && worker_memory(process_) > memory.rlim_cur)
         end_.by = EndedBy::kMemory, end_.limit = bytes_text(memory.rlim_cur) + " (--max-memory)";
       if (end_.by != EndedBy::kItself) break;
     }
     wait_a_moment();
     end();
+    keep_printed();
     return text;
+  }
+
+  /// What it printed becomes notes of the worker's. A plugin that can be used prints it again when
+  /// it is opened to be used, so this is for one that cannot.
+  void tell_printed() const {
+    size_t done = 0;
+    while (done < text_printed_.size()) {
+      const auto n = write(STDERR_FILENO, text_printed_.data() + done, text_printed_.size() - done);
+      if (n < 0 && errno != EINTR) return;
+      if (n > 0) done += static_cast<size_t>(n);
+    }
   }
 
   /// "crashed (abort)"
@@ -160,14 +174,35 @@ class Asked {
                                      std::strerror(errno) + ")");
   }
 
+  /// Makes a pipe; returns the end that is written.
+  static Descriptor pipe_into(Descriptor& read_end) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe");
+    read_end = Descriptor(ends[0]);
+    return Descriptor(ends[1]);
+  }
+
+  /// Without waiting; the first 64 KiB, which is more than is shown.
+  void keep_printed() {
+    constexpr size_t kMostPrinted = size_t{64} << 10;
+    std::array<char, 4096> piece;
+    for (int i = 0; i < 64 && !printed_ended_; ++i) {
+      const auto n = ::read(printed_.get(), piece.data(), piece.size());
+      if (n < 0 && errno == EAGAIN) return;
+      if (n == 0) printed_ended_ = true;
+      if (n <= 0) continue;
+      const auto room = kMostPrinted - text_printed_.size();
+      text_printed_.append(piece.data(), std::min(static_cast<size_t>(n), room));
+    }
+  }
+
   bool has_ended() {
     if (process_ > 0 && waitpid(process_, &end_.wait_status, WNOHANG) == process_) process_ = -1;
     return process_ < 0;
   }
 
   void wait_a_moment() {
-    for (const auto until = Clock::now() + kPatience;
-         end_.by == EndedBy::kItself && !has_ended();
+    for (const auto until = Clock::now() + kPatience; end_.by == EndedBy::kItself && !has_ended();
          std::this_thread::sleep_for(std::chrono::microseconds(50))) {
       if (Clock::now() > until) end_.by = EndedBy::kBadFrame;
     }
@@ -182,7 +217,9 @@ class Asked {
   }
 
   pid_t process_ = -1;
-  Descriptor in_;
+  Descriptor in_, printed_;
+  std::string text_printed_;
+  bool printed_ended_ = false;
   WorkerEnd end_;
 };
 
@@ -237,8 +274,9 @@ Manifest asked_apart(const std::string& library, const OpenedLibrary* file, Open
   };
   Asked asked(library, file, opening);
   const auto answer = asked.read();
-  if (!asked.ended_well() || answer.empty())
-    failed(asked.words() + " " + std::string(kWhileOpened));
+  const bool answered = asked.ended_well() && !answer.empty();
+  if (!answered || answer[0] != kDescribed) asked.tell_printed();
+  if (!answered) failed(asked.words() + " " + std::string(kWhileOpened));
   const auto text = answer.substr(1);
   constexpr size_t kLongestWords = 2000;
   if (answer[0] == kDescribed) return parsed(text, library);

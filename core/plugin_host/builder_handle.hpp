@@ -4,7 +4,7 @@
 
 #include "core/ir/builder.hpp"
 #include "core/plugin_host/call.hpp"
-#include "core/plugin_host/live_handle.hpp"
+#include "core/plugin_host/live_builders.hpp"
 
 struct tmeter_builder {
   tmeter::core::GraphBuilder builder;
@@ -15,24 +15,34 @@ struct tmeter_builder {
   /// What was refused first. Nothing is built after it: a graph without what was refused would be
   /// another model's.
   std::optional<tmeter::core::Error> refused{};
-  tmeter::core::LiveMark mark{};
-  size_t pushes = 0;                      // so far
-  size_t refuse_at = 0;  // the number of a push that is refused, to see how the loader takes it; 0: none
+  tmeter::core::BuilderRegistration registration{this};
+  size_t pushes = 0;  // so far
+  size_t refuse_at =
+      0;  // the number of a push that is refused, to see how the loader takes it; 0: none
 
   void count_push() {
     if (++pushes == refuse_at)
-      throw tmeter::core::Error(tmeter::core::ErrorKind::kModel,
-                                "push " + std::to_string(pushes) + " is refused, to try the loader");
+      throw tmeter::core::Error(
+          tmeter::core::ErrorKind::kModel,
+          "push " + std::to_string(pushes) + " is refused, to try the loader");
   }
 };
 
 namespace tmeter::core {
 
+inline constexpr const char* kBuilderGivenBack =
+    "it uses a builder for shape rules that it has given back, or gives one back that is not its "
+    "own";
+
+/// For functions that have only the builder, which is not live. One that the callback at work has
+/// given back is the plugin's failure; one that ended with an earlier callback does nothing.
+void note_ended_builder(const tmeter_builder* builder) noexcept;
+
 /// Throws Error(kPlugin) when the plugin says that all went well although something was refused.
 inline void require_heeded(const tmeter_builder& builder) {
   if (builder.refused)
-    throw Error(ErrorKind::kPlugin, std::string("it goes on after the builder refused: ") +
-                                        builder.refused->what());
+    throw Error(ErrorKind::kPlugin,
+                std::string("it goes on after the builder refused: ") + builder.refused->what());
 }
 
 }  // namespace tmeter::core

@@ -1,9 +1,8 @@
 // The host's side of a call into a plugin: the object behind `tmeter_call`, and `invoke`, which
 // turns a plugin's status and error text into an Error that names the plugin.
 #pragma once
-#include <tmeter/abi/tmeter.h>
-
 #include <pthread.h>
+#include <tmeter/abi/tmeter.h>
 
 #include <atomic>
 #include <exception>
@@ -15,6 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.hpp"
@@ -100,6 +100,10 @@ struct CallFrame {
   std::exception_ptr defect;  // the host's, or another plugin's: not to be swallowed
   std::vector<std::unique_ptr<char[]>> scratch;
   ElementBuffer elements;  // of tensor_data.h's view
+  /// Builders for shape rules that the callback has begun and not given back, and the addresses of
+  /// those it has given back last (shape_rules.cpp).
+  std::unordered_map<const tmeter_builder*, std::shared_ptr<tmeter_builder>> rule_builders;
+  std::vector<const tmeter_builder*> ended_builders;
 };
 
 }  // namespace tmeter::core
@@ -112,9 +116,9 @@ struct tmeter_call {
   tmeter::core::RunContext run;
   tmeter::core::Registry* registry = nullptr;  // whose plugins have shape rules, once open
   tmeter::core::CallFrame frame;
-  int depth = 0;               // callbacks inside each other
+  int depth = 0;                                      // callbacks inside each other
   const tmeter::core::MappedFile* reading = nullptr;  // by a loader at work
-  uint32_t asked = 0;          // whether the user wants to stop
+  uint32_t asked = 0;                                 // whether the user wants to stop
   bool keeps_threads = false;  // of what runs operators for it: LibTorch's pool
   pthread_t thread{};          // of the callback at work
   bool misused = false;        // on another thread, or after its callback; set from any thread
@@ -123,8 +127,8 @@ struct tmeter_call {
 
 namespace tmeter::core {
 
-/// Whether the plugin may use the call here: inside the callback that was given it, on its thread. One
-/// that may not is remembered, and told as the plugin's failure when its callback ends.
+/// Whether the plugin may use the call here: inside the callback that was given it, on its thread.
+/// One that may not is remembered, and told as the plugin's failure when its callback ends.
 inline bool may_be_used(tmeter_call* call) {
   if (!call || !call->mark.is_there()) return false;
   if (std::atomic_ref(call->depth).load(std::memory_order_relaxed) > 0 &&
@@ -134,10 +138,15 @@ inline bool may_be_used(tmeter_call* call) {
   return false;
 }
 
+/// The innermost callback on this thread; null outside of plugins. For functions of the ABI that
+/// are given no call.
+inline thread_local constinit tmeter_call* call_at_work = nullptr;
+
 /// A new frame for one callback; the outer one's comes back when it ends.
 class FrameScope {
  public:
-  explicit FrameScope(tmeter_call& call) : call_(call), outer_thread_(call.thread) {
+  explicit FrameScope(tmeter_call& call)
+      : call_(call), outer_call_(std::exchange(call_at_work, &call)), outer_thread_(call.thread) {
     call_.thread = pthread_self();
     if (call_.depth++ == 0) return;
     outer_ = std::move(call_.frame);
@@ -145,6 +154,7 @@ class FrameScope {
   }
   ~FrameScope() {
     --call_.depth;
+    call_at_work = outer_call_;
     call_.thread = outer_thread_;
     if (call_.depth > 0) {
       call_.frame = std::move(outer_);
@@ -153,12 +163,15 @@ class FrameScope {
     call_.frame.error.clear();
     if (call_.frame.defect) call_.frame.defect = nullptr;
     if (!call_.frame.scratch.empty()) call_.frame.scratch.clear();
+    if (!call_.frame.rule_builders.empty()) call_.frame.rule_builders.clear();
+    if (!call_.frame.ended_builders.empty()) call_.frame.ended_builders.clear();
   }
   FrameScope(const FrameScope&) = delete;
   FrameScope& operator=(const FrameScope&) = delete;
 
  private:
   tmeter_call& call_;
+  tmeter_call* outer_call_;
   pthread_t outer_thread_;
   CallFrame outer_;
 };

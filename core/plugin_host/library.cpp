@@ -49,13 +49,16 @@ void require_entry_symbol(const std::string& path, const std::string& file) {
 PluginLibrary checked(const std::string& path, const tmeter_plugin_entry_v1* address) {
   const auto what = "plugin " + path + ": its ";
   if (!address) refuse(path, "has no entry");
-  PluginLibrary library{address, {}, {}};
+  PluginLibrary library{address, {}, {}, std::make_shared<TextStore>()};
   auto& e = library.entry;
   e = adopted(address, TMETER_SIZE_1_0(tmeter_plugin_entry_v1), what + "tmeter_plugin_entry_v1");
   require_minor(path, e.abi_minor_required);
   if (!e.init || !e.deinit || !e.get_capability || !e.info) refuse(path, "has a malformed entry");
   library.info = adopted(e.info, TMETER_SIZE_1_0(tmeter_plugin_info), what + "tmeter_plugin_info");
-  if (!library.info.id.len || !library.info.name.len) refuse(path, "has a malformed entry");
+  auto& info = library.info;
+  if (!info.id.len || !info.name.len) refuse(path, "has a malformed entry");
+  library.texts->keep(
+      {&info.id, &info.name, &info.version, &info.description, &info.needs, &info.rights});
   return library;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 #include <tmeter/abi/entry.h>
 
+#include <memory>
 #include <string>
 
 #include "core/config/opened_library.hpp"
+#include "core/plugin_host/text_store.hpp"
 
 namespace tmeter::core {
 
@@ -13,6 +15,7 @@ struct PluginLibrary {
   const tmeter_plugin_entry_v1* address;
   tmeter_plugin_entry_v1 entry;
   tmeter_plugin_info info;
+  std::shared_ptr<TextStore> texts;  // what `info` refers to
 };
 
 /// A library to be opened, and what is known of it.
@@ -24,11 +27,11 @@ struct LibraryToOpen {
   bool known = false;
 };
 
-/// Opens the library and returns its checked entry, before `init`. The library is never closed again.
-/// Throws Error(kPlugin): there is no such file, it cannot be read or is no library, lacks the
-/// entry symbol, cannot be opened (with the loader's reason), needs a newer ABI than ours, or its
-/// entry is malformed.
-/// No plugin is opened outside the sandbox: a call before it is entered is a defect of tmeter.
+/// Opens the library and returns its checked entry, before `init`. The library is never closed
+/// again. Throws Error(kPlugin): there is no such file, it cannot be read or is no library, lacks
+/// the entry symbol, cannot be opened (with the loader's reason), needs a newer ABI than ours, or
+/// its entry is malformed. No plugin is opened outside the sandbox: a call before it is entered is
+/// a defect of tmeter.
 PluginLibrary open_library(const LibraryToOpen& wanted);
 
 /// Throws Error(kPlugin) when the plugin needs a newer minor of the ABI than ours.

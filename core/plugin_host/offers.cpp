@@ -20,10 +20,46 @@ auto answer(const std::string& what, F&& ask) {
   }
 }
 
+void keep_texts(TextStore& s, tmeter_metric_desc& m) {
+  s.keep({&m.id, &m.title, &m.unit, &m.weight, &m.convention, &m.description});
+}
+void keep_texts(TextStore& s, tmeter_option_desc& o) {
+  s.keep({&o.key, &o.default_value, &o.choices, &o.text});
+}
+void keep_texts(TextStore& s, tmeter_op_class& c) { s.keep({&c.op, &c.name}); }
+void keep_texts(TextStore& s, tmeter_op_handler& h) { s.keep({&h.metric, &h.op}); }
+void keep_texts(TextStore& s, tmeter_module_handler& h) {
+  s.keep({&h.metric, &h.type});
+  s.keep({&h.follows}, said::kListBytes);
+}
+void keep_texts(TextStore& s, tmeter_analysis& a) {
+  s.keep({&a.name});
+  s.keep({&a.required, &a.produced}, said::kListBytes);
+}
+void keep_texts(TextStore& s, tmeter_tensor_analysis& a) {
+  s.keep({&a.name});
+  s.keep({&a.produced}, said::kListBytes);
+}
+void keep_texts(TextStore& s, tmeter_shape_rule& r) { s.keep({&r.schema}); }
+void keep_texts(TextStore& s, tmeter_loader& l) {
+  s.keep({&l.name, &l.title, &l.engine});
+  if (!l.matches || l.match_count > said::kMatches) return;  // refused by check_offers
+  const auto matches = s.keep(std::span(l.matches, l.match_count));
+  for (auto& m : matches) s.keep({&m.conditions});
+  l.matches = matches.data();
+}
+void keep_texts(TextStore& s, tmeter_propagator& p) { s.keep({&p.name}); }
+void keep_texts(TextStore& s, tmeter_writer& w) { s.keep({&w.name, &w.extension, &w.media_type}); }
+void keep_texts(TextStore& s, tmeter_executor& e) { s.keep({&e.name}); }
+void keep_texts(TextStore& s, tmeter_observer& o) {
+  s.keep({&o.name});
+  s.keep({&o.produced}, said::kListBytes);
+}
+
 /// Copies a list `Table` of `Item`s into `out`. The sizes are those of the minor they came with.
 template <class Table, class Item>
-void read(const StartedPlugin& plugin, std::string_view id, size_t least_table, size_t least_item,
-          std::vector<Item>& out, size_t most = said::kItems) {
+void read(const StartedPlugin& plugin, TextStore& texts, std::string_view id, size_t least_table,
+          size_t least_item, std::vector<Item>& out, size_t most = said::kItems) {
   const auto& entry = plugin.entry();
   const auto what = "plugin " + std::string(plugin.id()) + ": its table " + std::string(id);
   const auto* offered = static_cast<const Table*>(
@@ -43,7 +79,7 @@ void read(const StartedPlugin& plugin, std::string_view id, size_t least_table, 
     name.replace(prefix, name.npos, std::to_string(i));
     const Item* item = answer(name, [&] { return table.get(i, table.user); });
     if (!item) throw Error(ErrorKind::kPlugin, name + " is missing");
-    out.push_back(adopted(item, least_item, name));
+    keep_texts(texts, out.emplace_back(adopted(item, least_item, name)));
   }
 }
 
@@ -51,35 +87,36 @@ void read(const StartedPlugin& plugin, std::string_view id, size_t least_table, 
 
 Offers read_offers(const StartedPlugin& p) {
   Offers o;
-  read<tmeter_metrics>(p, TMETER_CAP_METRICS, TMETER_SIZE_1_0(tmeter_metrics),
+  auto& texts = *o.texts;
+  read<tmeter_metrics>(p, texts, TMETER_CAP_METRICS, TMETER_SIZE_1_0(tmeter_metrics),
                        TMETER_SIZE_1_0(tmeter_metric_desc), o.metrics);
-  read<tmeter_options>(p, TMETER_CAP_OPTIONS, TMETER_SIZE_1_0(tmeter_options),
+  read<tmeter_options>(p, texts, TMETER_CAP_OPTIONS, TMETER_SIZE_1_0(tmeter_options),
                        TMETER_SIZE_1_0(tmeter_option_desc), o.options);
-  read<tmeter_option_tables>(p, TMETER_CAP_OPTION_TABLES, sizeof(tmeter_option_tables),
+  read<tmeter_option_tables>(p, texts, TMETER_CAP_OPTION_TABLES, sizeof(tmeter_option_tables),
                              TMETER_SIZE_1_0(tmeter_option_desc), o.option_tables);
-  read<tmeter_op_classes>(p, TMETER_CAP_OP_CLASS, TMETER_SIZE_1_0(tmeter_op_classes),
+  read<tmeter_op_classes>(p, texts, TMETER_CAP_OP_CLASS, TMETER_SIZE_1_0(tmeter_op_classes),
                           TMETER_SIZE_1_0(tmeter_op_class), o.op_classes, said::kHandlers);
-  read<tmeter_op_handlers>(p, TMETER_CAP_OP_HANDLER, TMETER_SIZE_1_0(tmeter_op_handlers),
+  read<tmeter_op_handlers>(p, texts, TMETER_CAP_OP_HANDLER, TMETER_SIZE_1_0(tmeter_op_handlers),
                            TMETER_SIZE_1_0(tmeter_op_handler), o.op_handlers, said::kHandlers);
-  read<tmeter_module_handlers>(p, TMETER_CAP_MODULE_HANDLER,
-                               TMETER_SIZE_1_0(tmeter_module_handlers),
-                               TMETER_SIZE_1_0(tmeter_module_handler), o.module_handlers, said::kHandlers);
-  read<tmeter_analyses>(p, TMETER_CAP_ANALYSIS, TMETER_SIZE_1_0(tmeter_analyses),
+  read<tmeter_module_handlers>(
+      p, texts, TMETER_CAP_MODULE_HANDLER, TMETER_SIZE_1_0(tmeter_module_handlers),
+      TMETER_SIZE_1_0(tmeter_module_handler), o.module_handlers, said::kHandlers);
+  read<tmeter_analyses>(p, texts, TMETER_CAP_ANALYSIS, TMETER_SIZE_1_0(tmeter_analyses),
                         TMETER_SIZE_1_0(tmeter_analysis), o.analyses);
-  read<tmeter_tensor_analyses>(p, TMETER_CAP_TENSOR_ANALYSIS,
+  read<tmeter_tensor_analyses>(p, texts, TMETER_CAP_TENSOR_ANALYSIS,
                                TMETER_SIZE_1_0(tmeter_tensor_analyses),
                                TMETER_SIZE_1_0(tmeter_tensor_analysis), o.tensor_analyses);
-  read<tmeter_shape_rules>(p, TMETER_CAP_SHAPE_RULE, TMETER_SIZE_1_0(tmeter_shape_rules),
+  read<tmeter_shape_rules>(p, texts, TMETER_CAP_SHAPE_RULE, TMETER_SIZE_1_0(tmeter_shape_rules),
                            TMETER_SIZE_1_0(tmeter_shape_rule), o.shape_rules, said::kHandlers);
-  read<tmeter_loaders>(p, TMETER_CAP_LOADER, TMETER_SIZE_1_0(tmeter_loaders),
+  read<tmeter_loaders>(p, texts, TMETER_CAP_LOADER, TMETER_SIZE_1_0(tmeter_loaders),
                        TMETER_SIZE_1_0(tmeter_loader), o.loaders);
-  read<tmeter_propagators>(p, TMETER_CAP_PROPAGATOR, TMETER_SIZE_1_0(tmeter_propagators),
+  read<tmeter_propagators>(p, texts, TMETER_CAP_PROPAGATOR, TMETER_SIZE_1_0(tmeter_propagators),
                            TMETER_SIZE_1_0(tmeter_propagator), o.propagators);
-  read<tmeter_writers>(p, TMETER_CAP_REPORT_WRITER, TMETER_SIZE_1_0(tmeter_writers),
+  read<tmeter_writers>(p, texts, TMETER_CAP_REPORT_WRITER, TMETER_SIZE_1_0(tmeter_writers),
                        TMETER_SIZE_1_0(tmeter_writer), o.writers);
-  read<tmeter_executors>(p, TMETER_CAP_EXECUTOR, TMETER_SIZE_1_1(tmeter_executors),
+  read<tmeter_executors>(p, texts, TMETER_CAP_EXECUTOR, TMETER_SIZE_1_1(tmeter_executors),
                          TMETER_SIZE_1_1(tmeter_executor), o.executors);
-  read<tmeter_observers>(p, TMETER_CAP_OBSERVER, TMETER_SIZE_1_1(tmeter_observers),
+  read<tmeter_observers>(p, texts, TMETER_CAP_OBSERVER, TMETER_SIZE_1_1(tmeter_observers),
                          TMETER_SIZE_1_1(tmeter_observer), o.observers);
   return o;
 }

@@ -1,14 +1,16 @@
 // What a plugin offers: its tables, copied once when it is opened. Whoever works with a plugin
-// looks here, never into the plugin's memory; the texts inside are the plugin's and live until
-// `deinit`.
+// looks here, never into the plugin's memory. Texts and lists are copies; functions and `user`
+// pointers are the plugin's.
 #pragma once
 #include <tmeter/abi/executor.h>
 #include <tmeter/abi/tmeter.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/plugin_host/started.hpp"
+#include "core/plugin_host/text_store.hpp"
 
 namespace tmeter::core {
 
@@ -30,7 +32,9 @@ struct Offers {
 
   // What this tmeter does not know, and the rest does without (check_offers.hpp).
   std::vector<std::string> left_out;  // metrics
-  std::vector<std::string> notes;     // one for each thing: "metric 'm' has an unknown axis, 99; …"
+  std::vector<std::string> notes;  // one for each thing: "metric 'm' has an unknown axis, 99; …"
+
+  std::shared_ptr<TextStore> texts = std::make_shared<TextStore>();  // what the tables refer to
 };
 
 /// Throws Error(kPlugin), naming plugin, table and index, when a struct is smaller than in ABI 1.0

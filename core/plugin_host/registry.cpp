@@ -1,6 +1,7 @@
 #include "core/plugin_host/registry.hpp"
 
 #include <sys/auxv.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -161,8 +162,8 @@ std::optional<Manifest> Registry::manifest_of(const Plugin& plugin, const Manife
   return std::nullopt;
 }
 
-/// Throws Error(kPlugin) before anything of a library is run. Null for tmeter's own, which are opened
-/// by their names.
+/// Throws Error(kPlugin) before anything of a library is run. Null for tmeter's own, which are
+/// opened by their names.
 std::shared_ptr<const OpenedLibrary> Registry::opened(const std::string& library) const {
   if (is_own(library) && stamp_of(library).size > 0 && who_else_may_write(library).empty())
     return nullptr;
@@ -179,18 +180,26 @@ std::shared_ptr<const OpenedLibrary> Registry::opened(const std::string& library
   return file;
 }
 
+/// The same file under another name or in a folder that is listed twice is one plugin.
+bool Registry::is_found_again(const Plugin& plugin) {
+  struct stat info {};
+  return stat(plugin.library.c_str(), &info) == 0 &&
+         !files_.emplace(info.st_dev, info.st_ino).second;
+}
+
 void Registry::add_file(const std::string& library, bool must_work, const ManifestIndex& index) {
   auto plugin = std::make_unique<Plugin>();
   plugin->library = fs::absolute(library).string();
   try {
     plugin->file = opened(plugin->library);
+    if (is_found_again(*plugin)) return;
     auto manifest = manifest_of(*plugin, index);
     plugin->known = manifest.has_value();
-    if (!manifest && could_not_be_opened(*plugin)) return add_unopened(std::move(plugin), must_work);
-    plugin->manifest =
-        manifest ? std::move(*manifest)
-                 : asked_apart(plugin->library, plugin->file.get(),
-                               must_work ? Opening::kWanted : Opening::kFound);
+    if (!manifest && could_not_be_opened(*plugin))
+      return add_unopened(std::move(plugin), must_work);
+    plugin->manifest = manifest ? std::move(*manifest)
+                                : asked_apart(plugin->library, plugin->file.get(),
+                                              must_work ? Opening::kWanted : Opening::kFound);
     require_minor(plugin->library, plugin->manifest.abi_minor);
   } catch (const PluginError& e) {
     if (must_work) throw;

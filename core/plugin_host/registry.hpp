@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/config/manifest.hpp"
@@ -27,7 +28,8 @@ struct Plugin {
   std::string library;    // path; empty when only a manifest is there
   bool described = true;  // false: it could not be, and is known by its file's name
   bool known = false;     // a manifest made from this very library describes it
-  std::shared_ptr<const OpenedLibrary> file;  // null: there is none, or it is in tmeter's own folder
+  std::shared_ptr<const OpenedLibrary>
+      file;  // null: there is none, or it is in tmeter's own folder
   std::shared_ptr<const StartedPlugin> started;  // once open
   ResolvedOptions options;
   std::vector<GivenOption> given;  // of its tables
@@ -88,6 +90,7 @@ class Registry {
   void leave_unopened(std::unique_ptr<Plugin> plugin, const std::string& why,
                       const std::string& told);
   void add(std::unique_ptr<Plugin> plugin);
+  bool is_found_again(const Plugin& plugin);
   void add_unopened(std::unique_ptr<Plugin> plugin, bool given);
   void assign_options();
   void check_setting_names() const;
@@ -107,6 +110,7 @@ class Registry {
   std::vector<Excluded> excluded_;
   CallLog* log_;
   RuleSchemas schemas_;
+  std::set<std::pair<uint64_t, uint64_t>> files_;  // device and inode of each library found
   PluginList plugins_;
   PluginList left_out_;
   std::vector<std::string> problems_;

@@ -141,6 +141,7 @@ tmeter_status infer(tmeter_call* call, tmeter_str op, tmeter_builder* builder,
                     const tmeter_id* args, size_t count, tmeter_id* results, size_t result_count,
                     tmeter_str* why) {
   return guard_callback(call, [&]() -> tmeter_status {
+    if (!is_live(builder)) throw Error(ErrorKind::kPlugin, kBuilderGivenBack);
     const auto found = find(*call, view(op));
     if (!found.plugin) return TMETER_UNSUPPORTED;
     const Schema schema(*found.schema);
@@ -163,24 +164,58 @@ tmeter_status infer(tmeter_call* call, tmeter_str op, tmeter_builder* builder,
   });
 }
 
-tmeter_builder* begin(tmeter_call* call) {
-  auto builder = std::make_unique<tmeter_builder>();
-  builder->call = call;
-  builder->of_rule = true;
-  return builder.release();
+tmeter_builder* begin_builder(tmeter_call* call) {
+  tmeter_builder* begun = nullptr;
+  guard_callback(call, [&]() -> tmeter_status {
+    const auto builder = std::make_shared<tmeter_builder>();
+    builder->call = call;
+    builder->of_rule = true;
+    call->frame.rule_builders.emplace(builder.get(), builder);
+    std::erase(call->frame.ended_builders, builder.get());
+    begun = builder.get();
+    return TMETER_OK;
+  });
+  return begun;
+}
+
+void tell_wrong_builder() noexcept {
+  if (call_at_work)
+    call_at_work->frame.defect =
+        std::make_exception_ptr(Error(ErrorKind::kPlugin, kBuilderGivenBack));
+}
+
+void end_builder(tmeter_builder* builder) {
+  if (!builder) return;
+  auto* frame = call_at_work ? &call_at_work->frame : nullptr;
+  if (!frame || frame->rule_builders.erase(builder) == 0) return tell_wrong_builder();
+  auto& ended = frame->ended_builders;
+  constexpr size_t kRemembered = 64;
+  if (ended.size() == kRemembered) ended.erase(ended.begin());
+  ended.push_back(builder);
+}
+
+const tmeter_value* value_of_builder(const tmeter_builder* builder, tmeter_id id) {
+  if (is_live(builder)) return to_handle(builder->builder.peek(id));
+  note_ended_builder(builder);
+  return nullptr;
 }
 
 }  // namespace
 
+void note_ended_builder(const tmeter_builder* builder) noexcept {
+  if (!call_at_work) return;
+  const auto& ended = call_at_work->frame.ended_builders;
+  if (std::ranges::find(ended, builder) != ended.end()) tell_wrong_builder();
+}
+
 const tmeter_shape_rules_api* shape_rules_interface() {
-  static const tmeter_shape_rules_api api{
-      sizeof(tmeter_shape_rules_api),
-      0,
-      find_rule,
-      begin,
-      infer,
-      [](const tmeter_builder* b, tmeter_id id) { return to_handle(b->builder.peek(id)); },
-      [](tmeter_builder* b) { delete b; }};
+  static const tmeter_shape_rules_api api{sizeof(tmeter_shape_rules_api),
+                                          0,
+                                          find_rule,
+                                          begin_builder,
+                                          infer,
+                                          value_of_builder,
+                                          end_builder};
   return &api;
 }
 

@@ -22,7 +22,7 @@ namespace tmeter::core {
 
 struct Report;
 
-/// A module of one model and the one it is in the other; SIZE_MAX where there is none.
+/// A pair of matched modules; SIZE_MAX without a match.
 struct ModulePair {
   size_t before = SIZE_MAX, after = SIZE_MAX;
   size_t depth = 0;
@@ -90,7 +90,7 @@ class OutputStream {
   void write(std::string_view bytes);
   void flush();
   bool color() const { return color_; }
-  int columns() const { return columns_; }  ///< terminal width, 0 when the destination is none
+  int columns() const { return columns_; }  ///< terminal width, 0 for other destinations
   /// It has not ended, and this is the thread it was made for.
   bool may_be_used() const { return mark_.is_there() && pthread_equal(thread_, pthread_self()); }
 

@@ -18,7 +18,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// Two names of one file, by whatever links; what is no regular file (/dev/null) may be named
+/// Whether two names are links to one regular file. Other files (/dev/null) may be named
 /// twice.
 bool same_file(const std::string& a, const std::string& b) {
   struct stat x {

@@ -27,8 +27,8 @@ void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets
 /// The plugin that has the writer; throws Error(kUsage).
 Plugin& find_writer(const Registry& registry, const std::string& format);
 
-/// Whether files of a media type can be read on a terminal: "text/…", JSON, XML and what is built
-/// on them, such as "image/svg+xml". Nothing said: they can.
+/// Whether files of a media type can be read on a terminal: "text/…", JSON, XML and types
+/// based on them, such as "image/svg+xml". True for an empty type.
 bool is_text(std::string_view media_type);
 
 }  // namespace tmeter::core

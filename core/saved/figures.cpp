@@ -3,12 +3,11 @@
 #include <tmeter/abi/metric.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <set>
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "core/base/text.hpp"
-#include "core/saved/words.hpp"
 
 namespace tmeter::core::saved {
 namespace {
@@ -18,26 +17,22 @@ constexpr size_t kMostCells = 100'000'000;
 constexpr size_t kMostColumns = 4'096;
 constexpr size_t kMostFormulaSymbols = 64;
 
-constexpr std::array<std::string_view, 9> kStatuses{"zero_by_rule", "unknown",    "unavailable",
-                                                    "in_module",    "not_finite", "lower_bound",
-                                                    "partial",      "assumed",    "by_module"};
-
 Column column_from(const Members& m) {
   Column c;
   c.id = m.at("id").text();
   c.title = m.at("title").text();
   c.unit = m.text("unit");
-  c.unit_kind = unit_kind_of(m.at("unit_kind").text());
-  c.axis = axis_of(m.at("axis").text());
-  c.aggregation = aggregation_of(m.at("aggregation").text());
-  c.better = better_of(m.at("better").text());
+  c.unit_kind = vocabulary::kUnitKinds.number(m.at("unit_kind").text());
+  c.axis = vocabulary::kAxes.number(m.at("axis").text());
+  c.aggregation = vocabulary::kAggregations.number(m.at("aggregation").text());
+  c.better = vocabulary::kBetter.number(m.at("better").text());
   if (m.at("detail").boolean()) c.flags |= TMETER_METRIC_DETAIL;
   if (const auto tensors = m.find("of_tensors"); tensors && tensors->boolean())
     c.flags |= TMETER_METRIC_TENSORS;
   c.convention = m.at("convention").text();
   c.description = m.text("description");
   const auto provenance = m.at("provenance").members();
-  c.provenance = provenance_of(provenance.at("kind").text());
+  c.provenance = vocabulary::kProvenances.number(provenance.at("kind").text());
   c.provenance_text = provenance.text("text");
   c.plugin = m.at("plugin").text();
   return c;
@@ -60,14 +55,36 @@ tmeter_number figure_of(const Item& value) {
 }
 
 void mark(tmeter_number& figure, std::string_view status) {
-  if (status == "unknown") figure = number_of_kind(TMETER_NUMBER_UNKNOWN);
-  if (status == "unavailable") figure = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
-  if (status == "in_module") figure = number_of_kind(TMETER_NUMBER_IN_MODULE);
-  if (status == "not_finite") figure = number(std::numeric_limits<double>::quiet_NaN());
-  if (status == "zero_by_rule") figure = number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
-  if (status == "lower_bound" || status == "partial") figure.flags |= TMETER_NUMBER_PARTIAL;
-  if (status == "assumed") figure.flags |= TMETER_NUMBER_ASSUMED;
-  if (status == "by_module") figure.flags |= TMETER_NUMBER_BY_MODULE;
+  using Status = vocabulary::CellStatus;
+  switch (static_cast<Status>(vocabulary::kCellStatuses.number(status))) {
+    case Status::kZeroByRule:
+      figure = number_of_kind(TMETER_NUMBER_ZERO_BY_RULE);
+      break;
+    case Status::kUnknown:
+      figure = number_of_kind(TMETER_NUMBER_UNKNOWN);
+      break;
+    case Status::kUnavailable:
+      figure = number_of_kind(TMETER_NUMBER_UNAVAILABLE);
+      break;
+    case Status::kInModule:
+      figure = number_of_kind(TMETER_NUMBER_IN_MODULE);
+      break;
+    case Status::kNotFinite:
+      figure = number(std::numeric_limits<double>::quiet_NaN());
+      break;
+    case Status::kLowerBound:
+    case Status::kPartial:
+      figure.flags |= TMETER_NUMBER_PARTIAL;
+      break;
+    case Status::kAssumed:
+      figure.flags |= TMETER_NUMBER_ASSUMED;
+      break;
+    case Status::kByModule:
+      figure.flags |= TMETER_NUMBER_BY_MODULE;
+      break;
+    default:  // newer than this tmeter
+      break;
+  }
 }
 
 void mark_infinite(tmeter_number& figure, std::string_view sign) {
@@ -114,7 +131,7 @@ void Figures::row(const Members& row, int32_t axis, size_t index) {
   for (const auto field : values->members().object())
     change(field.key, axis, index,
            [&](auto& figure) { figure = figure_of(Item(field.value, field.key)); });
-  for (const auto status : kStatuses) {
+  for (const auto status : vocabulary::kCellStatuses.words) {
     const auto marked = row.find(status);
     if (!marked) continue;
     for (const auto id : marked->list())

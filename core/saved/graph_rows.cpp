@@ -3,10 +3,11 @@
 #include <tmeter/abi/base.h>
 
 #include <limits>
+#include <tmeter/cpp/dtype.hpp>
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "core/base/text.hpp"
 #include "core/ir/limits.hpp"
-#include "core/saved/words.hpp"
 
 namespace tmeter::core::saved {
 namespace {
@@ -178,8 +179,8 @@ void GraphRows::tensor(size_t index, const Members& m) {
   if (it == paths_.end()) refuse("its owner is not among the 'modules'");
   const auto tied = m.find("tied_to");
   TensorSpec spec;
-  spec.kind = tensor_kind_of(m.at("kind").text());
-  spec.dtype = dtype_of(m.at("dtype").text());
+  spec.kind = vocabulary::kTensorKinds.number(m.at("kind").text());
+  spec.dtype = DType::parse(m.at("dtype").text()).id();
   spec.name = m.at("name").text();
   // A place of its own in the model's memory; tied ones are in one.
   const std::string storage(tied ? tied->text() : spec.name);

@@ -5,11 +5,11 @@
 #include <array>
 #include <charconv>
 #include <unordered_map>
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "core/analysis/worked_out.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/saved/words.hpp"
 
 namespace tmeter::core::saved {
 namespace {
@@ -50,7 +50,7 @@ class Places {
 
 Finding finding(const Members& m, const Places& places) {
   Finding f;
-  f.severity = severity_of(m.at("severity").text());
+  f.severity = vocabulary::kSeverities.number(m.at("severity").text());
   f.rule = m.at("rule").text();
   f.text = m.at("text").text();
   f.evidence = m.text("evidence");

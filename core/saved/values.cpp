@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <tmeter/cpp/dtype.hpp>
 
 #include "core/base/text.hpp"
 #include "core/ir/limits.hpp"
-#include "core/saved/words.hpp"
 
 namespace tmeter::core::saved {
 namespace {
@@ -159,7 +159,7 @@ Values::Id Values::made_by(const Members& from, const std::vector<DimSpec>* dims
 
 Values::Id Values::tensor(const Members& m, bool look_up) {
   const auto sizes = dims(m);
-  const auto dtype = dtype_of(m.at("dtype").text());
+  const auto dtype = DType::parse(m.at("dtype").text()).id();
   if (!look_up) return builder_.value_tensor(dtype, sizes);
   if (const auto name = m.find("tensor")) {
     const auto it = tensors_.find(std::string(name->text()));
@@ -184,7 +184,7 @@ Values::Id Values::scalar(const Item& value, std::string_view kind) {
     case Type::BOOL:
       return builder_.value_bool(value.boolean());
     case Type::STRING:
-      if (kind == "dtype") return builder_.value_dtype(dtype_of(value.text()));
+      if (kind == "dtype") return builder_.value_dtype(DType::parse(value.text()).id());
       if (kind == "float") return builder_.value_float(number_in_words(value.text()));
       if (kind == "other") return builder_.value_other(value.text());
       return builder_.value_text(value.text());
@@ -237,10 +237,10 @@ Values::Id Values::result(const Item& value, const Item* detail, size_t& leaf, s
     id = read(value, detail, false, depth);
   } else {
     id = known->second;
-    const bool same =
-        value.is(Type::OBJECT)
-            ? is_tensor(id, dtype_of(value.members().at("dtype").text()), dims(value.members()))
-            : is_scalar(id, value);
+    const bool same = value.is(Type::OBJECT)
+                          ? is_tensor(id, DType::parse(value.members().at("dtype").text()).id(),
+                                      dims(value.members()))
+                          : is_scalar(id, value);
     if (!same) refuse("a use of one of its results tells something else of it");
     to_be_made_.erase(known);
   }

@@ -47,7 +47,7 @@ class FittedSeries {
   }
   const std::vector<OneSeries>& list() const { return list_; }
 
-  /// `results` may have columns that the request lacks: those of runs, or that nobody asked for.
+  /// `results` may have columns beyond the request, such as measured ones.
   Fittable::Values values(const Results& results) const {
     Fittable::Values out;
     out.reserve(list_.size());

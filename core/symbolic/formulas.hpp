@@ -24,7 +24,7 @@ struct Formula {
 struct Formulas {
   std::vector<int64_t> symbols;  // which ones, by index in the graph; terms have one power for each
   std::vector<Formula> list;     // by metric, then module; none is zero
-  std::string problem;           // why there are none although sizes are dynamic, or empty
+  std::string problem;           // why formulas are missing although sizes are dynamic, or empty
 };
 
 struct FormulaRequest {

@@ -22,7 +22,7 @@ class OtherSizes {
 
   /// The value that `symbol` has from the next `apply` on.
   void set(size_t symbol, int64_t value) { values_[symbol] = value; }
-  /// Throws Error(kModel) when a size is none under these values.
+  /// Throws Error(kModel) if the bound values make a dimension invalid.
   void apply() { graph_.assign(values_); }
   /// The same as an answer.
   bool try_apply() {

@@ -1,5 +1,5 @@
-// Exact fractions of 128-bit integers: what interpolation needs. A result that does not fit is no
-// number, and stays none in whatever is computed from it.
+// Exact fractions of 128-bit integers, for interpolation. A result that does not fit becomes
+// invalid, as does everything computed from it.
 #pragma once
 #include <cstdint>
 #include <optional>

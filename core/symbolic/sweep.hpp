@@ -27,8 +27,8 @@ struct Sweep {
 Sweep plan_sweep(const Graph& graph, const std::vector<SweepAxis>& axes,
                  const std::vector<std::pair<std::string, int64_t>>& bindings);
 
-/// Fills in the totals; then the graph is as before. Throws Error(kUsage) naming the point when a
-/// size is none there.
+/// Fills in the totals; then the graph is as before. Throws Error(kUsage) naming the point if it makes a
+/// dimension invalid.
 void run_sweep(Graph& graph, Sweep& sweep, const std::vector<Plugin*>& plugins,
                const HardwareSource* hardware);
 

@@ -28,7 +28,7 @@ constexpr std::array<WindowRow, 14> kWindows{{
     {"aten::avg_pool2d", 2, true},
     {"aten::avg_pool3d", 3, true},
 }};
-constexpr int64_t kMostOfWindow = int64_t{1} << 30;  // products of two fit
+constexpr int64_t kMaxWindowSize = int64_t{1} << 30;  // a product of two fits
 constexpr std::array<std::string_view, 2> kPaddingNames{"aten::pad", "aten::constant_pad_nd"};
 
 const WindowRow* window_row(const Node& node) {
@@ -37,7 +37,7 @@ const WindowRow* window_row(const Node& node) {
   return row == kWindows.end() ? nullptr : row;
 }
 
-/// Plain numbers of the program; none when one is computed or no number.
+/// The plain numbers of an argument; nothing if an item is computed or not an integer.
 std::optional<Sizes> plain_numbers(const Value& v) {
   Sizes out;
   const auto add = [&](const Value& item) {
@@ -52,7 +52,7 @@ std::optional<Sizes> plain_numbers(const Value& v) {
   return out;
 }
 
-/// An argument for `rank` dims: a number each, one for all, or `fallback` where nothing is given.
+/// An argument for `rank` dims: a number for each, one for all, or `fallback` if absent.
 std::optional<Sizes> per_dim(const Value& v, size_t rank, const Sizes& fallback) {
   if (v.is_none() || (v.is_list() && v.size() == 0)) return fallback;
   auto out = plain_numbers(v);
@@ -62,7 +62,7 @@ std::optional<Sizes> per_dim(const Value& v, size_t rank, const Sizes& fallback)
 
 std::optional<Sizes> paddings(const Node& node, size_t rank) {
   const auto v = node.arg("padding");
-  if (v.kind() == TMETER_VALUE_TEXT)  // "same" is worked out by the operator itself
+  if (v.kind() == TMETER_VALUE_TEXT)  // for "same" the operator computes the padding
     return v.text() == "valid" ? std::optional(Sizes(rank, 0)) : std::nullopt;
   return per_dim(v, rank, Sizes(rank, 0));
 }
@@ -76,7 +76,7 @@ std::optional<Sizes> kernel_of(const Node& node, const WindowRow& row, size_t ra
 
 Value operand_of(const Node& node) { return node.arg(size_t{0}); }
 
-/// The window's dims as recorded for its immediate operand, and what it pads itself.
+/// The window's dims for its recorded operand, and its own padding.
 std::optional<PaddedWindow> window_of(const Node& node, const WindowRow& row) {
   const auto weight_rank = static_cast<size_t>(node.arg("weight").shape().rank());
   const size_t rank = row.rank ? row.rank : std::max<size_t>(weight_rank, 2) - 2;
@@ -98,13 +98,14 @@ std::optional<PaddedWindow> window_of(const Node& node, const WindowRow& row) {
         {sizes[sizes.size() - rank + i], (*kernel)[i], (*stride)[i], (*dilation)[i]});
     out.pads.push_back({(*padding)[i], (*padding)[i]});
     for (const auto n : {(*kernel)[i], (*stride)[i], (*dilation)[i]}) {
-      if (n < 1 || n > kMostOfWindow) return std::nullopt;
+      if (n < 1 || n > kMaxWindowSize) return std::nullopt;
     }
   }
   return out;
 }
 
-/// pad lists its pairs from the last dim on; dims that it does not name are not padded.
+/// The pads of aten::pad, which lists pairs from the last dim on; dims without a pair are not
+/// padded.
 std::optional<std::vector<Pad>> pads_of(const Node& node, size_t rank) {
   const auto numbers = plain_numbers(node.arg("pad"));
   if (!numbers || numbers->size() % 2) return std::nullopt;
@@ -119,7 +120,7 @@ std::optional<std::vector<Pad>> pads_of(const Node& node, size_t rank) {
   return out;
 }
 
-/// The window seen from before the operator that pads its operand.
+/// The window with the operand of the operator that pads it.
 std::optional<PaddedWindow> with_padding(PaddedWindow window, const Node& padding,
                                          const Node& node) {
   const bool twice = window.pads != std::vector<Pad>(window.pads.size());
@@ -136,7 +137,7 @@ std::optional<PaddedWindow> with_padding(PaddedWindow window, const Node& paddin
   return window;
 }
 
-/// As an argument of pad, as long as `recorded` is, or only for the padded dims.
+/// The pads as an argument of aten::pad with at least `length` numbers.
 Sizes as_argument(const std::vector<Pad>& pads, size_t length) {
   Sizes out;
   for (size_t i = pads.size(); i-- > 0;) {
@@ -147,7 +148,8 @@ Sizes as_argument(const std::vector<Pad>& pads, size_t length) {
   return out;
 }
 
-/// Where the window pads itself: by its argument if that can say it, else by a node of its own.
+/// Sets the new padding of a window: in its argument if that can express it, else as a separate
+/// node.
 void pad_window(const Node& node, const std::vector<Pad>& pads, Repadding& out) {
   const auto argument = node.arg("padding");
   const bool even =
@@ -222,7 +224,7 @@ std::optional<Repadding> ConvPoolPadding::repadded(const Node& node, const Sizes
     for (size_t i = 0; i < rank; ++i) w.dims[i].size = operand[operand.size() - rank + i];
     const auto wanted = same_pads(w.dims);
     const bool surely_fixed = out.judged.reading == PadReading::kFixed && out.judged.sure;
-    // Windows behind one operator that want different pads: it is not theirs.
+    // One operator cannot serve windows that need different pads.
     if (surely_fixed || (!pads.empty() && pads != wanted)) return std::nullopt;
     pads = wanted;
     out.count = differing(w.pads, wanted);

@@ -1,5 +1,5 @@
-// The convolutions and poolings of a graph with what pads their operands, and what their paddings
-// must be once the operands have other sizes.
+// Convolutions and poolings of a graph with the padding of their operands, and the padding they
+// need for operands of other sizes.
 #pragma once
 #include <map>
 #include <optional>
@@ -10,30 +10,30 @@
 
 namespace tmeter::resize {
 
-/// What becomes of a padding for another size of the operand.
+/// New padding for another size of the operand.
 struct Repadding {
-  std::optional<Literal> literal;  // for the node that has the numbers
-  Sizes inserted;  // pads, as of constant_pad_nd, that the operand needs and no node has; or empty
-  size_t count = 0;     // numbers that "same" padding makes others than recorded
-  PadJudgement judged;  // kFixed: nothing is replaced, though it might have to be
+  std::optional<Literal> literal;  // for the node with the padding
+  Sizes inserted;                  // pads for a new constant_pad_nd before the node; may be empty
+  size_t count = 0;                // numbers in which "same" padding differs from the recorded one
+  PadJudgement judged;             // kFixed: nothing is replaced
 };
 
-/// An operator that pads with a constant: zeros, mostly.
+/// Whether the operator pads with a constant.
 bool is_padding(const Node& node);
 
 class ConvPoolPadding {
  public:
   explicit ConvPoolPadding(const Graph& recorded);
 
-  /// The tensor that is padded at this node, by an operator for that or by the window itself; none
-  /// where nothing is.
+  /// The tensor that the node pads, as a separate operator or by its own argument; nothing for
+  /// other nodes.
   std::optional<Value> padded_at(const Node& node) const;
 
-  /// None when the recorded numbers serve for this operand too, or surely do not follow it.
+  /// Nothing if the recorded padding fits this operand too, or is certainly fixed.
   std::optional<Repadding> repadded(const Node& node, const Sizes& operand) const;
 
  private:
-  std::map<size_t, std::vector<PaddedWindow>> at_;  // by node that has the numbers
+  std::map<size_t, std::vector<PaddedWindow>> at_;  // by node with the padding
   PadEvidence evidence_;
 };
 

@@ -36,7 +36,7 @@ class Emitter {
       const auto name = node.arg_name(i);
       const auto value = node.arg(i);
       const auto* literal = literal_for(name);
-      const Id id = literal                               ? integers(literal->sizes, value.is_list())
+      const Id id = literal ? integers(literal->sizes, value.is_list())
                     : i == 0 && pads != known_.pads.end() ? padded(node, pads->second)
                                                           : use(value);
       args.push_back(GraphBuilder::arg(name, id));
@@ -47,8 +47,8 @@ class Emitter {
                   results, node.location());
   }
 
-  /// What the network itself would pad for this size, as a node of its own before the one that the
-  /// file has.
+  /// Adds a node that pads the operand as the network would for this size, before the recorded
+  /// node.
   Id padded(const Node& node, const Sizes& pads) {
     const auto operand = node.arg(size_t{0});
     auto sizes = dims_in(known_, operand);
@@ -76,7 +76,7 @@ class Emitter {
     return builder_.tensor_value(v.dtype(), dims);
   }
 
-  /// An input or result, seen for the first time.
+  /// The first occurrence of an input or result.
   Id define(const Value& v) {
     if (const auto it = ids_.find(v.handle()); it != ids_.end()) return it->second;
     Id id = 0;

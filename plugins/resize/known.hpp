@@ -1,4 +1,4 @@
-// Sizes and numbers that a replay worked out, in the place of those that the graph records.
+// Sizes and numbers that a replay worked out; they replace the recorded ones.
 #pragma once
 #include <string_view>
 #include <unordered_map>
@@ -22,7 +22,8 @@ struct Known {
   std::unordered_map<const tmeter_value*, Sizes> dims;           // of tensors
   std::unordered_map<const tmeter_value*, c10::IValue> numbers;  // computed sizes and conditions
   std::unordered_map<size_t, std::vector<Literal>> literals;     // replaced ones, by node
-  std::unordered_map<size_t, Sizes> pads;  // inserted before a node's first operand, as constant_pad_nd
+  std::unordered_map<size_t, Sizes>
+      pads;  // inserted before a node's first operand, as constant_pad_nd
 };
 
 /// The dims of a tensor in `known`, else those of the graph.

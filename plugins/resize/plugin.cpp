@@ -1,5 +1,5 @@
-// resize: sizes of exported programs for inputs other than the recorded ones. A .pt2 file that fixes a size
-// is replayed with LibTorch's operators on tensors without values.
+// resize: sizes of exported programs for inputs other than the recorded ones. A .pt2 file that
+// fixes a size is replayed with LibTorch's operators on tensors without values.
 #include <tmeter/cpp/plugin.hpp>
 
 #include "operators/torch_version.hpp"
@@ -9,8 +9,9 @@ TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
         .id = "org.tmeter.resize",
         .version = "1.0.0",
-        .description = "Works out the sizes of exported programs for inputs other than the recorded "
-                       "ones, with LibTorch",
+        .description =
+            "Works out the sizes of exported programs for inputs other than the recorded "
+            "ones, with LibTorch",
     }),
     [](tmeter::Registrar& r) {
       tmeter::torch_backend::require_built_torch();

@@ -3,27 +3,28 @@
 #include <algorithm>
 
 #include "operators/messages.hpp"
-#include "samples.hpp"
 #include "operators/size_arithmetic.hpp"
+#include "samples.hpp"
 
 namespace tmeter::resize {
 namespace {
 
 constexpr size_t kMaxRetreats = 2000;
-constexpr size_t kMaxAncestors = 48;  // the latest: a wrong reading shows soon
+constexpr size_t kMaxAncestors = 48;  // the latest are kept: a wrong reading fails soon
 
 void keep_latest(std::set<size_t>& nodes) {
   while (nodes.size() > kMaxAncestors) nodes.erase(nodes.begin());
 }
 
-/// Calls `f(node index)` for each node that made something of an argument.
+/// Calls `f(node index)` for each node that produced the argument or an item of it.
 template <class F>
 void for_each_producer(const Value& value, const F& f) {
   if (const auto producer = value.producer()) f(producer.index());
   for (size_t i = 0; i < value.size(); ++i) for_each_producer(value[i], f);
 }
 
-/// A view that was possible for a batch of one only is what the author wrote as reshape.
+/// The author may have written reshape where the export has view: it is possible only for a batch
+/// of one.
 std::string_view executed_as(const Node& node, bool has_sizes) {
   const bool view = node.op() == "aten::view" || node.op() == "aten::_unsafe_view";
   return view && has_sizes ? "aten::reshape" : node.op();
@@ -79,9 +80,9 @@ bool Replay::step(size_t i) {
     if (choice == choices_.end()) {
       sizes_.erase(i);
       ancestors_[i] = ancestors_of(node);
-      if (auto sizes = size_argument(
-              node, rules_.size_arguments(node),
-              {base_, now_, changes_, known_changes_, known_shapes_, samples_})) {
+      if (auto sizes =
+              size_argument(node, rules_.size_arguments(node),
+                            {base_, now_, changes_, known_changes_, known_shapes_, samples_})) {
         if (sizes->versions.size() > 1) {
           choice = choices_.emplace(i, Choice{*sizes, 0, {}}).first;
           ancestors_[i].insert(i);
@@ -105,7 +106,7 @@ bool Replay::step(size_t i) {
   }
 }
 
-/// Sizes that follow from the inputs by operators alone: 224 → 256 gives 112 → 128.
+/// Collects size changes that operators alone derive from the inputs: 224 → 256 gives 112 → 128.
 void Replay::learn_changes(const Node& node) {
   for (size_t i = 0; i < node.result_count(); ++i) {
     for_each_tensor_value(node.result(i), [&](const Value& v) {
@@ -173,9 +174,10 @@ void Replay::execute_by_rule(const Node& node, const std::vector<Literal>& sizes
   const auto* rule = rules_.find(node);
   if (!rule) {
     throw std::runtime_error(
-        "LibTorch does not have this operator and no plugin a shape rule for it, so what it gives "
-        "for other sizes is not known (docs/in-house-layers.md; `tmeter plugin new NAME --kind "
-        "shape` writes a plugin with one)");
+        "LibTorch does not have this operator and no plugin has a shape rule for it, so its "
+        "results "
+        "for other sizes are unknown (docs/in-house-layers.md; `tmeter plugin new NAME --kind "
+        "shape` writes a plugin with a shape rule)");
   }
   for (const auto& a : rule->schema.arguments()) arg_names_.push_back(a.name());
   args_ = arguments_of(node, rule->schema, now_);
@@ -196,7 +198,7 @@ void Replay::set_argument(const Node& node, const Literal& literal) {
   }
 }
 
-/// Paddings that follow the operand's size (same_padding.hpp).
+/// Applies padding that follows the operand's size (same_padding.hpp).
 void Replay::repad(const Node& node) {
   repaddings_.erase(node.index());
   const auto padded = padding_.padded_at(node);
@@ -222,7 +224,7 @@ void Replay::bind(const Value& value, const c10::IValue& now) {
   }
 }
 
-/// An operator that nothing is known of gives what it gave, as long as it gets what it got.
+/// An unknown operator keeps its recorded results if its arguments have their recorded sizes.
 bool Replay::keep_recorded(const Node& node) {
   if (!same_inputs(node)) return false;
   for (size_t i = 0; i < node.result_count(); ++i) {
@@ -256,8 +258,8 @@ Replay::Nodes Replay::ancestors_of(const Node& node) const {
   return out;
 }
 
-/// Where to go on after a failure: the latest reading that the node depends on and that can be
-/// changed. What came between is executed again.
+/// Changes the latest reading that the failed node depends on and returns its node, where the
+/// replay must continue. Nothing if all readings are exhausted.
 std::optional<size_t> Replay::retreat(size_t i) {
   Nodes blamed = ancestors_[i];
   if (++retreats_ > kMaxRetreats) return std::nullopt;
@@ -311,7 +313,8 @@ Known Replay::result() const {
       out.dims[graph_.inputs()[i].handle()] = now->toTensor().sizes().vec();
   }
   for (const auto& [i, sizes] : sizes_) {
-    if (is_replaced(i, sizes)) out.literals[i] = literals_of(graph_.nodes()[i], sizes, chosen(i, sizes));
+    if (is_replaced(i, sizes))
+      out.literals[i] = literals_of(graph_.nodes()[i], sizes, chosen(i, sizes));
   }
   for (const auto& [i, again] : repaddings_) {
     if (again.literal) out.literals[i] = {*again.literal};

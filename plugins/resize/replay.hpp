@@ -1,26 +1,26 @@
 // Runs the operators of a recorded graph again, for inputs of other sizes.
 //
-// Operators are executed one after the other on tensors that have shapes but no values. Where the
-// program holds plain numbers for sizes that follow from the input, several readings may be
-// possible (size_arguments.hpp). The first is taken; when an operator then refuses, the latest
-// reading it depends on is changed and the replay goes on from there.
+// Operators are executed in order on tensors that have shapes but no values. Plain numbers in the
+// program may stand for sizes that follow from the input, and several readings may be possible
+// (size_arguments.hpp). The first reading is tried first. If an operator refuses its arguments, the
+// latest reading it depends on is changed, and the replay continues from there.
 #pragma once
 #include <map>
 #include <set>
 
-#include "rules.hpp"
-#include "size_arguments.hpp"
 #include "conv_pool_padding.hpp"
 #include "operators/evaluator.hpp"
 #include "operators/failure.hpp"
 #include "operators/limits.hpp"
+#include "rules.hpp"
+#include "size_arguments.hpp"
 
 namespace tmeter::resize {
 
 class Replay {
  public:
-  /// `base`: the sizes literals stand for; beside it the recorded ones of the graph. `rules`: of
-  /// the operators that LibTorch lacks.
+  /// `base` has sizes of an earlier pass; the recorded ones stand for the others. `rules` has the
+  /// operators that LibTorch lacks.
   Replay(const Graph& graph, const Known& base, Limits& limits, Rules& rules)
       : graph_(graph),
         base_(base),
@@ -29,17 +29,18 @@ class Replay {
         padding_(graph),
         ancestors_(graph.nodes().size()) {}
 
-  /// `inputs`: dims by input of the graph, empty for what is no tensor. False: see failure().
+  /// `inputs` has the dims of each input, empty for other values than tensors. If it returns false,
+  /// failure() has the reason.
   bool run(const std::vector<Sizes>& inputs);
 
   /// All dims, numbers and replaced literals.
   Known result() const;
   const Failure& failure() const { return failure_; }
-  /// Paddings that had to be judged, by node.
+  /// Judged paddings, by node.
   const std::map<size_t, Repadding>& repaddings() const { return repaddings_; }
-  /// Whether any size in the program was replaced on the way to where it ended.
+  /// Whether a size in the program was replaced before the replay ended.
   bool replaced_any() const;
-  /// Where an operator's sizes could be read in several ways and nothing decides; else empty.
+  /// The first operator whose sizes have several readings and no evidence for one; else empty.
   const std::string& doubtful() const { return doubtful_; }
 
  private:
@@ -47,7 +48,7 @@ class Replay {
   struct Choice {
     SizeArgument argument;
     size_t at = 0;
-    Nodes blamed;  // by failures under the readings tried so far
+    Nodes blamed;  // choices that failures under the tried readings depend on
   };
 
   void set_inputs(const std::vector<Sizes>& inputs);
@@ -77,13 +78,13 @@ class Replay {
   const ConvPoolPadding padding_;
   Evaluator evaluator_;
   Environment now_;
-  SizeChanges changes_, known_changes_;   // of inputs; these, and what follows without any choice
-  ShapeChanges known_shapes_;             // likewise
-  std::optional<SizeChange> samples_;     // when nothing else changes
-  std::map<size_t, SizeArgument> sizes_;  // of each node that has some, as executed: versions[0]
-  std::map<size_t, Choice> choices_;      // where there are several readings
+  SizeChanges changes_, known_changes_;   // of inputs; of these and of results without any choice
+  ShapeChanges known_shapes_;             // of inputs and of results without any choice
+  std::optional<SizeChange> samples_;     // set if only the number of samples changes
+  std::map<size_t, SizeArgument> sizes_;  // by node
+  std::map<size_t, Choice> choices_;      // by node with several readings
   std::map<size_t, Repadding> repaddings_;
-  std::vector<Nodes> ancestors_;  // choices that each node depends on
+  std::vector<Nodes> ancestors_;  // by node: the choices it depends on
   torch::jit::Stack args_;        // of the operator being executed
   std::vector<std::string> arg_names_;
   Failure failure_;  // the furthest

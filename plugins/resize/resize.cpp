@@ -16,13 +16,13 @@ namespace tmeter::resize {
 namespace {
 
 using Paddings = std::map<size_t, Repadding>;
-using Inputs = std::vector<Sizes>;  // by input of the graph; empty for what is no tensor
+using Inputs = std::vector<Sizes>;  // by input of the graph; empty for other values than tensors
 
-/// LibTorch as the replay needs it, for as long as this lives.
-class Quiet {
+/// While it lives, LibTorch neither warns nor tracks gradients, and comparisons need values.
+class ReplayMode {
  public:
-  Quiet() : guard_(&handler_) { evaluation_state().model_is_running = true; }
-  ~Quiet() { evaluation_state().model_is_running = false; }
+  ReplayMode() : guard_(&handler_) { evaluation_state().model_is_running = true; }
+  ~ReplayMode() { evaluation_state().model_is_running = false; }
 
  private:
   class Handler final : public c10::WarningHandler {
@@ -48,8 +48,8 @@ Inputs wanted_inputs(const Graph& graph) {
   return out;
 }
 
-/// The wanted inputs with the recorded number of samples, when both it and other sizes change: the
-/// two are worked out one after the other, so that each change can be told from the other.
+/// The wanted inputs with the recorded number of samples, if the number of samples and other sizes
+/// change. Two passes then apply the changes one after the other, which keeps them apart.
 std::optional<Inputs> halfway(const Inputs& recorded, const Inputs& wanted) {
   auto same_samples = wanted;
   std::vector<DimsChange> samples;
@@ -108,7 +108,7 @@ size_t sum(const std::map<std::string, size_t>& counts) {
                          [](size_t n, const auto& entry) { return n + entry.second; });
 }
 
-/// Numbers of the program's that another one was put in place of.
+/// The number of replaced literals.
 size_t replaced_numbers(const Graph& graph, const Known& known) {
   size_t count = 0;
   for (const auto& [i, literals] : known.literals) {
@@ -124,7 +124,7 @@ size_t replaced_numbers(const Graph& graph, const Known& known) {
   return count;
 }
 
-void tell_paddings(const Graph& graph, const Paddings& paddings, const Call& call) {
+void report_paddings(const Graph& graph, const Paddings& paddings, const Call& call) {
   constexpr std::string_view kDecision[] = {"fixed", "'same'"};
   for (const auto reading : {PadReading::kFixed, PadReading::kSame}) {
     std::map<std::string, size_t> doubtful;
@@ -135,14 +135,14 @@ void tell_paddings(const Graph& graph, const Paddings& paddings, const Call& cal
     }
     if (doubtful.empty()) continue;
     call.warn(
-        "paddings that can be fixed or TensorFlow's 'same', which differ for --input, were "
-        "taken as " +
+        "paddings that may be fixed or TensorFlow's 'same', which differ for --input, were "
+        "assumed to be " +
         std::string(kDecision[static_cast<size_t>(reading)]) + ": " + counted(doubtful));
   }
 }
 
-void tell(const Graph& graph, const Known& known, const Paddings& paddings, GraphBuilder& builder,
-          const Call& call) {
+void report(const Graph& graph, const Known& known, const Paddings& paddings, GraphBuilder& builder,
+            const Call& call) {
   std::map<std::string, size_t> replaced;
   for (const auto& [i, literals] : known.literals) ++replaced[std::string(graph.nodes()[i].op())];
   for (const auto& [i, pads] : known.pads) ++replaced[std::string(graph.nodes()[i].op())];
@@ -154,11 +154,10 @@ void tell(const Graph& graph, const Known& known, const Paddings& paddings, Grap
   }
   const auto left = unresolved_literals(graph, known, ConvPoolPadding(graph));
   if (!left.empty()) {
-    call.warn(
-        "numbers that may follow from sizes that have changed were left as the file has them: " +
-        counted(left));
+    call.warn("numbers that may follow from changed sizes were left as they are in the file: " +
+              counted(left));
   }
-  tell_paddings(graph, paddings, call);
+  report_paddings(graph, paddings, call);
   size_t kept = sum(left);
   for (const auto& [i, padding] : paddings)
     kept += padding.judged.reading == PadReading::kFixed ? padding.count : 0;
@@ -172,7 +171,7 @@ void resize(const Graph& graph, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);
   note_untried_version(call);
   const MetaKernels kernels;
-  const Quiet quiet;
+  const ReplayMode mode;
   Limits limits(call, "resize");
   const auto wanted = wanted_inputs(graph);
   std::vector<Inputs> passes{wanted};
@@ -190,7 +189,7 @@ void resize(const Graph& graph, GraphBuilder& builder, Call& call) {
     known = std::move(result);
   }
   emit(graph, known, builder);
-  tell(graph, known, paddings, builder, call);
+  report(graph, known, paddings, builder, call);
 }
 
 }  // namespace tmeter::resize

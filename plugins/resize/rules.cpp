@@ -5,7 +5,7 @@
 namespace tmeter::resize {
 namespace {
 
-/// What the file says of a value; none where it says nothing that can be compared.
+/// The recorded value in a form that can be compared; None if it has no such form.
 c10::IValue recorded(const Value& v) {
   if (v.is_tensor()) {
     if (!v.dtype().known()) return {};
@@ -20,7 +20,7 @@ c10::IValue recorded(const Value& v) {
   return items;
 }
 
-/// Element type and rank, which no other size changes: "f32 of rank 3".
+/// Element type and rank, which do not depend on sizes: "f32 of rank 3".
 std::string kind_text(const c10::IValue& v) {
   if (v.isTensor()) {
     const auto& t = v.toTensor();
@@ -30,14 +30,15 @@ std::string kind_text(const c10::IValue& v) {
   if (!v.isList()) return v.isNone() ? "nothing" : "a " + v.tagKind();
   const auto list = v.toList();
   std::string out;
-  for (size_t i = 0; i < list.size(); ++i) out += (out.empty() ? "" : ", ") + kind_text(list.get(i));
+  for (size_t i = 0; i < list.size(); ++i)
+    out += (out.empty() ? "" : ", ") + kind_text(list.get(i));
   return "(" + out + ")";
 }
 
-/// What run_decompositions() makes of an operator that changes its arguments gives these back as
-/// further results; the first is none where the operator itself has no result.
-void add_changed(const Node& node, const c10::FunctionSchema& schema,
-                 const torch::jit::Stack& args, std::vector<c10::IValue>& results) {
+/// run_decompositions() turns an operator that changes its arguments into one that returns them as
+/// further results. An operator without a result of its own gets None as the first one.
+void add_changed(const Node& node, const c10::FunctionSchema& schema, const torch::jit::Stack& args,
+                 std::vector<c10::IValue>& results) {
   if (node.result_count() <= results.size()) return;
   if (results.empty() && node.result(0).is_none()) results.emplace_back();
   for (size_t i = 0; i < schema.arguments().size() && results.size() < node.result_count(); ++i) {
@@ -89,8 +90,10 @@ std::vector<c10::IValue> Rules::results(const Node& node, const Rule& rule,
     const auto has = recorded(node.result(i));
     if (!has.isNone() && kind_text(has) != kind_text(given[i]))
       throw Error(TMETER_CANNOT_RUN, rule_text(full_name(node), rule) + " gives " +
-                                         kind_text(given[i]) + " for these inputs where the file "
-                                         "records " + kind_text(has) + in_module(node));
+                                         kind_text(given[i]) +
+                                         " for these inputs where the file "
+                                         "records " +
+                                         kind_text(has) + in_module(node));
   }
   return given;
 }
@@ -114,7 +117,7 @@ void Rules::require_recorded(const Node& node, const Rule& rule) const {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
-    refuse(std::string("of the call that the file records it says: ") + e.what());
+    refuse(std::string("it refuses the recorded call: ") + e.what());
   }
   if (given.size() != node.result_count())
     refuse("its schema has " + std::to_string(given.size()) + " results, the file " +

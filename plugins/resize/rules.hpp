@@ -1,4 +1,4 @@
-// Nodes whose operator LibTorch lacks, by the shape rules of plugins.
+// Shape rules of plugins for nodes whose operator LibTorch lacks.
 #pragma once
 #include <map>
 #include <set>
@@ -13,17 +13,17 @@ class Rules {
  public:
   explicit Rules(const Call& call) : call_(call) {}
 
-  /// Null when no plugin has a rule for the node's operator. What the rule gives for the call as it
-  /// stands in the file must be what the file has: else the rule is of another operator, and Error
-  /// is thrown.
+  /// The rule for the node's operator; null if no plugin has one. Throws Error if the rule's
+  /// results for the recorded call differ from the recorded ones, because it then belongs to
+  /// another operator.
   const Rule* find(const Node& node);
 
-  /// The arguments that the schema of the node's rule says are sizes, `SymInt` and its lists; none for
-  /// an operator of LibTorch.
+  /// The arguments of type SymInt, and lists of it, in the schema of the node's rule. Empty for an
+  /// operator of LibTorch.
   std::vector<std::string_view> size_arguments(const Node& node);
 
-  /// The results of the node for other arguments, of the element types and ranks that the file
-  /// records. Throws ShapeRefused when the rule does not take them.
+  /// The results of the node for these arguments. Throws ShapeRefused if the rule refuses them, and
+  /// Error if element types or ranks differ from the recorded ones.
   std::vector<c10::IValue> results(const Node& node, const Rule& rule,
                                    const torch::jit::Stack& args) const;
 

@@ -11,7 +11,7 @@ bool is_padded(const PaddedWindow& w) {
 
 bool is_same_padded(const PaddedWindow& w) { return w.pads == same_pads(w.dims); }
 
-/// A module of torch.nn keeps what it was made with.
+/// A module of torch.nn keeps the padding it was constructed with.
 bool keeps_attributes(const std::string& owner) { return owner.starts_with("torch.nn.modules."); }
 
 /// "Conv2dSame", "Conv2dDynamicSamePadding"
@@ -45,7 +45,7 @@ void PadEvidence::add(const PaddedWindow& w) {
     (is_padded(w) ? owner.pads_otherwise : owner.unpadded) = true;
     return;
   }
-  if (!is_padded(w) && !w.by_node) return;  // says nothing: most windows without padding fit
+  if (!is_padded(w) && !w.by_node) return;  // no evidence: most windows without padding fit
   Shape shape;
   for (const auto& d : w.dims) shape.insert(shape.end(), {d.kernel, d.stride, d.dilation});
   if (w.by_node) owner.by_node.emplace(shape, w.pads);
@@ -61,15 +61,15 @@ PadJudgement PadEvidence::judge(const PaddedWindow& w) const {
   const auto& owner = owners_.at(w.owner);
   if (owner.pads_otherwise) return kSurelyFixed;
   if (!is_padded(w) && !w.by_node) {
-    // "valid", or "same" where nothing was to be padded.
+    // "valid", or "same" that needs no padding here.
     if (is_named_same(w.owner)) return kSurelySame;
     const bool computes = owner.varies_with_size || owner.varies_with_shape();
     if (!computes) return kSurelyFixed;
     return owner.unpadded ? kMaybeFixed : kMaybeSame;
   }
   if (is_named_same(w.owner) || owner.varies_with_size) return kSurelySame;
-  // Nobody writes pad(x, [0, 0, 0, 0]), nor one pad per kernel; and a fixed pad with more behind
-  // than before is a layer of its own more often than part of a convolution's.
+  // A pad of zeros, or another pad for each kernel, was computed. A fixed pad with more behind than
+  // before is usually a layer of its own, not part of a convolution's module.
   const bool lopsided =
       std::any_of(w.pads.begin(), w.pads.end(), [](const Pad& p) { return p.before != p.after; });
   const bool computed =

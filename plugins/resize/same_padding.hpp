@@ -1,11 +1,11 @@
-// TensorFlow's "same" padding, and how to tell it from a fixed one.
+// Tells TensorFlow's "same" padding from fixed padding.
 //
-// A network whose padding is computed from the size of its operand (timm's tf_*, Lukemelas'
-// EfficientNet, Keras on PyTorch) leaves plain numbers in an exported program: pad(x, [0, 1, 0, 1])
-// before a 3×3 convolution of stride 2 is right for 224 and wrong for 225, where it is
-// [1, 1, 1, 1]. Another network pads [0, 1, 0, 1] whatever the size (the downsampling of Stable
-// Diffusion's autoencoder). At one recorded size both look the same; what else the same code pads
-// tells them apart, mostly. No LibTorch in here.
+// Some networks compute padding from the size of the operand (timm's tf_*, Lukemelas' EfficientNet,
+// Keras on PyTorch). An exported program then has plain numbers: pad(x, [0, 1, 0, 1]) before a 3×3
+// convolution of stride 2 is right for 224 but wrong for 225, which needs [1, 1, 1, 1]. Other
+// networks pad [0, 1, 0, 1] for every size (the downsampling of Stable Diffusion's autoencoder). At
+// one recorded size both look the same. Other paddings by the same code usually decide. This file
+// does not depend on LibTorch.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace tmeter::resize {
 
-/// One spatial dim of a convolution or pooling; `size` is the operand's before any padding.
+/// One spatial dim of a convolution or pooling; `size` is that of the operand before padding.
 struct WindowDim {
   int64_t size = 0, kernel = 1, stride = 1, dilation = 1;
 };
@@ -24,37 +24,38 @@ struct Pad {
   bool operator==(const Pad&) const = default;
 };
 
-/// A convolution or pooling as recorded, and all that pads its operand.
+/// A recorded convolution or pooling with all padding of its operand.
 struct PaddedWindow {
   std::string owner;  // class whose code pads: "timm.layers.conv2d_same.Conv2dSame"
   std::vector<WindowDim> dims;
   std::vector<Pad> pads;
-  bool by_node = false;        // padded by an operator of its own, not by the window's argument
-  bool in_one_module = false;  // that operator and the window belong to one call of a module
+  bool by_node = false;        // padded by a separate operator, not by an argument
+  bool in_one_module = false;  // that operator belongs to the same module call
 };
 
-/// ⌈size / stride⌉ results: as tf.nn.convolution(padding="SAME") pads, the odd one behind.
+/// The padding of tf.nn.convolution(padding="SAME"), for ⌈size / stride⌉ results; an odd one goes
+/// behind.
 Pad same_pad(const WindowDim& dim);
 std::vector<Pad> same_pads(const std::vector<WindowDim>& dims);
 
 enum class PadReading { kFixed, kSame };
 struct PadJudgement {
   PadReading reading = PadReading::kFixed;
-  bool sure = true;  // false: the other one would fit, too
+  bool sure = true;  // false: the other reading would fit too
 };
 
-/// Judges the paddings of one program by each other.
+/// Judges the paddings of a program by comparing them with each other.
 class PadEvidence {
  public:
   void add(const PaddedWindow& window);
-  /// What a recorded padding is. Add all windows of the program before.
+  /// The reading of a recorded padding. All windows of the program must have been added.
   PadJudgement judge(const PaddedWindow& window) const;
 
  private:
   using Shape = std::vector<int64_t>;  // kernel, stride, dilation of each dim
   struct Owner {
-    bool pads_otherwise = false;    // some padding that is not "same"
-    bool unpadded = false;          // a window that "same" would pad and that has none
+    bool pads_otherwise = false;    // it has padding that is not "same"
+    bool unpadded = false;          // a window without the padding that "same" needs
     bool varies_with_size = false;  // one shape of a window, several pads, all "same"
     std::map<Shape, std::vector<Pad>> padded, by_node;  // the first pads seen, by window
     bool varies_with_shape() const;

@@ -10,7 +10,7 @@ enum class Rule {
   kLastTwo,      // attention: tokens and width
   kAllButFirst,  // convolutions, norms, pooling on [batch, channels, …]
   kDims,         // the dims named by `dim`, or all of them
-  kDimsIfGiven,  // the same, but no dim means none (flip, cat)
+  kDimsIfGiven,  // as kDims, but without `dim` no dim is mixed (flip, cat)
   kBothLastTwo,  // products of two tensors that both depend on the input
   kRecurrent,    // the batch is dim 0 or 1 by batch_first
 };
@@ -120,7 +120,7 @@ bool named_dims(const Node& node, const std::vector<bool>& changed, bool none_me
   return false;
 }
 
-/// Both operands carry samples: then their last two dims are what is multiplied.
+/// A product mixes samples if both operands have changed dims, one of them among the last two.
 bool product_mixes(const Node& node, const std::vector<bool>& left, const Known& base,
                    const Environment& now) {
   auto other = node.arg("other");

@@ -1,24 +1,24 @@
-// The proof for sizes that could be read in two ways, when only the number of samples changes.
+// Checks the reading of sizes if only the number of samples changes.
 //
-// A network treats the samples of a batch alike and never mixes them. So after literal sizes have
-// been replaced, no operator may contract, normalise, pool, attend or select along a dim that has
-// changed: if it does, the batch was taken for something else.
+// A network treats the samples of a batch alike and never mixes them. So no operator may contract,
+// normalise, pool, attend or select along a changed dim. If one does, a literal size was read
+// wrongly.
 #pragma once
 #include <functional>
 
-#include "operators/arguments.hpp"
 #include "known.hpp"
+#include "operators/arguments.hpp"
 
 namespace tmeter::resize {
 
-/// The same change of the first dim of every input that changes; none else.
+/// The change of the first dim, if every changed input has this change and no other.
 std::optional<SizeChange> change_of_samples(const std::vector<DimsChange>& inputs);
 
-/// Throws std::runtime_error when the node works across dims that have changed.
+/// Throws std::runtime_error if the node works across changed dims.
 void check_samples_stay_apart(const Node& node, const Known& base, const Environment& now);
 
-/// Throws when a product pairs one tensor that has all the samples with one that has the recorded
-/// number, which the program made itself: a literal size there should have followed the input.
+/// Throws std::runtime_error if a product pairs a tensor of all samples with one of the recorded
+/// number that depends on a literal: that literal should have followed the input.
 void check_equal_samples(const Node& node, const Known& base, const Environment& now,
                          const std::function<bool(const Value&)>& depends_on_literal);
 

@@ -66,7 +66,7 @@ std::vector<Value> items_of(const Value& v) {
   return items;
 }
 
-/// A full shape as it would be written: -1 stays -1. Empty when a computed size says otherwise.
+/// A full shape in the form of the program: -1 stays -1. Empty if it contradicts a computed size.
 Sizes as_written(const Sizes& shape, const Sizes& written, const std::vector<bool>& literal) {
   if (shape.size() != written.size()) return {};
   Sizes out = shape;
@@ -79,7 +79,7 @@ Sizes as_written(const Sizes& shape, const Sizes& written, const std::vector<boo
   return out;
 }
 
-/// unflatten(x, dim, sizes) is a reshape of which only the split dim is written.
+/// unflatten(x, dim, sizes) is a reshape that has only the sizes of the split dim.
 Sizes split_part(const Node& node, const Sizes& shape, const DimsChange& operand, size_t count) {
   const auto rank = static_cast<int64_t>(operand.now.size());
   const int64_t given = node.arg("dim").as_int();
@@ -105,7 +105,7 @@ void reshape_versions(const Node& node, SizeKind kind, const Sizes& written,
   if (!operand.any()) return;
   const auto recorded = dims_in(context.base, result);
   auto shapes = reshaped(operand, recorded);
-  if (context.samples) {  // cut there only when nothing else fits
+  if (context.samples) {  // splits off the samples as a last resort
     auto more = reshaped(with_samples_apart(operand, *context.samples), recorded);
     for (auto& shape : more) {
       if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end())
@@ -125,8 +125,8 @@ void reshape_versions(const Node& node, SizeKind kind, const Sizes& written,
   }
 }
 
-/// For a batch of one, a size of 1 that does nothing where it stands was surely computed from the
-/// batch: nobody writes expand(1, -1). Its index, or none.
+/// The index of a size of 1 that most likely is the batch, if it has one sample: a 1 without
+/// effect, as in expand(1, -1), was computed.
 std::optional<size_t> likely_batch(SizeKind kind, const Node& node, const Sizes& written,
                                    const std::vector<bool>& literal, const Environment& now) {
   const auto literal_one = [&](size_t i) { return literal[i] && written[i] == 1; };
@@ -157,7 +157,7 @@ void new_versions(SizeKind kind, const Node& node, const Sizes& written,
     const auto at = std::find(versions.begin(), versions.end(), likely);
     if (at != versions.end()) std::rotate(versions.begin(), at, at + 1);
   }
-  // Batch and heads in one dim; seldom, so it comes last.
+  // Batch and heads in one dim are rare, so they come last.
   const bool merged = kind == SizeKind::kExpand || kind == SizeKind::kRepeat;
   if (merged && literal[0] && written[0] > recorded && written[0] % recorded == 0) {
     versions.push_back(written);
@@ -165,7 +165,7 @@ void new_versions(SizeKind kind, const Node& node, const Sizes& written,
   }
 }
 
-/// interpolate(x, size=y.shape[-2:]): what tensors of just that height and width have now.
+/// interpolate(x, size=y.shape[-2:]): the new sizes of tensors with just that height and width.
 void spatial_versions(const Sizes& written, const SizeContext& context, SizeArgument& argument) {
   const auto tail = [&](const Sizes& dims) {
     const size_t rank = std::min(dims.size(), written.size());
@@ -215,7 +215,7 @@ std::vector<Literal> literals_of(const Node& node, const SizeArgument& argument,
 
 namespace {
 
-/// Which items of the arguments stand in the program as plain numbers; empty when none does.
+/// Whether each item of the arguments is a plain number; empty if none is.
 std::vector<bool> literal_items(const Node& node, const std::vector<std::string_view>& arguments) {
   std::vector<bool> literal;
   for (const auto& argument : arguments) {
@@ -230,8 +230,8 @@ bool holds_sizes(const Value& argument) {
   return !items.empty() && std::all_of(items.begin(), items.end(), is_size);
 }
 
-/// Where the operator's author says that numbers are sizes, those equal to one that has changed are
-/// taken to follow it; that they are what they are comes last.
+/// The schema of an in-house operator says that these numbers are sizes. Those equal to a changed
+/// size are assumed to follow it; the unchanged version comes last.
 std::optional<SizeArgument> declared_sizes(const Node& node,
                                            const std::vector<std::string_view>& by_schema,
                                            const SizeContext& context) {

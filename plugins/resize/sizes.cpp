@@ -13,7 +13,7 @@ constexpr size_t kMaxShapes = 64;  // considered per reshape
 
 using Shapes = std::vector<Sizes>;
 
-/// Products are those of existing tensors: they fit.
+/// The product of dims [from, to). It cannot overflow, because the dims are of existing tensors.
 int64_t product(const Sizes& s, size_t from, size_t to) {
   return std::accumulate(s.begin() + static_cast<ptrdiff_t>(from),
                          s.begin() + static_cast<ptrdiff_t>(to), int64_t{1}, std::multiplies<>());
@@ -24,8 +24,8 @@ struct Group {
   size_t from, to, result_from, result_to;
 };
 
-/// All ways to cut operand and result into the largest number of groups of equal products. More
-/// than one where a dim of size 1 can belong to either neighbour.
+/// All ways to divide operand and result into the largest number of groups of equal products. There
+/// are several if a dim of size 1 can belong to either neighbour.
 class Groupings {
  public:
   Groupings(const Sizes& operand, const Sizes& result)
@@ -81,7 +81,7 @@ class Groupings {
   std::vector<std::vector<Group>> all_;
 };
 
-/// What the result's dims of one group may be now: one of them takes up the change.
+/// The possible dims of a group of the result: one of them absorbs the change.
 Shapes group_shapes(const Group& g, const DimsChange& operand, const Sizes& result) {
   const Sizes before(result.begin() + static_cast<ptrdiff_t>(g.result_from),
                      result.begin() + static_cast<ptrdiff_t>(g.result_to));
@@ -103,7 +103,7 @@ Shapes group_shapes(const Group& g, const DimsChange& operand, const Sizes& resu
   return out;
 }
 
-/// Every choice of one shape per group, joined.
+/// Every combination of one shape per group.
 Shapes combined(const std::vector<Group>& groups, const DimsChange& operand, const Sizes& result) {
   Shapes out{{}};
   for (const auto& g : groups) {
@@ -135,8 +135,8 @@ Sizes index_at(int64_t position, const Sizes& dims) {
   return index;
 }
 
-/// Whether elements of the recorded operand end up at the index they had in the recorded result;
-/// tried along each dim and at the far corner.
+/// Whether elements of the recorded operand stay at their index in the result. Tries elements along
+/// each dim and the far corner.
 bool keeps_places(const DimsChange& operand, const Sizes& result, const Sizes& now) {
   const size_t rank = operand.recorded.size();
   Sizes corner(rank);

@@ -61,7 +61,7 @@ SizeChanges changes_of_inputs(const Graph& graph, const Known& known) {
   return out;
 }
 
-/// Sizes of 1 are everywhere and mean nothing.
+/// The number of literals equal to a changed size. 1 does not count, because it is too common.
 size_t equal_to_changed(const Value& v, const SizeChanges& changes) {
   size_t count = 0;
   for (size_t i = 0; i < v.size(); ++i) count += equal_to_changed(v[i], changes);
@@ -72,8 +72,8 @@ size_t equal_to_changed(const Value& v, const SizeChanges& changes) {
   return count + (changed ? 1 : 0);
 }
 
-/// Both ends of a piece of a table as long as the input, or a multiple: table[m - n : m + n] with n
-/// the length, as DeBERTa takes its relative positions. Nothing there changes by itself.
+/// Both ends of a slice that is as long as the input, or a multiple of it, from a table that does
+/// not change: table[m - n : m + n], as DeBERTa takes its relative positions.
 size_t slice_left(const Node& node, const Known& known, const SizeChanges& inputs) {
   const auto start = node.arg("start"), end = node.arg("end");
   const auto is_plain = [](const Value& v) {
@@ -87,8 +87,8 @@ size_t slice_left(const Node& node, const Known& known, const SizeChanges& input
   return follows && changes_at(node, known).empty() ? 2 : 0;
 }
 
-/// Pads of dims that have changed, before anything but a convolution or pooling: all but nothing
-/// can be said of them. All zero, too: nobody writes such a pad, it was computed.
+/// Pads of changed dims before other operators than convolution and pooling. They cannot be judged.
+/// A pad of zeros counts too, because it was computed.
 size_t pads_left(const Node& node, const Known& known) {
   const auto pads = node.arg("pad");
   const auto before = sizes_of(node.arg(size_t{0}).shape());
@@ -103,7 +103,7 @@ size_t pads_left(const Node& node, const Known& known) {
   return count > 0 ? count : zeros;
 }
 
-/// Of an operator outside LibTorch any number may be a size.
+/// Any number of an operator that LibTorch lacks may be a size.
 size_t literals_of_rule(const Node& node, const Known& known) {
   const auto changes = changes_at(node, known);
   size_t count = 0;
@@ -114,7 +114,7 @@ size_t literals_of_rule(const Node& node, const Known& known) {
 }  // namespace
 
 std::map<std::string, size_t> unresolved_literals(const Graph& recorded, const Known& known,
-                                           const ConvPoolPadding& padding) {
+                                                  const ConvPoolPadding& padding) {
   std::map<std::string, size_t> out;
   const auto inputs = changes_of_inputs(recorded, known);
   for (const auto& node : recorded.nodes()) {

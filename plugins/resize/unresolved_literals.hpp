@@ -1,4 +1,4 @@
-// Numbers of a program that might follow from sizes and were left as the file has them.
+// Literals of a program that may follow from changed sizes but were not replaced.
 #pragma once
 #include <map>
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace tmeter::resize {
 
-/// How many there are, by operator: plain numbers in arguments that hold sizes, equal to a recorded
-/// size of the operator's tensors (or of an input) that is another one now, and pads of changed
-/// dims. Not those that were replaced, nor those that modules of torch.nn were made with.
+/// Counts them by operator: plain numbers in size arguments that equal a recorded size which has
+/// changed, of the operator's tensors or of an input; and pads of changed dims. Literals that were
+/// replaced do not count, nor do those that modules of torch.nn were constructed with.
 std::map<std::string, size_t> unresolved_literals(const Graph& recorded, const Known& known,
-                                           const ConvPoolPadding& padding);
+                                                  const ConvPoolPadding& padding);
 
 }  // namespace tmeter::resize

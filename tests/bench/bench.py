@@ -217,10 +217,6 @@ def megabytes(case: Case, floor: float) -> str:
     return f"{at_floor}{case.memory / MB:,.1f} MB"
 
 
-def yes_no(value: bool) -> str:
-    return "yes" if value else "**no**"
-
-
 SECTIONS = {"tools": tools_section, "budget": budget_section, "graphs": scaling_section, "weights": weights_section,
             "running": running_section, "repeat": repeat_section}
 

@@ -5,7 +5,6 @@ import pathlib
 import struct
 import subprocess
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from support import TMETER, CliTest, main  # noqa: E402

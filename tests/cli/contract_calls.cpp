@@ -1,8 +1,9 @@
 // A stranger's plugin that uses the host's functions as a careless author would: by the C tables,
-// without looking at what they answer. CONTRACT names what it does; tests/cli/test_contract.py has the
-// table of what the user is told. Without it, it is a good plugin: one metric and one writer.
+// without looking at what they answer. CONTRACT names what it does; tests/cli/test_contract.py has
+// the table of what the user is told. Without it, it is a good plugin: one metric and one writer.
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <limits>
@@ -37,7 +38,9 @@ tmeter_finding finding(std::string_view rule = "rule", std::string_view words = 
   f.text = text(words);
   return f;
 }
-void add(tmeter_call* call, const tmeter_finding& f) { tmeter::detail::findings_api().add(call, &f); }
+void add(tmeter_call* call, const tmeter_finding& f) {
+  tmeter::detail::findings_api().add(call, &f);
+}
 
 void add_many(tmeter_call* call, int64_t count) {
   for (int64_t i = 0; i < count; ++i) add(call, finding("rule", "text " + std::to_string(i)));
@@ -45,7 +48,8 @@ void add_many(tmeter_call* call, int64_t count) {
 
 tmeter_target model() { return {TMETER_AXIS_MODEL, 0, 0}; }
 
-tmeter_distribution histogram(const std::vector<double>& edges, const std::vector<uint64_t>& counts) {
+tmeter_distribution histogram(const std::vector<double>& edges,
+                              const std::vector<uint64_t>& counts) {
   tmeter_distribution d{};
   d.struct_size = sizeof d;
   d.id = text("values"), d.title = text("values"), d.of = model();
@@ -73,8 +77,8 @@ void emit(tmeter_call* call, size_t row, tmeter_number n, std::string_view metri
 tmeter_number integer(int64_t i) { return {TMETER_NUMBER_INT, 0, i, 0}; }
 tmeter_number real(double f) { return {TMETER_NUMBER_FLOAT, 0, 0, f}; }
 
-tmeter_call* kept_call = nullptr;       // of `init`
-tmeter_output* kept_output = nullptr;   // of a writer
+tmeter_call* kept_call = nullptr;      // of `init`
+tmeter_output* kept_output = nullptr;  // of a writer
 
 using Deed = std::function<void(tmeter_call*, const tmeter_graph*)>;
 const std::map<std::string, Deed> kDeeds{
@@ -177,8 +181,14 @@ const std::map<std::string, Deed> kDeeds{
        d.bin_count = SIZE_MAX;
        add(c, d);
      }},
-    {"distribution-nan", [](auto* c, auto*) { add(c, histogram({0, NAN}, {1})); }},
-    {"distribution-falls", [](auto* c, auto*) { add(c, histogram({1, 0}, {1})); }},
+    {"distribution-nan",
+     [](auto* c, auto*) {
+       add(c, histogram({0, NAN}, {1}));
+     }},
+    {"distribution-falls",
+     [](auto* c, auto*) {
+       add(c, histogram({1, 0}, {1}));
+     }},
     {"distribution-empty", [](auto* c, auto*) { add(c, histogram({}, {})); }},
     {"distribution-reserved",
      [](auto* c, auto*) {
@@ -251,7 +261,8 @@ const std::map<std::string, Deed> kDeeds{
     {"graph-index",
      [](auto*, auto* g) {
        const auto& api = tmeter::detail::graph_api();
-       if (api.node_at(g, kHuge) || api.tensor_at(g, kHuge) || api.module_at(g, kHuge)) std::abort();
+       if (api.node_at(g, kHuge) || api.tensor_at(g, kHuge) || api.module_at(g, kHuge))
+         std::abort();
        if (api.property(g, kNowhere).len) std::abort();
        tmeter_symbol_info info{};
        if (api.symbol_at(g, kHuge, &info) != TMETER_INVALID_ARGUMENT) std::abort();
@@ -334,13 +345,29 @@ void set_up(tmeter::Registrar& r) {
       r.metric({.id = id, .title = id, .axis = TMETER_AXIS_MODEL, .convention = "none"});
   }
   if (wish == "macs-overflow" || wish == "macs-absurd") {
-    r.op("aten::conv2d").handle(
-        "macs",
-        [](const tmeter::Node& n) {
-          const bool one = mode() == "macs-absurd";  // FLOPs, of which there are twice as many, overflow
-          return tmeter::Count(n.index() == 0 || !one ? INT64_MAX - 1000 : 1);
-        },
-        1);
+    r.op("aten::conv2d")
+        .handle(
+            "macs",
+            [](const tmeter::Node& n) {
+              const bool one =
+                  mode() == "macs-absurd";  // FLOPs, of which there are twice as many, overflow
+              return tmeter::Count(n.index() == 0 || !one ? INT64_MAX - 1000 : 1);
+            },
+            1);
+  }
+  if (wish.starts_with("figure-")) {  // of the first operator, of the metric named
+    static const auto metric = wish.substr(7);
+    r.op("aten::conv2d")
+        .handle(
+            metric,
+            [](const tmeter::Node& n) { return tmeter::Count(n.index() == 0 ? INT64_MAX / 2 : 1); },
+            1);
+  }
+  if (wish.starts_with("real-")) {
+    static const auto metric = wish.substr(5);
+    r.op("aten::conv2d")
+        .handle(
+            metric, [](const tmeter::Node& n) { return n.index() == 0 ? 1e308 : 1.0; }, 1);
   }
   r.analysis("pass", "", wish.starts_with("macs-") ? "" : "own",
              [](const tmeter::Graph&, tmeter::Call&) {});
@@ -357,8 +384,15 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.rogue.calls", .version = "1.0.
 
 extern "C" TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) {
   static tmeter_plugin_entry_v1 entry = *good_entry();
-  entry.init = [](tmeter_call* call, const tmeter_host_v1* host, tmeter_str path, void* user) {
+  entry.init = [](tmeter_call* call, const tmeter_host_v1* host, tmeter_str path,
+                  void* user) -> tmeter_status {
     kept_call = call;
+    if (mode().starts_with("init-prints")) std::puts("hello from init");
+    if (mode().ends_with("fails")) {
+      good_entry()->init(call, host, path, user);
+      calls().fail(call, text("no, thank you"));
+      return TMETER_INTERNAL;
+    }
     return good_entry()->init(call, host, path, user);
   };
   entry.configure = [](tmeter_call* call, void*) -> tmeter_status {
@@ -373,6 +407,20 @@ extern "C" TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) {
     if (table && tmeter::to_view(id) == TMETER_CAP_ANALYSIS) {
       const auto* t = static_cast<const tmeter_analyses*>(table);
       const_cast<tmeter_analysis*>(t->get(0, t->user))->run = run_analysis;
+    }
+    if (table && tmeter::to_view(id) == TMETER_CAP_METRICS && mode().ends_with("-one-buffer")) {
+      static const auto* good = static_cast<const tmeter_metrics*>(table);
+      static auto changed = *good;
+      changed.get = [](uint32_t index, void* of) -> const tmeter_metric_desc* {
+        static char buffer[16];
+        static tmeter_metric_desc metric;
+        metric = *good->get(index, of);
+        metric.id = {buffer,
+                     std::string_view(metric.id.ptr, metric.id.len).copy(buffer, sizeof buffer)};
+        metric.title = metric.id;
+        return &metric;
+      };
+      return &changed;
     }
     if (table && tmeter::to_view(id) == TMETER_CAP_REPORT_WRITER) {
       const auto* t = static_cast<const tmeter_writers*>(table);

@@ -1,6 +1,6 @@
-// A stranger's loader, which pushes a small model by the C tables: a root, one call of it, a parameter, an
-// operator. CONTRACT names what it does wrong (tests/cli/test_contract.py has the table); MATCH and SCORE
-// are what it says it reads.
+// A stranger's loader, which pushes a small model by the C tables: a root, one call of it, a
+// parameter, an operator. CONTRACT names what it does wrong (tests/cli/test_contract.py has the
+// table); MATCH and SCORE are what it says it reads.
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -9,6 +9,7 @@
 #include <thread>
 #include <tmeter/cpp/loader.hpp>
 #include <tmeter/cpp/plugin.hpp>
+#include <tmeter/cpp/shape_rule.hpp>
 #include <vector>
 
 namespace {
@@ -94,6 +95,16 @@ void good_model(Push& p) {
   p.api.input(p.b, text("x"), text("recorded"), x);
   p.node({arg(x)}, {y}, call);
   p.api.output(p.b, y);
+}
+
+tmeter_call* loading = nullptr;  // the call of the loader at work
+
+/// A builder for shape rules, given back.
+tmeter_builder* ended_builder() {
+  const auto& rules = tmeter::detail::shape_rules_api();
+  auto* b = rules.begin(loading);
+  rules.end(b);
+  return b;
 }
 
 using Deed = std::function<void(Push&)>;
@@ -295,6 +306,40 @@ const std::map<std::string, Deed> kDeeds{
        for (int i = 0; i < 2000; ++i) p.api.property(p.b, text(std::to_string(i)), text("v"));
      }},
     {"builder-on-a-thread", [](Push& p) { std::thread([&] { p.module(1, "late"); }).join(); }},
+    {"rule-end-twice", [](Push&) { tmeter::detail::shape_rules_api().end(ended_builder()); }},
+    {"rule-end-of-the-model", [](Push& p) { tmeter::detail::shape_rules_api().end(p.b); }},
+    {"rule-end-of-nothing",
+     [](Push& p) {
+       tmeter::detail::shape_rules_api().end(nullptr);
+       tmeter::detail::shape_rules_api().end(reinterpret_cast<tmeter_builder*>(&p));
+     }},
+    {"rule-push-after-end", [](Push&) { Push{ended_builder()}.value(); }},
+    {"rule-value-after-end",
+     [](Push&) {
+       if (tmeter::detail::shape_rules_api().value(ended_builder(), 1)) std::abort();
+     }},
+    {"rule-infer-after-end",
+     [](Push&) {
+       tmeter_str why{};
+       tmeter::detail::shape_rules_api().infer(loading, text("acme::x"), ended_builder(), nullptr,
+                                               0, nullptr, 0, &why);
+     }},
+    {"rule-end-between",  // the second builder may lie where the first did
+     [](Push&) {
+       const auto& rules = tmeter::detail::shape_rules_api();
+       auto* first = ended_builder();
+       auto* second = rules.begin(loading);
+       rules.end(first);
+       rules.end(second);
+     }},
+    {"rule-never-ended",
+     [](Push&) {
+       for (int i = 0; i < 10; ++i) Push{tmeter::detail::shape_rules_api().begin(loading)}.value();
+     }},
+    {"rule-many",
+     [](Push&) {
+       for (int i = 0; i < 100'000; ++i) ended_builder();
+     }},
     {"texts-broken",
      [](Push& p) {
        const auto m = p.module(1, "a\xff\x1b[2J\n", "b\xfe\n");
@@ -309,6 +354,7 @@ tmeter_status TMETER_ABI load(tmeter_call* call, const tmeter_request*, tmeter_b
                               void*) {
   Push p{builder};
   kept = builder;
+  loading = call;
   const auto name = mode().substr(0, mode().find('/'));
   if (name == "no-root") return TMETER_OK;
   if (name == "values-without-root") return p.value(), TMETER_OK;
@@ -321,26 +367,25 @@ tmeter_status TMETER_ABI load(tmeter_call* call, const tmeter_request*, tmeter_b
   }
   if (mode().ends_with("/heeds")) return TMETER_BAD_MODEL;
   if (mode().ends_with("/declines")) return TMETER_UNSUPPORTED;
-  (void)call;
   return TMETER_OK;
 }
 
 }  // namespace
 
 #define tmeter_plugin_v1 good_entry
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "com.rogue.loader", .version = "1.0.0"}),
-                   [](tmeter::Registrar& r) {
-                     static const auto match = setting("MATCH", "magic:61636d65");
-                     static const auto score = std::stoi(setting("SCORE", "50"));
-                     r.loader("acme", "acme file", {{match, score}},
-                              [](const tmeter::Request&, tmeter::GraphBuilder&, tmeter::Call&) {});
-                     r.metric({.id = "own", .title = "own", .axis = TMETER_AXIS_NODE, .convention = "none"});
-                     r.op("*").handle("own", [](const tmeter::Node&) {
-                       tmeter_id id = 0;  // the builder is gone by now
-                       if (mode() == "builder-kept") Push{kept}.module(1, "late");
-                       return tmeter::Count(1 + id);
-                     });
-                   })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{.id = "com.rogue.loader", .version = "1.0.0"}), [](tmeter::Registrar& r) {
+      static const auto match = setting("MATCH", "magic:61636d65");
+      static const auto score = std::stoi(setting("SCORE", "50"));
+      r.loader("acme", "acme file", {{match, score}},
+               [](const tmeter::Request&, tmeter::GraphBuilder&, tmeter::Call&) {});
+      r.metric({.id = "own", .title = "own", .axis = TMETER_AXIS_NODE, .convention = "none"});
+      r.op("*").handle("own", [](const tmeter::Node&) {
+        tmeter_id id = 0;  // the builder is gone by now
+        if (mode() == "builder-kept") Push{kept}.module(1, "late");
+        return tmeter::Count(1 + id);
+      });
+    })
 #undef tmeter_plugin_v1
 
 extern "C" TMETER_EXPORT const tmeter_plugin_entry_v1* tmeter_plugin_v1(void) {

@@ -217,6 +217,20 @@ def wide_cat(tensors=100_000, nodes=20):
     return pt2(program(made, values, output="c0"), method=zipfile.ZIP_DEFLATED)
 
 
+def many_arguments(count=100_000):
+    """One operator of as many arguments, each with a name and a text of its own."""
+    more = ((f"a{i}", {"as_string": f"{i}"}) for i in range(count))
+    return pt2(program([node("torch.ops.aten.relu.default", [("self", named("x")), *more], "r")], {"r": meta(4)}, output="r"),
+               method=zipfile.ZIP_DEFLATED)
+
+
+def unknown_operators(count=40_000):
+    """Operators that nobody has a rule for, each of a name and in a module of its own."""
+    made = [node(f"torch.ops.acme.op{i}.default", [("self", named("x"))], f"r{i}", f"L,,net.Net;L{i},m{i},acme.T{i}") for i in range(count)]
+    return pt2(program(made, {f"r{i}": meta(4) for i in range(count)}, modules=("", *(f"m{i}" for i in range(count)))),
+               method=zipfile.ZIP_DEFLATED)
+
+
 def json_bomb(entry="models/model.json", piece=b"[0,0,0,0]," * 104_857, pieces=300):
     """300 KB that inflate to 300 MB."""
     good = json.dumps(program()).encode()

@@ -106,6 +106,23 @@ class BudgetTest(CliTest):
         self.assertEqual(self.file.read_text(), before)
         self.assertEqual(sorted(os.listdir(self.folder)), ["mobilenet_v2.pt2", "resnet50.pt2", "tmeter.toml"])
 
+    def test_an_update_writes_over_nothing_else(self):
+        for report in ("resnet50.pt2", "./gpt2_like.pt2", "tmeter.toml"):
+            with self.subTest(report=report):
+                self.file.write_text(FILE.replace("saved.json", report))
+                before = {path.name: path.read_bytes() for path in self.folder.iterdir()}
+                self.budget("--update", status=2)
+                self.assertEqual({path.name: path.read_bytes() for path in self.folder.iterdir()}, before)
+        self.file.write_text(FILE + 'report = "./saved.json"\n')  # two budgets, one report
+        self.budget("--update", status=2)
+
+    def test_a_list_of_tables_on_one_line(self):
+        self.file.write_text('budget = [{model = "gpt2_like.pt2", assert = ["flops <= 500M", "macs > -3", "params == 3", "flops <= 0"], slack = "1%"}]\n')
+        self.budget("--update", status=0)
+        # Bounds from below move down: 221,904,896 · 0.99 = 219,685,847.04.
+        self.assertEqual(self.file.read_text(),
+                         'budget = [{model = "gpt2_like.pt2", assert = ["flops <= 448.3M", "macs >= 2.196e+08", "params == 3448320", "flops <= 4.483e+08"], slack = "1%"}]\n')
+
     def test_paths_are_relative_to_the_file(self):
         done = tmeter("budget", "--config", self.file, "resnet50.pt2", cwd="/")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -73,6 +73,8 @@ IN_AN_ANALYSIS = {
     "metrics-4096": (0, ""),
 }
 
+GIVEN_BACK = "it uses a builder for shape rules that it has given back, or gives one back that is not its own"
+
 # What a loader does after it has pushed a good model, and says that all went well → (status, words). The file is one that no other
 # loader reads. 5: it went on after a refusal; 0: nothing was wrong.
 IN_A_LOADER = {
@@ -131,6 +133,15 @@ IN_A_LOADER = {
     "properties-many": (5, "the model has more than 1000 properties, tmeter's limit"),
     "builder-on-a-thread": (5, "it used a call on another thread than the one it was given to"),
     "builder-kept": (0, ""),
+    "rule-end-twice": (5, GIVEN_BACK),
+    "rule-end-of-the-model": (5, GIVEN_BACK),
+    "rule-end-of-nothing": (5, GIVEN_BACK),
+    "rule-push-after-end": (5, GIVEN_BACK),
+    "rule-value-after-end": (5, GIVEN_BACK),
+    "rule-infer-after-end": (5, GIVEN_BACK),
+    "rule-end-between": (5, GIVEN_BACK),
+    "rule-never-ended": (0, ""),
+    "rule-many": (0, ""),
     "texts-broken": (0, ""),
 }
 
@@ -223,6 +234,18 @@ class Calls(Contract):
                     own = next(m for m in document["metrics"] if m["id"] == "own")
                     self.assertEqual(own["provenance"]["kind"], "unavailable")
 
+    def test_figures_that_others_fail_on_are_blamed_on_who_gave_them(self):
+        """One operator of 4·10^18 MACs or 10^308: what our own plugins work out from it overflows or is infinite."""
+        arguments = ["--plugins=all", "--report", "json", MODEL]
+        reference = json.loads(tmeter(*arguments).stdout)
+        for mode in ("figure-macs", "real-macs", "real-energy"):
+            with self.subTest(mode):
+                done = tmeter(*arguments, "--plugin", self.plugin, env={"CONTRACT": mode})
+                document = json.loads(done.stdout)
+                self.assert_ended(done, 5, "its figure is too large to reckon with", [])
+                self.assertIn(f"plugin {CALLS} failed on metric '{mode.split('-')[1]}'", done.stderr)
+                self.assert_others_are_unharmed(document, reference)
+
     def test_texts_are_cut_and_spelled_out(self):
         told = lambda mode: next(f for f in self.report_of(mode)["findings"] if f["plugin"] == CALLS)
         self.assertEqual(told("findings-control")["rule"], r"ru\x1b[2Jle")
@@ -238,6 +261,33 @@ class Calls(Contract):
         self.assertEqual(len(warnings), 10_001)
         self.assertEqual(warnings[9_999], "warning 9999")
         self.assertEqual(sum(m["plugin"] == CALLS for m in self.report_of("metrics-4096")["metrics"]), 4096)
+
+    def test_a_plugin_may_build_each_text_in_one_buffer(self):
+        own = [m for m in self.report_of("metrics-4-one-buffer")["metrics"] if m["plugin"] == CALLS]
+        self.assertEqual([m["id"] for m in own], ["own", "m0", "m1", "m2"])
+        self.assertEqual([m["title"] for m in own], ["own", "m0", "m1", "m2"])
+
+    def test_what_init_prints_is_told_once(self):
+        done = self.run_mode("init-prints", "--report", "json")
+        self.assertEqual((done.returncode, done.stderr), (0, f"tmeter: note: printed by {CALLS}: hello from init\n"))
+
+    def test_a_library_that_is_found_twice_is_asked_once(self):
+        other = self.folder / "other"
+        other.mkdir()
+        (other / "linked.tmeter").symlink_to(self.plugin)
+        for mode, words in (("init-fails", "could not be started: no, thank you"), ("", "")):
+            with self.subTest(mode):
+                done = tmeter("--plugins=params" + ("" if mode else ",calls"), "--plugin-path", self.plugin.parent, "--plugin-path", other,
+                              "--report", "json", MODEL, env={"CONTRACT": mode})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1 if mode else 0, done.stderr)
+                self.assertIn(words, done.stderr)
+
+    def test_what_a_plugin_prints_before_it_fails_is_told(self):
+        done = tmeter(MODEL, "--plugin", self.plugin, env={"CONTRACT": "init-prints-and-fails"})
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("hello from init", done.stderr)
+        self.assertIn("no, thank you", done.stderr)
 
     def test_more_metrics_than_a_report_has_columns(self):
         for count in (4097, 40_000):

@@ -143,14 +143,14 @@ class Execution(CliTest):
         cases = [
             (npy("<i8", [4], good[:32]), ["int64[4] for 'tokens', which is to be int64[5]", "--input or --bind"]),
             (npy("<f4", [5], good[:20]), ["float32[5] for 'tokens', which is to be int64[5]"]),
-            (npy("<i8", [5], good[:30]), ["is damaged: it ends before its last number"]),
-            (npy("<i8", [2**40, 2**40], good), ["is damaged: it ends before its last number"]),
-            (npy("<i8", [5], good, order="True"), ["is in Fortran's order"]),
+            (npy("<i8", [5], good[:30]), ["is damaged: it ends before its last element"]),
+            (npy("<i8", [2**40, 2**40], good), ["is damaged: it ends before its last element"]),
+            (npy("<i8", [5], good, order="True"), ["is in Fortran order"]),
             (npy(">i8", [5], good), ["the type '>i8'"]),
             (npy("|O", [5], good), ["the type '|O'"]),
             (b"\x93NUMPY\x01\x00\xff\xff{'descr'", ["is damaged: its header is cut off"]),
-            (b"hello", ["is no .npy file"]),
-            (b"", ["is no .npy file"]),
+            (b"hello", ["is not an .npy file"]),
+            (b"", ["is not an .npy file"]),
         ]
         for content, words in cases:
             with self.subTest(words):
@@ -163,11 +163,11 @@ class Execution(CliTest):
         cases = [
             (safetensors({"tokens": {**entry, "data_offsets": [0, 48]}}, data), ["is damaged: the place of 'tokens'"]),
             (safetensors({"tokens": {**entry, "shape": [-5]}}, data), ["is damaged: the shape of 'tokens'"]),
-            (safetensors({"tokens": {**entry, "dtype": "I3"}}, data), ["of the type I3, which is not known"]),
+            (safetensors({"tokens": {**entry, "dtype": "I3"}}, data), ["of the type I3, which is unknown"]),
             (safetensors({"tokens": 7}, data), ["is damaged: the description of 'tokens'"]),
             (safetensors({"a": entry, "b": entry}, data), ["the model has no input 'a'; it has tokens"]),
-            (safetensors(b"{", data), ["its header is no JSON"]),
-            (struct.pack("<Q", 1 << 60), ["is no safetensors file"]),
+            (safetensors(b"{", data), ["its header is not JSON"]),
+            (struct.pack("<Q", 1 << 60), ["is not a safetensors file"]),
             (safetensors({}, b""), ["holds no tensor"]),
         ]
         for content, words in cases:
@@ -228,8 +228,8 @@ class Execution(CliTest):
 
     def test_devices_that_are_not_there(self):
         self.refused(2, ["no CUDA device"], TIED, "--device", "cuda:99")
-        self.refused(2, ["'tpu' is no device: cpu, cuda or cuda:N is"], TIED, "--device", "tpu")
-        self.refused(2, ["'cuda:x' is no device"], TIED, "--device", "cuda:x")
+        self.refused(2, ["'tpu' is not a device; give cpu, cuda or cuda:N"], TIED, "--device", "tpu")
+        self.refused(2, ["'cuda:x' is not a device"], TIED, "--device", "cuda:x")
 
     def test_a_run_that_takes_more_memory_than_is_allowed(self):
         done = self.run_it(MODELS / "resnet50.pt2", "--max-memory", "150M")

@@ -105,6 +105,10 @@ class Time(HostileTest):
     def test_operators_that_take_a_hundred_thousand_tensors(self):
         self.accepted("m.pt2", hostile.wide_cat())
 
+    def test_an_operator_of_a_hundred_thousand_arguments(self):
+        for report_format in ("json", "html", "csv"):
+            self.accepted("m.pt2", hostile.many_arguments(), "--plugins=all", "--report", report_format, seconds=5)
+
     def test_uses_far_down_another_branch(self):
         self.accepted("m.pt2", hostile.deep_uses())
 
@@ -114,6 +118,9 @@ class Time(HostileTest):
     def test_sizes_of_very_many_terms(self):
         for content in (hostile.many_terms(), hostile.many_denominators(), hostile.many_symbols()):
             self.accepted("m.pt2", content, seconds=5)
+
+    def test_forty_thousand_operators_that_nobody_knows(self):
+        self.accepted("m.pt2", hostile.unknown_operators(), "--plugins=all", "--report", "json", seconds=10)
 
     def test_two_thousand_windows_of_one_tensor(self):
         """16 MB in the file, 16 GB in tensors: what lies beyond eight times the file is not read."""

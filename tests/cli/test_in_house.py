@@ -117,7 +117,7 @@ class TheExample(WithBuilt):
     def test_torchscript(self):
         guessed = report(SCRIPTED, ALL, "--input", "4x16x24")
         self.assertEqual(guessed["coverage"]["unknown_ops"], [{"op": OP, "count": 3}])
-        self.assertIn(OP + " is of a library that is not here, and no plugin has a shape rule for it", guessed["warnings"][0])
+        self.assertIn(OP + " is of a library that is not loaded, and no plugin has a shape rule for it", guessed["warnings"][0])
         document = self.with_plugin(SCRIPTED, "--input", "4x16x24")
         self.assertEqual(document["coverage"]["unknown_ops"], [])
         self.assertEqual(document["warnings"], [])
@@ -391,10 +391,10 @@ class WrongRules(WithBuilt):
         self.assertEqual(self.run_with("like").returncode, 0)
 
     def test_none_is_refused_with_the_way_out(self):
-        self.refused("", 6, "mlp (acme::gated_mlp): LibTorch does not have this operator and no plugin a shape rule for it", "docs/in-house-layers.md", "tmeter plugin new")
+        self.refused("", 6, "mlp (acme::gated_mlp): LibTorch does not have this operator and no plugin has a shape rule for it", "docs/in-house-layers.md", "tmeter plugin new")
 
     def test_one_for_another_overload_is_none(self):
-        self.refused("overload", 6, "no plugin a shape rule for it")
+        self.refused("overload", 6, "no plugin has a shape rule for it")
 
     def test_values_that_cannot_be_are_the_plugins_failure(self):
         who = "plugin com.acme.shapes failed while giving the shape of acme::gated_mlp"
@@ -494,7 +494,7 @@ class WrongRules(WithBuilt):
                 shapes = [r["shape"] for n in document["nodes"] if n["op"] == "acme::" + op for r in self.tensors(n["results"])]
                 self.assertEqual(shapes, [[4, 16, 32], [8]])
                 # 8 was the number of tokens, and may have been meant as such.
-                self.assertIn("numbers that may follow from sizes that have changed were left as the file has them: 1 × acme::" + op,
+                self.assertIn("numbers that may follow from changed sizes were left as they are in the file: 1 × acme::" + op,
                               document["warnings"])
 
     def tensors(self, results):

@@ -44,7 +44,7 @@ class LayoutAdvice(CliTest):
 
     def test_convolutions_on_nchw(self):
         finding = self.only("images", "channels-last")["channels-last"]
-        self.assertIn("1 convolution takes its tensors as NCHW: 99.8 % of the MACs", finding["text"])
+        self.assertIn("1 convolution reads and writes NCHW tensors: 99.8 % of the MACs", finding["text"])
         self.assertIn("up to 5.50 KiB", finding["evidence"])
         _, found = self.on_machine(FOLDER / "images.pt2", peak_mac_float32=1e18, peak_dram=1e9)
         self.assertIn("of the predicted time", found["channels-last"]["text"])
@@ -61,19 +61,19 @@ class LayoutAdvice(CliTest):
         finding = self.only("uneven", "align-features")["align-features"]
         self.assertIn("3 layers with 63.4 % of the MACs", finding["text"])
         self.assertIn("1 × bfloat16 12 → 16 (brain (aten::linear)), 1 × float32 10 → 8 (fc2 (aten::linear)), 1 × float32 6 → 10 (fc1 (aten::linear));", finding["evidence"])
-        self.assertIn("22 % more MACs", finding["evidence"])
+        self.assertIn("padding them adds 22 % to the model's MACs", finding["evidence"])
 
     def test_even_features_and_images_hear_nothing(self):
         """ResNet-50 has three channels at the front, else multiples of 64; 1,000 classes. BERT's 30,522 words are 7,630.5 times 4."""
         self.assertNotIn("align-features", findings(MODELS / "resnet50.pt2")[1])
         grouped = findings(FIXTURES / "zoo" / "torchvision-raft_large.pt2")[1]["align-features"]["evidence"]
-        self.assertIn("12 × float32 256 → 126 (as update_block.motion_encoder.conv.0 (aten::conv2d))", grouped)
+        self.assertIn("12 × float32 256 → 126 (such as update_block.motion_encoder.conv.0 (aten::conv2d))", grouped)
         self.assertIn("768 → 30522", findings(FIXTURES / "zoo" / "transformers-bert.pt2")[1]["align-features"]["evidence"])
 
     def test_copies_into_another_order(self):
         finding = self.only("copies", "layout-copies")["layout-copies"]
         self.assertEqual(findings(FOLDER / "copies.pt2")[0]["totals"]["reordered_bytes"], 4 * 384)
-        self.assertIn("2 tensors are copied into another order: 1.50 KiB", finding["text"])
+        self.assertIn("2 tensors are copied into another memory order: 1.50 KiB", finding["text"])
         self.assertIn("1 × transpose → contiguous in Copies 768 B, 1 × permute → reshape in Copies 768 B; 768 B of it by reshape", finding["evidence"])
         self.assertEqual((saved(finding, "read_bytes"), saved(finding, "written_bytes")), (384, 384))
 

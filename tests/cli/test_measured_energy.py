@@ -109,7 +109,7 @@ class MeasuredEnergy(CliTest):
         for wrong in ("vanish", "garbage"):
             with self.subTest(wrong=wrong):
                 self.sensors()
-                self.assert_unavailable(self.run_it(wrong=wrong), "package-0", "could not be read any more")
+                self.assert_unavailable(self.run_it(wrong=wrong), "package-0", "became unreadable")
 
     def test_counters_that_stand_still_measure_nothing(self):
         self.sensors()

@@ -4,7 +4,7 @@ import pathlib
 import tempfile
 from unittest import mock
 
-from support import FIXTURES, CliTest, build_plugin, main, report
+from support import FIXTURES, CliTest, build_plugin, main, report, tmeter
 
 NET = FIXTURES / "in_house" / "net.pt2"
 DYNAMIC = FIXTURES / "models" / "dynamic_mlp.pt2"
@@ -58,6 +58,14 @@ class OnRequest(CliTest):
         everything = report(DYNAMIC, "--plugins=all")
         of = lambda document: {f["metric"]: f["text"] for f in document["formulas"] if f["module"] == ""}
         self.assertEqual(of(everything)["activations"], of(expected)["activations"])
+
+    def test_a_report_without_it_says_how_to_get_it(self):
+        file = self.folder / "net.json"
+        tmeter("--report", f"json={file}", str(NET))
+        for arguments in (["--columns", "spectral_norm"], ["--sort", "spectral_norm"]):
+            self.assert_refused(2, ["tmeter MODEL --plugins=all --columns=spectral_norm works it out"], "show", *arguments, file)
+        self.assert_refused(2, ["spectral_norm", "--plugins=all works it out"], "show", "--assert", "spectral_norm<=3", file)
+        self.assertNotIn("works it out", tmeter("show", "--columns", "mac", str(file)).stderr)
 
 
 if __name__ == "__main__":

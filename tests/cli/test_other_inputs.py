@@ -81,6 +81,17 @@ class WhatTheReportSays(CliTest):
         self.assertIn("org.tmeter.resize", plugins)
         self.assertNotIn("org.tmeter.torch-backend", plugins)
 
+    def test_beside_the_loader_of_torchscript_in_one_process(self):
+        """Both plugins register meta kernels with LibTorch, and each must meet its own."""
+        script, exported = MODELS / "resnet50.traced.pt", VIT
+        alone = [report(model, "--input", "8x3x224x224")["totals"] for model in (script, exported)]
+        for before, after, totals in ((script, exported, alone), (exported, script, alone[::-1])):
+            done = tmeter("diff", before, after, "--input", "8x3x224x224", "--report", "diff-json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            compared = json.loads(done.stdout)["totals"]
+            for total in ("params", "macs"):
+                self.assertEqual([compared[total]["before"], compared[total]["after"]], [t[total] for t in totals])
+
     def test_and_back_again(self):
         self.assertEqual(report(RESNET, "--input", "1x3x224x224")["totals"], report(RESNET)["totals"])
 
@@ -133,14 +144,14 @@ class PaddingThatFollowsTheSize(CliTest):
     def test_what_is_surely_same_padding_is_only_counted(self):
         warnings = self.warnings("tf_efficientnet_like", 1, 3, 65, 65)
         self.assertIn("× aten::pad", warnings)
-        self.assertNotIn("taken as", warnings)
+        self.assertNotIn("assumed to be", warnings)
 
     def test_a_reading_that_could_be_another_is_told(self):
-        self.assertIn("taken as 'same': 2 × aten::pad in ConvLayer", self.warnings("beside", 1, 3, 65, 65))
-        self.assertIn("taken as fixed: 1 × aten::pad in Downsample", self.warnings("autoencoder", 1, 3, 66, 66))
+        self.assertIn("assumed to be 'same': 2 × aten::pad in ConvLayer", self.warnings("beside", 1, 3, 65, 65))
+        self.assertIn("assumed to be fixed: 1 × aten::pad in Downsample", self.warnings("autoencoder", 1, 3, 66, 66))
 
     def test_nothing_is_told_where_both_readings_give_the_same(self):
-        self.assertNotIn("taken as", self.warnings("autoencoder", 2, 3, 96, 128))
+        self.assertNotIn("assumed to be", self.warnings("autoencoder", 2, 3, 96, 128))
 
     def test_a_pad_that_the_file_has_no_operator_for_is_added(self):
         recorded = [n["op"] for n in report(SAME / "optional_pads.pt2")["nodes"]]

@@ -1,6 +1,6 @@
 """docs/from-torchmeter.md: every key of torchmeter's configuration has a row, and ours has the effect that the row promises.
 
-Effects are looked for in the text itself, on ResNet-50: what is expected is written down here, not taken from a run.
+Effects are looked for in the text itself, on ResNet-50: expected values are written by hand, not taken from a run.
 """
 import pathlib
 import re

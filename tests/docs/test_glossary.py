@@ -20,7 +20,7 @@ def metrics():
 
 
 def rows():
-    """Those of the page's table; `a`, `b` in one row share the rest."""
+    """The rows of the page's table; `a`, `b` in one row share the rest."""
     page = (SOURCE / "docs" / "glossary.md").read_text(encoding="utf-8")
     table = page[page.index("| metric | unit |"):].split("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]

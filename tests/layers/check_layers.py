@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Which folder may include what: the right-hand column of docs/architecture.md, enforced.
+"""Which room may include what: the right-hand column of docs/architecture.md, enforced.
 
-Usage: check_layers.py REPOSITORY. Prints every violation and exits 1 if there is one.
+A room is a folder with sources. No two folders of the repository may include each other, directly or by way of
+others. Usage: check_layers.py REPOSITORY. Prints every violation and exits 1 if there is one.
 """
 import graphlib
+import os
 import pathlib
 import re
 import sys
 
-# folder → what its #include "core/…" may name (its own folder is always allowed)
+# room of the host → other rooms of the host that it may include
 CORE = {
     "core/base": [],
     "core/archive": ["core/base"],
@@ -26,6 +28,45 @@ CORE = {
     "core/merging": ["core/base", "core/ir", "core/analysis", "core/report", "core/saved"],
     "apps/tmeter": ["core", "apps/tmeter"],
 }
+# rooms of the plugins that link LibTorch: folder → the folders below plugins/torch_backend that its #include "…" may name
+TORCH_ROOT = "plugins/torch_backend/"
+TORCH = {
+    "operators": [],
+    "operators/meta_kernels": ["operators"],
+    "torchscript/archive": [],
+    "torchscript/review": ["operators"],
+    "torchscript/primitives": ["operators", "torchscript/review"],
+    "torchscript/load": ["operators", "torchscript/archive", "torchscript/review", "torchscript/primitives"],
+    "torchscript/run": ["operators", "torchscript/archive", "torchscript/primitives", "torchscript/load"],
+    "torchscript/input_inference": ["operators", "torchscript/load", "torchscript/run"],
+    "torchscript": ["operators", "operators/meta_kernels", "torchscript/load", "torchscript/primitives", "torchscript/run",
+                    "torchscript/input_inference"],
+    "executor": ["operators", "torchscript/archive", "torchscript/run"],
+    "plugin.cpp": ["operators", "torchscript", "executor"],
+    "../resize": ["operators", "operators/meta_kernels"],
+}
+# Pure functions over the standard library, header only: plugins compile them, too, as nothing of the host is in them.
+LEAVES = {"core/base/natural_order.hpp", "core/base/sha256.hpp", "core/base/utf8.hpp"}
+# plugin (or a folder of several) → other folders of plugins/ that it may include besides plugins/common. The longest
+# prefix counts; what is inside of a plugin is its own affair, but for circles.
+PLUGINS = {
+    "plugins/common": [],
+    "plugins/loaders/common": [],
+    "plugins/loaders": ["plugins/loaders/common"],
+    "plugins/metrics": [],
+    "plugins/metrics/sensors": [],
+    "plugins/metrics/energy": ["plugins/metrics/sensors"],
+    "plugins/metrics/system": ["plugins/metrics/sensors"],
+    "plugins/advice/common": [],
+    "plugins/advice": ["plugins/advice/common"],
+    "plugins/reports/common": [],
+    "plugins/reports": ["plugins/reports/common"],
+    "plugins/reports/ci": ["plugins/reports/common", "plugins/reports/xml"],
+    "plugins/reports/netron": ["plugins/reports/common", "plugins/reports/json"],
+    "plugins/reports/diff": ["plugins/reports/common", "plugins/reports/json", "plugins/reports/markdown", "plugins/reports/text"],
+    "plugins/torch_backend": [],
+    "plugins/resize": ["plugins/torch_backend"],
+}
 # folders that may see the SDK's headers, and how much of them
 SDK = {"core/base": None, "core/process": None, "core/archive": None, "core/config": None, "core/ir": "tmeter/abi/"}
 # a third-party header → the only folders that may use it
@@ -35,7 +76,7 @@ ONLY_IN = {
     "toml++": ["core/config"],
     "simdjson": ["plugins/loaders", "plugins/torch_backend/executor", "core/saved"],
     "utf8proc.h": ["plugins/reports/text"],
-    "hwy/": ["apps/measure", "plugins/highway", "plugins/metrics/param_stats", "plugins/advice/pruning", "plugins/advice/quantization"],
+    "hwy/": ["apps/measure", "plugins/common/highway", "plugins/metrics/param_stats", "plugins/advice/pruning", "plugins/advice/quantization"],
     "Eigen/": ["plugins/metrics/param_stats"],
     "torch/": ["plugins/torch_backend", "plugins/resize"],
     "ATen/": ["plugins/torch_backend", "plugins/resize"],
@@ -65,29 +106,113 @@ def room_of(path: str) -> str | None:
     return max(rooms, key=len) if rooms else None
 
 
+def torch_room_of(path: str, root: str = "") -> str | None:
+    path = path.replace("plugins/resize/", TORCH_ROOT + "../resize/").removeprefix(root)
+    rooms = [r for r in TORCH if path == r or path.startswith(r + "/")]
+    return max(rooms, key=len) if rooms else None
+
+
+def check_torch(path: str, include: str):
+    room, included = torch_room_of(path, TORCH_ROOT), torch_room_of(include)
+    allowed = TORCH.get(room, [])
+    if included and included not in [room, *allowed]:
+        yield f"{path}: includes {include}; {room} may include {', '.join(allowed) or 'no other room'}"
+
+
+def plugin_of(path: str) -> str:
+    """The plugin, or the shared folder, that a file of plugins/ belongs to: two or three levels deep."""
+    parts = path.split("/")
+    deep = parts[1] in ("loaders", "metrics", "advice", "reports")
+    return "/".join(parts[: 3 if deep else 2])
+
+
+def sources(repository: pathlib.Path):
+    """{path: its #includes} of all sources that the layers are about."""
+    found = {}
+    for top in ("core", "sdk", "apps", "plugins"):
+        for file in sorted(repository.glob(f"{top}/**/*")):
+            if file.suffix in (".cpp", ".hpp", ".h", ".in") and "node_modules" not in file.parts and file.is_file():
+                found[file.relative_to(repository).as_posix()] = INCLUDE.findall(file.read_text(errors="replace"))
+    return found
+
+
+def resolved(path: str, include: str, files) -> str | None:
+    """The file of the repository that an include names: seen from the file, from the root, from a folder around it, or
+    by a folder that the build adds, if no other file is named so."""
+    folder = os.path.dirname(path)
+    while True:
+        candidate = os.path.normpath(os.path.join(folder, include))
+        if candidate in files:
+            return candidate
+        if not folder:
+            public = "sdk/include/" + include
+            if public in files:
+                return public
+            named = [f for f in files if f.endswith("/" + include)]
+            return named[0] if len(named) == 1 else None
+        folder = os.path.dirname(folder)
+
+
 def violations(repository: pathlib.Path):
-    for file in sorted(repository.glob("*/**/*")):
-        path = file.relative_to(repository).as_posix()
-        if file.suffix not in (".cpp", ".hpp", ".h", ".in") or path.split("/")[0] not in ("core", "sdk", "apps", "plugins"):
-            continue
-        room = room_of(path)
-        for include in INCLUDE.findall(file.read_text(errors="replace")):
-            yield from check(path, room, include)
+    files = sources(repository)
+    edges = {}
+    for path, includes in files.items():
+        for include in includes:
+            target = resolved(path, include, files)
+            yield from check(path, room_of(path), include)
+            if path.startswith((TORCH_ROOT, "plugins/resize/")):
+                yield from check_torch(path, include)
+            if target and path.startswith("plugins/"):
+                yield from check_plugin(path, target)
+            if target and os.path.dirname(target) != os.path.dirname(path):
+                edges.setdefault(os.path.dirname(path), {}).setdefault(os.path.dirname(target), (path, target))
+    yield from circles(edges)
 
 
 def check(path: str, room: str | None, include: str):
     inside = path.split("/")[0]
-    if inside in ("sdk", "plugins") and include.startswith(("core/", "apps/", "tmeter_core/")):
-        yield f"{path}: includes {include}; plugins and the SDK see sdk/ only"
+    if inside in ("sdk", "plugins") and include.startswith(("core/", "apps/", "tmeter_core/")) and not (
+        inside == "plugins" and include in LEAVES
+    ):
+        yield f"{path}: includes {include}; plugins see sdk/, plugins/common and {', '.join(sorted(LEAVES))}, the SDK itself alone"
+    if inside != "plugins" and include.startswith("plugins/"):
+        yield f"{path}: includes {include}; only plugins may"
     if room and include.startswith(("core/", "apps/")):
         allowed = [room, *CORE[room]]
         if not any(include.startswith(a + "/") for a in allowed):
             yield f"{path}: includes {include}; {room} may include {', '.join(allowed)}"
     if room in SDK and include.startswith("tmeter/") and (SDK[room] is None or not include.startswith(SDK[room])):
         yield f"{path}: includes {include}; {room} may include {SDK[room] or 'nothing'} of the SDK"
+    if path in LEAVES and include.startswith(("core/", "tmeter/", "plugins/")):
+        yield f"{path}: includes {include}; plugins compile it: it may include the standard library only"
     for header, folders in ONLY_IN.items():
         if include.startswith(header) and not any(path.startswith(f + "/") for f in folders):
             yield f"{path}: includes {include}; only {', '.join(folders)} may"
+
+
+def check_plugin(path: str, target: str):
+    if not target.startswith("plugins/"):
+        return
+    plugin, other = plugin_of(path), plugin_of(target)
+    rule = max((p for p in PLUGINS if f"{plugin}/".startswith(p + "/")), key=len, default=None)
+    if rule is None:
+        yield f"{path}: {plugin} has no rule in check_layers.py"
+    elif other not in (plugin, "plugins/common", *PLUGINS[rule]):
+        allowed = [plugin, "plugins/common", *PLUGINS[rule]]
+        yield f"{path}: includes {target}; {plugin} may include {', '.join(allowed)}"
+
+
+def circles(edges: dict):
+    """Folders that include each other, one line for each circle found."""
+    graph = {a: set(to) for a, to in edges.items()}
+    while True:
+        try:
+            return graphlib.TopologicalSorter(graph).prepare()
+        except graphlib.CycleError as error:
+            circle = list(reversed(error.args[1]))  # each includes the next
+            steps = [" -> ".join(edges[a][b]) for a, b in zip(circle, circle[1:])]
+            yield f"folders include each other in a circle: {' -> '.join(circle)} ({'; '.join(steps)})"
+            graph[circle[0]].discard(circle[1])
 
 
 def python_violations(repository: pathlib.Path):
@@ -104,7 +229,8 @@ def python_violations(repository: pathlib.Path):
 
 def require_one_direction() -> None:
     """Raises CycleError when the table itself lets rooms include each other in a circle."""
-    graphlib.TopologicalSorter({room: set(may) - {room} for room, may in CORE.items()}).prepare()
+    for rooms in (CORE, TORCH):
+        graphlib.TopologicalSorter({room: set(may) - {room} for room, may in rooms.items()}).prepare()
 
 
 def main() -> int:

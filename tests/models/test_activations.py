@@ -72,7 +72,7 @@ class Peak(unittest.TestCase):
         self.assertIn("8.08 MiB", finding["text"])  # 8,469,504 bytes, as measured
         self.assertIn("aten::gelu", finding["text"])
         self.assertEqual(len(finding["targets"]), 1)
-        self.assertIn("alive are", finding["evidence"])
+        self.assertIn("live tensors", finding["evidence"])
 
 
 class Predicted(unittest.TestCase):

@@ -77,6 +77,21 @@ class Listed(Two):
         return self.choose(x.tolist()[0][0] > 0, x)
 
 
+class Made(Two):
+    """A tensor made of numbers that were read out of one."""
+
+    def forward(self, x):
+        longest = torch.tensor([x.sum(), torch.as_tensor([x.max(), 1.0]).min()])
+        return self.choose(longest.max() > 0, x)
+
+
+class Read(Two):
+    """A number of the model's own, and one that is no fake tensor."""
+
+    def forward(self, x):
+        return self.choose(torch.full((2,), 3.0).sum().item() == torch.tensor(6.0).item(), x)
+
+
 class Rows(Two):
     def forward(self, x):
         return self.eight(x[x.sum(1) > 0])
@@ -88,7 +103,7 @@ def analyze(model, *inputs, **options):
         return tmeter.analyze(model, inputs=inputs, **options)
 
 
-@pytest.mark.parametrize("kind", [SmallBuffer, Item, Written, Selected, Exporting])
+@pytest.mark.parametrize("kind", [SmallBuffer, Item, Written, Selected, Exporting, Read])
 def test_the_model_s_own_state_decides(kind):
     result = analyze(kind(), X)
     assert (result.total("macs"), result.status("macs"), result.warnings) == (32, None, ())
@@ -113,10 +128,13 @@ def analyze_file(path):
     return tmeter.analyze(path)
 
 
-@pytest.mark.parametrize("kind", [LargeBuffer, Input, Listed])
-def test_data_decides(kind):
+ON_THESE = "dispatch on fake tensors, on these inputs"
+
+
+@pytest.mark.parametrize("kind, way", [(LargeBuffer, "torch.jit.trace"), (Input, ON_THESE), (Listed, ON_THESE), (Made, ON_THESE)])
+def test_data_decides(kind, way):
     result = analyze(kind(), X)
-    assert result.export.way == "torch.jit.trace"
+    assert result.export.way == way
     assert result.total("macs") == 64 and result.status("macs") == "assumed"
     assert result.status("params") is None
     assert any("data decides at" in w and "test_branches.py" in w for w in result.warnings), result.warnings
@@ -124,6 +142,12 @@ def test_data_decides(kind):
         result.assert_("macs<=1G")
     assert "~64" in result.to_markdown() and "MACs ~64" in str(result)
     assert result.totals.loc["macs", "status"] == "assumed"
+
+
+def test_inputs_without_values_answer_nothing():
+    result = analyze(Input(), (1, 4))
+    assert result.export.way == "torch.jit.trace" and result.status("macs") == "assumed"
+    assert ("dispatch on fake tensors, on these inputs", "ValueError: the inputs are sizes without values") in result.export.failed
 
 
 def test_a_size_that_data_decides():
@@ -137,6 +161,28 @@ def test_what_only_the_exported_model_does_is_said(model, inputs):
     result = analyze(model, *inputs, via="torch.export")
     assert (result.total("macs"), result.status("macs")) == (64, "assumed")
     assert any("does otherwise when it is exported" in w for w in result.warnings)
+
+
+def test_the_same_products_in_other_words_are_no_difference():
+    """A mask that is made when exported alone, and a product by another operator of the same size."""
+
+    class Masked(nn.Module):
+        def forward(self, q):
+            mask = torch.zeros(4, 4) if torch.compiler.is_exporting() else None
+            y = nn.functional.scaled_dot_product_attention(q, q, q, mask)
+            return torch.bmm(y[0], y[0].mT) if mask is None else torch.matmul(y[0], y[0].mT)
+
+    result = analyze(Masked(), torch.zeros(1, 2, 4, 8), via="torch.export")
+    assert (result.status("macs"), result.warnings) == (None, ())
+
+
+def test_a_strict_export_that_lacks_parameters_is_not_taken():
+    class Unused(Two):
+        def forward(self, x):
+            return self.eight(x)
+
+    compared = analyze(Unused(), X, via="all").export
+    assert "parameters are left out" in dict(compared.failed)["torch.export, strict"]
 
 
 def test_ways_are_compared():
@@ -158,7 +204,8 @@ def test_every_report_says_by_which_way_and_what_that_does_not_see():
     assert said in result.to_dict()["model"]["producer"]
     assert said in result.to_text() and said in result.to_markdown()
     assert "which sees one call" in str(result.export)
-    trace = analyze(Input(), X).to_dict()["model"]["producer"]
+    assert "which sees one call on these inputs" in analyze(Input(), X).to_dict()["model"]["producer"]
+    trace = analyze(LargeBuffer(), X).to_dict()["model"]["producer"]
     assert "by torch.jit.trace, which sees the branches and loops of one run" in trace
 
 
@@ -218,9 +265,11 @@ def test_plain_inputs_of_a_trace():
     class Both(Plain):
         def forward(self, x, use_cache=True):
             y = super().forward(x, use_cache=use_cache)
-            return y if y.sum() > 0 else self.linear(x)
+            return y if self.large.sum() > 0 else self.linear(x)
 
-    result = analyze_with(Both(), {"x": X, "use_cache": False})
+    model = Both()
+    model.register_buffer("large", torch.ones(100_000))
+    result = analyze_with(model, {"x": X, "use_cache": False})
     assert result.export.way == "torch.jit.trace" and result.status("macs") == "assumed"
 
 

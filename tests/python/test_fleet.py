@@ -47,6 +47,15 @@ def program_that(folder, monkeypatch, first_time):
     return lambda: len(calls.read_text().split()) if calls.exists() else 0
 
 
+def test_metrics_on_request(tmp_path, trained):
+    unasked = run({"weights": trained}, tmp_path / "out", plugins=STATS)
+    assert "spectral_norm" not in unasked.result("weights").metrics
+    asked = run({"weights": trained}, tmp_path / "asked", plugins=STATS, request=["spectral_norm"])
+    alone = tmeter.analyze(trained, plugins=STATS, request="spectral_norm")
+    of = lambda result: result.tensors["spectral_norm"].dropna().to_dict()  # noqa: E731
+    assert of(asked.result("weights")) == of(alone) != {}
+
+
 def test_many_models(tmp_path, resnet50, trained):
     seen = []
     found = run({"resnet": resnet50, "weights": trained}, tmp_path / "out", progress=seen.append)
@@ -290,8 +299,8 @@ def with_index(folder, weights, **files):
 A, B = {"a": ([2], [1.0, 2.0])}, {"b": ([1], [3.0])}
 BAD_INDEXES = {
     "missing": (({"a": "a.safetensors", "b": "gone.safetensors", "c": "lost.safetensors"}), "2 shards are not there: gone.safetensors, lost"),
-    "no JSON": ("{", "this is no JSON"),
-    "deep": ("[" * 100_000, "this is no JSON"),
+    "no JSON": ("{", "not JSON"),
+    "deep": ("[" * 100_000, "not JSON"),
     "no map": ('{"metadata": 1}', "no 'weight_map'"),
     "a list": ("[]", "no 'weight_map'"),
     "elsewhere": ({"a": "../a.safetensors"}, "no plain file name"),

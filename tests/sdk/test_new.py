@@ -106,7 +106,7 @@ class New(unittest.TestCase):
         checked = self.done(self.tmeter, "plugin", "check", plugin, "--model", build.parent / "model.acme")
         self.assertIn("loader 'plain' heeds what the builder refuses", checked)
         for text, words in (("acme-net 1\nlinear a 3\n", "line 2: no input before 'linear'"), ("acme-net 1\ninput 4 x\n", "line 2: a number of at least 1"),
-                            ("acme-net 1\ninput 4 4\nconv a\n", "line 3: 'conv' is no kind of layer"), ("acme-net 1\n", "the file has no input"),
+                            ("acme-net 1\ninput 4 4\nconv a\n", "line 3: 'conv' is not a kind of layer"), ("acme-net 1\n", "the file has no input"),
                             ("acme-net 1\ninput 4 4\nlinear a 3\nlinear a 3\n", "")):  # two modules of one name: the builder refuses
             path = self.folder / "wrong.acme"
             path.write_text(text)

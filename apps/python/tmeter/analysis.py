@@ -89,10 +89,10 @@ def analyze(
     if via not in ("auto", "torch.export", "all"):
         raise UsageError(f"via={via!r}: 'auto', 'torch.export' or 'all' is expected")
     names = _names(plugins)
-    arguments = _arguments(names, options, hardware, bind, threads, timeout, max_memory, trust)
+    arguments = _arguments(
+        names, request, options, hardware, bind, threads, timeout, max_memory, trust
+    )
     arguments += _of_runs(inference, profile, device, run_for, seed)
-    if request:
-        arguments.append(f"--columns={','.join(_names(request))}")
     try:
         return _analyzed(
             model, inputs, arguments, names, weights, dynamic_batch, via, inference or profile
@@ -197,6 +197,7 @@ def _differences(one: dict[str, Any], other: dict[str, Any]) -> str:
 
 def command_line_of(
     plugins: str | Sequence[str] | None,
+    request: str | Sequence[str] | None,
     options: Mapping[str, object] | None,
     hardware: str | os.PathLike[str] | None,
     threads: int | None,
@@ -204,7 +205,9 @@ def command_line_of(
     max_memory: int | str | None,
 ) -> list[str]:
     """The arguments of the program that say how to analyse, for files on other machines."""
-    return _arguments(_names(plugins), options, hardware, None, threads, timeout, max_memory, False)
+    return _arguments(
+        _names(plugins), request, options, hardware, None, threads, timeout, max_memory, False
+    )
 
 
 _Analysed = tuple[dict[str, Any], Completed]
@@ -217,16 +220,17 @@ def _result(found: _Analysed, export: ExportInfo | None = None) -> Result:
     return Result(report, export, done.messages)
 
 
-def _names(plugins: str | Sequence[str] | None) -> list[str]:
-    if plugins is None:
+def _names(said: str | Sequence[str] | None) -> list[str]:
+    if said is None:
         return []
-    if isinstance(plugins, str):
-        plugins = plugins.split(",")
-    return [name.strip() for name in plugins if name.strip()]
+    if isinstance(said, str):
+        said = said.split(",")
+    return [name.strip() for name in said if name.strip()]
 
 
 def _arguments(
     plugins: Sequence[str],
+    request: str | Sequence[str] | None,
     options: Mapping[str, object] | None,
     hardware: str | os.PathLike[str] | None,
     bind: Mapping[str, int] | None,
@@ -236,6 +240,9 @@ def _arguments(
     trust: bool,
 ) -> list[str]:
     arguments = [f"--plugins={','.join(plugins)}"] if plugins else []
+    requested = _names(request)
+    if requested:
+        arguments.append(f"--columns={','.join(requested)}")
     for key, value in (options or {}).items():
         if "." not in key:
             raise UsageError(f"option {key!r}: PLUGIN.KEY is expected, as in flops.convention")

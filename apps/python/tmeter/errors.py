@@ -1,6 +1,6 @@
-"""What can go wrong, as exceptions. Messages of the native program are passed on word for word.
+"""The package's exceptions. Messages of the native program are passed on word for word.
 
-All derive from :class:`Error`. Those that a caller would expect as a built-in kind are that kind,
+All derive from :class:`Error`. Errors that a caller expects as a built-in class derive from that class,
 too: :class:`UsageError` is a ``ValueError``, :class:`BudgetError` an ``AssertionError``.
 """
 
@@ -22,7 +22,7 @@ class InputError(Error, ValueError):
 
 
 class ModelError(Error):
-    """The file is no model, is damaged or refused, or the inputs do not fit it (exit status 4)."""
+    """The file is not a model, is damaged or refused, or the inputs do not fit it (exit status 4)."""
 
 
 class CannotRunError(Error):

@@ -21,7 +21,7 @@ def _table(report: Row, table: str) -> tuple[list[str], dict[str, list[Any]], st
 
 
 def frame(report: Row, table: str) -> pandas.DataFrame:
-    """Counts are ``Int64``, other figures ``Float64``: what has no number is ``<NA>``, never 0."""
+    """Counts are ``Int64``, other figures ``Float64``: a missing value is ``<NA>``, never 0."""
     index, columns, name = _table(report, table)
     return frame_of(index, columns, name)
 

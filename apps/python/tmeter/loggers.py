@@ -1,8 +1,8 @@
 """Totals of a result for experiment trackers. Thin: the trackers are imported when they are used.
 
 Only numbers are logged. A lower bound (something inside has no figure) is logged under
-``NAME_lower_bound``, a figure that rests on an assumption under ``NAME_assumed``, so that no chart takes it for the figure; unknown and unavailable totals are left
-out. Units are those of ``result.totals["unit"]``.
+``NAME_lower_bound``, one that rests on an assumption under ``NAME_assumed``, so that no chart takes it
+for the figure; unknown and unavailable totals are left out. Units are those of ``result.totals["unit"]``.
 """
 
 from __future__ import annotations

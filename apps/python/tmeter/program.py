@@ -40,7 +40,7 @@ def program_path() -> Path:
     """The native program: ``$TMETER_PROGRAM``, else the one that was installed with this package.
 
     Raises:
-        ProgramMissingError: there is none.
+        ProgramMissingError: no program is found.
     """
     given = os.environ.get("TMETER_PROGRAM")
     candidates = [Path(given)] if given else [*_recorded(), *_guessed()]
@@ -96,7 +96,7 @@ def run(arguments: Sequence[str], *, accept: Sequence[int] = (0,)) -> Completed:
 
     Args:
         arguments: of the command line, without the program's name.
-        accept: exit statuses that are no error.
+        accept: exit statuses that do not raise.
 
     Raises:
         Error: the class of the exit status, with the program's own message.

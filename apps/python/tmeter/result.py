@@ -146,7 +146,7 @@ class Result:
         if metric not in self.metrics:
             raise UsageError(
                 f"there is no metric {metric!r} in this report; there are "
-                f"{', '.join(self.metrics)}; more come with plugins="
+                f"{', '.join(self.metrics)}; more come with plugins= and request="
             )
 
     # Tables

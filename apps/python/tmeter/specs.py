@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from .errors import InputError
@@ -46,7 +47,7 @@ def is_sizes(value: Any) -> bool:
     return (
         isinstance(value, (tuple, list))
         and len(value) > 0
-        and all(isinstance(n, int) and not isinstance(n, bool) for n in value)
+        and all(isinstance(n, int) and not isinstance(n, (bool, Enum)) for n in value)
     )
 
 

@@ -10,18 +10,18 @@ namespace {
 
 using tmeter::OpClass;
 
-// A stem or a patch embedding does not make a transformer convolutional: the share of MACs that
-// convolutions must have, and recurrent layers, to be named.
-constexpr double kConvolutional = 0.2;
-constexpr double kRecurrent = 0.2;
+// The smallest share of MACs that makes a network convolutional or recurrent: a stem or a patch
+// embedding does not make a transformer convolutional.
+constexpr double kMinConvolutionShare = 0.2;
+constexpr double kMinRecurrentShare = 0.2;
 
 std::string kind_of(const Profile& p) {
-  if (p.total_macs == 0) return "no network: nothing is multiplied";
-  const bool recurs = p.share(OpClass::kRecurrent) >= kRecurrent;
+  if (p.total_macs == 0) return "not a network: nothing is multiplied";
+  const bool recurs = p.share(OpClass::kRecurrent) >= kMinRecurrentShare;
   const bool attends = p.attentions > 0;
-  // Depthwise ones take few MACs, yet all that mixes positions in a ConvNeXt is convolutions.
+  // Depthwise convolutions take few MACs, but in a ConvNeXt nothing else mixes positions.
   const bool convolves =
-      p.share(OpClass::kConvolution) >= kConvolutional ||
+      p.share(OpClass::kConvolution) >= kMinConvolutionShare ||
       (!recurs && !attends && 4 * p.mixing_convolutions > p.calls_of(OpClass::kMatmul));
   if (convolves + recurs + attends > 1) {
     std::string parts;

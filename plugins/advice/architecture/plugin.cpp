@@ -1,20 +1,20 @@
-// architecture: what kind of network a model is, by where its arithmetic is.
+// architecture: the kind of network, by the operators that do its arithmetic.
 #include <tmeter/cpp/plugin.hpp>
 
 #include "classify.hpp"
 
 namespace {
 
-void say(const tmeter::Graph& graph, tmeter::Call& call) {
-  if (graph.nodes().size() == 0) return;  // weights alone do not tell
+void report_findings(const tmeter::Graph& graph, tmeter::Call& call) {
+  if (graph.nodes().size() == 0) return;  // weights alone do not show it
   const auto profile = architecture::profile_of(graph, call);
-  const auto verdict = architecture::classify(profile);
+  const auto found = architecture::classify(profile);
   call.emit("graph_depth", TMETER_AXIS_MODEL, 0,
             tmeter::Count(static_cast<int64_t>(profile.depth)));
   tmeter::Finding finding;
   finding.rule = "architecture";
-  finding.text = verdict.kind + "; " + verdict.size;
-  finding.evidence = verdict.evidence;
+  finding.text = found.kind + "; " + found.size;
+  finding.evidence = found.evidence;
   call.add(finding);
 }
 
@@ -23,7 +23,7 @@ void say(const tmeter::Graph& graph, tmeter::Call& call) {
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.architecture",
                        .version = "1.0.0",
-                       .description = "What kind of network it is, with the evidence",
+                       .description = "The kind of network, with the evidence",
                        .needs = "flops",
                    }),
                    [](tmeter::Registrar& r) {
@@ -37,5 +37,5 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                    "operators in the longest chain in which each uses the "
                                    "result of the one before; views, copies and "
                                    "bookkeeping do not count"});
-                     r.analysis("architecture", "macs", "graph_depth", say);
+                     r.analysis("architecture", "macs", "graph_depth", report_findings);
                    })

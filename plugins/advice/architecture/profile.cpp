@@ -10,7 +10,7 @@ using tmeter::Node;
 using tmeter::OpClass;
 using tmeter::Value;
 
-/// Operators that pass numbers on as they are: chains and attention are seen through them.
+/// Operators that do not change elements: chains and attention continue through them.
 bool passes_on(OpClass c) {
   return c == OpClass::kView || c == OpClass::kCopy || c == OpClass::kControl;
 }

@@ -1,7 +1,6 @@
-// Attention written out: matmul [→ scale] [→ mask] → softmax → matmul. As one operator,
-// scaled_dot_product_attention(q, k, v, attn_mask, scale), it keeps the scores in the cache
-// (Dao et al., FlashAttention, arXiv:2205.14135): each of the tensors between is one less to write
-// and to read.
+// Attention in separate operators: matmul [→ scale] [→ mask] → softmax → matmul. The fused operator
+// scaled_dot_product_attention(q, k, v, attn_mask, scale) keeps the scores in the cache (Dao et
+// al., FlashAttention, arXiv:2205.14135): no tensor between the products is written or read.
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/op_class.hpp>
@@ -11,9 +10,9 @@
 namespace fusion {
 namespace {
 
-using advice::Gain;
-using advice::Through;
-using advice::Use;
+using advice::Saving;
+using plugins::Through;
+using plugins::Use;
 using tmeter::Node;
 using tmeter::Value;
 
@@ -44,13 +43,13 @@ bool is_product_of_activations(const Node& node) {
          right_of(node).shape().rank() >= 3;
 }
 
-/// What the operator combines the scores with.
+/// The operand that is not the scores.
 Value other_than(const Node& node, const Value& scores) {
   const auto self = node.arg("self");
   return self.handle() == scores.handle() ? node.arg("other") : self;
 }
 
-/// A number, or one for each row of scores, that could as well be multiplied into the queries.
+/// A factor for all scores, or one for each row: it could be multiplied into the queries instead.
 bool is_scale(const Node& node, const Value& scores) {
   if (!is(node, kScales)) return false;
   const auto factor = other_than(node, scores);
@@ -61,7 +60,7 @@ bool is_scale(const Node& node, const Value& scores) {
 
 bool is_mask(const Node& node, const Value& scores) {
   return is(node, kMasks) &&
-         advice::numbers_of(node.result(0).shape()) == advice::numbers_of(scores.shape());
+         plugins::element_count(node.result(0).shape()) == plugins::element_count(scores.shape());
 }
 
 bool is_softmax(const Node& node) {
@@ -73,7 +72,7 @@ bool is_softmax(const Node& node) {
 /// Follows the scores from one product to the other.
 class Path {
  public:
-  Path(const Node& first, const advice::Uses& uses) : uses_(uses), nodes_{first} {}
+  Path(const Node& first, const plugins::Uses& uses) : uses_(uses), nodes_{first} {}
 
   bool reaches_the_values() {
     for (;;) {
@@ -90,7 +89,7 @@ class Path {
   std::vector<Node> nodes() && { return std::move(nodes_); }
 
  private:
-  /// A view has not touched rows and columns.
+  /// Whether a view left rows and columns as they were.
   static bool keeps_matrix(const Value& a, const Value& b) {
     const auto x = a.shape(), y = b.shape();
     return x.rank() >= 2 && y.rank() >= 2 && x[-1] == y[-1] && x[-2] == y[-2];
@@ -108,28 +107,28 @@ class Path {
     return true;
   }
 
-  const advice::Uses& uses_;
+  const plugins::Uses& uses_;
   std::vector<Node> nodes_;
   bool masked_ = false, softmax_ = false;
 };
 
-/// What multiplies queries or keys by a number before `product`, as nn.MultiheadAttention does.
-Node scaling_of(const Value& operand, const Node& product, const advice::Uses& uses) {
-  const auto maker = advice::origin(operand, Through::kView).producer();
+/// The operator that scales queries or keys before `product`, as in nn.MultiheadAttention.
+Node scaling_of(const Value& operand, const Node& product, const plugins::Uses& uses) {
+  const auto maker = plugins::origin(operand, Through::kView).producer();
   if (!maker || !is(maker, kScales) || !maker.arg("self").is_tensor()) return Node();
   const auto factor = maker.arg("other");
-  const bool number = !factor.is_tensor() || advice::numbers_of(factor.shape()) == 1;
+  const bool number = !factor.is_tensor() || plugins::element_count(factor.shape()) == 1;
   const auto use = uses.sole(maker.result(0), Through::kView);
   return number && use && use.node.handle() == product.handle() ? maker : Node();
 }
 
 }  // namespace
 
-std::vector<Gain> attentions(std::span<const Gain> taken, Model& model) {
-  std::vector<Gain> out;
+std::vector<Saving> attentions(std::span<const Saving> taken, Model& model) {
+  std::vector<Saving> out;
   const auto is_taken = [&](const Node& node) {
-    return std::any_of(taken.begin(), taken.end(), [&](const Gain& gain) {
-      return gain.nodes.back().handle() == node.handle();
+    return std::any_of(taken.begin(), taken.end(), [&](const Saving& saving) {
+      return saving.nodes.back().handle() == node.handle();
     });
   };
   for (const auto& node : model.graph.nodes()) {
@@ -145,10 +144,10 @@ std::vector<Gain> attentions(std::span<const Gain> taken, Model& model) {
     std::sort(nodes.begin(), nodes.end(),
               [](const Node& a, const Node& b) { return a.index() < b.index(); });
     double between = 0;
-    for (size_t i = 0; i + 1 < nodes.size(); ++i) between += advice::bytes_of(nodes[i].result(0));
-    auto gain =
-        model.ledger.merged(std::move(nodes), {between, between}, tmeter::OpClass::kAttention);
-    if (gain) out.push_back(std::move(*gain));
+    for (size_t i = 0; i + 1 < nodes.size(); ++i) between += plugins::bytes_of(nodes[i].result(0));
+    auto saving =
+        model.estimator.merged(std::move(nodes), {between, between}, tmeter::OpClass::kAttention);
+    if (saving) out.push_back(std::move(*saving));
   }
   return out;
 }

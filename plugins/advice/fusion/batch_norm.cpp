@@ -1,6 +1,6 @@
 // Convolution or linear layer, then batch norm in eval mode: y = (w x + b - mean) · γ/√(var + ε) +
-// β is one convolution with weights w γ/√(var + ε) (Jacob et al., arXiv:1712.05877, section 3.2;
-// torch.nn.utils.fusion.fuse_conv_bn_eval).
+// β equals one convolution with weights w γ/√(var + ε) (Jacob et al., arXiv:1712.05877,
+// section 3.2; torch.nn.utils.fusion.fuse_conv_bn_eval).
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/op_class.hpp>
@@ -37,14 +37,14 @@ bool is_transposed(const Node& conv) {
          conv.arg("transposed").as_bool();
 }
 
-/// With statistics that were collected in training, and of PyTorch's own kind.
+/// One of PyTorch's batch norms that uses the statistics collected in training.
 bool is_fixed_batch_norm(const Node& node) {
   return node.op().starts_with("aten::") && named(node, kBatchNorms) &&
          !node.arg("training").as_bool() && node.arg("running_mean").tensor() &&
          node.arg("running_var").tensor();
 }
 
-/// How many outputs a weight has; 0 when the batch norm's channels cannot be told from them.
+/// The number of outputs of a weight; 0 if they do not correspond to channels of the batch norm.
 int64_t outputs_of(const Foldable& f) {
   const auto shape = f.weight.shape();
   if (shape.rank() < 2) return 0;
@@ -52,8 +52,8 @@ int64_t outputs_of(const Foldable& f) {
   return f.product.arg("groups").as_int(1) == 1 ? shape[1] : 0;
 }
 
-/// The batch norm normalises what the product's outputs are: dim 1 for convolutions; of linear
-/// layers, whose outputs are the last dim, when it is of rank 2.
+/// Whether the batch norm normalises the product's outputs: dim 1 of convolutions; the outputs of
+/// linear layers are the last dim, which is dim 1 of matrices only.
 bool channels_agree(const Foldable& f) {
   const auto shape = f.norm.arg("input").shape();
   const auto outputs = outputs_of(f);
@@ -62,8 +62,8 @@ bool channels_agree(const Foldable& f) {
          (!is_linear(f.product) || shape.rank() == 2);
 }
 
-/// Another user of the weight would get the folded one, too.
-bool has_weight_of_its_own(const Foldable& f, const advice::Uses& uses) {
+/// Another user of the weight would see the folded one.
+bool has_weight_of_its_own(const Foldable& f, const plugins::Uses& uses) {
   return f.weight && f.weight.is_parameter() && uses.of(f.weight) == 1 &&
          (!f.bias || uses.of(f.bias) == 1);
 }
@@ -71,7 +71,7 @@ bool has_weight_of_its_own(const Foldable& f, const advice::Uses& uses) {
 std::optional<Foldable> fold_after(const Node& product, const Model& model) {
   const bool linear = is_linear(product);
   if (!linear && !is_convolution(product)) return std::nullopt;
-  const auto through = linear ? advice::Through::kReshape : advice::Through::kIdle;
+  const auto through = linear ? plugins::Through::kReshape : plugins::Through::kIdentity;
   const auto use = model.uses.sole(product.result(0), through);
   if (!use || !is_fixed_batch_norm(use.node) ||
       use.node.arg("input").handle() != use.value.handle())
@@ -100,18 +100,18 @@ std::vector<Foldable> foldable_norms(const Model& model) {
   return out;
 }
 
-/// All that the batch norm moves, but for a bias that the convolution did not have.
-std::vector<advice::Gain> gains_of(const std::vector<Foldable>& norms, Model& model) {
-  std::vector<advice::Gain> out;
+/// The batch norm's traffic, minus the bias that a convolution without one gets.
+std::vector<advice::Saving> fold_savings(const std::vector<Foldable>& norms, Model& model) {
+  std::vector<advice::Saving> out;
   for (const auto& f : norms) {
-    auto saved = model.ledger.moved_by(f.norm);
+    auto saved = model.estimator.traffic_of(f.norm);
     if (!saved) continue;
     if (!f.bias)
       saved->read -=
           static_cast<double>(outputs_of(f)) * static_cast<double>(f.weight.dtype().bytes());
-    auto gain =
-        model.ledger.merged({f.product, f.norm}, *saved, tmeter::op_class(f.product.op()), 1);
-    if (gain) out.push_back(std::move(*gain));
+    auto saving =
+        model.estimator.merged({f.product, f.norm}, *saved, tmeter::op_class(f.product.op()), 1);
+    if (saving) out.push_back(std::move(*saving));
   }
   return out;
 }

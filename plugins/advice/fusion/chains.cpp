@@ -1,5 +1,5 @@
-// Elementwise operators that could be one loop: what only the loop itself needs is never in memory,
-// and what several of them read is read once.
+// Chains of elementwise operators, which one loop can compute: intermediate values stay in
+// registers, and a value that several of them read is read once.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -11,15 +11,15 @@
 namespace fusion {
 namespace {
 
-using advice::Gain;
-using advice::Moved;
-using advice::Through;
+using advice::Saving;
+using advice::Traffic;
+using plugins::Through;
 using tmeter::Node;
 using tmeter::OpClass;
 using tmeter::Value;
 
-constexpr std::array<std::string_view, 5> kNotByElement{"cross", "linalg_cross", "kron", "equal",
-                                                        "_transform_bias_rescale_qkv"};
+constexpr std::array<std::string_view, 5> kNotElementwise{"cross", "linalg_cross", "kron", "equal",
+                                                          "_transform_bias_rescale_qkv"};
 
 bool is_elementwise(const Node& node) {
   if (node.result_count() != 1 || !node.result(0).is_tensor()) return false;
@@ -27,24 +27,24 @@ bool is_elementwise(const Node& node) {
   const auto name = tmeter::base_name(node.op());
   return tmeter::op_class(node.op()) == OpClass::kElementwise &&
          !name.starts_with("fake_quantize") &&
-         std::find(kNotByElement.begin(), kNotByElement.end(), name) == kNotByElement.end();
+         std::find(kNotElementwise.begin(), kNotElementwise.end(), name) == kNotElementwise.end();
 }
 
-/// What makes two values the same memory.
+/// Identifies the memory of a value.
 const void* memory_of(const Value& v) {
-  const auto from = advice::origin(v, Through::kIdle);
+  const auto from = plugins::origin(v, Through::kIdentity);
   return from.tensor() ? static_cast<const void*>(from.tensor().canonical().handle())
                        : static_cast<const void*>(from.handle());
 }
 
-/// Groups, each by its last node: an operator joins the group that all its users are in.
+/// Groups of operators: an operator joins the group that contains all its users.
 class Groups {
  public:
-  Groups(const Model& model, std::span<const Gain> taken)
+  Groups(const Model& model, std::span<const Saving> taken)
       : root_(model.graph.nodes().size(), kNone) {
     std::vector<bool> out(root_.size());
-    for (const auto& gain : taken)
-      for (const auto& node : gain.nodes) out[node.index()] = true;
+    for (const auto& saving : taken)
+      for (const auto& node : saving.nodes) out[node.index()] = true;
     const auto nodes = model.graph.nodes();
     for (size_t i = nodes.size(); i-- > 0;) {
       const auto node = nodes[i];
@@ -60,12 +60,12 @@ class Groups {
  private:
   static constexpr size_t kNone = static_cast<size_t>(-1);
 
-  size_t group_of_users(const Node& node, const advice::Uses& uses) const {
+  size_t group_of_users(const Node& node, const plugins::Uses& uses) const {
     size_t group = kNone;
     for (const auto& user : uses.all(node.result(0))) {
       const auto its = root_[user.index()];
-      const bool as_large = its != kNone && advice::numbers_of(user.result(0).shape()) ==
-                                                advice::numbers_of(node.result(0).shape());
+      const bool as_large = its != kNone && plugins::element_count(user.result(0).shape()) ==
+                                                plugins::element_count(node.result(0).shape());
       if (!as_large || (group != kNone && group != its)) return kNone;
       group = its;
     }
@@ -76,34 +76,35 @@ class Groups {
   std::map<size_t, std::vector<Node>> members_;  // by the last node
 };
 
-/// What one loop for all of them would move: each input once, the last result.
-Moved moved_by_one(const std::vector<Node>& nodes, const Moved& last) {
+/// The traffic of one loop for all of them: each input once, and the last result.
+Traffic traffic_of_loop(const std::vector<Node>& nodes, const Traffic& last) {
   std::set<const void*> known;
   for (const auto& node : nodes) known.insert(memory_of(node.result(0)));
-  Moved out{0, last.written};
+  Traffic out{0, last.written};
   for (const auto& node : nodes)
-    advice::for_each_input(node, [&](const Value& v) {
-      if (known.insert(memory_of(v)).second) out.read += advice::bytes_of(v);
+    plugins::for_each_input(node, [&](const Value& v) {
+      if (known.insert(memory_of(v)).second) out.read += plugins::bytes_of(v);
     });
   return out;
 }
 
-std::optional<Moved> saved_by(const std::vector<Node>& nodes, const advice::Ledger& ledger) {
-  Moved saved;
-  std::optional<Moved> last;
+std::optional<Traffic> saved_by(const std::vector<Node>& nodes,
+                                const advice::SavingsEstimator& estimator) {
+  Traffic saved;
+  std::optional<Traffic> last;
   for (const auto& node : nodes) {
-    last = ledger.moved_by(node);
+    last = estimator.traffic_of(node);
     if (!last) return std::nullopt;
     saved += *last;
   }
-  const auto one = moved_by_one(nodes, *last);
-  return Moved{std::max(saved.read - one.read, 0.0), std::max(saved.written - one.written, 0.0)};
+  const auto one = traffic_of_loop(nodes, *last);
+  return Traffic{std::max(saved.read - one.read, 0.0), std::max(saved.written - one.written, 0.0)};
 }
 
-/// Chains of a hundred operators are told by their ends.
-std::string ends_of(const std::vector<Node>& nodes) {
-  constexpr size_t kMost = 6;
-  if (nodes.size() <= kMost) return advice::kind_of(nodes);
+/// Names a chain; a long one by its first and last operator.
+std::string describe_chain(const std::vector<Node>& nodes) {
+  constexpr size_t kMaxNamed = 6;
+  if (nodes.size() <= kMaxNamed) return advice::kind_of(nodes);
   const auto ends = std::to_string(nodes.size()) + " from " +
                     std::string(tmeter::base_name(nodes.front().op())) + " to " +
                     std::string(tmeter::base_name(nodes.back().op()));
@@ -114,17 +115,17 @@ std::string ends_of(const std::vector<Node>& nodes) {
 
 }  // namespace
 
-std::vector<Gain> chains(std::span<const Gain> taken, Model& model) {
-  std::vector<Gain> out;
+std::vector<Saving> chains(std::span<const Saving> taken, Model& model) {
+  std::vector<Saving> out;
   const Groups groups(model, taken);
   for (const auto& [root, nodes] : groups.members()) {
     if (nodes.size() < 2) continue;
-    const auto saved = saved_by(nodes, model.ledger);
+    const auto saved = saved_by(nodes, model.estimator);
     if (!saved || saved->all() == 0) continue;
-    auto gain = model.ledger.merged(nodes, *saved, OpClass::kElementwise);
-    if (!gain) continue;
-    gain->kind = ends_of(nodes);
-    out.push_back(std::move(*gain));
+    auto saving = model.estimator.merged(nodes, *saved, OpClass::kElementwise);
+    if (!saving) continue;
+    saving->kind = describe_chain(nodes);
+    out.push_back(std::move(*saving));
   }
   return out;
 }

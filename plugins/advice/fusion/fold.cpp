@@ -27,7 +27,7 @@ const Format* format_of(tmeter::DType dtype) {
   return nullptr;
 }
 
-/// To nearest, ties to even; beyond the largest number infinity.
+/// Rounds to nearest, ties to even; beyond the largest number it returns infinity.
 double rounded(double v, const Format& f) {
   if (v == 0 || !std::isfinite(v)) return v;
   int exponent = 0;
@@ -52,8 +52,8 @@ float root32(const Norm& n, size_t c) {
 }
 double root64(const Norm& n, size_t c) { return 1 / std::sqrt(n.variance[c] + n.epsilon); }
 
-std::vector<double> numbers_of(const Tensor& t, const tmeter::TensorData& data, int64_t first,
-                               int64_t count) {
+std::vector<double> elements_of(const Tensor& t, const tmeter::TensorData& data, int64_t first,
+                                int64_t count) {
   std::vector<double> out(static_cast<size_t>(count));
   tmeter::decode<double>(t.dtype(), data.view(first, count), std::span(out));
   return out;
@@ -64,7 +64,7 @@ bool readable(const Tensor& t, const tmeter::Call& call) {
          tmeter::TensorData(call, t).unavailable().empty();
 }
 
-/// One of the batch norm's vectors; `otherwise` in each channel where it has none.
+/// Reads a vector of the batch norm; a missing one has `otherwise` in each channel.
 bool read_channels(const tmeter::Value& v, size_t channels, double otherwise,
                    const tmeter::Call& call, std::vector<double>& out) {
   out.assign(channels, otherwise);
@@ -72,7 +72,7 @@ bool read_channels(const tmeter::Value& v, size_t channels, double otherwise,
   const auto t = v.tensor();
   if (!t || !readable(t, call) || t.numel() != tmeter::Count(static_cast<int64_t>(channels)))
     return false;
-  out = numbers_of(t, tmeter::TensorData(call, t), 0, static_cast<int64_t>(channels));
+  out = elements_of(t, tmeter::TensorData(call, t), 0, static_cast<int64_t>(channels));
   return true;
 }
 
@@ -123,13 +123,13 @@ std::optional<FoldError> fold_error(const Foldable& f, const tmeter::Call& call)
   std::vector<double> old_bias;
   if (f.bias) {
     if (!readable(f.bias, call) || f.bias.numel() != tmeter::Count(channels)) return std::nullopt;
-    old_bias = numbers_of(f.bias, tmeter::TensorData(call, f.bias), 0, channels);
+    old_bias = elements_of(f.bias, tmeter::TensorData(call, f.bias), 0, channels);
   }
-  constexpr int64_t kAtOnce = int64_t{1} << 20;  // elements: memory stays small
+  constexpr int64_t kBlockElements = int64_t{1} << 20;  // bounds the memory
   const tmeter::TensorData data(call, f.weight);
-  for (int64_t first = 0, n = f.weight.numel().value(); first < n; first += kAtOnce)
-    fold_weights(numbers_of(f.weight, data, first, std::min(kAtOnce, n - first)), first, inner,
-                 channels, norm, f.weight.dtype(), weights);
+  for (int64_t first = 0, n = f.weight.numel().value(); first < n; first += kBlockElements)
+    fold_weights(elements_of(f.weight, data, first, std::min(kBlockElements, n - first)), first,
+                 inner, channels, norm, f.weight.dtype(), weights);
   fold_bias(old_bias, norm, f.weight.dtype(), bias);
   auto& worse = weights.relative() < bias.relative() ? bias : weights;
   worse.overflows = weights.overflows || bias.overflows;

@@ -1,5 +1,5 @@
-// Linear layers of one parent with the same input, as query, key and value, or gate and up: their
-// weights below each other are one product, which reads the input once.
+// Linear layers of one parent with the same input, such as query, key and value, or gate and up:
+// with their weights concatenated they are one product, which reads the input once.
 #include <map>
 
 #include "rules.hpp"
@@ -7,18 +7,18 @@
 namespace fusion {
 namespace {
 
-using advice::Gain;
+using advice::Saving;
 using tmeter::Node;
 
-bool takes_weight_alone(const Node& node, const advice::Uses& uses) {
+bool takes_weight_alone(const Node& node, const plugins::Uses& uses) {
   const auto weight = node.arg("weight").tensor();
   const auto bias = node.arg("bias");
   return weight && weight.is_parameter() && uses.of(weight) == 1 &&
          (!bias.is_tensor() || (bias.tensor() && uses.of(bias.tensor()) == 1));
 }
 
-/// Where a layer is, and what it is called there: "attention", "query". A weight beside others of a
-/// module that multiplies by itself goes by its own name.
+/// The module around a layer and the layer's name in it: "attention", "query". In a module with
+/// several weights, the name of the weight stands for the layer.
 struct Place {
   tmeter::Module home;
   std::string_view name;
@@ -33,7 +33,7 @@ Place place_of(const Node& node) {
 
 using Key = std::tuple<const tmeter_value*, const tmeter_module*, int32_t>;
 
-/// Of one home: `lm_head` beside a model is none of its layers.
+/// Includes the home: `lm_head` beside a model is not one of its layers.
 Key key_of(const Node& node) {
   return {node.arg("input").handle(), place_of(node).home.handle(),
           node.arg("weight").dtype().id()};
@@ -49,7 +49,7 @@ std::string layers_of(const std::vector<Node>& nodes) {
 
 }  // namespace
 
-std::vector<Gain> parallel_linears(Model& model) {
+std::vector<Saving> parallel_linears(Model& model) {
   std::map<Key, std::vector<Node>> by_input;
   std::vector<Key> order;
   for (const auto& node : model.graph.nodes()) {
@@ -58,16 +58,16 @@ std::vector<Gain> parallel_linears(Model& model) {
     if (nodes.empty()) order.push_back(key_of(node));
     nodes.push_back(node);
   }
-  std::vector<Gain> out;
+  std::vector<Saving> out;
   for (const auto& key : order) {
     auto& nodes = by_input[key];
     if (nodes.size() < 2) continue;
-    const auto input = advice::bytes_of(nodes.front().arg("input"));
+    const auto input = plugins::bytes_of(nodes.front().arg("input"));
     const auto times = static_cast<double>(nodes.size() - 1);
-    auto gain = model.ledger.merged(nodes, {times * input, 0}, tmeter::OpClass::kMatmul);
-    if (!gain) continue;
-    gain->kind = layers_of(nodes);
-    out.push_back(std::move(*gain));
+    auto saving = model.estimator.merged(nodes, {times * input, 0}, tmeter::OpClass::kMatmul);
+    if (!saving) continue;
+    saving->kind = layers_of(nodes);
+    out.push_back(std::move(*saving));
   }
   return out;
 }

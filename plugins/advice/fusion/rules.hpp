@@ -1,8 +1,8 @@
-// The rules: each looks for one pattern all over the graph and gives what every place would gain.
-// docs/conventions.md, "Fusion", has them as a table, with the bytes each saves.
+// The rules: each searches the graph for one pattern and returns the saving of every match.
+// docs/conventions.md, "Fusion", lists them with the bytes that each saves.
 #pragma once
-#include <gains.hpp>
-#include <uses.hpp>
+#include "plugins/advice/common/savings.hpp"
+#include "plugins/common/uses.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace fusion {
@@ -10,40 +10,40 @@ namespace fusion {
 struct Model {
   const tmeter::Graph& graph;
   const tmeter::Call& call;
-  const advice::Uses& uses;
-  advice::Ledger& ledger;
+  const plugins::Uses& uses;
+  advice::SavingsEstimator& estimator;
 };
 
-/// A batch norm in eval mode that alone uses a convolution's or linear layer's result.
+/// A batch norm in eval mode that is the only user of the result of a convolution or linear layer.
 struct Foldable {
   tmeter::Node product, norm;
-  tmeter::Tensor weight, bias;  // of the product; bias may be none
+  tmeter::Tensor weight, bias;  // of the product; the bias may be missing
   bool transposed = false;      // the outputs are dim 1 of the weight
 };
 std::vector<Foldable> foldable_norms(const Model& model);
-std::vector<advice::Gain> gains_of(const std::vector<Foldable>& norms, Model& model);
+std::vector<advice::Saving> fold_savings(const std::vector<Foldable>& norms, Model& model);
 
-/// conv or linear → multiplied [→ added to] by what no input is in: folded like a batch norm.
-std::vector<advice::Gain> scales(Model& model);
+/// conv or linear → mul [→ add] by values that no input reaches: folded like a batch norm.
+std::vector<advice::Saving> scales(Model& model);
 
-/// conv or linear [→ foldable batch norm] → activation: the activation done before the result is
-/// written.
-std::vector<advice::Gain> epilogues(const std::vector<Foldable>& norms, Model& model);
+/// conv or linear [→ foldable batch norm] → activation: the activation is computed before the
+/// result is written.
+std::vector<advice::Saving> epilogues(const std::vector<Foldable>& norms, Model& model);
 
 /// matmul [→ scale] [→ mask] → softmax → matmul: scaled_dot_product_attention. Scalings of queries
-/// that are `taken`, into the weights before them, are not counted again.
-std::vector<advice::Gain> attentions(std::span<const advice::Gain> taken, Model& model);
+/// that are `taken` are folded into the weights already and not counted again.
+std::vector<advice::Saving> attentions(std::span<const advice::Saving> taken, Model& model);
 
-/// Elementwise operators whose results nobody else needs: one loop over the numbers. Without those
-/// that are `taken`, as an attention's scale and mask.
-std::vector<advice::Gain> chains(std::span<const advice::Gain> taken, Model& model);
+/// Elementwise operators whose results have no other users: one loop over the elements. Operators
+/// that are `taken`, such as the scale and mask of an attention, are left out.
+std::vector<advice::Saving> chains(std::span<const advice::Saving> taken, Model& model);
 
-/// Linear layers of one parent that take the same input: one product, and views of its result.
-std::vector<advice::Gain> parallel_linears(Model& model);
+/// Linear layers of one parent with the same input: one product, and views of its result.
+std::vector<advice::Saving> parallel_linears(Model& model);
 
 bool is_convolution(const tmeter::Node& node);
 bool is_linear(const tmeter::Node& node);
-/// An activation that makes each number of one number: not glu.
+/// An activation of which each output element depends on one input element: not glu.
 bool is_pointwise_activation(const tmeter::Node& node);
 
 }  // namespace fusion

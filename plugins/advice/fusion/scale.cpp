@@ -1,6 +1,6 @@
-// A convolution or linear layer whose result is multiplied by numbers that are the same in every
-// run, one for each channel or one for all: a layer scale, a batch norm that is frozen and written
-// out. They can be multiplied into the weights, and what is added after into the bias.
+// A convolution or linear layer whose result is multiplied by constants, one per channel or one for
+// all: a layer scale, or a frozen batch norm in separate operators. The factors can be multiplied
+// into the weights, and a constant that is added afterwards into the bias.
 #include <algorithm>
 #include <array>
 
@@ -9,7 +9,7 @@
 namespace fusion {
 namespace {
 
-using advice::Gain;
+using advice::Saving;
 using tmeter::Node;
 using tmeter::Value;
 
@@ -22,7 +22,7 @@ bool is_one_of(const Node& node, const std::array<std::string_view, N>& names) {
 constexpr std::array<std::string_view, 2> kFactors{"mul", "multiply"};
 constexpr std::array<std::string_view, 1> kSummands{"add"};
 
-/// One number, or one for each channel: `dim` of a result of that rank, all other dims 1.
+/// Whether a shape has one element, or one per channel (`dim` of the result).
 bool is_by_channel(const tmeter::Shape& numbers, const tmeter::Shape& result, int64_t dim) {
   const int64_t missing = result.rank() - numbers.rank();
   if (missing < 0) return false;
@@ -33,31 +33,31 @@ bool is_by_channel(const tmeter::Shape& numbers, const tmeter::Shape& result, in
 
 class Folding {
  public:
-  Folding(const Node& product, const Model& model, const advice::SeesInputs& sees)
+  Folding(const Node& product, const Model& model, const plugins::DependsOnInputs& depends)
       : model_(model),
-        sees_(sees),
+        depends_on_inputs_(depends),
         result_(product.result(0)),
         channel_(is_linear(product) ? result_.shape().rank() - 1 : 1),
         nodes_{product} {}
 
-  /// The operator after the last one, if it is of `names` with such numbers and alone uses the
-  /// result.
+  /// Appends the only user of the last result if its name is in `names` and its other operand is
+  /// such a constant.
   template <size_t N>
   bool take(const std::array<std::string_view, N>& names) {
-    const auto use = model_.uses.sole(nodes_.back().result(0), advice::Through::kIdle);
+    const auto use = model_.uses.sole(nodes_.back().result(0), plugins::Through::kIdentity);
     if (!use || !is_one_of(use.node, names) || !use.node.arg("alpha").is_none()) return false;
     const auto self = use.node.arg("self"), other = use.node.arg("other");
     const bool first = self.handle() == use.value.handle();
     const auto numbers = first ? other : self;
     if (!first && other.handle() != use.value.handle()) return false;
     if (numbers.is_tensor() &&
-        (sees_(numbers) || !is_by_channel(numbers.shape(), result_.shape(), channel_)))
+        (depends_on_inputs_(numbers) || !is_by_channel(numbers.shape(), result_.shape(), channel_)))
       return false;
     nodes_.push_back(use.node);
     return true;
   }
   const std::vector<Node>& nodes() const { return nodes_; }
-  /// A bias that there was none of.
+  /// Bytes of the bias that a layer without one gets.
   double new_bias() const {
     const auto shape = result_.shape();
     return static_cast<double>(shape[channel_]) * static_cast<double>(result_.dtype().bytes());
@@ -65,7 +65,7 @@ class Folding {
 
  private:
   const Model& model_;
-  const advice::SeesInputs& sees_;
+  const plugins::DependsOnInputs& depends_on_inputs_;
   Value result_;
   int64_t channel_;
   std::vector<Node> nodes_;
@@ -82,26 +82,26 @@ bool is_foldable(const Node& product, const Model& model) {
 
 }  // namespace
 
-std::vector<Gain> scales(Model& model) {
-  std::vector<Gain> out;
-  const advice::SeesInputs sees(model.graph);
+std::vector<Saving> scales(Model& model) {
+  std::vector<Saving> out;
+  const plugins::DependsOnInputs depends(model.graph);
   for (const auto& node : model.graph.nodes()) {
     if (!is_foldable(node, model)) continue;
-    Folding folding(node, model, sees);
+    Folding folding(node, model, depends);
     if (!folding.take(kFactors)) continue;
     const bool shifted = folding.take(kSummands);
-    advice::Moved saved;
+    advice::Traffic saved;
     bool known = true;
     for (size_t i = 1; i < folding.nodes().size(); ++i) {
-      const auto moved = model.ledger.moved_by(folding.nodes()[i]);
-      known = known && moved;
-      if (moved) saved += *moved;
+      const auto traffic = model.estimator.traffic_of(folding.nodes()[i]);
+      known = known && traffic;
+      if (traffic) saved += *traffic;
     }
     if (!known) continue;
     if (shifted && node.arg("bias").is_none()) saved.read -= folding.new_bias();
-    auto gain = model.ledger.merged(folding.nodes(), saved, tmeter::op_class(node.op()),
-                                    folding.nodes().size() - 1);
-    if (gain) out.push_back(std::move(*gain));
+    auto saving = model.estimator.merged(folding.nodes(), saved, tmeter::op_class(node.op()),
+                                         folding.nodes().size() - 1);
+    if (saving) out.push_back(std::move(*saving));
   }
   return out;
 }

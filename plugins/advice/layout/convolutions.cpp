@@ -1,14 +1,14 @@
-// Convolutions on NCHW tensors where the kernels compute in NHWC: NVIDIA's tensor cores (Deep
+// Convolutions on NCHW tensors although the kernels compute in NHWC: NVIDIA's tensor cores (Deep
 // Learning Performance Guide, "Convolutional Layers", on tensor layouts) and oneDNN, whose blocked
-// formats are closer to it. PyTorch keeps a model in NHWC once weights and input are (tutorial
-// "Channels Last Memory Format in PyTorch").
+// formats are close to it. PyTorch computes in NHWC throughout if weights and input are in NHWC
+// (tutorial "Channels Last Memory Format in PyTorch").
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/op_class.hpp>
-#include <tmeter/cpp/words.hpp>
 
+#include "plugins/common/strides.hpp"
+#include "plugins/common/wording.hpp"
 #include "rules.hpp"
-#include "strides.hpp"
 
 namespace layout {
 namespace {
@@ -17,14 +17,14 @@ using tmeter::Node;
 using tmeter::OpClass;
 using tmeter::Shape;
 
-/// Below it the rest of the model decides. Our choice.
-constexpr double kShare = 0.1;
+/// Smallest share of the time, or of the MACs, that is reported. Our choice.
+constexpr double kMinTimeShare = 0.1;
 
 constexpr std::array<std::string_view, 7> kSpatial{
     "conv2d",       "conv3d",      "conv_transpose2d", "conv_transpose3d",
     "_convolution", "convolution", "_convolution_mode"};
 
-/// The image is a point: both orders are the same.
+/// False for images of one pixel, for which both orders are the same.
 bool has_pixels(const Shape& s) {
   return s.rank() >= 4 && std::any_of(s.begin() + 2, s.end(), [](int64_t d) { return d > 1; });
 }
@@ -43,10 +43,10 @@ bool works_on_images(const Node& node) {
          has_pixels(input.shape()) && has_pixels(node.result(0).shape());
 }
 
-/// The model looks after it itself, or its weights do.
-bool is_already(const tmeter::Graph& graph) {
+/// Whether the model converts to NHWC itself, or its weights are stored that way.
+bool is_channels_last_already(const tmeter::Graph& graph) {
   for (const auto& node : graph.nodes()) {
-    if (is_channels_last(node.arg("memory_format"))) return true;
+    if (plugins::is_channels_last(node.arg("memory_format"))) return true;
     if (works_on_images(node) && node.arg("weight").tensor() &&
         lies_channels_last(node.arg("weight").tensor()))
       return true;
@@ -67,7 +67,7 @@ Sum add_up(const Model& model) {
     if (!works_on_images(node)) continue;
     sum.nodes.push_back(node);
     sum.macs += macs;
-    sum.reordered += 2 * (advice::bytes_of(node.arg("input")) + advice::bytes_of(node.result(0)));
+    sum.reordered += 2 * (plugins::bytes_of(node.arg("input")) + plugins::bytes_of(node.result(0)));
     const auto seconds = model.call.read("predicted_time", node);
     if (seconds.known()) sum.seconds += seconds.real();
   }
@@ -76,31 +76,32 @@ Sum add_up(const Model& model) {
 
 }  // namespace
 
-void say_channels_last(Model& model) {
+void report_channels_last(Model& model) {
   const auto sum = add_up(model);
-  const auto total = model.ledger.seconds();
+  const auto total = model.estimator.seconds();
   const double share = total && *total > 0 ? sum.seconds / *total
                        : sum.all_macs > 0  ? sum.macs / sum.all_macs
                                            : 0;
-  if (sum.nodes.empty() || share < kShare || is_already(model.graph)) return;
+  if (sum.nodes.empty() || share < kMinTimeShare || is_channels_last_already(model.graph)) return;
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "channels-last";
-  f.text = tmeter::count_of(sum.nodes.size(), "convolution") +
-           (sum.nodes.size() == 1 ? " takes its" : " take their") +
-           " tensors as NCHW: " + tmeter::percent(share) +
+  f.text = plugins::count_of(sum.nodes.size(), "convolution") +
+           (sum.nodes.size() == 1 ? " reads and writes" : " read and write") +
+           " NCHW tensors: " + plugins::percent(share) +
            (total && *total > 0 ? " of the predicted time" : " of the MACs");
   f.evidence =
-      "kernels that compute in NHWC (tensor cores, oneDNN) reorder inputs and results of each, up "
-      "to " +
-      advice::bytes_text(sum.reordered) + " read and written";
+      "kernels that compute in NHWC (tensor cores, oneDNN) reorder the inputs and results of each: "
+      "up to " +
+      advice::bytes_text(sum.reordered) + " of traffic";
   double bandwidth = 0;
   if (model.call.hardware_number("peak.dram", bandwidth) && bandwidth > 0)
     f.evidence += ", " + advice::seconds_text(sum.reordered / bandwidth) + " on " +
                   std::string(model.call.hardware_name());
   f.action =
-      "model.to(memory_format=torch.channels_last) and the same of the input (channels_last_3d for "
-      "volumes), which operators between keep; measure it";
+      "model.to(memory_format=torch.channels_last), and the same for the input (channels_last_3d "
+      "for "
+      "volumes); operators between convolutions keep the format; measure the effect";
   for (const auto& node : sum.nodes) f.about(node);
   model.call.add(f);
 }

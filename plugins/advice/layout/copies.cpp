@@ -1,25 +1,26 @@
-// Copies into another order: contiguous() of a tensor that is not, and reshape() that cannot be a
-// view.
+// Copies into another memory order: contiguous() of a tensor that is not contiguous, and reshape()
+// that cannot be a view.
 #include <algorithm>
-#include <tmeter/cpp/words.hpp>
 
+#include "plugins/common/strides.hpp"
+#include "plugins/common/wording.hpp"
 #include "rules.hpp"
-#include "strides.hpp"
 
 namespace layout {
 namespace {
 
-using advice::Gain;
+using advice::Saving;
 using tmeter::Node;
 
-bool is_copying_contiguous(const Node& node, const Layouts& layouts) {
+bool is_copying_contiguous(const Node& node, const plugins::Layouts& layouts) {
   if (tmeter::base_name(node.op()) != "contiguous") return false;
   const auto* from = layouts.of(node.arg("self"));
-  return from && !is_contiguous(*from) && !is_channels_last(node.arg("memory_format"));
+  return from && !plugins::is_contiguous(*from) &&
+         !plugins::is_channels_last(node.arg("memory_format"));
 }
 
-/// What moves the dims about before: "permute", "transpose".
-std::string_view mover_of(const Node& copy) {
+/// The operator that permuted the dims before the copy: "permute", "transpose".
+std::string_view permutation_before(const Node& copy) {
   auto from = copy.arg(size_t{0});
   for (int steps = 0; steps < 64; ++steps) {
     const auto maker = from.producer();
@@ -32,12 +33,12 @@ std::string_view mover_of(const Node& copy) {
 }
 
 std::string kind_of_copy(const Node& copy) {
-  const auto mover = mover_of(copy);
+  const auto mover = permutation_before(copy);
   const Node nodes[]{copy};
   return (mover.empty() ? "" : std::string(mover) + " → ") + advice::kind_of(nodes);
 }
 
-void emit_bytes(const std::vector<Gain>& copies, Model& model) {
+void emit_bytes(const std::vector<Saving>& copies, Model& model) {
   std::vector<tmeter::Cell> cells(model.graph.nodes().size(), tmeter::Cell::zero_by_rule());
   for (const auto& copy : copies)
     cells[copy.nodes.front().index()] = advice::count_cell(copy.saved.all());
@@ -47,43 +48,43 @@ void emit_bytes(const std::vector<Gain>& copies, Model& model) {
 
 }  // namespace
 
-void say_copies(Model& model) {
-  const Layouts layouts(model.graph);
-  std::vector<Gain> counted, all;
+void report_copies(Model& model) {
+  const plugins::Layouts layouts(model.graph);
+  std::vector<Saving> counted, all;
   for (const auto& node : model.graph.nodes()) {
     if (!is_copying_contiguous(node, layouts)) continue;
-    auto gain = model.ledger.dropped({node});
-    if (!gain) continue;
-    gain->kind = kind_of_copy(node);
-    counted.push_back(std::move(*gain));
+    auto saving = model.estimator.removed({node});
+    if (!saving) continue;
+    saving->kind = kind_of_copy(node);
+    counted.push_back(std::move(*saving));
   }
   all = counted;
   double hidden = 0;
   for (const auto& node : layouts.copying_reshapes()) {
-    const auto bytes = advice::bytes_of(node.result(0));
+    const auto bytes = plugins::bytes_of(node.result(0));
     hidden += 2 * bytes;
     all.push_back({{node}, {bytes, bytes}, std::nullopt, kind_of_copy(node)});
   }
   emit_bytes(all, model);
   double bytes = 0;
-  for (const auto& gain : all) bytes += gain.saved.all();
-  const double traffic = model.ledger.moved().all() + hidden;
+  for (const auto& saving : all) bytes += saving.saved.all();
+  const double traffic = model.estimator.traffic().all() + hidden;
   if (bytes == 0 || bytes < model.min_share * traffic) return;
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "layout-copies";
-  f.text = tmeter::count_of(all.size(), "tensor") + (all.size() == 1 ? " is" : " are") +
-           " copied into another order: " + advice::bytes_text(bytes) + " read and written, " +
-           tmeter::percent(bytes / traffic) + " of the model's traffic";
+  f.text = plugins::count_of(all.size(), "tensor") + (all.size() == 1 ? " is" : " are") +
+           " copied into another memory order: " + advice::bytes_text(bytes) + " of traffic, " +
+           plugins::percent(bytes / traffic) + " of the model's";
   f.evidence = advice::kinds_text(all);
   if (hidden > 0)
     f.evidence += "; " + advice::bytes_text(hidden) +
-                  " of it by reshape, which the figures above take for a view";
-  f.evidence += model.ledger.measured_text(all);
+                  " of it by reshape, which read_bytes and written_bytes count as a view";
+  f.evidence += model.estimator.measured_text(all);
   f.action =
-      "matmul and scaled_dot_product_attention take any strides: contiguous() before them can go; "
-      "else make the tensor in the order in which it is used";
-  model.ledger.complete(f, counted);
+      "matmul and scaled_dot_product_attention take any strides: remove contiguous() before them; "
+      "elsewhere create the tensor in the order in which it is used";
+  model.estimator.complete(f, counted);
   for (const auto& node : layouts.copying_reshapes()) f.about(node);
   model.call.add(f);
 }

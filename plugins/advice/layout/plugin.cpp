@@ -1,4 +1,4 @@
-// layout-advice: how tensors lie in memory and of which types they are. Definitions:
+// layout-advice: memory layout and element types of tensors. Definitions:
 // docs/conventions.md, "Layout and element types".
 #include "rules.hpp"
 
@@ -6,39 +6,38 @@ namespace {
 
 void run(const tmeter::Graph& graph, tmeter::Call& call) {
   if (graph.nodes().size() == 0) return;
-  advice::Ledger ledger(graph, call);
-  layout::Model model{graph, call, ledger, call.option_float("min-share")};
-  layout::say_channels_last(model);
-  layout::say_features(model);
-  layout::say_copies(model);
-  layout::say_dtypes(model);
+  advice::SavingsEstimator estimator(graph, call);
+  layout::Model model{graph, call, estimator, call.option_float("min-share")};
+  layout::report_channels_last(model);
+  layout::report_features(model);
+  layout::report_copies(model);
+  layout::report_dtypes(model);
 }
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.layout-advice",
-                       .version = "1.0.0",
-                       .description = "How tensors lie in memory, and of which types they are",
-                       .needs = "roofline",
-                   }),
-                   [](tmeter::Registrar& r) {
-                     r.option({.key = "min-share",
-                               .type = TMETER_OPTION_FLOAT,
-                               .default_value = "0.005",
-                               .text = "share of the model's predicted time, or of its traffic "
-                                       "where that is unknown, that copies and types must cost to "
-                                       "be told",
-                               .min = 0,
-                               .max = 1});
-                     r.metric({.id = layout::kReordered,
-                               .title = "reordered",
-                               .unit = "B",
-                               .unit_kind = TMETER_UNIT_BYTE,
-                               .flags = TMETER_METRIC_DETAIL,
-                               .convention =
-                                   "bytes read and written to lay tensors in another order: "
-                                   "contiguous() of what is not, and reshapes that are no views; "
-                                   "a lower bound, as the strides of some tensors are unknown"});
-                     r.analysis("layout-advice", advice::kRequired, layout::kReordered, run);
-                   })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.layout-advice",
+        .version = "1.0.0",
+        .description = "Memory layout and element types of tensors, and what others would save",
+        .needs = "roofline",
+    }),
+    [](tmeter::Registrar& r) {
+      r.option({.key = "min-share",
+                .type = TMETER_OPTION_FLOAT,
+                .default_value = "0.005",
+                .text = "smallest share of the model's predicted time, or of its "
+                        "traffic if that is unknown, of reported copies and types",
+                .min = 0,
+                .max = 1});
+      r.metric({.id = layout::kReordered,
+                .title = "reordered",
+                .unit = "B",
+                .unit_kind = TMETER_UNIT_BYTE,
+                .flags = TMETER_METRIC_DETAIL,
+                .convention = "bytes read and written to copy tensors into another order: "
+                              "by contiguous(), and by reshapes that cannot be views; a lower "
+                              "bound, as the strides of some tensors are unknown"});
+      r.analysis("layout-advice", advice::kSavingsMetrics, layout::kReordered, run);
+    })

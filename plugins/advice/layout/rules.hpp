@@ -1,7 +1,7 @@
-// The rules. docs/conventions.md, "Layout and element types", has them as a table.
+// The rules. docs/conventions.md, "Layout and element types", lists them.
 #pragma once
-#include <gains.hpp>
-#include <uses.hpp>
+#include "plugins/advice/common/savings.hpp"
+#include "plugins/common/uses.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace layout {
@@ -9,20 +9,20 @@ namespace layout {
 struct Model {
   const tmeter::Graph& graph;
   tmeter::Call& call;
-  advice::Ledger& ledger;
+  advice::SavingsEstimator& estimator;
   double min_share;
 };
 
 inline constexpr const char* kReordered = "reordered_bytes";
 
-/// contiguous() and reshape() of what lies in another order; emits kReordered.
-void say_copies(Model& model);
+/// contiguous() and reshape() that copy; emits kReordered.
+void report_copies(Model& model);
 /// Convolutions on NCHW tensors.
-void say_channels_last(Model& model);
-/// Features and channels that are no multiple of 16 bytes.
-void say_features(Model& model);
-/// float64, faster types that the profile has, and conversions between float types.
-void say_dtypes(Model& model);
+void report_channels_last(Model& model);
+/// Features and channels that are not a multiple of 16 bytes.
+void report_features(Model& model);
+/// float64, types with a higher rate in the profile, and conversions between float types.
+void report_dtypes(Model& model);
 
 }  // namespace layout
 #pragma GCC visibility pop

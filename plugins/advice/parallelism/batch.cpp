@@ -1,12 +1,12 @@
-// Batch headroom: weights are read once for the whole batch, so that a larger one takes less time
-// for each sample, until arithmetic or activations take over.
+// Batch headroom: weights are read once per batch, so a larger batch needs less time per sample,
+// until arithmetic or activations dominate.
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <tmeter/cpp/op_class.hpp>
-#include <tmeter/cpp/words.hpp>
-#include <uses.hpp>
 
+#include "plugins/common/uses.hpp"
+#include "plugins/common/wording.hpp"
 #include "rules.hpp"
 #include "scaling.hpp"
 
@@ -17,13 +17,13 @@ using tmeter::Node;
 using tmeter::OpClass;
 using tmeter::Value;
 
-/// Of what an endless batch reaches. Our choice: twice the batch for the last tenth is no bargain.
-constexpr double kEnough = 0.9;
-/// A batch is told of from this gain in throughput on.
-constexpr double kWorthwhile = 1.2;
+/// Share of the throughput of an infinite batch that is enough: doubling the batch for the last
+/// tenth does not pay. Our choice.
+constexpr double kTargetEfficiency = 0.9;
+/// Smallest gain in throughput that is reported.
+constexpr double kMinGain = 1.2;
 
-/// Dim 0 of all inputs and of all outputs; empty when they differ: then no dim is known to be the
-/// batch.
+/// Dim 0 of all inputs and outputs; empty if they differ, as then no dim is known to be the batch.
 std::optional<int64_t> batch_of(const tmeter::Graph& graph) {
   std::set<int64_t> seen;
   bool scalars = false;
@@ -33,45 +33,45 @@ std::optional<int64_t> batch_of(const tmeter::Graph& graph) {
     else
       scalars = true;
   };
-  for (const auto& input : graph.inputs()) advice::for_each_tensor(input, look);
+  for (const auto& input : graph.inputs()) plugins::for_each_tensor(input, look);
   if (seen.empty()) return std::nullopt;
-  for (const auto& output : graph.outputs()) advice::for_each_tensor(output, look);
+  for (const auto& output : graph.outputs()) plugins::for_each_tensor(output, look);
   return seen.size() == 1 && !scalars && *seen.begin() > 0 ? std::optional(*seen.begin())
                                                            : std::nullopt;
 }
 
-/// Bytes of the tensors it reads that no input is in: weights, and what is made of them. Look-ups
-/// read the rows they are asked for, which grow with the batch.
-double fixed_bytes(const Node& node, const advice::SeesInputs& sees) {
+/// Bytes read of tensors that depend on no input: weights, and values computed from them. Look-ups
+/// read as many rows as the batch asks for, so they count 0.
+double fixed_bytes(const Node& node, const plugins::DependsOnInputs& depends_on_inputs) {
   const auto kind = tmeter::op_class(node.op());
   if (kind == OpClass::kEmbedding || kind == OpClass::kGather) return 0;
   std::set<const void*> known;
   double bytes = 0;
-  advice::for_each_input(node, [&](const Value& v) {
-    if (sees(v)) return;
+  plugins::for_each_input(node, [&](const Value& v) {
+    if (depends_on_inputs(v)) return;
     const auto t = v.tensor();
     const void* id =
         t ? static_cast<const void*>(t.canonical().handle()) : static_cast<const void*>(v.handle());
-    if (known.insert(id).second) bytes += advice::bytes_of(v);
+    if (known.insert(id).second) bytes += plugins::bytes_of(v);
   });
   return bytes;
 }
 
 std::optional<Scaling> scaling_of(Model& model) {
   Scaling out;
-  const advice::SeesInputs sees(model.graph);
-  out.overhead = model.ledger.overhead();
+  const plugins::DependsOnInputs depends_on_inputs(model.graph);
+  out.overhead = model.estimator.overhead();
   for (const auto& node : model.graph.nodes()) {
-    const auto times = model.ledger.times_of(node);
-    const auto moved = model.ledger.moved_by(node);
-    if (!times || !moved) return std::nullopt;
-    if (moved->all() == 0 && times->arithmetic == 0) continue;  // a view
-    if (!sees(node)) {
+    const auto times = model.estimator.times_of(node);
+    const auto traffic = model.estimator.traffic_of(node);
+    if (!times || !traffic) return std::nullopt;
+    if (traffic->all() == 0 && times->arithmetic == 0) continue;  // a view
+    if (!depends_on_inputs(node)) {
       out.fixed += times->longer() + out.overhead;
       continue;
     }
-    const double weights = std::min(fixed_bytes(node, sees), moved->read);
-    const double share = moved->all() > 0 ? weights / moved->all() : 0;
+    const double weights = std::min(fixed_bytes(node, depends_on_inputs), traffic->read);
+    const double share = traffic->all() > 0 ? weights / traffic->all() : 0;
     out.operators.push_back(
         {times->arithmetic, times->memory * share, times->memory * (1 - share)});
   }
@@ -81,7 +81,7 @@ std::optional<Scaling> scaling_of(Model& model) {
 Memory memory_of(const Model& model) {
   Memory out;
   for (const auto& t : model.graph.tensors())
-    if (!t.is_tied() && t.dtype().bytes() > 0) out.fixed += advice::bytes_of(t);
+    if (!t.is_tied() && t.dtype().bytes() > 0) out.fixed += plugins::bytes_of(t);
   out.per_batch = model.call.read("peak_activation_bytes", TMETER_AXIS_MODEL, 0).real();
   if (!model.call.hardware_number("capacity.dram", out.capacity)) out.capacity = 0;
   return out;
@@ -100,7 +100,7 @@ std::string memory_text(const Memory& memory, double n) {
 
 }  // namespace
 
-void say_batch(Model& model) {
+void report_batch(Model& model) {
   const auto give = [&](tmeter::Cell value, std::string_view why) {
     model.call.emit(kBatchEfficiency, TMETER_AXIS_MODEL, 0, value);
     model.call.set_provenance(
@@ -110,17 +110,17 @@ void say_batch(Model& model) {
   };
   const auto batch = batch_of(model.graph);
   if (!batch)
-    return give(tmeter::Cell::unavailable(), "inputs and results have no first dim in common");
+    return give(tmeter::Cell::unavailable(), "inputs and outputs differ in their first dim");
   const auto scaling = scaling_of(model);
   if (!scaling || scaling->operators.empty() || scaling->limit() <= 0)
     return give(tmeter::Cell::unavailable(), "some operators have no predicted time");
   give(tmeter::Cell(scaling->efficiency(1)), {});
   const auto memory = memory_of(model);
-  const auto [factor, full] = choose(*scaling, memory, kEnough);
+  const auto [factor, full] = choose(*scaling, memory, kTargetEfficiency);
   const auto n = static_cast<double>(factor), samples = static_cast<double>(*batch);
   const double now = scaling->time(1), then = scaling->time(n);
   const double gain = n * now / then;
-  if (factor == 1 || gain < kWorthwhile) return;
+  if (factor == 1 || gain < kMinGain) return;
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "batch-headroom";
@@ -129,15 +129,15 @@ void say_batch(Model& model) {
            " times the throughput on " + std::string(model.call.hardware_name());
   f.evidence = rate_text(samples * n, then) + " instead of " + rate_text(samples, now) + ", " +
                advice::seconds_text(then) + " instead of " + advice::seconds_text(now) +
-               " a run, " + tmeter::percent(scaling->efficiency(n)) +
-               " of what any batch reaches; " + memory_text(memory, n) +
+               " a run, " + plugins::percent(scaling->efficiency(n)) +
+               " of the throughput of an infinite batch; " + memory_text(memory, n) +
                " of memory for weights and activations";
   if (scaling->overhead <= 0)
-    f.evidence += ", calls not counted, as the profile has no overhead.operator";
-  if (full) f.evidence += ", twice as much does not fit";
+    f.evidence += "; without call overhead, as the profile has no overhead.operator";
+  if (full) f.evidence += "; twice the batch does not fit";
   f.action =
-      "collect requests before they are run; predicted by the roofline with dim 0 of the inputs as "
-      "the batch: weights are read once for all of it";
+      "collect requests and run them together; predicted by the roofline, with dim 0 of the inputs "
+      "as the batch and weights read once per batch";
   model.call.add(f);
 }
 

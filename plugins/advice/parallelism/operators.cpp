@@ -1,23 +1,27 @@
-// Operators that are too small: for their own call, or for threads.
+// Operators that are too small, for their own call or for several threads, and the best number of
+// threads as the plugin profile measured it.
 #include <algorithm>
+#include <cstdlib>
+#include <tmeter/cpp/observer.hpp>
 #include <tmeter/cpp/op_class.hpp>
-#include <tmeter/cpp/words.hpp>
-#include <uses.hpp>
 
+#include "plugins/common/uses.hpp"
+#include "plugins/common/wording.hpp"
 #include "rules.hpp"
 
 namespace parallelism {
+
 namespace {
 
-using advice::Gain;
+using advice::Saving;
 using tmeter::Node;
 using tmeter::OpClass;
 
 /// at::internal::GRAIN_SIZE (ATen/TensorIterator.h, torch 2.15): TensorIterator runs fewer elements
-/// than that on the calling thread.
-constexpr int64_t kGrain = 32768;
-/// Share of time or traffic from which on it is told. Our choice.
-constexpr double kShare = 0.1;
+/// on the calling thread.
+constexpr int64_t kGrainElements = 32768;
+/// Smallest share of the time that is reported. Our choice.
+constexpr double kMinTimeShare = 0.1;
 
 /// Run by TensorIterator::for_each.
 bool is_by_element(const Node& node) {
@@ -27,7 +31,7 @@ bool is_by_element(const Node& node) {
          node.result_count() == 1 && node.result(0).is_tensor();
 }
 
-/// One thread's rates, which profiles of processors that tmeter measured have (`single.peak.…`).
+/// The bandwidth of one thread, in profiles that tmeter measured (`single.peak.…`).
 struct OneThread {
   double bytes = 0;
   explicit operator bool() const { return bytes > 0; }
@@ -41,63 +45,85 @@ OneThread one_thread(const tmeter::Call& call) {
 
 }  // namespace
 
-void say_overhead(Model& model) {
-  const double overhead = model.ledger.overhead();
-  const auto total = model.ledger.seconds();
+void report_overhead(Model& model) {
+  const double overhead = model.estimator.overhead();
+  const auto total = model.estimator.seconds();
   if (overhead <= 0 || !total || *total <= 0) return;
-  std::vector<Gain> gains;
+  std::vector<Saving> savings;
   double waiting = 0;
   for (const auto& node : model.graph.nodes()) {
-    const auto times = model.ledger.times_of(node);
+    const auto times = model.estimator.times_of(node);
     if (!times || times->longer() <= 0 || times->longer() >= overhead) continue;
     const Node nodes[]{node};
-    gains.push_back({{node}, {}, overhead, advice::kind_of(nodes)});
+    savings.push_back({{node}, {}, overhead, advice::kind_of(nodes)});
     waiting += overhead + times->longer();
   }
-  if (gains.empty() || waiting < kShare * *total) return;
+  if (savings.empty() || waiting < kMinTimeShare * *total) return;
   tmeter::Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "small-operators";
-  f.text = tmeter::count_of(gains.size(), "operator") + (gains.size() == 1 ? " takes" : " take") +
-           " longer to call than to run: " + tmeter::percent(waiting / *total) +
+  f.text = plugins::count_of(savings.size(), "operator") +
+           (savings.size() == 1 ? " takes" : " take") +
+           " longer to call than to run: " + plugins::percent(waiting / *total) +
            " of the predicted time on " + std::string(model.call.hardware_name());
-  f.evidence = advice::seconds_text(overhead) + " for each call; " + advice::counts_text(gains);
+  f.evidence = advice::seconds_text(overhead) + " for each call; " + advice::counts_text(savings);
   f.action =
-      "torch.compile(model), on a GPU mode=\"reduce-overhead\" (CUDA graphs), calls them as one; "
-      "or a "
-      "larger batch. The change is that of calls which cost nothing";
-  model.ledger.complete(f, gains);
+      "torch.compile(model), on a GPU with mode=\"reduce-overhead\" (CUDA graphs), calls them as "
+      "one; a larger batch helps, too. The change is for calls without overhead";
+  model.estimator.complete(f, savings);
   model.call.add(f);
 }
 
-void say_serial(Model& model) {
+void report_serial(Model& model) {
   const auto single = one_thread(model.call);
-  std::vector<Gain> small;
+  std::vector<Saving> small;
   double bytes = 0, seconds = 0;
   for (const auto& node : model.graph.nodes()) {
-    if (!is_by_element(node) || advice::numbers_of(node.result(0).shape()) >= kGrain) continue;
-    const auto moved = model.ledger.moved_by(node);
-    if (!moved || moved->all() == 0) continue;
+    if (!is_by_element(node) || plugins::element_count(node.result(0).shape()) >= kGrainElements)
+      continue;
+    const auto traffic = model.estimator.traffic_of(node);
+    if (!traffic || traffic->all() == 0) continue;
     const Node nodes[]{node};
-    small.push_back({{node}, *moved, std::nullopt, advice::kind_of(nodes)});
-    bytes += moved->all();
-    const auto times = model.ledger.times_of(node);
+    small.push_back({{node}, *traffic, std::nullopt, advice::kind_of(nodes)});
+    bytes += traffic->all();
+    const auto times = model.estimator.times_of(node);
     if (times) seconds += times->longer();
   }
-  // Without a thread's rate nobody knows whether the machine has threads to lose.
-  const auto total = model.ledger.seconds();
-  if (small.empty() || !single || !total || bytes / single.bytes < kShare * *total) return;
+  // Without the bandwidth of one thread the loss is unknown.
+  const auto total = model.estimator.seconds();
+  if (small.empty() || !single || !total || bytes / single.bytes < kMinTimeShare * *total) return;
   tmeter::Finding f;
   f.rule = "serial-operators";
-  f.text = tmeter::count_of(small.size(), "elementwise operator") +
+  f.text = plugins::count_of(small.size(), "elementwise operator") +
            (small.size() == 1 ? " is" : " are") +
-           " too small for threads: " + advice::seconds_text(bytes / single.bytes) +
+           " too small for several threads: " + advice::seconds_text(bytes / single.bytes) +
            " on one instead of " + advice::seconds_text(seconds) + " on all, of " +
            advice::seconds_text(*total) + " predicted for the model";
   f.evidence =
-      "PyTorch runs fewer than 32,768 numbers on one thread; " + advice::counts_text(small);
-  f.action = "a larger batch, or torch.compile, which makes one loop of several";
-  for (const auto& gain : small) f.about(gain.nodes.front());
+      "PyTorch runs fewer than 32,768 elements on one thread; " + advice::counts_text(small);
+  f.action = "use a larger batch, or torch.compile, which fuses several into one loop";
+  for (const auto& saving : small) f.about(saving.nodes.front());
+  model.call.add(f);
+}
+
+void report_threads(const Model& model) {
+  const auto best = model.call.read("best_threads", TMETER_AXIS_MODEL, 0);
+  if (!best.is_int()) return;
+  const tmeter::ObserverCall runs(model.call.handle());
+  const auto used = std::strtol(std::string(runs.fact("threads")).c_str(), nullptr, 10);
+  if (best.count().value() <= 0 || best.count().value() >= used) return;
+  const auto few = std::to_string(best.count().value()), all = std::to_string(used);
+  tmeter::Finding f;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "thread-count";
+  f.text = "measured here, the model is fastest on " + few + " of " + all + " threads";
+  const auto efficiency = model.call.read("parallel_efficiency", TMETER_AXIS_MODEL, 0);
+  if (efficiency.known())
+    f.evidence = "all " + all + " are " +
+                 tmeter::fixed(efficiency.real() * static_cast<double>(used), 2) +
+                 " times as fast as one; more threads must be 2 % faster to count as better";
+  f.action = "torch.set_num_threads(" + few + ") or OMP_NUM_THREADS=" + few +
+             "; run other requests on the remaining threads";
   model.call.add(f);
 }
 

@@ -1,6 +1,6 @@
-// The rules. docs/conventions.md, "Parallelism", has them as a table.
+// The rules. docs/conventions.md, "Parallelism", lists them.
 #pragma once
-#include <gains.hpp>
+#include "plugins/advice/common/savings.hpp"
 
 #pragma GCC visibility push(hidden)
 namespace parallelism {
@@ -8,19 +8,20 @@ namespace parallelism {
 struct Model {
   const tmeter::Graph& graph;
   tmeter::Call& call;
-  advice::Ledger& ledger;
+  advice::SavingsEstimator& estimator;
 };
 
 inline constexpr const char* kBatchEfficiency = "batch_efficiency";
 
-/// Emits kBatchEfficiency. How much a larger batch would give, until the machine is busy or full.
-void say_batch(Model& model);
-/// Operators whose call takes longer than their work.
-void say_overhead(Model& model);
-/// Fewer threads than it ran on, where runs were measured on several numbers of them.
-void say_threads(const Model& model);
-/// Elementwise operators of so few numbers that PyTorch runs them on one thread.
-void say_serial(Model& model);
+/// The throughput of a larger batch, until the machine is busy or its memory full; emits
+/// kBatchEfficiency.
+void report_batch(Model& model);
+/// Operators whose call overhead exceeds their run time.
+void report_overhead(Model& model);
+/// A smaller number of threads, if runs on several numbers of threads were measured.
+void report_threads(const Model& model);
+/// Elementwise operators with so few elements that PyTorch runs them on one thread.
+void report_serial(Model& model);
 
 }  // namespace parallelism
 #pragma GCC visibility pop

@@ -23,11 +23,11 @@ double Scaling::efficiency(double n) const {
 }
 
 Choice choose(const Scaling& scaling, const Memory& memory, double share) {
-  constexpr int64_t kMost = int64_t{1} << 20;
+  constexpr int64_t kMaxFactor = int64_t{1} << 20;
   Choice out;
-  while (out.factor < kMost && scaling.efficiency(static_cast<double>(out.factor)) < share) {
+  while (out.factor < kMaxFactor && scaling.efficiency(static_cast<double>(out.factor)) < share) {
     if (!memory.fits(static_cast<double>(2 * out.factor))) {
-      out.memory_ends_it = true;
+      out.limited_by_memory = true;
       break;
     }
     out.factor *= 2;

@@ -1,9 +1,9 @@
-// How time and memory of a model grow with its batch. Numbers alone: no host.
+// Time and memory of a model as functions of its batch size. Needs no host.
 //
 //   time(n) = Σ max(n · arithmetic, weights + n · activations) + overhead
 //
-// for n times the present batch, over the operators that see the inputs; what is worked out from
-// parameters alone does not grow.
+// for n times the present batch, over the operators that depend on the inputs. The time of
+// operators on parameters only is fixed.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -19,29 +19,28 @@ struct Work {
 struct Scaling {
   std::vector<Work> operators;
   double overhead = 0;  // s, of each operator
-  double fixed = 0;     // s, of all that does not grow
+  double fixed = 0;     // s, of operators on parameters only
 
   /// Seconds of one run with n times the batch.
   double time(double n) const;
-  /// Seconds of the present batch in an endless one: what a larger batch can reach.
+  /// Seconds that the present batch takes as a part of an infinite one: a bound for larger batches.
   double limit() const;
-  /// How much of what an endless batch reaches, 0 … 1.
+  /// Throughput divided by that of an infinite batch, 0 … 1.
   double efficiency(double n) const;
 };
 
-/// Bytes: `fixed` (parameters, buffers) and `per_batch` (activations at their peak), of a machine
-/// with `capacity`; 0: unknown.
+/// Bytes: `fixed` for parameters and buffers, `per_batch` for activations at their peak, and the
+/// machine's `capacity`, 0 if unknown.
 struct Memory {
   double fixed = 0, per_batch = 0, capacity = 0;
   double at(double n) const { return fixed + n * per_batch; }
   bool fits(double n) const { return capacity <= 0 || at(n) <= capacity; }
 };
 
-/// The smallest power of two that reaches `share` of what an endless batch does, or the largest
-/// that still fits; at most 2^20.
+/// The smallest power of two with an efficiency of `share`, or the largest that fits; at most 2^20.
 struct Choice {
   int64_t factor = 1;
-  bool memory_ends_it = false;
+  bool limited_by_memory = false;
 };
 Choice choose(const Scaling& scaling, const Memory& memory, double share);
 

@@ -2,22 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tmeter/cpp/weight_macs.hpp>
-#include <tmeter/cpp/words.hpp>
+#include <map>
 
-#include "head_findings.hpp"
+#include "heads.hpp"
+#include "plugins/common/weight_macs.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace pruning {
+
 namespace {
 
+using plugins::count_of;
+using plugins::listed;
+using plugins::percent;
 using tmeter::Call;
-using tmeter::count_of;
 using tmeter::Finding;
-using tmeter::listed;
-using tmeter::percent;
 using Picked = std::vector<const Weight*>;
 
-constexpr size_t kNamed = 5;
+constexpr size_t kNamesListed = 5;
 
 template <class F>
 Picked pick(const Collection& seen, F f) {
@@ -29,10 +31,10 @@ Picked pick(const Collection& seen, F f) {
 
 std::string names(const Picked& picked, Finding& finding) {
   for (const auto* w : picked) finding.about(w->tensor);
-  return listed(picked.size(), kNamed, [&](size_t i) { return picked[i]->name; });
+  return listed(picked.size(), kNamesListed, [&](size_t i) { return picked[i]->name; });
 }
 
-/// What the model has in all, and what following an advice takes from it.
+/// Bytes and MACs of the model, from which an advice subtracts.
 struct Totals {
   double bytes = 0, macs = 0;
   std::vector<double> by_tensor;  // MACs; empty without operators
@@ -51,13 +53,13 @@ Totals totals_of(const tmeter::Graph& graph, const Call& call) {
   for (const auto& tensor : graph.tensors())
     if (tensor.is_parameter() && !tensor.is_tied())
       t.bytes += static_cast<double>(tensor.bytes().value());
-  t.by_tensor = tmeter::weight_macs(graph, call);
+  t.by_tensor = plugins::weight_macs(graph, call);
   if (!t.by_tensor.empty()) t.macs = call.read("macs", TMETER_AXIS_MODEL, 0).real();
   return t;
 }
 
-void say_magnitudes(const Collection& seen, const Curve& all, const Settings& settings,
-                    Call& call) {
+void report_magnitudes(const Collection& seen, const Curve& all, const Settings& settings,
+                       Call& call) {
   const auto [share, loss, threshold] = seen.all.within(settings.max_loss);
   auto ranked = pick(seen, [](const Weight& w) { return w.finite && w.power > 0; });
   if (ranked.empty()) return;
@@ -68,7 +70,7 @@ void say_magnitudes(const Collection& seen, const Curve& all, const Settings& se
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "prunable-weights";
   f.text = "the smallest " + percent(share) + " of the weights hold " + percent(settings.max_loss) +
-           " of the L2 norm: that many can be set to zero at that loss";
+           " of the L2 norm: setting them to zero loses no more";
   f.evidence = "ranked over all weights: 50 % at a loss of " + percent(loss_at(all, 0.5)) +
                ", 90 % at " + percent(loss_at(all, 0.9)) + "; most in " +
                listed(std::min<size_t>(ranked.size(), 3), 3, [&](size_t i) {
@@ -81,13 +83,13 @@ void say_magnitudes(const Collection& seen, const Curve& all, const Settings& se
       "torch.nn.utils.prune.global_unstructured([(module, \"weight\"), …], "
       "pruning_method=prune.L1Unstructured, amount=" +
       tmeter::fixed(share, 2) +
-      "), fine-tune, prune.remove; zeros take as long and as many bytes as other numbers until "
-      "they "
-      "are stored sparse or compressed";
+      "), fine-tune, prune.remove; zeros save neither time nor bytes until they are stored sparse "
+      "or "
+      "compressed";
   call.add(f);
 }
 
-void say_dead(const Collection& seen, const Totals& totals, Call& call) {
+void report_dead(const Collection& seen, const Totals& totals, Call& call) {
   const auto found = pick(seen, [](const Weight& w) {
     return !w.dead.empty() && static_cast<int64_t>(w.dead.size()) < w.filters();
   });
@@ -104,8 +106,8 @@ void say_dead(const Collection& seen, const Totals& totals, Call& call) {
     macs += part * totals.macs_of(*w);
   }
   f.text = count_of(filters, "filter") + " in " + names(found, f) +
-           (filters == 1 ? " carries" : " carry") + " nothing";
-  f.evidence = listed(found.size(), kNamed, [&](size_t i) {
+           (filters == 1 ? " is" : " are") + " zero or nearly so";
+  f.evidence = listed(found.size(), kNamesListed, [&](size_t i) {
     const auto& w = *found[i];
     return w.name + ": " +
            listed(w.dead.size(), 8, [&](size_t k) { return std::to_string(w.dead[k]); }) + " of " +
@@ -113,14 +115,14 @@ void say_dead(const Collection& seen, const Totals& totals, Call& call) {
   });
   f.evidence += "; their L2 norm is 0, or below a millionth of the median filter's";
   f.action =
-      "build the layer with fewer outputs, and what reads it with fewer inputs (a bias that is "
-      "left "
-      "is a constant: add it to the next layer's); the inputs saved there come on top";
+      "build the layer with fewer outputs, and the layers that read it with fewer inputs (a "
+      "remaining bias is a constant: add it to the next layer's); their savings are not counted "
+      "here";
   totals.add_changes(f, bytes, macs);
   call.add(f);
 }
 
-void say_low(const Collection& seen, Call& call) {
+void report_low(const Collection& seen, Call& call) {
   auto found = pick(seen, [](const Weight& w) { return w.finite && w.low >= 0.05; });
   if (found.empty()) return;
   std::stable_sort(found.begin(), found.end(),
@@ -129,8 +131,8 @@ void say_low(const Collection& seen, Call& call) {
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "weak-filters";
   f.text = count_of(found.size(), "weight") + (found.size() == 1 ? " has " : " have ") +
-           "filters that carry little: " + names(found, f);
-  f.evidence = listed(found.size(), kNamed,
+           "weak filters: " + names(found, f);
+  f.evidence = listed(found.size(), kNamesListed,
                       [&](size_t i) { return found[i]->name + " " + percent(found[i]->low); });
   f.evidence += " of the filters have less than a tenth of the median norm";
   f.action =
@@ -139,8 +141,8 @@ void say_low(const Collection& seen, Call& call) {
   call.add(f);
 }
 
-/// Two numbers of each four, and two bits each for where they were (PyTorch, semi-structured
-/// sparsity): the bytes of a matrix become (2 · bits + 4) / (4 · bits) of what they were.
+/// 2:4 sparsity stores two of four elements and two bits for the position of each (PyTorch,
+/// semi-structured sparsity): a matrix takes (2 · bits + 4) / (4 · bits) of its bytes.
 double bytes_saved_by_fours(const Weight& w) {
   const double bits = 8.0 * static_cast<double>(w.tensor.dtype().bytes());
   return static_cast<double>(w.tensor.bytes().value()) * (1 - (2 * bits + 4) / (4 * bits));
@@ -153,7 +155,7 @@ bool has_sparse_kernels(const Weight& w) {
          w.shape.columns % 16 == 0;
 }
 
-void say_fours(const Collection& seen, const Totals& totals, Call& call) {
+void report_fours(const Collection& seen, const Totals& totals, Call& call) {
   auto found = pick(seen, [](const Weight& w) { return w.kept_2_4 && has_sparse_kernels(w); });
   if (found.empty()) return;
   std::stable_sort(found.begin(), found.end(),
@@ -170,10 +172,10 @@ void say_fours(const Collection& seen, const Totals& totals, Call& call) {
     f.about(w->tensor);
   }
   const auto each = [](const Weight& w) { return w.name + " " + percent(*w.kept_2_4); };
-  f.text = "2:4 sparsity would keep " + percent(kept / power) + " of Σx² in " +
-           count_of(found.size(), "matrix weight") + "; the best half of each keeps " +
+  f.text = "2:4 sparsity keeps " + percent(kept / power) + " of Σx² in " +
+           count_of(found.size(), "matrix weight") + "; the larger half of each keeps " +
            percent(half / power);
-  f.evidence = "suited best: " + listed(std::min<size_t>(found.size(), 3), 3,
+  f.evidence = "best suited: " + listed(std::min<size_t>(found.size(), 3), 3,
                                         [&](size_t i) { return each(*found[i]); });
   if (found.size() > 3) f.evidence += "; worst: " + each(*found.back());
   f.action =
@@ -184,16 +186,17 @@ void say_fours(const Collection& seen, const Totals& totals, Call& call) {
   call.add(f);
 }
 
-void say_broken(const Collection& seen, Call& call) {
+void report_broken(const Collection& seen, Call& call) {
   const auto broken = pick(seen, [](const Weight& w) { return !w.finite; });
   if (broken.empty()) return;
   Finding f;
   f.severity = TMETER_SEVERITY_ERROR;
   f.rule = "not-finite";
   f.text = count_of(broken.size(), "weight") + (broken.size() == 1 ? " holds" : " hold") +
-           " NaN, infinity or numbers beyond float32: " + names(broken, f);
-  f.evidence = "left out of all that is said of pruning";
-  f.action = "go back to a checkpoint before training diverged; torch.isfinite finds the place";
+           " NaN, infinity or values beyond float32: " + names(broken, f);
+  f.evidence = "they are left out of the pruning advice";
+  f.action =
+      "go back to a checkpoint from before training diverged; torch.isfinite finds the elements";
   call.add(f);
 }
 
@@ -209,18 +212,95 @@ void add_curve(const Curve& all, Call& call) {
 
 }  // namespace
 
-void say(const Collection& seen, const Settings& settings, const tmeter::Graph& graph, Call& call) {
-  say_broken(seen, call);
+void report_findings(const Collection& seen, const Settings& settings, const tmeter::Graph& graph,
+                     Call& call) {
+  report_broken(seen, call);
   if (seen.all.count() > 0 && seen.all.power() > 0) {
     const auto all = seen.all.curve();
     add_curve(all, call);
-    say_magnitudes(seen, all, settings, call);
+    report_magnitudes(seen, all, settings, call);
   }
   const auto totals = totals_of(graph, call);
-  say_dead(seen, totals, call);
-  say_low(seen, call);
-  say_heads(seen, settings.head_size, call);
-  say_fours(seen, totals, call);
+  report_dead(seen, totals, call);
+  report_low(seen, call);
+  report_heads(seen, settings.head_size, call);
+  report_fours(seen, totals, call);
+}
+
+namespace {
+
+using plugins::count_of;
+using plugins::listed;
+using plugins::percent;
+
+constexpr double kWeakShare = 0.5;  // of the norm of the layer's median head
+
+struct Attention {
+  const Weight *query = nullptr, *output = nullptr;
+};
+
+std::optional<int64_t> attribute(const tmeter::Module& m, std::string_view name) {
+  for (size_t i = 0; i < m.attribute_count(); ++i)
+    if (m.attribute_name(i) == name && m.attribute(i).kind() == TMETER_VALUE_INT)
+      return m.attribute(i).as_int();
+  return std::nullopt;
+}
+
+/// From an attribute of the module around the projection, or from the norm of its queries.
+int64_t head_size_of(const Weight& query) {
+  const auto projection = query.tensor.owner();
+  const auto around = projection ? projection.parent() : tmeter::Module();
+  if (!around) return 0;
+  if (const auto size = attribute(around, "head_dim")) return *size;
+  for (const auto* name : {"num_heads", "num_attention_heads", "n_heads"})
+    if (const auto heads = attribute(around, name); heads && *heads > 0)
+      return query.filters() / *heads;
+  for (size_t i = 0; i < around.child_count(); ++i) {
+    const auto child = around.child(i);
+    if (child.name() == "q_norm" && child.tensor_count() > 0) return child.tensor(0).shape().back();
+  }
+  return 0;
+}
+
+}  // namespace
+
+void report_heads(const Collection& seen, int64_t given, tmeter::Call& call) {
+  std::map<std::string, Attention> layers;
+  for (const auto& w : seen.weights) {
+    char part = 0;
+    const auto layer = attention_of(w.name, part);
+    if (part == 'q') layers[layer].query = &w;
+    if (part == 'o') layers[layer].output = &w;
+  }
+  tmeter::Finding f;
+  std::vector<std::string> weak;
+  size_t heads = 0;
+  for (const auto& [name, layer] : layers) {
+    if (!layer.query || !layer.output) continue;
+    const auto size = given ? given : head_size_of(*layer.query);
+    const auto norms = head_norms(layer.query->filter_norms, layer.output->input_norms, size);
+    if (norms.size() < 2) continue;
+    heads += norms.size();
+    auto sorted = norms;
+    std::sort(sorted.begin(), sorted.end());
+    const double median = sorted[sorted.size() / 2];
+    for (size_t h = 0; h < norms.size(); ++h) {
+      if (!(norms[h] < kWeakShare * median)) continue;
+      weak.push_back(name + " head " + std::to_string(h) + " (" + percent(norms[h] / median) + ")");
+      f.about(layer.output->tensor);
+    }
+  }
+  if (weak.empty()) return;
+  f.severity = TMETER_SEVERITY_ADVICE;
+  f.rule = "weak-heads";
+  f.text = std::to_string(weak.size()) + " of " + count_of(heads, "attention head") +
+           " have less than half the norm of their layer's median head";
+  f.evidence = listed(weak.size(), 8, [&](size_t i) { return weak[i]; }) +
+               ": L2 norm of query rows and output columns";
+  f.action =
+      "mask them one by one and measure (head_mask, or zero the columns of the output projection), "
+      "then build the layer with fewer heads";
+  call.add(f);
 }
 
 }  // namespace pruning

@@ -1,8 +1,7 @@
-// What pruning could take, in words.
+// The findings about pruning.
 #pragma once
 #include "state.hpp"
 
-#pragma GCC visibility push(hidden)
 namespace pruning {
 
 struct Settings {
@@ -10,8 +9,13 @@ struct Settings {
   int64_t head_size = 0;  // 0: as the file tells
 };
 
-void say(const Collection& seen, const Settings& settings, const tmeter::Graph& graph,
-         tmeter::Call& call);
+void report_findings(const Collection& seen, const Settings& settings, const tmeter::Graph& graph,
+                     tmeter::Call& call);
+
+// Which attention heads carry little.
+
+/// `head_size`: features of a head; 0: as the file tells (attributes `head_dim` and `num_heads` of
+/// the module, or the size of a norm of queries), else nothing is said.
+void report_heads(const Collection& seen, int64_t head_size, tmeter::Call& call);
 
 }  // namespace pruning
-#pragma GCC visibility pop

@@ -22,7 +22,7 @@ uint64_t Magnitudes::count() const {
   return std::accumulate(counts_.begin(), counts_.end(), uint64_t{0});
 }
 
-/// The middle of the bin, or its only value. The first holds zeros, and what is as good as zero.
+/// The middle of the bin, or its only value. The first holds zeros and negligible values.
 double Magnitudes::value_of(size_t bin) const {
   if (bin == 0) return 0;
   const auto bits = static_cast<uint32_t>(bin) << 16;

@@ -1,6 +1,6 @@
 // How much of a tensor's L2 norm its smallest weights carry: a histogram of magnitudes by the upper
 // bits of their float32 pattern (8 of the exponent, 7 of the mantissa), so that it can be added up
-// over tensors. bfloat16 values are exact; others lie within 0.8 % of their bin, and what is summed
+// over tensors. bfloat16 values are exact; others lie within 0.8 % of their bin, and sums
 // over bins within far less.
 #pragma once
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace pruning {
 
-/// Shares of the weights, the smallest first, for which the loss is told.
+/// Shares of the weights, the smallest first, for which the loss is reported.
 inline constexpr std::array<double, 11> kShares{0.1, 0.2, 0.3, 0.4,  0.5, 0.6,
                                                 0.7, 0.8, 0.9, 0.95, 0.99};
 

@@ -1,5 +1,5 @@
-// pruning-advice: what share of the weights can go at which loss, filters and heads that carry
-// little, and 2:4 patterns. Definitions: docs/conventions.md, "Pruning".
+// pruning-advice: the share of weights that can be pruned by loss, weak filters and heads, and 2:4
+// patterns. Definitions: docs/conventions.md, "Pruning".
 #include "findings.hpp"
 
 namespace {
@@ -26,17 +26,17 @@ struct Column {
 
 constexpr std::array<Column, 5> kColumns{{
     {"loss_at_50", "loss at 50 %", TMETER_UNIT_RATIO, TMETER_BETTER_LOWER, 0,
-     "L2 norm of the half of the weights with the smallest magnitudes over that of all; magnitudes "
-     "by the upper 16 bits of their float32 pattern"},
+     "L2 norm of the half of the weights with the smallest magnitudes, divided by that of all; "
+     "magnitudes by the upper 16 bits of their float32 pattern"},
     {"loss_at_90", "loss at 90 %", TMETER_UNIT_RATIO, TMETER_BETTER_LOWER, TMETER_METRIC_DETAIL,
-     "L2 norm of the 90 % of the weights with the smallest magnitudes over that of all"},
+     "L2 norm of the 90 % of the weights with the smallest magnitudes, divided by that of all"},
     {"kept_2_4", "2:4 keeps", TMETER_UNIT_RATIO, TMETER_BETTER_HIGHER, 0,
      "share of the sum of squares in the two largest of each four weights along the inputs; empty "
-     "where the inputs are no multiple of four"},
+     "if the number of inputs is not a multiple of four"},
     {"dead_filters", "dead filters", TMETER_UNIT_COUNT, TMETER_BETTER_LOWER, 0,
      "filters (outputs) whose L2 norm is 0 or below a millionth of the median filter's"},
     {"low_filters", "weak filters", TMETER_UNIT_RATIO, TMETER_BETTER_LOWER, TMETER_METRIC_DETAIL,
-     "share of the filters, dead ones not counted, whose L2 norm is below a tenth of the median"},
+     "share of the filters, without dead ones, whose L2 norm is below a tenth of the median"},
 }};
 
 void register_all(tmeter::Registrar& r) {
@@ -55,13 +55,13 @@ void register_all(tmeter::Registrar& r) {
   r.option({.key = "max-loss",
             .type = TMETER_OPTION_FLOAT,
             .default_value = "0.1",
-            .text = "loss of the L2 norm that pruning may cost: 0.1 is 1 % of the weights' power",
+            .text = "largest loss of L2 norm by pruning: 0.1 is 1 % of the weights' power",
             .min = 0,
             .max = 1});
   r.option({.key = "head-size",
             .type = TMETER_OPTION_INT,
             .default_value = "0",
-            .text = "features of an attention head; 0: as the file tells",
+            .text = "features of an attention head; 0: as recorded in the file",
             .min = 0,
             .max = 1 << 20});
   r.tensor_analysis(
@@ -69,16 +69,17 @@ void register_all(tmeter::Registrar& r) {
       [](const tmeter::Tensor& t, tmeter::Call&) { return is_weight(t); },
       [run](const tmeter::TensorPart& part, tmeter::Call&) { return make_state(part, run->seen); });
   r.analysis("pruning-advice", "macs", "", [run](const tmeter::Graph& graph, tmeter::Call& call) {
-    if (!run->seen.weights.empty()) say(run->seen, run->settings, graph, call);
+    if (!run->seen.weights.empty()) report_findings(run->seen, run->settings, graph, call);
   });
 }
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.pruning-advice",
-                       .version = "1.0.0",
-                       .description = "What pruning could take, and at which loss",
-                       .needs = "flops",
-                   }),
-                   [](tmeter::Registrar& r) { register_all(r); })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.pruning-advice",
+        .version = "1.0.0",
+        .description = "Weights, filters and heads that can be pruned, and at which loss",
+        .needs = "flops",
+    }),
+    [](tmeter::Registrar& r) { register_all(r); })

@@ -43,7 +43,7 @@ struct Collection {
 
 /// Floating-point parameters of rank 2 and more that are not empty.
 bool is_weight(const tmeter::Tensor& tensor);
-/// Embeddings by module type or, where there is none, by name.
+/// Embeddings by module type or, without a type, by name.
 bool is_table(const tmeter::Tensor& tensor);
 /// States add themselves to `into`, which outlives them.
 std::unique_ptr<tmeter::TensorAnalysis> make_state(const tmeter::TensorPart& part,

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "how_to.hpp"
 #include "savings.hpp"
-#include "text.hpp"
+#include "wording.hpp"
 
 namespace quantization {
 namespace {
@@ -15,7 +14,7 @@ using tmeter::Call;
 using tmeter::Finding;
 using Picked = std::vector<const Report*>;
 
-constexpr size_t kNamed = 5;  // names in a sentence
+constexpr size_t kNamesListed = 5;
 
 template <class F>
 Picked pick(const Collection& reports, F f) {
@@ -25,10 +24,10 @@ Picked pick(const Collection& reports, F f) {
   return out;
 }
 
-/// Adds targets and names: "a.weight, b.weight and 3 more".
+/// Adds the weights as targets; returns their names: "a.weight, b.weight and 3 more".
 std::string names(const Picked& picked, Finding& finding) {
   for (const auto* r : picked) finding.about(r->tensor);
-  return listed(picked.size(), kNamed, [&](size_t i) { return picked[i]->weight.name; });
+  return listed(picked.size(), kNamesListed, [&](size_t i) { return picked[i]->weight.name; });
 }
 
 double best_sqnr(const Weight& w, const Rules& rules) {
@@ -54,7 +53,7 @@ std::string shares_text(const Collection& reports, const Plan& plan) {
   std::string out;
   for (const auto& [scheme, s] : shares) {
     const std::string title =
-        scheme ? std::string(kSchemes[*scheme].title) : std::string("weights as they are");
+        scheme ? std::string(kSchemes[*scheme].title) : std::string("weights as stored");
     out += title + ": " + count_of(s.tensors, "tensor") + ", " + percent(s.elements, all) + "; ";
   }
   out += "not quantized by rule (norms, biases): " + percent(static_cast<double>(plan.others), all);
@@ -72,7 +71,7 @@ std::string worst_text(const Collection& reports, const Plan& plan) {
   return worst ? "; lowest SQNR " + decibels(least) + " (" + worst->weight.name + ")" : "";
 }
 
-/// The calls of the schemes that are used, and what they leave out.
+/// The torchao calls for the schemes in the plan, and what they do not cover.
 std::string steps(const Collection& reports, const Plan& plan) {
   std::vector<size_t> used;
   bool others = false;  // not matrices
@@ -90,16 +89,16 @@ std::string steps(const Collection& reports, const Plan& plan) {
     out +=
         "; convolutions: torchao.quantization.pt2e, prepare_pt2e and convert_pt2e, int8 per "
         "channel";
-  return out + "; measure the accuracy afterwards, SQNR does not tell it";
+  return out + "; measure the accuracy afterwards, which SQNR does not predict";
 }
 
-void say_plan(const Collection& reports, const Plan& plan, const Settings& settings,
-              const tmeter::Graph& graph, Call& call) {
+void report_plan(const Collection& reports, const Plan& plan, const Settings& settings,
+                 const tmeter::Graph& graph, Call& call) {
   Finding f;
   f.rule = "quantization-plan";
   const auto budget = decibels(settings.rules.least_sqnr);
   if (plan.bytes_after >= plan.bytes_before) {
-    f.text = "no allowed scheme makes these weights smaller at " + budget + " or more";
+    f.text = "no allowed scheme makes these weights smaller at an SQNR of " + budget + " or more";
     f.evidence = count_of(reports.size(), "weight") + " tried";
     return call.add(f);
   }
@@ -121,7 +120,8 @@ void say_plan(const Collection& reports, const Plan& plan, const Settings& setti
   call.add(f);
 }
 
-void say_kept(const Collection& reports, const Plan& plan, const Settings& settings, Call& call) {
+void report_kept(const Collection& reports, const Plan& plan, const Settings& settings,
+                 Call& call) {
   const auto kept = pick(reports, [&](const Report& r, size_t i) {
     const auto& figures = r.weight.figures;
     return !plan.choices[i].scheme && figures.finite && !figures.zero &&
@@ -131,25 +131,25 @@ void say_kept(const Collection& reports, const Plan& plan, const Settings& setti
   Finding f;
   f.severity = TMETER_SEVERITY_ADVICE;
   f.rule = "keep-precision";
-  f.text = count_of(kept.size(), "weight") + " must stay as stored: " + names(kept, f);
+  f.text = count_of(kept.size(), "weight") + " must keep the stored precision: " + names(kept, f);
   f.evidence = "no allowed scheme reaches " + decibels(settings.rules.least_sqnr) + ": best " +
-               listed(kept.size(), kNamed, [&](size_t i) {
+               listed(kept.size(), kNamesListed, [&](size_t i) {
                  return decibels(best_sqnr(kept[i]->weight, settings.rules));
                });
   f.action =
-      "leave these modules out (filter_fn of quantize_, or None in FqnToConfig), or allow more "
+      "exclude these modules (filter_fn of quantize_, or None in FqnToConfig), or allow more "
       "schemes with --set quantization-advice.schemes=";
   call.add(f);
 }
 
-void say_rules(const Collection& reports, const Plan& plan, Call& call) {
+void report_rules(const Collection& reports, const Plan& plan, Call& call) {
   const auto kept =
       pick(reports, [](const Report& r, size_t) { return !r.weight.sensitive.empty(); });
   if (kept.empty() && plan.others == 0) return;
   Finding f;
   f.rule = "keep-precision-by-rule";
-  f.text = "first and last layers get at least 8 bits, norms and biases stay as they are";
-  f.evidence = listed(kept.size(), kNamed, [&](size_t i) {
+  f.text = "first and last layers keep at least 8 bits, norms and biases are not quantized";
+  f.evidence = listed(kept.size(), kNamesListed, [&](size_t i) {
     return kept[i]->weight.name + " (" + std::string(kept[i]->weight.sensitive) + ")";
   });
   for (const auto* r : kept) f.about(r->tensor);
@@ -157,8 +157,8 @@ void say_rules(const Collection& reports, const Plan& plan, Call& call) {
     f.evidence += (f.evidence.empty() ? "" : "; ") + std::string("parameters of rank 0 and 1: ") +
                   bytes_text(static_cast<double>(plan.other_bytes));
   f.action =
-      "a rule of the field, not a measurement: what enters and leaves a network has nothing to "
-      "average errors out; --set quantization-advice.protect=false treats all weights alike";
+      "common practice, not a measurement: errors at the inputs and outputs of a network do not "
+      "average out; --set quantization-advice.protect=false treats all weights alike";
   call.add(f);
 }
 
@@ -179,7 +179,7 @@ std::string outlier_text(const Report& r) {
          decibels(sqnr[*scheme_at("int4_group32")]) + " in groups of 32";
 }
 
-void say_outliers(const Collection& reports, const Settings& settings, Call& call) {
+void report_outliers(const Collection& reports, const Settings& settings, Call& call) {
   auto found = pick(
       reports, [](const Report& r, size_t) { return !r.outputs.empty() || !r.inputs.empty(); });
   if (found.empty()) return;
@@ -195,14 +195,15 @@ void say_outliers(const Collection& reports, const Settings& settings, Call& cal
   f.text = count_of(found.size(), "weight") + (found.size() == 1 ? " has " : " have ") +
            "channels whose largest weight is at least " + tmeter::general(settings.outlier_ratio) +
            " × the median channel's: " + names(found, f);
-  f.evidence = listed(found.size(), kNamed, [&](size_t i) { return outlier_text(*found[i]); });
+  f.evidence =
+      listed(found.size(), kNamesListed, [&](size_t i) { return outlier_text(*found[i]); });
   f.action =
-      "output channels: scales per channel or group keep them apart; input channels: small groups, "
-      "or move their scale into the layer before (SmoothQuant, AWQ) before quantizing";
+      "output channels: use scales per channel or group; input channels: use small groups, or move "
+      "their scale into the layer before (SmoothQuant, AWQ) first";
   call.add(f);
 }
 
-void say_broken(const Collection& reports, Call& call) {
+void report_broken(const Collection& reports, Call& call) {
   const auto broken =
       pick(reports, [](const Report& r, size_t) { return !r.weight.figures.finite; });
   if (!broken.empty()) {
@@ -210,9 +211,10 @@ void say_broken(const Collection& reports, Call& call) {
     f.severity = TMETER_SEVERITY_ERROR;
     f.rule = "not-finite";
     f.text = count_of(broken.size(), "weight") + (broken.size() == 1 ? " holds" : " hold") +
-             " NaN, infinity or numbers beyond float32: " + names(broken, f);
-    f.evidence = "nothing was worked out for them";
-    f.action = "go back to a checkpoint before training diverged; torch.isfinite finds the place";
+             " NaN, infinity or values beyond float32: " + names(broken, f);
+    f.evidence = "they were not quantized";
+    f.action =
+        "go back to a checkpoint from before training diverged; torch.isfinite finds the elements";
     call.add(f);
   }
   const auto half = *scheme_at("fp16");
@@ -225,7 +227,7 @@ void say_broken(const Collection& reports, Call& call) {
   f.severity = TMETER_SEVERITY_WARNING;
   f.rule = "beyond-float16";
   f.text = count_of(large.size(), "weight") + " cannot be cast to float16: " + names(large, f);
-  f.evidence = "numbers of 65,520 or more become infinite";
+  f.evidence = "elements of 65,520 or more would become infinite";
   f.action = "use bfloat16";
   call.add(f);
 }
@@ -252,14 +254,14 @@ Plan plan_of(const tmeter::Graph& graph, const Collection& reports, const Rules&
   return plan;
 }
 
-void say(const Collection& reports, const Plan& plan, const Settings& settings,
-         const tmeter::Graph& graph, Call& call) {
-  say_broken(reports, call);
-  say_plan(reports, plan, settings, graph, call);
-  say_savings(reports, plan, graph, call);
-  say_kept(reports, plan, settings, call);
-  say_rules(reports, plan, call);
-  say_outliers(reports, settings, call);
+void report_findings(const Collection& reports, const Plan& plan, const Settings& settings,
+                     const tmeter::Graph& graph, Call& call) {
+  report_broken(reports, call);
+  report_plan(reports, plan, settings, graph, call);
+  report_savings(reports, plan, graph, call);
+  report_kept(reports, plan, settings, call);
+  report_rules(reports, plan, call);
+  report_outliers(reports, settings, call);
 }
 
 }  // namespace quantization

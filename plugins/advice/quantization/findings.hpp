@@ -1,5 +1,5 @@
 // What is said in words: the plan with its bytes, what stays as it is and why, channels that stand
-// out, and weights that are no numbers.
+// out, and weights with NaN or infinity.
 #pragma once
 #include "state.hpp"
 
@@ -15,13 +15,13 @@ struct Settings {
 struct Plan {
   std::vector<Choice> choices;
   int64_t bytes_before = 0, bytes_after = 0;  // of all parameters, tied ones once
-  int64_t others = 0, other_bytes = 0;        // parameters that are no weights
+  int64_t others = 0, other_bytes = 0;        // parameters other than weights
 };
 
 Plan plan_of(const tmeter::Graph& graph, const Collection& reports, const Rules& rules);
 
-void say(const Collection& reports, const Plan& plan, const Settings& settings,
-         const tmeter::Graph& graph, tmeter::Call& call);
+void report_findings(const Collection& reports, const Plan& plan, const Settings& settings,
+                     const tmeter::Graph& graph, tmeter::Call& call);
 
 }  // namespace quantization
 #pragma GCC visibility pop

@@ -12,7 +12,7 @@ class Fragments {
   static constexpr int64_t kGroup = 128;  // every group size divides it
   using Whole = std::function<void(std::span<const float>)>;
 
-  /// `row`: elements of a row. Groups begin anew with every row.
+  /// `row`: elements of a row. Groups start again in every row.
   explicit Fragments(int64_t row) : row_(row) {}
 
   /// Elements from `first` of the tensor on, in order. Calls `whole` with runs of whole groups.

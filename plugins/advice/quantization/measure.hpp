@@ -65,11 +65,11 @@ class SecondPass {
   std::vector<float> buffer_;
 };
 
-/// What is known of a weight in the end.
+/// The measurements of a weight.
 struct Figures {
   bool finite = true;
-  bool zero = false;  // nothing but zeros
-  /// dB by scheme; infinite: nothing is lost; NaN: not to be told (too large for the format).
+  bool zero = false;  // zeros only
+  /// dB by scheme; infinite: nothing is lost; NaN: unknown (too large for the format).
   std::array<double, kSchemeCount> sqnr{};
 };
 

@@ -22,7 +22,7 @@ constexpr size_t padded(size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 class Meter {
  public:
   /// Looks at x[0, n), which begins at a group's first element. x is followed by zeros up to
-  /// padded(n). False when there is an infinity or NaN: then nothing below may be asked.
+  /// padded(n). False when there is an infinity or NaN: do not call anything below then.
   bool look_at(const float* x, size_t n);
   const Range& range() const { return range_; }
   /// The same without looking: for `scaled` alone.

@@ -1,10 +1,13 @@
 #include "plan.hpp"
 
+#include <array>
+
 namespace quantization {
+
 namespace {
 
 bool fits(const Scheme& s, const Weight& w, double sqnr, const Rules& rules) {
-  if (!(sqnr >= rules.least_sqnr)) return false;  // NaN: not to be told
+  if (!(sqnr >= rules.least_sqnr)) return false;  // NaN: unknown
   if (s.scope == Scope::kGroup && !w.matrix()) return false;
   return w.sensitive.empty() || s.bits >= 8;
 }
@@ -25,6 +28,57 @@ Choice choose(const Weight& w, const Rules& rules) {
     }
   }
   return best;
+}
+
+namespace {
+
+struct Rule {
+  std::string_view ending;  // of the tensor's name without ".weight"
+  std::string_view why;
+};
+
+// Names as torchvision, timm and transformers give them.
+constexpr std::array<Rule, 19> kRules{{
+    {"embed", "embedding"},
+    {"embedding", "embedding"},
+    {"embed_tokens", "token embedding"},
+    {"word_embeddings", "token embedding"},
+    {"tok_embeddings", "token embedding"},
+    {"wte", "token embedding"},
+    {"wpe", "position embedding"},
+    {"position_embeddings", "position embedding"},
+    {"pos_embed", "position embedding"},
+    {"pos_embedding", "position embedding"},
+    {"patch_embed.proj", "patch embedding"},
+    {"patch_embedding", "patch embedding"},
+    {"conv_proj", "patch embedding"},
+    {"lm_head", "output layer"},
+    {"embed_out", "output layer"},
+    {"classifier", "output layer"},
+    {"score", "output layer"},
+    {"head", "output layer"},
+    {"fc", "output layer"},
+}};
+
+bool ends_a_path(std::string_view path, std::string_view ending) {
+  return path.ends_with(ending) &&
+         (path.size() == ending.size() || path[path.size() - ending.size() - 1] == '.');
+}
+
+/// The first convolution of an image model: it has three input channels.
+bool is_first_convolution(const tmeter::Tensor& t) {
+  return t.shape().rank() == 4 && t.shape()[1] == 3 && t.shape()[2] > 1;
+}
+
+}  // namespace
+
+std::string_view sensitive_by_rule(const tmeter::Tensor& t) {
+  if (t.owner() && t.owner().type() == "Embedding") return "embedding";
+  auto path = t.name();
+  if (path.ends_with(".weight")) path.remove_suffix(7);
+  for (const auto& r : kRules)
+    if (ends_a_path(path, r.ending)) return r.why;
+  return is_first_convolution(t) ? "first convolution" : std::string_view();
 }
 
 }  // namespace quantization

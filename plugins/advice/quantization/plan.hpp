@@ -1,12 +1,14 @@
-// Which scheme each weight gets: the fewest bytes that keep the error budget.
+// The plan: the smallest allowed scheme of each weight within the error budget, and the weights
+// that keep at least 8 bits by rule.
 #pragma once
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tmeter/cpp/plugin.hpp>
 
 #include "measure.hpp"
 
-#pragma GCC visibility push(hidden)
 namespace quantization {
 
 /// One weight, when all is measured.
@@ -37,5 +39,9 @@ struct Rules {
 /// schemes per tensor or channel. Of equal bytes the better SQNR wins, then the first allowed.
 Choice choose(const Weight& weight, const Rules& rules);
 
+// Weights the field keeps at 8 bits or more, by rule and not by measurement.
+
+/// Why: "first convolution", "token embedding", "output layer"; empty for all others.
+std::string_view sensitive_by_rule(const tmeter::Tensor& tensor);
+
 }  // namespace quantization
-#pragma GCC visibility pop

@@ -1,7 +1,6 @@
-// quantization-advice: rounds the real weights to 28 schemes, tells what is lost, and plans which
+// quantization-advice: rounds the weights to 28 schemes, reports the loss of each, and plans which
 // weight gets which. Definitions: docs/conventions.md, "Quantization".
 #include "findings.hpp"
-#include "sensitive.hpp"
 
 namespace {
 
@@ -24,7 +23,7 @@ std::vector<size_t> parse_schemes(std::string_view text) {
       std::string known;
       for (const auto& s : kSchemes) known += (known.empty() ? "" : ", ") + std::string(s.id);
       throw tmeter::Error(TMETER_BAD_USAGE, "quantization-advice.schemes: '" + std::string(word) +
-                                                "' is no scheme; there are " + known);
+                                                "' is not a scheme; known: " + known);
     }
     out.push_back(*found);
   }
@@ -33,7 +32,7 @@ std::vector<size_t> parse_schemes(std::string_view text) {
   return out;
 }
 
-/// What a run knows; forgotten when the next is configured.
+/// The state of one run; `start` resets it.
 struct Run {
   Settings settings;
   bool protect = true;
@@ -47,7 +46,7 @@ struct Run {
   }
 };
 
-/// Bytes and bits of every parameter under the plan; tied ones have those of their canonical one.
+/// Bytes and bits of every parameter under the plan; a tied one has those of its canonical tensor.
 void emit_plan(const Plan& plan, const Run& run, const tmeter::Graph& graph, tmeter::Call& call) {
   std::vector<int64_t> bytes(graph.tensors().size());
   for (const auto& t : graph.tensors()) bytes[t.index()] = t.bytes().value();
@@ -80,20 +79,19 @@ void add_curve(const Run& run, const tmeter::Graph& graph, tmeter::Call& call) {
 }
 
 void advise(Run& run, const tmeter::Graph& graph, tmeter::Call& call) {
-  if (run.reports.empty()) return;  // nothing could be read
+  if (run.reports.empty()) return;  // no weight could be read
   for (auto& r : run.reports)
     if (run.protect) r.weight.sensitive = sensitive_by_rule(r.tensor);
   const auto plan = plan_of(graph, run.reports, run.settings.rules);
   emit_plan(plan, run, graph, call);
   add_curve(run, graph, call);
-  say(run.reports, plan, run.settings, graph, call);
+  report_findings(run.reports, plan, run.settings, graph, call);
 }
 
 std::string_view convention() {
-  return "10 log10(Σx² / Σ(x - q)²) of the weights rounded as docs/conventions.md says; empty "
-         "where "
-         "nothing is lost, unavailable for tensors with NaN or infinity, of zeros alone, and too "
-         "large for the format";
+  return "10 log10(Σx² / Σ(x - q)²) of the weights, rounded as docs/conventions.md says; empty "
+         "if nothing is lost; unavailable for tensors with NaN or infinity, with zeros only, or "
+         "beyond the range of the format";
 }
 
 void register_metrics(tmeter::Registrar& r) {
@@ -124,28 +122,29 @@ void register_metrics(tmeter::Registrar& r) {
             .axis = TMETER_AXIS_TENSOR,
             .flags = TMETER_METRIC_TENSORS,
             .convention =
-                "bytes of the parameters under the plan: the smallest allowed scheme whose "
-                "SQNR is at least min-sqnr; scales and zero points included; what is not "
-                "quantized as stored"});
+                "bytes of the parameters under the plan, with scales and zero points: each in "
+                "the smallest allowed scheme whose SQNR is at least min-sqnr, else as stored"});
 }
 
 void register_options(tmeter::Registrar& r) {
   r.option({.key = "min-sqnr",
             .type = TMETER_OPTION_FLOAT,
             .default_value = "20",
-            .text = "error budget in dB: 20 is noise of 1 % of the weights' power, what 4 bits in "
-                    "small groups reach; 30 to 40 asks for 8 bits",
+            .text = "error budget in dB: 20 is noise of 1 % of the weights' power, which 4 bits in "
+                    "small groups reach; 30 to 40 needs 8 bits",
             .min = 0,
             .max = 200});
   r.option({.key = "schemes",
             .default_value = kDefaultSchemes,
             .text = "schemes the plan may use, separated by spaces or commas"});
-  r.option({.key = "outlier-ratio",
-            .type = TMETER_OPTION_FLOAT,
-            .default_value = "6",
-            .text = "a channel stands out when its largest weight is that many times the median's",
-            .min = 1,
-            .max = 1e9});
+  r.option(
+      {.key = "outlier-ratio",
+       .type = TMETER_OPTION_FLOAT,
+       .default_value = "6",
+       .text =
+           "an outlier channel's largest weight is at least that many times the median channel's",
+       .min = 1,
+       .max = 1e9});
   r.option({.key = "protect",
             .type = TMETER_OPTION_BOOL,
             .default_value = "true",
@@ -179,7 +178,7 @@ TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
         .id = "org.tmeter.quantization-advice",
         .version = "1.0.0",
-        .description = "What quantization would do to the weights, and a plan within a budget",
+        .description = "Quantization error of the weights, and a plan within an error budget",
         .needs = "flops",
     }),
     [](tmeter::Registrar& r) { register_all(r); })

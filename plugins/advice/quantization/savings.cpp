@@ -1,16 +1,15 @@
 #include "savings.hpp"
 
-#include <tmeter/cpp/weight_macs.hpp>
-
-#include "text.hpp"
+#include "plugins/common/weight_macs.hpp"
+#include "wording.hpp"
 
 namespace quantization {
 namespace {
 
-// The profile that stands in when none is named: advice for hardware nobody asked about is noise.
+// The profile of runs without --hardware: no advice for hardware that the user did not choose.
 constexpr std::string_view kDefaultProfile = "horowitz-45nm";
 
-/// Joules and seconds, as far as the profile has figures.
+/// Joules and seconds, if the profile has the values.
 struct Cost {
   double energy = 0, seconds = 0;
   bool has_energy = true, has_time = true;
@@ -33,23 +32,23 @@ struct Cost {
   }
 };
 
-/// What the products with weights of 8 and fewer bits would cost in int8. Empty without operators,
-/// or figures for both element types.
+/// The cost in int8 of the products with weights of 8 bits or fewer. Empty without operators, or if
+/// the profile lacks one of the element types.
 std::string in_int8(const Collection& reports, const Plan& plan, const tmeter::Graph& graph,
                     const tmeter::Call& call) {
-  const auto macs = tmeter::weight_macs(graph, call);
+  const auto macs = plugins::weight_macs(graph, call);
   if (macs.empty()) return {};
   Cost now, then;
-  double moved = 0;
+  double total = 0;
   for (size_t i = 0; i < reports.size(); ++i) {
     const auto& scheme = plan.choices[i].scheme;
     if (!scheme || kSchemes[*scheme].bits > 8) continue;
     const double m = macs[reports[i].weight.tensor];
-    moved += m;
+    total += m;
     now.add(call, reports[i].weight, m, reports[i].weight.layout.dtype.name());
     then.add(call, reports[i].weight, m, "int8");
   }
-  if (moved == 0) return {};
+  if (total == 0) return {};
   const auto pair = [](double before, double after, int32_t unit, std::string_view name) {
     return tmeter::scaled(before, unit, name).text() + " → " +
            tmeter::scaled(after, unit, name).text();
@@ -61,14 +60,14 @@ std::string in_int8(const Collection& reports, const Plan& plan, const tmeter::G
     out += ", time at peak " + pair(now.seconds, then.seconds, TMETER_UNIT_SECOND, "s");
   if (out.empty()) return {};
   return "; with activations in int8 as well, " +
-         tmeter::scaled(moved, TMETER_UNIT_OP, "MAC").text() +
+         tmeter::scaled(total, TMETER_UNIT_OP, "MAC").text() +
          "MAC with these weights:" + out.substr(1);
 }
 
 }  // namespace
 
-void say_savings(const Collection& reports, const Plan& plan, const tmeter::Graph& graph,
-                 tmeter::Call& call) {
+void report_savings(const Collection& reports, const Plan& plan, const tmeter::Graph& graph,
+                    tmeter::Call& call) {
   if (call.hardware_name() == kDefaultProfile || plan.bytes_after >= plan.bytes_before) return;
   const auto before = static_cast<double>(plan.bytes_before);
   const auto after = static_cast<double>(plan.bytes_after);
@@ -90,9 +89,8 @@ void say_savings(const Collection& reports, const Plan& plan, const tmeter::Grap
   f.text = "on " + std::string(call.hardware_title()) + " reading the parameters takes " +
            tmeter::fixed(before / after, 1) + " × less";
   f.action =
-      "what is bound by reading weights (a decoder at batch 1) gains that much; arithmetic stays "
-      "as "
-      "it is unless activations are quantized too";
+      "models bound by reading weights (a decoder at batch 1) gain that much; arithmetic does not "
+      "change unless activations are quantized, too";
   call.add(f);
 }
 

@@ -5,7 +5,7 @@
 namespace quantization {
 
 /// Says nothing when no hardware was named, nor of figures its profile does not have.
-void say_savings(const Collection& reports, const Plan& plan, const tmeter::Graph& graph,
-                 tmeter::Call& call);
+void report_savings(const Collection& reports, const Plan& plan, const tmeter::Graph& graph,
+                    tmeter::Call& call);
 
 }  // namespace quantization

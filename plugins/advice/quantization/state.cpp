@@ -8,7 +8,7 @@ namespace {
 
 using tmeter::Cell;
 
-/// What is left of a weight when all is measured.
+/// The results for a weight after all passes.
 struct Outcome {
   Layout layout;
   Figures figures;

@@ -1,7 +1,6 @@
 #include "modules.hpp"
 
 #include "../common/bad_file.hpp"
-#include "../common/utf8.hpp"
 #include "choice.hpp"
 #include "dtypes.hpp"
 #include "placeholders.hpp"

@@ -1,13 +1,13 @@
 // The loader of files of torch.save: state_dicts, training checkpoints, whole modules. It never
 // runs code from the file and reads no weights.
 #include <tmeter/cpp/plugin.hpp>
-#include <tmeter/cpp/words.hpp>
 
 #include "../common/bad_file.hpp"
 #include "../common/shard_index.hpp"
 #include "choice.hpp"
 #include "container.hpp"
 #include "modules.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace checkpoint {
 namespace {
@@ -21,7 +21,7 @@ using loading::ShardIndex;
 /// "a, b, c and 4 more"
 std::string listed(const std::vector<std::string>& names) {
   constexpr size_t kNamed = 5;
-  return tmeter::listed(names.size(), kNamed, [&](size_t i) {
+  return plugins::listed(names.size(), kNamed, [&](size_t i) {
     return names[i].empty() ? "everything (.)" : loading::shown(names[i]);
   });
 }

@@ -10,9 +10,11 @@
 #include <string_view>
 #include <utility>
 
-#include "utf8.hpp"
+#include "core/base/utf8.hpp"
 
 namespace loading {
+
+using tmeter::core::is_utf8;
 
 class BadFile : public std::runtime_error {
  public:
@@ -31,10 +33,10 @@ inline std::string shown(std::string_view text) {
   std::string out;
   size_t at = 0;
   while (at < text.size() && at < kLongest) {
-    const auto length = utf8_length(text.substr(at));
-    const auto character = text.substr(at, std::max<size_t>(length, 1));
-    out += length > 0 && is_printable(character) ? character : "?";
-    at += character.size();
+    const auto [code, bytes] = tmeter::core::decode_utf8(text.substr(at));
+    const bool printable = code != tmeter::core::kInvalidUtf8 && !tmeter::core::is_control(code);
+    out += printable ? text.substr(at, bytes) : "?";
+    at += bytes;
   }
   return at < text.size() ? out + "…" : out;
 }

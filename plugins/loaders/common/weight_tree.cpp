@@ -4,7 +4,6 @@
 #include <array>
 
 #include "bad_file.hpp"
-#include "utf8.hpp"
 
 namespace loading {
 namespace {

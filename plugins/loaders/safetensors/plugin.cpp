@@ -3,9 +3,9 @@
 #include <deque>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "../common/natural_order.hpp"
 #include "../common/shard_index.hpp"
 #include "../common/weight_tree.hpp"
+#include "core/base/natural_order.hpp"
 #include "header.hpp"
 
 namespace safetensors {
@@ -66,7 +66,7 @@ class Load {
   /// Sorts tensors by layer; files have them by type and name.
   void push(const std::string& format) {
     std::sort(tensors_.begin(), tensors_.end(), [](const Found& a, const Found& b) {
-      return loading::natural_less(a.tensor->name, b.tensor->name);
+      return tmeter::core::natural_less(a.tensor->name, b.tensor->name);
     });
     loading::WeightTree tree(graph_);
     size_t without_type = 0;

@@ -1,10 +1,11 @@
-// allocations: memory as the allocator of what runs the model sees it, operator by operator, held
-// against the peak that the graph alone tells.
+// allocations: memory per operator as the executor's allocator reports it, compared with the peak
+// that the graph predicts.
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/observer.hpp>
 #include <tmeter/cpp/units.hpp>
-#include <tmeter/cpp/words.hpp>
+
+#include "plugins/common/wording.hpp"
 
 namespace {
 
@@ -15,7 +16,7 @@ using tmeter::Graph;
 using tmeter::ObserverCall;
 
 constexpr std::string_view kPeak = "measured_peak_bytes";
-constexpr double kWorthTelling = 0.1;
+constexpr double kMinDifference = 0.1;  // that is reported
 
 const std::array<tmeter::MetricSpec, 4> kMetrics{{
     {.id = kPeak,
@@ -24,21 +25,20 @@ const std::array<tmeter::MetricSpec, 4> kMetrics{{
      .unit_kind = TMETER_UNIT_BYTE,
      .aggregation = TMETER_AGGREGATE_MAX,
      .convention =
-         "bytes that the allocator has given out and not got back, at most, while an operator "
-         "runs, workspaces inside kernels included, and the model's inputs, which are there "
-         "before; parameters are not counted; a module's figure is its largest"},
+         "largest number of allocated bytes while an operator runs, with workspaces of kernels and "
+         "the model's inputs, without parameters; the value of a module is the largest inside"},
     {.id = "allocated_bytes",
      .title = "allocated",
      .unit = "B",
      .unit_kind = TMETER_UNIT_BYTE,
      .flags = TMETER_METRIC_DETAIL,
-     .convention = "bytes that the allocator gives out while an operator runs, in all"},
+     .convention = "bytes allocated while an operator runs, in total"},
     {.id = "freed_bytes",
      .title = "freed",
      .unit = "B",
      .unit_kind = TMETER_UNIT_BYTE,
      .flags = TMETER_METRIC_DETAIL,
-     .convention = "bytes given back while an operator runs and after it, up to the next one"},
+     .convention = "bytes freed while an operator runs and after it, up to the next one"},
     {.id = "workspace_bytes",
      .title = "workspace",
      .unit = "B",
@@ -46,8 +46,8 @@ const std::array<tmeter::MetricSpec, 4> kMetrics{{
      .aggregation = TMETER_AGGREGATE_MAX,
      .flags = TMETER_METRIC_DETAIL,
      .convention =
-         "bytes beyond what is there before and after an operator that it takes meanwhile: "
-         "largest level while it runs - max(level before, level after)"},
+         "bytes that an operator needs temporarily: largest level while it runs - max(level "
+         "before, level after)"},
 }};
 
 struct Use {
@@ -112,13 +112,13 @@ class Allocations final : public tmeter::Observer {
     if (!complete_) {
       const auto why = std::string(call.stopped());
       tell(call, TMETER_PROVENANCE_UNAVAILABLE,
-           "no run that tells of memory came to its end" + (why.empty() ? why : "; " + why));
+           "no run that observes memory was completed" + (why.empty() ? why : "; " + why));
       return;
     }
     for (size_t i = 0; i < uses_.size(); ++i) emit(uses_[i], i, call);
     tell(call, TMETER_PROVENANCE_MEASURED,
-         "one run on " + std::string(call.fact("device")) + ", as " +
-             std::string(call.fact("engine")) + "'s allocator tells");
+         "one run on " + std::string(call.fact("device")) + ", reported by the allocator of " +
+             std::string(call.fact("engine")));
   }
 
  private:
@@ -128,7 +128,7 @@ class Allocations final : public tmeter::Observer {
   static void emit(const Use& use, size_t node, const Call& call) {
     const std::array<int64_t, 4> figures{use.peak, use.allocated, use.freed, use.workspace};
     for (size_t i = 0; i < figures.size(); ++i) {
-      // Of what is not run, nothing; a level that fell below what was told is none.
+      // Operators that are not executed need none; negative levels are measurement errors.
       const auto cell =
           use.ran ? Cell(Count(std::max<int64_t>(figures[i], 0))) : Cell::zero_by_rule();
       call.emit(kMetrics[i].id, TMETER_AXIS_NODE, node, cell);
@@ -143,7 +143,7 @@ class Allocations final : public tmeter::Observer {
 
 std::string bytes_text(double bytes) { return tmeter::scaled(bytes, TMETER_UNIT_BYTE, "B").text(); }
 
-/// The operator with the largest workspace, as a reason.
+/// Names the operator with the largest workspace.
 std::string largest_workspace(const Graph& graph, const Call& call) {
   int64_t most = 0;
   std::string where;
@@ -153,21 +153,21 @@ std::string largest_workspace(const Graph& graph, const Call& call) {
     most = bytes;
     where = std::string(node.op()) + " of " + std::string(node.call().module().path());
   }
-  if (where.empty()) return "no operator takes a workspace";
+  if (where.empty()) return "no operator needs a workspace";
   return "the largest workspace is that of " + where + ", " + bytes_text(static_cast<double>(most));
 }
 
-/// What the graph tells, held against what was measured.
+/// Compares the predicted peak with the measured one.
 void compare(const Graph& graph, Call& call) {
   const auto measured = call.read(kPeak, TMETER_AXIS_MODEL, 0);
   const auto told = call.read("predicted_peak_bytes", TMETER_AXIS_MODEL, 0);
   if (!measured.is_number() || !told.is_number() || told.real() <= 0) return;
   const double error = measured.real() / told.real() - 1;
-  if (error > -kWorthTelling && error < kWorthTelling) return;
+  if (error > -kMinDifference && error < kMinDifference) return;
   tmeter::Finding f;
   f.rule = "peak-differs";
-  f.text = "memory at its peak is " + tmeter::percent(error < 0 ? -error : error) +
-           (error < 0 ? " less" : " more") + " than the graph alone tells";
+  f.text = "peak memory is " + plugins::percent(error < 0 ? -error : error) +
+           (error < 0 ? " less" : " more") + " than predicted from the graph";
   f.evidence = "measured " + bytes_text(measured.real()) + ", predicted " +
                bytes_text(told.real()) + "; " + largest_workspace(graph, call);
   call.add(f);
@@ -178,7 +178,7 @@ void compare(const Graph& graph, Call& call) {
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.allocations",
                        .version = "1.0.0",
-                       .description = "Memory of a run, operator by operator, as measured",
+                       .description = "Measured memory of a run, operator by operator",
                    }),
                    [](tmeter::Registrar& r) {
                      for (const auto& m : kMetrics) r.metric(m);

@@ -24,17 +24,17 @@ constexpr std::string_view kTime =
     "roofline time that static power is drawn for: max((MACs / peak.mac + other operations / "
     "peak.op) / efficiency, bytes / peak.dram); a lower bound";
 constexpr std::string_view kLow =
-    "the least that one of the published tables gives, operator by operator, whatever the profile: "
-    "the spread of the tables is how much an estimate is worth";
+    "smallest estimate by the published tables, operator by operator, whatever the profile: the "
+    "spread of the tables shows how uncertain an estimate is";
 constexpr std::string_view kHigh =
-    "the most that one of the published tables gives, operator by operator, whatever the profile";
+    "largest estimate by the published tables, operator by operator, whatever the profile";
 constexpr std::string_view kPower =
     "energy / energy_time; as the time is a lower bound, this is an upper one";
 constexpr std::string_view kPerJoule =
     "(2 × MACs + other operations) / energy; of a module: all its operations over all its energy";
 constexpr std::string_view kCarbon =
     "energy × carbon intensity of the grid (--set energy.region=DE or energy.co2=G_PER_KWH); "
-    "electricity alone, without making the machine, cooling and power supplies";
+    "electricity only, without manufacture, cooling and power supplies";
 
 std::optional<double> quotient(std::optional<double> a, std::optional<double> b) {
   return a && b && *b > 0 ? std::optional(*a / *b) : std::nullopt;
@@ -79,14 +79,13 @@ tmeter::MetricSpec joules(std::string_view id, std::string_view title, std::stri
 
 Grid grid_of(const Call& call) {
   const auto own = call.option_float("co2");
-  if (own >= 0)
-    return {own, tmeter::general(own) + " g/kWh (--set energy.co2)"};
+  if (own >= 0) return {own, tmeter::general(own) + " g/kWh (--set energy.co2)"};
   const auto* region = region_of(call.option_text("region"));
   if (!region)
-    return {{}, "no grid is named: --set energy.region=DE, or energy.co2=GRAMS_PER_KWH"};
+    return {{}, "no grid is chosen: --set energy.region=DE, or energy.co2=GRAMS_PER_KWH"};
   return {region->grams, tmeter::general(region->grams) + " g/kWh (" + std::string(region->name) +
-                             ", " + std::to_string(region->year) + ": " +
-                             std::string(kGridSource) + ")"};
+                             ", " + std::to_string(region->year) + ": " + std::string(kGridSource) +
+                             ")"};
 }
 
 std::span<const Column> columns() {

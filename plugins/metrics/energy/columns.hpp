@@ -1,4 +1,4 @@
-// The metrics of `energy`: which figure of an operator each of them is, and what it needs.
+// The metrics of `energy`: the value of an operator that each shows, and what it needs.
 #pragma once
 #include <span>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace energy {
 
-/// What the user said of the electricity.
+/// The electricity that the user chose.
 struct Grid {
   std::optional<double> grams_per_kwh;  // of CO2e
   std::string words;                    // "344 g/kWh (Germany, 2024: …)"; else what to do
 };
 
-/// The choice of option `region` that is none.
+/// The value of option `region` for no region.
 inline constexpr std::string_view kNoRegion = "none";
 
 /// By the options `co2` and `region`.
@@ -23,7 +23,7 @@ Grid grid_of(const tmeter::Call& call);
 struct Column {
   tmeter::MetricSpec spec;
   std::optional<double> (*value)(const Estimate&, const Grid&);
-  /// Why the run has no such figure at all; empty when it has.
+  /// Why the run has no such value; empty if it has.
   std::string (*missing)(const Scope&, const Grid&);
   bool by_tables;  // from the published tables, else from the profile of the run
   bool is_sum;     // 0 by rule where nothing is done; a quotient has no figure there

@@ -1,22 +1,22 @@
-// From what an operator does to joules: asks the hardware profile for figures and applies model.hpp.
+// From the work of an operator to joules: looks up the hardware profile and applies model.hpp.
 #pragma once
 #include <span>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "machine.hpp"
 #include "model.hpp"
-#include "per_node.hpp"
+#include "plugins/common/machine/machine.hpp"
+#include "plugins/common/machine/per_node.hpp"
 #include "tables.hpp"
 
 namespace energy {
 
-/// The three terms of one operator, in joules, and the time of the last one. Empty: this profile has
-/// no figure for this operator.
+/// The three terms of one operator, in joules, and the time of the last one. Empty: this profile
+/// has no figure for this operator.
 struct Terms {
   std::optional<double> compute, memory, standing, seconds;
 };
 
-/// What one operator takes, or that it does nothing, or that what it does is unknown.
+/// The energy of one operator, or that it does nothing, or that its work is unknown.
 struct Estimate {
   enum class Kind : uint8_t { kUnknown, kNothing, kTerms };
   Kind kind = Kind::kUnknown;
@@ -36,13 +36,13 @@ struct Scope {
 
 class Estimator {
  public:
-  /// Looks at the profile of this run; forgets what was learned about another.
+  /// Reads the profile of this run and discards that of the run before.
   void start(const tmeter::Call& call);
   const Scope& scope() const { return scope_; }
   machine::Machine& machine() { return machine_; }
 
   Estimate of(const tmeter::Node& node, const tmeter::Call& call);
-  /// Of all parts together, which run as one.
+  /// Of all parts together, as one operator.
   Estimate of(std::span<const Work> parts, const tmeter::Call& call);
 
  private:

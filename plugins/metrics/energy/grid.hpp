@@ -18,7 +18,7 @@ inline constexpr std::string_view kGridSource =
     "Ember, Yearly Electricity Data, CC BY 4.0 (life-cycle emissions of generation; imports, grid "
     "losses and hours are not in it)";
 
-/// Null when there is none of this code.
+/// Null for an unknown code.
 const Region* region_of(std::string_view code);
 /// All codes, separated by spaces.
 std::string region_codes();

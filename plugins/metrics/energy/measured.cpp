@@ -14,6 +14,7 @@
 #include "grid.hpp"
 #include "hwmon.hpp"
 #include "meter.hpp"
+#include "model_metric.hpp"
 #include "nvml.hpp"
 
 namespace energy {
@@ -23,50 +24,42 @@ using tmeter::Cell;
 using tmeter::Graph;
 using tmeter::ObserverCall;
 
-constexpr double kFine = 0.02;          // resolution that is good enough
-constexpr size_t kLeastRuns = 5;
-constexpr auto kIdle = std::chrono::milliseconds(250);
-constexpr uint64_t kSampling = 100'000'000;  // ns
+constexpr double kTargetResolution = 0.02;
+constexpr size_t kMinRuns = 5;
+constexpr auto kIdleSpan = std::chrono::milliseconds(250);
+constexpr uint64_t kSamplingInterval = 100'000'000;  // ns
 
 constexpr std::string_view kProduced =
     "measured_energy measured_power idle_power measured_flops_per_joule measured_co2 temperature "
     "throttled";
 
-tmeter::MetricSpec of_model(std::string_view id, std::string_view title, std::string_view unit,
-                            int32_t kind, std::string_view convention) {
-  return {.id = id,
-          .title = title,
-          .unit = unit,
-          .unit_kind = kind,
-          .axis = TMETER_AXIS_MODEL,
-          .aggregation = TMETER_AGGREGATE_NONE,
-          .flags = TMETER_METRIC_DETAIL,
-          .convention = convention};
-}
-
 std::array<tmeter::MetricSpec, 7> metrics() {
-  auto per_joule = of_model("measured_flops_per_joule", "measured FLOPs/J", "FLOP/J", TMETER_UNIT_OTHER,
-                            "(2 × MACs + other operations) / measured energy");
+  auto per_joule =
+      sensors::model_metric("measured_flops_per_joule", "measured FLOPs/J", "FLOP/J",
+                            TMETER_UNIT_OTHER, "(2 × MACs + other operations) / measured energy");
   per_joule.better = TMETER_BETTER_HIGHER;
-  return {{{.id = "measured_energy",
-            .title = "measured energy",
-            .unit = "J",
-            .unit_kind = TMETER_UNIT_JOULE,
-            .convention =
-                "what the energy counters gained over whole runs, mean of a run; of an operator its "
-                "share: idle power by time, what comes on top by processor time "
-                "(--set energy.attribution=time: all by time)"},
-           of_model("measured_power", "measured power", "W", TMETER_UNIT_WATT,
-                    "energy of whole runs / their time"),
-           of_model("idle_power", "idle power", "W", TMETER_UNIT_WATT,
-                    "power of the counted parts for 0.25 s before the model was run"),
-           per_joule,
-           of_model("measured_co2", "measured CO2e", "g", TMETER_UNIT_OTHER,
-                    "measured energy × carbon intensity of the grid (--set energy.region=DE)"),
-           of_model("temperature", "temperature", "°C", TMETER_UNIT_OTHER,
-                    "highest that a sensor of processors, boards or the GPU showed while runs went on"),
-           of_model("throttled", "throttled", "", TMETER_UNIT_COUNT,
-                    "times a processor package was slowed down for heat while runs went on")}};
+  return {
+      {{.id = "measured_energy",
+        .title = "measured energy",
+        .unit = "J",
+        .unit_kind = TMETER_UNIT_JOULE,
+        .convention =
+            "energy by the machine's counters, mean of whole runs; an operator has its share: of "
+            "idle power by time, of the rest by processor time (--set energy.attribution=time: "
+            "all by time)"},
+       sensors::model_metric("measured_power", "measured power", "W", TMETER_UNIT_WATT,
+                             "energy of whole runs / their time"),
+       sensors::model_metric("idle_power", "idle power", "W", TMETER_UNIT_WATT,
+                             "power of the counted parts during 0.25 s before the runs"),
+       per_joule,
+       sensors::model_metric(
+           "measured_co2", "measured CO2e", "g", TMETER_UNIT_OTHER,
+           "measured energy × carbon intensity of the grid (--set energy.region=DE)"),
+       sensors::model_metric(
+           "temperature", "temperature", "°C", TMETER_UNIT_OTHER,
+           "highest temperature of processors, boards and the GPU during the runs"),
+       sensors::model_metric("throttled", "throttled", "", TMETER_UNIT_COUNT,
+                             "thermal throttling events of processor packages during the runs")}};
 }
 
 double now() {
@@ -85,7 +78,7 @@ class Measured final : public tmeter::Observer {
   void event(const tmeter_event& e, ObserverCall& call) override;
   bool enough(ObserverCall&) override {
     return !meter_ || !lost_.empty() ||
-           (meter_->runs() >= kLeastRuns && meter_->resolution() <= kFine);
+           (meter_->runs() >= kMinRuns && meter_->resolution() <= kTargetResolution);
   }
   void end(const Graph& graph, ObserverCall& call) override;
   void sample(uint64_t, ObserverCall&) override { look(); }
@@ -111,7 +104,7 @@ class Measured final : public tmeter::Observer {
   std::optional<Meter> meter_;
   std::optional<double> idle_, at_begin_, first_;
   double first_time_ = 0, op_activity_ = 0;
-  std::string lost_;  // the counter that could be read no more
+  std::string lost_;  // a counter that became unreadable
   std::optional<double> hottest_, throttled_at_first_;
   std::set<std::string> gpu_throttled_;
 };
@@ -126,12 +119,12 @@ void Measured::find_counters(const ObserverCall& call) {
   if (!gpu_) return;
   nvml_ = std::make_unique<sensors::Nvml>(places_.nvml);
   auto counter = *gpu_ < nvml_->count() ? nvml_->counter(*gpu_) : nullptr;
-  // The processors alone would be passed off as the energy of what ran on the GPU.
+  // The energy of the processors alone would look like that of a run on the GPU.
   if (!counter) counters_.clear();
   if (!nvml_->problem().empty()) {
     problems_.push_back(nvml_->problem());
   } else if (!counter) {
-    problems_.push_back("NVML tells neither energy nor power of GPU " + std::to_string(*gpu_));
+    problems_.push_back("NVML has neither energy nor power of GPU " + std::to_string(*gpu_));
   }
   if (counter) counters_.push_back(std::move(counter));
 }
@@ -153,14 +146,14 @@ void Measured::begin(const Graph& graph, ObserverCall& call) {
   find_counters(call);
   probes_ = sensors::temperature_probes(places_.root);
   throttled_at_first_ = sensors::throttle_events(places_.root);
-  if (!probes_.empty() || nvml_) call.want_samples(kSampling);
+  if (!probes_.empty() || nvml_) call.want_samples(kSamplingInterval);
   if (counters_.empty()) return;
   double interval = 0;
   for (const auto& counter : counters_) interval = std::max(interval, counter->interval());
   meter_.emplace(graph.nodes().size(), interval);
   const auto before = joules();
   const double start = now();
-  std::this_thread::sleep_for(kIdle);
+  std::this_thread::sleep_for(kIdleSpan);
   const auto after = joules();
   if (before && after) {
     idle_ = (*after - *before) / (now() - start);
@@ -170,7 +163,7 @@ void Measured::begin(const Graph& graph, ObserverCall& call) {
   call.want(TMETER_RUN_OPERATORS);
 }
 
-/// Temperatures and what slows the machine down; powers that are integrated want to be read often, too.
+/// Temperatures and throttling; powers that are integrated need frequent readings, too.
 void Measured::look() {
   const auto hotter = [this](std::optional<double> t) {
     if (t) hottest_ = std::max(hottest_.value_or(*t), *t);
@@ -219,8 +212,7 @@ std::string Measured::words() const {
     by = counter->by();
     text += counter->name();
   }
-  text += meter_->by_span() ? "; power of all runs together × time of a run, "
-                            : "; mean of ";
+  text += meter_->by_span() ? "; power of all runs together × time of a run, " : "; mean of ";
   text += std::to_string(meter_->runs()) + (meter_->runs() == 1 ? " run" : " runs");
   text += ", the counters' steps make it uncertain by " +
           tmeter::general(meter_->uncertainty() * 100, 2) + " %";
@@ -229,11 +221,12 @@ std::string Measured::words() const {
 }
 
 std::string Measured::why_not() const {
-  if (!lost_.empty()) return "the counter " + lost_ + " could not be read any more";
-  if (meter_ && meter_->runs() == 0) return "no whole run came to its end";
-  if (meter_) return "the energy counters did not move: they are not those of a machine at work";
+  if (!lost_.empty()) return "the counter " + lost_ + " became unreadable";
+  if (meter_ && meter_->runs() == 0) return "no whole run was completed";
+  if (meter_) return "the energy counters did not change during the runs";
   std::string text = "no energy counters";
-  for (const auto& problem : problems_) text += (text.ends_with("counters") ? ": " : "; ") + problem;
+  for (const auto& problem : problems_)
+    text += (text.ends_with("counters") ? ": " : "; ") + problem;
   return text;
 }
 
@@ -263,7 +256,8 @@ void Measured::emit_energy(const ObserverCall& call) const {
   if (macs.known() && ops.known())
     emit("measured_flops_per_joule", (2 * macs.real() + ops.real()) / joules);
   if (idle_) emit("idle_power", *idle_);
-  for (const auto* id : {"measured_energy", "measured_power", "idle_power", "measured_flops_per_joule"})
+  for (const auto* id :
+       {"measured_energy", "measured_power", "idle_power", "measured_flops_per_joule"})
     call.set_provenance(id, TMETER_PROVENANCE_MEASURED, words());
   say_carbon(joules, call);
 }
@@ -275,7 +269,8 @@ void Measured::emit_state(const ObserverCall& call) const {
     call.set_provenance(id, value ? TMETER_PROVENANCE_MEASURED : TMETER_PROVENANCE_UNAVAILABLE,
                         value ? from : missing);
   };
-  say("temperature", hottest_, "highest of " + std::to_string(probes_.size()) + " sensors, each 100 ms",
+  say("temperature", hottest_,
+      "highest of " + std::to_string(probes_.size()) + " sensors, each 100 ms",
       "no temperature was read (/sys/class/hwmon" + std::string(gpu_ ? ", NVML)" : ")"));
   const auto last = sensors::throttle_events(places_.root);
   const bool counted = last && throttled_at_first_;
@@ -285,8 +280,11 @@ void Measured::emit_state(const ObserverCall& call) const {
     call.emit("throttled", TMETER_AXIS_MODEL, 0,
               Cell(tmeter::Count(static_cast<int64_t>(*last - *throttled_at_first_))));
   }
-  call.set_provenance("throttled", counted ? TMETER_PROVENANCE_MEASURED : TMETER_PROVENANCE_UNAVAILABLE,
-                      (counted ? "package_throttle_count" : "no package_throttle_count in /sys/devices/system/cpu") + by);
+  call.set_provenance("throttled",
+                      counted ? TMETER_PROVENANCE_MEASURED : TMETER_PROVENANCE_UNAVAILABLE,
+                      (counted ? "package_throttle_count"
+                               : "no package_throttle_count in /sys/devices/system/cpu") +
+                          by);
 }
 
 void Measured::end(const Graph&, ObserverCall& call) {
@@ -310,11 +308,12 @@ void register_measured(tmeter::Registrar& r) {
   r.option({.key = "attribution",
             .type = TMETER_OPTION_CHOICE,
             .default_value = "activity",
-            .text = "how measured energy above idle is shared out: by processor time, or by time",
+            .text = "how measured energy above idle is attributed to operators: by processor time, "
+                    "or by time",
             .choices = "activity time"});
   r.option({.key = "sensors-root",
             .default_value = "",
-            .text = "a folder that stands before /sys and /proc of sensors, for tests"});
+            .text = "folder that replaces / in /sys and /proc, for tests"});
   r.option({.key = "nvml",
             .default_value = "libnvidia-ml.so.1",
             .text = "NVIDIA's management library, by name or path"});

@@ -8,7 +8,7 @@
 namespace energy {
 namespace {
 
-constexpr double kCoarse = 0.1;  // from here on a span is better, if it is long
+constexpr double kMaxResolution = 0.1;  // a coarser one is replaced by the span of all runs
 
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -22,7 +22,8 @@ double Meter::resolution() const {
 }
 
 bool Meter::by_span() const {
-  return resolution() > kCoarse && span_seconds_ > 0 && interval_ / span_seconds_ < resolution();
+  return resolution() > kMaxResolution && span_seconds_ > 0 &&
+         interval_ / span_seconds_ < resolution();
 }
 
 double Meter::uncertainty() const { return by_span() ? interval_ / span_seconds_ : resolution(); }

@@ -1,10 +1,10 @@
 // From readings of energy counters around runs to joules of a run and of each operator. Arithmetic
 // only: no sensors, no host; used by measured.cpp and tests/unit/energy.
 //
-// A counter steps at intervals of its own (RAPL 1 ms, NVML 100 ms), so what it shows over one run is
-// off by up to a step at either end. Runs begin anywhere within a step, so over n runs of T seconds
-// the sum is off by √(n/6) steps (the difference of two uniform errors has the variance 1/6), and the
-// mean, as a share of itself, by
+// A counter steps at intervals of its own (RAPL 1 ms, NVML 100 ms), so what it shows over one run
+// is off by up to a step at either end. Runs begin anywhere within a step, so over n runs of T
+// seconds the sum is off by √(n/6) steps (the difference of two uniform errors has the variance
+// 1/6), and the mean, as a share of itself, by
 //
 //   interval / (T · √(6 n))
 //
@@ -23,30 +23,30 @@ class Meter {
   explicit Meter(size_t operators, double interval = 0)
       : interval_(interval), time_(operators), activity_(operators) {}
 
-  /// A whole run took so long, and the counters so much.
+  /// A whole run: its time, and the energy of the counters.
   void add_run(double seconds, double joules) { ++runs_, seconds_ += seconds, joules_ += joules; }
-  /// From the first run's begin to the last one's end, everything between them included.
+  /// From the beginning of the first run to the end of the last one.
   void set_span(double seconds, double joules) { span_seconds_ = seconds, span_joules_ = joules; }
   /// Power of the machine while nothing runs, W.
   void set_idle(double watts) { idle_ = watts; }
-  /// An operator in one of the runs that tell of them: time, and processor time.
+  /// An operator in one of the runs that observe operators: time, and processor time.
   void add_operator(size_t i, double seconds, double activity) {
     time_[i] += seconds, activity_[i] += activity;
   }
 
   size_t runs() const { return runs_; }
-  /// Share by which the sum over whole runs may be off (one standard deviation).
+  /// Relative standard deviation of the sum over whole runs.
   double resolution() const;
   bool by_span() const;
-  /// Of the figure that is given.
+  /// Of the value returned.
   double uncertainty() const;
 
-  /// J of one run; empty without runs, or when the counters did not move.
+  /// J of one run; empty without runs, or if the counters did not change.
   std::optional<double> joules() const;
   std::optional<double> watts() const;
   double seconds() const { return runs_ ? seconds_ / static_cast<double>(runs_) : 0; }
 
-  /// J of each operator, together one run's. Idle power goes by time; what comes on top by
+  /// J of each operator, together one run's. Idle power is attributed by time; the rest by
   /// processor time, where `by_activity` and there is any, else by time as well.
   std::vector<double> attributed(bool by_activity) const;
 

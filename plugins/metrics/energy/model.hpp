@@ -7,14 +7,14 @@
 //   static   [J] = power.static * time
 //   energy       = compute + memory + static
 //
-// `ops` are the arithmetic operations that are no MACs. Dynamic energy per operation and byte plus
+// `ops` are the arithmetic operations other than MACs. Dynamic energy per operation and byte plus
 // constant power over time is the model of Choi et al., "A Roofline Model of Energy", IPDPS 2013,
 // doi:10.1109/IPDPS.2013.77, and of Antepara et al., SC '25, doi:10.1145/3712285.3759815, eq. 1;
-// time is the roofline (plugins/metrics/machine). Keys: docs/hardware-profiles.md.
+// time is the roofline (plugins/common/machine). Keys: docs/hardware-profiles.md.
 #pragma once
 #include <optional>
 
-#include "figures.hpp"
+#include "plugins/common/machine/figures.hpp"
 
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace energy {

@@ -1,8 +1,8 @@
-// energy: an estimate of the joules one inference takes, per operator, on a hardware profile, and of
-// the grams of CO2e that the electricity stands for.
+// energy: an estimate of the joules one inference takes, per operator, on a hardware profile, and
+// of the grams of CO2e that the electricity stands for.
 //
-// Never passed off as a measurement: provenance names model and profile, and what the profile cannot
-// say is left out by name. What is measured while the model runs has metrics of its own (measured.cpp).
+// Marked as an estimate: provenance names model and profile, and the terms that the profile lacks.
+// Measurements of runs have metrics of their own (measured.cpp).
 // The formulas are in model.hpp, the profiles in hardware/, both are described in
 // docs/hardware-profiles.md.
 #include <algorithm>
@@ -47,7 +47,7 @@ std::string left_out(const energy::Scope& scope) {
   return text;
 }
 
-/// What stands behind the model's and the profile's name.
+/// The suffix of the model's and the profile's name.
 std::string particulars(const Column& column, const energy::Scope& scope, const Grid& grid) {
   if (column.spec.id == "energy") return left_out(scope);
   if (column.spec.id == "co2") return "; " + grid.words;
@@ -60,9 +60,9 @@ void Energy::say_provenance(const Column& column, const std::string& profile,
   if (!missing.empty()) {
     call.set_provenance(column.spec.id, TMETER_PROVENANCE_UNAVAILABLE, missing);
   } else if (column.by_tables) {
-    call.set_provenance(column.spec.id, TMETER_PROVENANCE_ESTIMATED,
-                        "linear energy model on the published tables " +
-                            energy::published_tables());
+    call.set_provenance(
+        column.spec.id, TMETER_PROVENANCE_ESTIMATED,
+        "linear energy model on the published tables " + energy::published_tables());
   } else {
     call.set_provenance(column.spec.id, TMETER_PROVENANCE_ESTIMATED,
                         "linear energy model on hardware profile " + profile +
@@ -108,7 +108,7 @@ std::string mass(double grams) {
   return tmeter::general(grams / at->first, 3) + " " + at->second;
 }
 
-/// Grams are details of a report; whoever named a grid wants to read them.
+/// The metric is a detail; a finding shows it to users who chose a grid.
 void Energy::say_carbon(const Call& call) const {
   if (!grid_.grams_per_kwh) return;
   const auto grams = call.read("co2", TMETER_AXIS_MODEL, 0);
@@ -126,12 +126,13 @@ void register_options(tmeter::Registrar& r) {
   r.option({.key = "region",
             .type = TMETER_OPTION_CHOICE,
             .default_value = energy::kNoRegion,
-            .text = "whose electricity: a country, EU or WORLD; its grams of CO2e per kWh make co2",
+            .text = "region of the electricity: a country, EU or WORLD, whose grams of CO2e per "
+                    "kWh co2 uses",
             .choices = kRegions});
   r.option({.key = "co2",
             .type = TMETER_OPTION_FLOAT,
             .default_value = "-1",
-            .text = "grams of CO2e per kWh of your own electricity; goes before region (-1: none)",
+            .text = "grams of CO2e per kWh of your own electricity; overrides region (-1: none)",
             .min = -1,
             .max = 1e6});
 }
@@ -157,10 +158,12 @@ void register_all(tmeter::Registrar& r) {
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.energy",
-                       .version = "1.2.0",
-                       .description = "Energy per inference: estimated on a hardware profile, measured in runs; and its CO2e",
-                       .needs = "params flops memory",
-                   }),
-                   [](tmeter::Registrar& r) { register_all(r); })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.energy",
+        .version = "1.2.0",
+        .description =
+            "Energy per inference: estimated on a hardware profile, measured in runs; and its CO2e",
+        .needs = "params flops memory",
+    }),
+    [](tmeter::Registrar& r) { register_all(r); })

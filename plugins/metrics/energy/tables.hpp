@@ -1,13 +1,13 @@
-// What an operator costs by every published table, whatever profile a run is on: how far apart they
-// are is how much an estimate is worth. Not a confidence interval: the tables describe different
-// machines, and a figure of one's own is likely, not sure, to lie between them.
+// The energy of an operator by every published table, whatever the profile of the run: their spread
+// shows how uncertain an estimate is. Not a confidence interval: the tables describe different
+// machines, and another machine is likely, but not certain, to lie between them.
 #pragma once
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "figures.hpp"
+#include "plugins/common/machine/figures.hpp"
 
 #pragma GCC visibility push(hidden)  // as the SDK types inside
 namespace energy {
@@ -21,8 +21,8 @@ struct Band {
 class PublishedTables {
  public:
   PublishedTables();
-  /// The least and the most of the tables that have figures for all of it; empty with fewer than two.
-  /// A wider type's figure stands in for one that is missing, silently (machine/figures.hpp).
+  /// The least and the most of the tables that have figures for all of it; empty with fewer than
+  /// two. A wider type's figure stands in for one that is missing, silently (machine/figures.hpp).
   std::optional<Band> band(std::span<const Work> parts);
 
  private:

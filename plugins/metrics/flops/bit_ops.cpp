@@ -77,7 +77,8 @@ const Names kActivations{"mat1", "batch1", "mat", "sparse",  "query",   "q", "in
                          "data", "input1", "i1",  "tensors", "matrices"};
 const Names kWeights{"mat2", "batch2", "dense",  "dense_B", "key",        "k",      "weight",
                      "W",    "qw",     "qb",     "other",   "vec",        "vec2",   "tensor",
-                     "y",    "w_ih",   "params", "weight0", "qkv_weight", "offset", "i2"};
+                     "y",    "w_ih",   "params", "weight0", "qkv_weight", "offset", "i2",
+                     "B",    "A"};
 
 Value first_of(const Node& n, Names names) {
   for (const auto name : names)
@@ -96,10 +97,10 @@ std::optional<int64_t> bits_of(const Value& v);
 
 bool is_dequantize(const Node& n) { return tmeter::base_name(n.op()).starts_with("dequantize"); }
 
-/// Without one in the graph nobody has to look at who made what.
+/// Without one in the graph, producers need not be searched.
 bool any_dequantize = true;
 
-/// What was dequantized just before is multiplied in its own width by a backend that quantizes.
+/// Operands dequantized just before are multiplied in their own width by a backend that quantizes.
 std::optional<int64_t> bits_of_tensor(Value v) {
   constexpr int kFar = 8;
   for (int i = 0; i < kFar && any_dequantize; ++i) {

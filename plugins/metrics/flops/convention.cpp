@@ -119,7 +119,7 @@ Cell flops_of_call(const tmeter::ModuleCall& m, const Choice& choice, tmeter::Ca
     const auto other = call.read(kOther, m);
     return partial_if(macs.partial() || other.partial(), full(macs, other));
   }
-  if (!macs.by_module()) return Cell::unsupported();  // other arithmetic alone is no FLOPs here
+  if (!macs.by_module()) return Cell::unsupported();  // other arithmetic alone does not count here
   const bool by_operator = c == Convention::kFvcore || tool_of(c).has_value();
   return partial_if(macs.partial() || by_operator, times(macs, c == Convention::kTorch ? 2 : 1));
 }

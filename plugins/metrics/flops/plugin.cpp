@@ -29,7 +29,7 @@ void add_metrics(Registrar& r) {
             .unit = "FLOP",
             .unit_kind = TMETER_UNIT_OP,
             .flags = TMETER_METRIC_DETAIL,
-            .convention = "all arithmetic that is no MAC: bias, norms, activations, softmax, "
+            .convention = "all arithmetic other than MACs: bias, norms, activations, softmax, "
                           "pooling, elementwise, reductions, interpolation, gates; one per "
                           "operation (docs/conventions.md)",
             .description = "What the convention \"full\" adds to 2 FLOPs per MAC"});
@@ -65,7 +65,7 @@ void add_bit_ops(Registrar& r) {
             .convention = "MACs × bits of the weight operand × bits of the activation operand (van "
                           "Baalen et al., NeurIPS 2020); bits by element type, by the operator's "
                           "name where weights are packed, and through dequantize",
-            .description = "Multiply-accumulates weighted by the widths of what is multiplied"});
+            .description = "Multiply-accumulates weighted by the widths of the factors"});
   r.op("*").handle(flops::kBitOps, flops::bit_ops);
   r.module_type("*", flops::kBitOps, flops::bit_ops_of_call, 0, flops::kMacs);
 }

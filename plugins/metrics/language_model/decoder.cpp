@@ -27,7 +27,7 @@ bool only_moves(const Node& n) {
 
 Value moved_from(const Node& n) { return arg_of(n, {"self", "input", "a"}); }
 
-/// An input of the model, through views and conversions. Parameters and constants are none.
+/// An input of the model, through views and conversions. Not parameters and constants.
 bool comes_from_input(Value v) {
   for (int i = 0; i < 16; ++i) {
     const auto made_by = v.producer();

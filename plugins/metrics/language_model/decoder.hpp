@@ -25,7 +25,7 @@ struct Decoder {
   tmeter::Count cache_bytes() const;  // of all sequences
 };
 
-/// Nothing when the graph is no decoder language model, or not visibly one.
+/// Nothing unless the graph is visibly a decoder language model.
 std::optional<Decoder> recognise(const tmeter::Graph& graph);
 
 }  // namespace language_model

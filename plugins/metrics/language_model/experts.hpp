@@ -17,7 +17,7 @@ struct Router {
 
 std::vector<Router> find_routers(const tmeter::Graph& graph);
 
-/// Parameters by element, or bytes: of all, and of those that one token meets.
+/// Parameters by element, or bytes: of all experts, and of the experts that one token meets.
 struct Parameters {
   tmeter::Count all = 0, active = 0;
 };

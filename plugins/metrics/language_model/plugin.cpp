@@ -1,10 +1,10 @@
 // language-model: what a decoder language model costs per token – work, cache, active parameters.
 // Says nothing about any other model.
-#include <tmeter/cpp/place.hpp>
 #include <tmeter/cpp/units.hpp>
 
 #include "cost.hpp"
 #include "experts.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace {
 
@@ -68,9 +68,9 @@ void say_model(const Decoder& d, const Cost& cost, const Call& call) {
   f.text = "a decoder language model: " + number_text(d.tokens()) + " tokens (" +
            std::to_string(d.batch) + " × " + std::to_string(d.length) + ") through " +
            std::to_string(d.attentions.size()) + " causal attentions";
-  f.evidence = "token ids looked up by " + tmeter::place(d.embedding) + ", causal attention from " +
-               tmeter::place(d.attentions.front().node) + " to " +
-               tmeter::place(d.attentions.back().node);
+  f.evidence = "token ids looked up by " + plugins::place(d.embedding) +
+               ", causal attention from " + plugins::place(d.attentions.front().node) + " to " +
+               plugins::place(d.attentions.back().node);
   call.add(f.about(d.embedding));
 }
 
@@ -128,7 +128,7 @@ void say_experts(const Graph& graph, const std::vector<Router>& routers, const C
   f.text = "each token meets " + number_text(params.active) + " of " + number_text(params.all) +
            " parameters: " + std::to_string(first.chosen) + " of " + std::to_string(first.experts) +
            " experts";
-  f.evidence = tmeter::place(first.topk) + " picks " + std::to_string(first.chosen) + " of " +
+  f.evidence = plugins::place(first.topk) + " picks " + std::to_string(first.chosen) + " of " +
                std::to_string(first.experts) + " scores; experts are " + first.how + ", as " +
                std::string(first.weights.front().name()) + "; " + std::to_string(routers.size()) +
                (routers.size() == 1 ? " router" : " routers");

@@ -1,12 +1,12 @@
-// latency: how long the model takes, as measured: the whole, its modules, its operators.
+// latency: measured time of the model, its modules and its operators.
 //
-// The whole is timed by runs that tell of nothing else; operators by runs of their own, one after
-// the other in every round (abi/observer.h), so that what observing costs is seen and said.
+// Whole runs are timed without observing operators; operators are timed in runs of their own, which
+// alternate with whole ones (abi/observer.h), so that the cost of observing is known and reported.
 #include <algorithm>
 #include <array>
 #include <tmeter/cpp/observer.hpp>
-#include <tmeter/cpp/words.hpp>
 
+#include "plugins/common/wording.hpp"
 #include "samples.hpp"
 
 namespace {
@@ -16,7 +16,7 @@ using tmeter::Cell;
 using tmeter::Graph;
 using tmeter::ObserverCall;
 
-constexpr size_t kMostTimes = size_t{1} << 22;  // of all operators together: 32 MiB
+constexpr size_t kMaxSamples = size_t{1} << 22;  // of all operators together: 32 MiB
 
 const std::array<tmeter::MetricSpec, 9> kMetrics{{
     {.id = "infer_time",
@@ -26,7 +26,7 @@ const std::array<tmeter::MetricSpec, 9> kMetrics{{
      .axis = TMETER_AXIS_MODEL,
      .aggregation = TMETER_AGGREGATE_NONE,
      .convention = "median of whole runs, from the first operator's call to the last one's return, "
-                   "inputs and weights being where they are needed"},
+                   "with inputs and weights on the device"},
     {.id = "throughput",
      .title = "throughput",
      .unit = "IPS",
@@ -41,21 +41,21 @@ const std::array<tmeter::MetricSpec, 9> kMetrics{{
      .unit_kind = TMETER_UNIT_SECOND,
      .axis = TMETER_AXIS_MODEL,
      .aggregation = TMETER_AGGREGATE_NONE,
-     .convention = "time that 5 % of the whole runs stay below"},
+     .convention = "5th percentile of the times of whole runs"},
     {.id = "infer_time_p95",
      .title = "inference time, p95",
      .unit = "s",
      .unit_kind = TMETER_UNIT_SECOND,
      .axis = TMETER_AXIS_MODEL,
      .aggregation = TMETER_AGGREGATE_NONE,
-     .convention = "time that 95 % of the whole runs stay below"},
+     .convention = "95th percentile of the times of whole runs"},
     {.id = "op_time",
      .title = "time",
      .unit = "s",
      .unit_kind = TMETER_UNIT_SECOND,
      .convention =
-         "median of an operator's time in runs that tell of each operator; of a module the "
-         "sum of those inside"},
+         "median of an operator's time in runs that observe operators; of a module the sum of "
+         "those inside"},
     {.id = "time_share",
      .title = "time share",
      .unit_kind = TMETER_UNIT_RATIO,
@@ -67,7 +67,7 @@ const std::array<tmeter::MetricSpec, 9> kMetrics{{
      .unit_kind = TMETER_UNIT_SECOND,
      .aggregation = TMETER_AGGREGATE_NONE,
      .flags = TMETER_METRIC_DETAIL,
-     .convention = "time that 95 % of an operator's runs stay below"},
+     .convention = "95th percentile of an operator's times"},
     {.id = "infer_runs",
      .title = "runs",
      .unit = "",
@@ -76,14 +76,14 @@ const std::array<tmeter::MetricSpec, 9> kMetrics{{
      .aggregation = TMETER_AGGREGATE_NONE,
      .better = TMETER_BETTER_NEITHER,
      .flags = TMETER_METRIC_DETAIL,
-     .convention = "whole runs that the figures are of; those of warm-up are not among them"},
+     .convention = "number of whole runs measured, without warm-up"},
     {.id = "observing_cost",
      .title = "cost of observing",
      .unit_kind = TMETER_UNIT_RATIO,
      .axis = TMETER_AXIS_MODEL,
      .aggregation = TMETER_AGGREGATE_NONE,
      .flags = TMETER_METRIC_DETAIL,
-     .convention = "median of runs that tell of each operator / inference time - 1"},
+     .convention = "median of runs that observe operators / inference time - 1"},
 }};
 
 /// "on cpu (AMD EPYC), LibTorch 2.15.0, 2 threads, weights of the file, inputs: random"
@@ -121,7 +121,7 @@ class Latency final : public tmeter::Observer {
     const auto took = static_cast<double>(e.nanoseconds - e.since) * 1e-9;
     if (e.kind == TMETER_EVENT_RUN_END) {
       (e.run == TMETER_RUN_WHOLE ? whole_ : observed_).add(took);
-    } else if (e.kind == TMETER_EVENT_OP_END && times_ < kMostTimes) {
+    } else if (e.kind == TMETER_EVENT_OP_END && times_ < kMaxSamples) {
       operators_[tmeter::Node(e.node).index()].add(took);
       ++times_;
     }
@@ -139,17 +139,17 @@ class Latency final : public tmeter::Observer {
   }
 
  private:
-  /// Where whole runs were too slow to be made, those that tell of operators.
+  /// If no whole run fitted into the time, the runs that observe operators.
   const Samples& runs() const { return whole_.empty() ? observed_ : whole_; }
 
   std::pair<int32_t, std::string> about(const ObserverCall& call) const {
     const auto stopped = std::string(call.stopped());
     const auto why = stopped.empty() ? std::string() : "; the runs ended early: " + stopped;
-    if (runs().empty()) return {TMETER_PROVENANCE_UNAVAILABLE, "no run came to its end" + why};
+    if (runs().empty()) return {TMETER_PROVENANCE_UNAVAILABLE, "no run was completed" + why};
     const auto n = runs().count();
     std::string text = n == 1 ? "one run" : "median of " + std::to_string(n) + " runs";
     text += " after " + std::string(call.fact("warm-up")) + " of warm-up";
-    if (n > 5) text += ", 95 % interval ±" + tmeter::percent(runs().uncertainty());
+    if (n > 5) text += ", 95 % interval ±" + plugins::percent(runs().uncertainty());
     return {TMETER_PROVENANCE_MEASURED, text + ", " + where(call) + why};
   }
 
@@ -177,7 +177,7 @@ class Latency final : public tmeter::Observer {
         call.emit(id, TMETER_AXIS_NODE, i, value);
       };
       if (o.empty()) {
-        // Nothing to be run, unless the runs did not get that far.
+        // Zero if the operator is never executed; unknown if the runs ended before it.
         if (observed_.empty()) continue;
         for (const auto* id : {"op_time", "time_share"}) emit(id, Cell::zero_by_rule());
         continue;
@@ -199,7 +199,7 @@ class Latency final : public tmeter::Observer {
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.latency",
                        .version = "1.0.0",
-                       .description = "Time of the model, its modules and operators, as measured",
+                       .description = "Measured time of the model, its modules and operators",
                    }),
                    [](tmeter::Registrar& r) {
                      for (const auto& m : kMetrics) r.metric(m);
@@ -207,14 +207,14 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                                .type = TMETER_OPTION_FLOAT,
                                .default_value = "0.02",
                                .text =
-                                   "runs are repeated until the median is known so well, as a "
-                                   "share of it, with 95 % confidence, or time is up (--run-for)",
+                                   "runs are repeated until the 95 % confidence interval of the "
+                                   "median is within this share of it, or --run-for is over",
                                .min = 1e-4,
                                .max = 1});
                      r.option({.key = "runs",
                                .type = TMETER_OPTION_INT,
                                .default_value = "10",
-                               .text = "whole runs at the least, if time permits",
+                               .text = "smallest number of whole runs, if --run-for permits",
                                .min = 1,
                                .max = 1e6});
                      tmeter::observer<Latency>(

@@ -1,11 +1,11 @@
-// Repeated measurements of one thing, and what they come to.
+// Repeated measurements of one quantity, and their statistics.
 #pragma once
 #include <cstddef>
 #include <vector>
 
 namespace latency {
 
-/// An interval in which the true median lies with 95 % confidence.
+/// A 95 % confidence interval of the median.
 struct Interval {
   double low = 0, high = 0;
 };
@@ -16,12 +16,13 @@ class Samples {
   size_t count() const { return values_.size(); }
   bool empty() const { return values_.empty(); }
 
-  /// Between the two nearest, in proportion (R's type 7, NumPy's default); 0 without samples.
+  /// Interpolates linearly between the two nearest (R's type 7, NumPy's default); 0 without
+  /// samples.
   double quantile(double q) const;
   double median() const { return quantile(0.5); }
-  /// By order statistics, without any assumption of how they are spread: ranks
-  /// n/2 ∓ 1.96 √n / 2 (Conover, Practical Nonparametric Statistics, 3.2). All of them when there are
-  /// fewer than six, which can give no such interval.
+  /// From order statistics, without assuming a distribution: ranks
+  /// n/2 ∓ 1.96 √n / 2 (Conover, Practical Nonparametric Statistics, 3.2). All of them when there
+  /// are fewer than six, which can give no such interval.
   Interval of_median() const;
   /// Half that interval's width as a share of the median.
   double uncertainty() const;

@@ -141,14 +141,14 @@ Count convolution_workspace(const Node& node, const Kernels& k) {
   const Convolution c(node);
   if (!c.is_known() || c.images() == 0) return 0;
   const auto* image = layout_of(c.x, k);
-  const bool copied = image && !layout::is_contiguous(*image);
+  const bool copied = image && !plugins::is_contiguous(*image);
   if (!is_of_onednn(c, k.threads))
     return c.groups > 1 ? Count(0) : columns(c) + (copied ? c.x.bytes() : Count(0));
-  if (image && layout::is_channels_last(*image)) return channels_last(c, k);
+  if (image && plugins::is_channels_last(*image)) return channels_last(c, k);
   return blocked(c, k) + (copied ? c.x.bytes() : Count(0));
 }
 
-/// max_pool2d is max_pool2d_with_indices, whose indices nobody gets.
+/// max_pool2d is max_pool2d_with_indices, whose indices are dropped.
 Count max_pool_workspace(const Node& node, const Kernels&) {
   return node.result(0).numel() * Count(kIndex);
 }

@@ -16,7 +16,7 @@ using tmeter::Graph;
 using tmeter::Node;
 using tmeter::Value;
 
-/// Calls `f` for each tensor that is no parameter, buffer or constant.
+/// Calls `f` for each tensor other than parameters, buffers and constants.
 template <class F>
 void for_each_activation(const Value& value, const F& f) {
   if (value.is_tensor()) {
@@ -28,14 +28,14 @@ void for_each_activation(const Value& value, const F& f) {
 
 constexpr uint32_t kNone = ~uint32_t{0};
 
-/// What is known of a value that takes memory, or shares it.
+/// A value that owns memory, or shares it.
 struct Known {
   uint32_t storage = kNone;
-  uint32_t call = kNone;  // in which it was made
+  uint32_t call = kNone;  // that created it
 };
 
-/// Values → what is known of them. A graph's values lie one behind the other in memory, and so do
-/// they here: what is looked for together is found together.
+/// A table by value. The values of a graph are adjacent in memory, and so are their entries here:
+/// those looked up together share cache lines.
 class ByValue {
  public:
   void reserve(size_t values) { resize(std::bit_ceil(2 * values + 64)); }
@@ -58,9 +58,9 @@ class ByValue {
     Known known;
   };
   size_t place_of(const tmeter_value* value) const {
-    constexpr uintptr_t kClosest = 64;  // no two values are closer
+    constexpr uintptr_t kMinDistance = 64;  // of two values in memory
     const size_t mask = slots_.size() - 1;
-    for (size_t i = reinterpret_cast<uintptr_t>(value) / kClosest & mask;; i = (i + 1) & mask)
+    for (size_t i = reinterpret_cast<uintptr_t>(value) / kMinDistance & mask;; i = (i + 1) & mask)
       if (!slots_[i].value || slots_[i].value == value) return i;
   }
   void resize(size_t slots) {
@@ -78,7 +78,7 @@ uint32_t number_of(const tmeter::ModuleCall& call) {
   return call ? static_cast<uint32_t>(call.index()) : kNone;
 }
 
-/// Who calls whom, and until when calls run.
+/// The tree of module calls, and the last node of each.
 class Calls {
  public:
   explicit Calls(const Graph& graph) : calls_(graph.module_calls().size()) {
@@ -200,7 +200,7 @@ class Tracker {
       divide(*made, node);
   }
 
-  /// What is known takes memory, or shares it: only of others the graph is asked.
+  /// Entries own memory or share it; for other values the graph is consulted.
   void use_argument(const Value& v, uint32_t node, uint32_t call, Value& base) {
     if (const auto* known = known_.find(v.handle())) {
       if (!base.handle()) base = v;
@@ -288,7 +288,7 @@ class Tracker {
   const Graph& graph_;
   const Made& made_;
   const SharedWith& shared_;
-  std::optional<Calls> calls_;  // none: nobody holds arguments
+  std::optional<Calls> calls_;  // none if no caller holds arguments
   Lifetimes out_;
   uint32_t end_ = 0;
   ByValue known_;

@@ -1,14 +1,14 @@
-// How much memory activations take at each moment: from when each tensor is made until it is last
-// used.
+// The memory of activations over time: each tensor is alive from the operator that creates it to
+// its last use.
 //
 // Views and in-place operators share the memory of their argument. Inputs stay, because the caller
 // holds them, and so does what the model returns. Parameters, buffers and constants are not
 // activations. A tensor is freed after its last use, but not before the modules it was passed into
-// have returned: whoever calls a module holds its arguments until then (CPython keeps them on its
-// stack). tmeter's own executor has nobody who holds them (Until::kLastUse). Names that a forward
-// keeps longer than it needs, and what a kernel allocates for itself (workspaces, packed weights),
-// are not seen: the figure is a lower bound of what an eager run takes, within the tolerance that
-// tests/models/test_peak.py states.
+// have returned: the caller of a module holds its arguments until then (CPython keeps them on its
+// stack). tmeter's own executor has no such callers (Until::kLastUse). Variables that a forward
+// keeps longer than needed, and memory that kernels allocate (workspaces, packed weights), are not
+// visible: the value is a lower bound for an eager run, within the tolerance of
+// tests/models/test_peak.py.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,10 +19,10 @@
 namespace memory {
 
 struct Storage {
-  tmeter::Node maker;  // none: it is an input of the model
+  tmeter::Node maker;  // none for an input of the model
   tmeter::Count bytes = 0;
   uint32_t first = 0, last = 0;  // nodes, both inclusive
-  uint32_t input = 0;            // number of that input
+  uint32_t input = 0;            // index of that input
 };
 
 struct Lifetimes {
@@ -31,25 +31,24 @@ struct Lifetimes {
   bool complete = true;              // false: some tensor could not be sized
 };
 
-/// Bytes that a node newly takes; empty when nobody knows.
+/// Bytes that a node allocates; empty if unknown.
 using Made = std::function<std::optional<tmeter::Count>(const tmeter::Node&)>;
 
-/// The argument whose memory a result has; empty when the result has its own, or nobody says.
-using SharedWith =
-    std::function<std::optional<size_t>(const tmeter::Node&, size_t result)>;
+/// The argument whose memory a result shares; empty if it has its own, or this is unknown.
+using SharedWith = std::function<std::optional<size_t>(const tmeter::Node&, size_t result)>;
 
-/// When an argument is given up.
+/// When an argument is freed.
 enum class Until {
-  kCallsReturn,  // not before the modules that it was passed into have returned, as in an eager run
-  kLastUse       // at once, as tmeter's executor does
+  kCallsReturn,  // when the modules that it was passed into have returned, as in an eager run
+  kLastUse       // after its last use, as in tmeter's executor
 };
 
-/// A node that makes other than its results' bytes – its plugin says so – has them divided among
-/// its results in proportion to their sizes.
+/// If a node's plugin gives other bytes than those of its results, they are divided among the
+/// results in proportion to their sizes.
 Lifetimes lifetimes(const tmeter::Graph& graph, const Made& made, const SharedWith& shared,
                     Until until = Until::kCallsReturn);
 
-/// The node at which most is alive; the first of several. `alive` is not empty.
+/// The first node at which most bytes are alive. `alive` must not be empty.
 size_t peak_of(const Lifetimes& l);
 
 }  // namespace memory

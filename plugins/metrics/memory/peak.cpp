@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <tmeter/cpp/node_class.hpp>
-#include <tmeter/cpp/place.hpp>
 #include <tmeter/cpp/units.hpp>
 
 #include "lifetimes.hpp"
+#include "plugins/common/wording.hpp"
 #include "traffic.hpp"
 
 namespace memory {
@@ -15,28 +15,29 @@ using tmeter::Cell;
 using tmeter::Count;
 using tmeter::Node;
 
-constexpr size_t kNamed = 4;  // of what is alive at the peak
+constexpr size_t kTensorsNamed = 4;
 
 std::string bytes_text(Count bytes) {
   return tmeter::scaled(static_cast<double>(bytes.value()), TMETER_UNIT_BYTE, "B").text();
 }
 
 std::string name_of(const Storage& s, const tmeter::Graph& graph) {
-  return s.maker ? "result of " + tmeter::place(s.maker)
+  return s.maker ? "the output of " + plugins::place(s.maker)
                  : "input " + std::string(graph.input_name(s.input));
 }
 
-/// The largest of what is alive: "input x 588.00 KiB, result of conv1 (aten::conv2d) 3.06 MiB".
+/// The largest live tensors: "input x 588.00 KiB, the output of conv1 (aten::conv2d) 3.06 MiB".
 std::string alive_text(const Lifetimes& l, size_t at, const tmeter::Graph& graph) {
   std::vector<const Storage*> alive;
   for (const auto& s : l.storages)
     if (s.first <= at && at <= s.last && s.bytes > Count(0)) alive.push_back(&s);
   std::stable_sort(alive.begin(), alive.end(),
                    [](const Storage* a, const Storage* b) { return a->bytes > b->bytes; });
-  std::string text = "alive are ";
-  for (size_t i = 0; i < std::min(kNamed, alive.size()); ++i)
+  std::string text = "live tensors: ";
+  for (size_t i = 0; i < std::min(kTensorsNamed, alive.size()); ++i)
     text += (i ? ", " : "") + name_of(*alive[i], graph) + " " + bytes_text(alive[i]->bytes);
-  if (alive.size() > kNamed) text += ", … " + std::to_string(alive.size() - kNamed) + " more";
+  if (alive.size() > kTensorsNamed)
+    text += " and " + std::to_string(alive.size() - kTensorsNamed) + " more";
   return text;
 }
 
@@ -67,7 +68,7 @@ void find_peak(const tmeter::Graph& graph, tmeter::Call& call) {
   tmeter::Finding finding;
   finding.rule = "memory-peak";
   finding.text = "activations take at most " + bytes_text(l.alive[at]) + ", while " +
-                 tmeter::place(node) + " runs";
+                 plugins::place(node) + " runs";
   finding.evidence = alive_text(l, at, graph);
   call.add(finding.about(node));
 }

@@ -1,5 +1,6 @@
-// The metric `peak_activation_bytes`, and the finding that says where the peak is and what is
-// alive; `predicted_peak_bytes`, what a run by tmeter's executor would take on so many threads.
+// The metric `peak_activation_bytes` and the finding about the operator and the live tensors at the
+// peak; `predicted_peak_bytes`, the memory of a run by tmeter's executor on a given number of
+// threads.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -15,30 +16,30 @@ inline constexpr std::string_view kPeakConvention =
 
 inline constexpr std::string_view kPredictedPeak = "predicted_peak_bytes";
 inline constexpr std::string_view kPredictedPeakConvention =
-    "bytes that `measured_peak_bytes` counts, told from the graph: inputs, results and "
+    "`measured_peak_bytes`, predicted from the graph: bytes of inputs, results and "
     "intermediate "
     "tensors alive at once while an operator runs, each freed at its last use, and "
-    "`predicted_workspace_bytes`; a reshape that must copy takes memory; a module's figure is its "
+    "`predicted_workspace_bytes`; a reshape that copies takes memory; a module's figure is its "
     "largest";
 inline constexpr std::string_view kPredictedWorkspace = "predicted_workspace_bytes";
 inline constexpr std::string_view kPredictedWorkspaceConvention =
-    "bytes that LibTorch's CPU kernel takes for itself while an operator runs: float32, "
+    "bytes that LibTorch's CPU kernel allocates while an operator runs, beyond results: float32, "
     "convolutions, "
-    "recurrent layers, attention, norms, pooling, copies of what does not lie as the kernel wants "
+    "recurrent layers, attention, norms, pooling, copies into the layout that the kernel needs "
     "it "
     "(docs/conventions.md has the formulas); others 0";
 
-/// What the metric `output_bytes` says, whoever answers for the operator; inside a module that a
+/// The metric `output_bytes`, by any plugin that answers for the operator; inside a module that a
 /// handler answers for the nodes have no figures, and what they make is worked out.
 std::optional<tmeter::Count> made_by(const tmeter::Node& node, const tmeter::Call& call);
 
-/// The argument whose memory a result has, as the schema of an in-house operator says; empty where the
-/// result has its own, or nobody says.
+/// The argument whose memory a result has, as the schema of an in-house operator says; empty where
+/// the result has its own, or this is unknown.
 std::optional<size_t> shared_by(const tmeter::Node& node, size_t result, const tmeter::Call& call);
 
 void find_peak(const tmeter::Graph& graph, tmeter::Call& call);
 
-/// Nothing is told unless the option `threads` says on how many.
+/// Emits nothing unless the option `threads` gives the number of threads.
 void predict_peak(const tmeter::Graph& graph, tmeter::Call& call);
 
 }  // namespace memory

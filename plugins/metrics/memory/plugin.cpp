@@ -83,18 +83,17 @@ void register_all(tmeter::Registrar& r) {
   r.option({.key = "threads",
             .type = TMETER_OPTION_INT,
             .default_value = "0",
-            .text =
-                "above 0: predicted_peak_bytes is told, of a run on so many threads; --inference "
-                "sets it",
+            .text = "above 0: predicted_peak_bytes is predicted for a run on this number of "
+                    "threads; --inference "
+                    "sets it",
             .min = 0,
             .max = 1024});
-  r.option(
-      {.key = "channel-block",
-       .type = TMETER_OPTION_INT,
-       .default_value = "16",
-       .text = "channels that the CPU's convolutions keep together: 16 with AVX-512, 8 with AVX2",
-       .min = 1,
-       .max = 64});
+  r.option({.key = "channel-block",
+            .type = TMETER_OPTION_INT,
+            .default_value = "16",
+            .text = "channels per block in the CPU's convolutions: 16 with AVX-512, 8 with AVX2",
+            .min = 1,
+            .max = 64});
 
   r.configure([](tmeter::Call&) { memory::forget_traffic(); });
   r.analysis("stored", "", "param_bytes buffer_bytes", sum_stored);
@@ -114,9 +113,10 @@ void register_all(tmeter::Registrar& r) {
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.memory",
-                       .version = "1.0.0",
-                       .description = "Bytes stored, and bytes read, written and made per operator",
-                   }),
-                   [](tmeter::Registrar& r) { register_all(r); })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.memory",
+        .version = "1.0.0",
+        .description = "Bytes stored, and bytes read, written and allocated per operator",
+    }),
+    [](tmeter::Registrar& r) { register_all(r); })

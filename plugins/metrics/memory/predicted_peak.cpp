@@ -1,4 +1,4 @@
-// predicted_peak_bytes: what measured_peak_bytes will be.
+// predicted_peak_bytes: the value that measured_peak_bytes will have.
 #include <tmeter/cpp/op_class.hpp>
 #include <unordered_set>
 
@@ -10,14 +10,14 @@
 namespace memory {
 namespace {
 
-using layout::Layouts;
+using plugins::Layouts;
 using tmeter::Cell;
 using tmeter::Count;
 using tmeter::Graph;
 using tmeter::Node;
 
-/// What nodes make where strides are known: a reshape that is no view makes a tensor, and
-/// `contiguous` of what is so makes none.
+/// Bytes that nodes allocate, given strides: a reshape that is not a view allocates a tensor, and
+/// `contiguous` of a contiguous tensor does not.
 class MadeInARun {
  public:
   MadeInARun(const Layouts& layouts, tmeter::Call& call) : layouts_(layouts), call_(call) {
@@ -34,10 +34,10 @@ class MadeInARun {
  private:
   bool is_idle_contiguous(const Node& node) const {
     if (tmeter::base_name(node.op()) != "contiguous" ||
-        layout::is_channels_last(node.arg("memory_format")))
+        plugins::is_channels_last(node.arg("memory_format")))
       return false;
     const auto* s = node.arg_count() ? layouts_.of(node.arg(0)) : nullptr;
-    return s && layout::is_contiguous(*s);
+    return s && plugins::is_contiguous(*s);
   }
 
   const Layouts& layouts_;

@@ -11,7 +11,7 @@ using tmeter::Count;
 using tmeter::Node;
 using tmeter::Value;
 
-/// Memory in use, and the most there was.
+/// Memory in use, and its maximum so far.
 class Level {
  public:
   void take(Count bytes) { now_ += bytes, most_ = std::max(most_, now_); }
@@ -36,8 +36,8 @@ struct Stack {
     if (!is_plain_float(params[0]) || !is_plain_float(recurrent) || recurrent.shape().rank() != 2)
       return std::nullopt;
     const auto layers = node.arg("num_layers").as_int();
-    constexpr int64_t kMostLayers = 4096;
-    if (layers < 1 || layers > kMostLayers) return std::nullopt;
+    constexpr int64_t kMaxLayers = 4096;
+    if (layers < 1 || layers > kMaxLayers) return std::nullopt;
     const bool batch_first = node.arg("batch_first").as_bool();
     const auto batch = x.shape()[batch_first ? 0 : 1], steps = x.shape()[batch_first ? 1 : 0];
     return Stack{steps,
@@ -65,7 +65,7 @@ Count beyond_results(const Level& level, const Node& node) {
   return level.most() > results ? level.most() - results : Count(0);
 }
 
-/// A leading dimension that oneDNN likes: whole cache lines, and no multiple of 256
+/// A leading dimension as oneDNN chooses it: whole cache lines, and not a multiple of 256
 /// (get_good_ld, src/cpu/rnn/rnn_utils.cpp).
 Count good_row(Count n) {
   const auto row = rounded_up(n, 16);
@@ -74,7 +74,7 @@ Count good_row(Count n) {
 
 /// oneDNN's scratchpad of a layer (set_workspace_sizes and set_offsets in src/cpu/rnn/rnn_utils),
 /// each part in pages: states and cell states before and after the layer at all steps, gates –
-/// those of all steps only for a batch of one, where their products are merged – and a hidden
+/// gates of all steps only for a batch of one, where their products are merged – and a hidden
 /// state.
 Count lstm_scratchpad(const Stack& s, Count features) {
   const auto pages = [](Count numbers) { return rounded_up(numbers * Count(kFloat), 4096); };
@@ -130,7 +130,7 @@ template <class Layer>
 void layers(const Stack& s, Level& level, const Layer& layer) {
   for (int64_t i = 0; i < s.layers; ++i) {
     layer(i == 0, i == 0 ? s.features : Count(s.directions) * s.hidden);
-    if (i > 0) level.give(Count(s.directions) * s.output());  // that of the layer before
+    if (i > 0) level.give(Count(s.directions) * s.output());  // the output of the layer before
   }
 }
 

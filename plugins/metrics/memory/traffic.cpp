@@ -12,7 +12,7 @@ using tmeter::Node;
 using tmeter::OpClass;
 using tmeter::Value;
 
-/// One operator call with what the rules ask of it.
+/// One operator call with the properties that the rules need.
 struct Site {
   const Node& node;
   std::string_view name;  // without namespace and in-place mark
@@ -58,7 +58,7 @@ constexpr std::array<std::string_view, 9> kScatters{
     "scatter",   "scatter_add", "scatter_reduce", "index_put", "_index_put_impl",
     "index_add", "index_copy",  "index_reduce",   "put"};
 
-/// In-place scatters touch only as many elements as they are given: those of the source tensor,
+/// In-place scatters touch only as many elements as they are given: the elements of the source,
 /// else (a scalar source) one per index; with neither, the whole target is the upper bound.
 std::optional<Count> scattered_bytes(const Site& site) {
   const auto target = first_tensor(site.node);
@@ -141,7 +141,7 @@ std::optional<Count> read_bytes(const Site& site) {
   return bytes_if_known(inputs_of(site.node, overwrites ? "self" : "out"));
 }
 
-// --- operators that move nothing ---
+// --- operators that move no bytes ---
 
 /// Conversions that return their argument when there is nothing to convert. Devices are not part of
 /// the graph: a conversion that keeps the element type is taken as one that keeps the device.
@@ -168,9 +168,9 @@ bool leaves_uninitialised(const Site& site) {
   return site.name.starts_with("empty") || site.name.starts_with("new_empty");
 }
 
-// --- operators of a plugin, whose schema tells what they share and change ---
+// --- operators of a plugin, whose schema says what they share and change ---
 
-/// Empty when nobody says what the operator does to its arguments.
+/// Empty if the effect of the operator on its arguments is unknown.
 std::optional<Traffic> by_schema(const Site& site, const tmeter::Call& call) {
   const auto& node = site.node;
   TensorSet changed, own;
@@ -204,16 +204,16 @@ struct KnownTraffic {
   Traffic traffic;
 };
 
-/// Of the nodes asked about last. The host asks about a node under one metric, and then under the
-/// next, before it goes far: it is not worth keeping all.
-constexpr size_t kKept = 4096;  // power of 2
+/// A cache of recent nodes is enough: the host asks for the metrics of one node soon after each
+/// other.
+constexpr size_t kCachedNodes = 4096;  // a power of 2
 
 std::vector<KnownTraffic>& known_traffic() {
   static std::vector<KnownTraffic> known;  // by node index
   return known;
 }
 
-/// `call`: null where there is no host to ask.
+/// `call`: null without a host.
 Traffic work_out(const Node& node, OpClass kind, const tmeter::Call* call) {
   const auto op = node.op();
   const Site site{node, tmeter::base_name(op), kind, tmeter::is_in_place(op)};
@@ -241,8 +241,8 @@ namespace {
 template <class WorkOut>
 const Traffic& known_or(const Node& node, WorkOut work_out) {
   auto& known = known_traffic();
-  const size_t place = node.index() & (kKept - 1);
-  if (known.size() <= place) known.resize(std::min(place * 2 + 64, kKept));
+  const size_t place = node.index() & (kCachedNodes - 1);
+  if (known.size() <= place) known.resize(std::min(place * 2 + 64, kCachedNodes));
   auto& entry = known[place];
   if (entry.node != node.handle()) entry = {node.handle(), work_out()};
   return entry.traffic;

@@ -1,4 +1,5 @@
-// Bytes one operator call reads, writes and newly materialises. README.md has the rules as a table.
+// Bytes that one operator call reads, writes and newly materialises. README.md has the rules as a
+// table.
 //
 // The view is the operator's, not the cache's: every distinct input is read once, every result
 // written once, at its logical size (an expanded tensor counts its expanded size), whatever a
@@ -12,17 +13,17 @@
 
 namespace memory {
 
-/// Empty: cannot be said. Counts are bytes.
+/// In bytes; empty if unknown.
 struct Traffic {
   std::optional<tmeter::Count> read, written, output;
   bool nothing = false;  ///< a view or bookkeeping: all three are zero by rule
 };
 
-/// Worked out once for each node of a run, though several metrics ask. One thread at a time.
+/// Computed once per node of a run for all metrics. One thread at a time.
 const Traffic& traffic_of(const tmeter::Node& node, tmeter::OpClass kind);
 const Traffic& traffic_of(const tmeter::Node& node, const tmeter::Call& call);
 
-/// To be called when a run begins: sizes may be others than in the run before.
+/// To be called when a run begins, as sizes may have changed.
 void forget_traffic();
 
 }  // namespace memory

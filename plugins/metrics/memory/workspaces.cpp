@@ -4,15 +4,15 @@
 #include <array>
 #include <span>
 #include <tmeter/cpp/op_class.hpp>
-#include <uses.hpp>
 
+#include "plugins/common/uses.hpp"
 #include "tensors.hpp"
 
 namespace memory {
 namespace {
 
-using layout::Sizes;
-using layout::Strided;
+using plugins::Sizes;
+using plugins::Strided;
 using tmeter::Count;
 using tmeter::Node;
 using tmeter::Value;
@@ -28,13 +28,13 @@ Value input_arg(const Node& node) {
   return value.is_none() ? node.arg("self") : value;
 }
 
-/// A copy of the tensor, where it is known not to be contiguous.
+/// Bytes of a copy if the tensor is known not to be contiguous.
 Count contiguous_copy(const Value& value, const Kernels& k) {
   const auto* s = layout_of(value, k);
-  return s && !layout::is_contiguous(*s) ? value.bytes() : Count(0);
+  return s && !plugins::is_contiguous(*s) ? value.bytes() : Count(0);
 }
 
-// --- statistics that inference computes and drops ---
+// --- statistics that inference computes and discards ---
 
 Count batch_norm(const Node& node, const Kernels&) {
   const auto x = input_arg(node);
@@ -59,7 +59,7 @@ Count group_norm(const Node& node, const Kernels& k) {
 
 Count softmax(const Node& node, const Kernels& k) { return contiguous_copy(input_arg(node), k); }
 
-// --- products of tensors that do not lie as the kernel wants ---
+// --- products of tensors that are not in the layout of the kernel ---
 
 /// A copy in the sizes that `matmul` gives `bmm`, unless they are a view.
 Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
@@ -71,7 +71,7 @@ Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
     const size_t to = batch.size() - (rank - 2) + i;
     if (s->sizes[i] == wide.sizes[to]) wide.strides[to] = s->strides[i];
   }
-  const auto matrices = layout::product_of(batch);
+  const auto matrices = plugins::product_of(batch);
   if (!matrices) return 0;
   Sizes flat{*matrices};
   for (size_t i = rank - 2; i < rank; ++i) {
@@ -80,15 +80,15 @@ Count copy_for_product(const Value& v, const Sizes& batch, const Kernels& k) {
   }
   const Count bytes =
       Count(flat[0]) * Count(flat[1]) * Count(flat[2]) * v.dtype().bytes();  // or throws
-  return layout::view_strides(wide, flat) ? Count(0) : bytes;
+  return plugins::view_strides(wide, flat) ? Count(0) : bytes;
 }
 
-/// Views of what can be trained can be trained, too; `detach` is there to end that.
+/// Views of a trainable tensor are trainable, too, up to a `detach`.
 bool is_trainable(Value v) {
-  constexpr int kMostViews = 8;
-  for (int steps = 0; steps < kMostViews && !v.tensor(); ++steps) {
+  constexpr int kMaxViews = 8;
+  for (int steps = 0; steps < kMaxViews && !v.tensor(); ++steps) {
     const auto by = v.producer();
-    if (!by || !advice::is_seen_through(by, advice::Through::kView)) return false;
+    if (!by || !plugins::is_seen_through(by, plugins::Through::kView)) return false;
     if (tmeter::base_name(by.op()) == "detach") return false;
     v = by.arg(0);
   }
@@ -99,8 +99,8 @@ bool is_trainable(Value v) {
 Count copy_of_rows(const Value& v, const Kernels& k) {
   const auto* s = layout_of(v, k);
   if (!s || s->sizes.size() < 3) return 0;
-  const auto rows = layout::product_of(std::span(s->sizes).first(s->sizes.size() - 1));
-  return !rows || layout::view_strides(*s, {*rows, s->sizes.back()}) ? Count(0) : v.bytes();
+  const auto rows = plugins::product_of(std::span(s->sizes).first(s->sizes.size() - 1));
+  return !rows || plugins::view_strides(*s, {*rows, s->sizes.back()}) ? Count(0) : v.bytes();
 }
 
 /// Many matrices times one. All rows at once by one that can be trained, whatever that copies
@@ -118,7 +118,7 @@ Count matmul(const Node& node, const Kernels& k) {
   const auto rank = out.shape().rank();
   if (a.shape().rank() >= 3 && b.shape().rank() == 2) return product_with_matrix(a, b, k);
   if (std::min(a.shape().rank(), b.shape().rank()) < 3 || rank < 3) return 0;
-  (void)out.bytes();  // a size beyond all numbers is told here
+  (void)out.bytes();  // throws if the size exceeds 63 bits
   const Sizes batch(out.shape().begin(), out.shape().begin() + (rank - 2));
   return copy_for_product(a, batch, k) + copy_for_product(b, batch, k);
 }

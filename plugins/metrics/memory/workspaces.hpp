@@ -1,21 +1,21 @@
-// Memory that LibTorch's CPU kernels take while an operator runs, beyond its results: tensors in
-// the layout that a kernel wants, columns of an image, statistics that nobody asked for. README.md
-// has the formulas and where they are from. Float32 only; what has no rule takes nothing here, so
-// that sums are lower bounds.
+// Memory that LibTorch's CPU kernels allocate while an operator runs, beyond its results: copies in
+// the layout of the kernel, columns of an image, unused statistics. README.md has the formulas and
+// their sources. Float32 only; an operator without a rule counts as 0, so sums are lower bounds.
 #pragma once
-#include <strides.hpp>
 #include <tmeter/cpp/plugin.hpp>
+
+#include "plugins/common/strides.hpp"
 
 namespace memory {
 
-/// What the formulas ask of the machine.
+/// The machine that the formulas are for.
 struct Kernels {
   int64_t threads = 1;
-  int64_t block = 16;  // channels that oneDNN keeps together: 16 with AVX-512, 8 with AVX2
-  const layout::Layouts* layouts = nullptr;  // strides, where they are known
+  int64_t block = 16;  // channels in a block of oneDNN: 16 with AVX-512, 8 with AVX2
+  const plugins::Layouts* layouts = nullptr;  // strides, where they are known
 };
 
-/// Beyond what is there before and its results, at most while it runs.
+/// The largest amount while it runs, beyond arguments and results.
 tmeter::Count workspace_of(const tmeter::Node& node, const Kernels& kernels);
 
 // Rules of their own files.
@@ -25,10 +25,10 @@ tmeter::Count lstm_workspace(const tmeter::Node& node, const Kernels& kernels);
 tmeter::Count gru_workspace(const tmeter::Node& node, const Kernels& kernels);
 tmeter::Count rnn_workspace(const tmeter::Node& node, const Kernels& kernels);
 
-/// How a tensor lies in memory; none where that is not known.
-const layout::Strided* layout_of(const tmeter::Value& value, const Kernels& kernels);
+/// The strides of a tensor; null if unknown.
+const plugins::Strided* layout_of(const tmeter::Value& value, const Kernels& kernels);
 
-/// A float32 tensor all of whose sizes are known.
+/// A float32 tensor with known sizes.
 bool is_plain_float(const tmeter::Value& value);
 
 inline constexpr int64_t kFloat = 4, kIndex = 8;  // bytes

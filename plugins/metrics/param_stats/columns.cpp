@@ -95,7 +95,7 @@ Cell line_use(const Statistics&, const Tensor& t) {
                              t.strides().front() * size, rows));
 }
 
-/// Of zeros there is none; of a larger matrix it is unavailable.
+/// A matrix of zeros has no rank; of a larger matrix it is unavailable.
 Cell effective_rank_of(const Spectrum& s) {
   if (s.norm == 0) return Cell();
   return s.effective_rank ? real(*s.effective_rank) : Cell::unavailable();

@@ -88,7 +88,7 @@ constexpr std::array<Rule, 7> kRules{{
        const int64_t at = t.file_offset(), size = t.dtype().bytes();
        return at >= 0 && size > 0 && at % size != 0;
      },
-     "their first byte at a place that is no multiple of their element size",
+     "their first byte at a place that is not a multiple of their element size",
      [](const Tensor& t, const Statistics&) {
        return "byte " + std::to_string(t.file_offset()) + ", " + std::to_string(t.dtype().bytes()) +
               " bytes an element";

@@ -57,7 +57,7 @@ inline Vector load(const float* x) {
   return hn::PromoteTo(Doubles(), hn::LoadU(hn::Rebind<float, Doubles>(), x));
 }
 
-/// Partial sums of a product: so many whatever the width of a vector.
+/// Partial sums of a product: their number does not depend on the width of a vector.
 constexpr size_t kPartialSums = 16;
 using PartialSums = std::array<double, kPartialSums>;
 

@@ -66,7 +66,7 @@ void register_options(tmeter::Registrar& r) {
   r.option({.key = "effective-rank",
             .type = TMETER_OPTION_INT,
             .default_value = "64",
-            .text = "work out the effective rank of matrices with up to so many rows or columns; "
+            .text = "compute the effective rank of matrices with up to this number of rows or columns; "
                     "the time rises with this number, memory with its square (8 B a thread)",
             .min = 0,
             .max = 8192});
@@ -97,6 +97,6 @@ void register_all(tmeter::Registrar& r) {
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.param-stats",
                        .version = "1.0.0",
-                       .description = "Statistics of the numbers inside tensors",
+                       .description = "Statistics of the elements of tensors",
                    }),
                    [](tmeter::Registrar& r) { register_all(r); })

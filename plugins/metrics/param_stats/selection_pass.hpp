@@ -16,7 +16,7 @@ enum BucketTask : uint8_t {
   kNearZero = 4  // the bound of near zero
 };
 
-/// Which values a pass looks at, and what is known already. Shared by the parts of a tensor.
+/// The values that a pass selects, and the counts of earlier passes. Shared by the parts of a tensor.
 struct SelectionPlan {
   struct Bucket {
     uint8_t tasks = 0;      // BucketTask

@@ -27,7 +27,7 @@ struct Statistics : PooledStatistics {
   std::array<double, kQuantiles.size()> quantiles{};
   bool binned = false;
   double entropy = 0;
-  std::vector<double> edges;     // of the histogram shown; empty when there is none
+  std::vector<double> edges;     // of the histogram shown; empty without one
   std::vector<uint64_t> counts;  // in it
   bool fits_half = false;        // every value is a float16 (float32 tensors)
   bool fits_bfloat16 = false;    // every value is a bfloat16 (float32 tensors)

@@ -33,7 +33,7 @@ class TensorSpectrum final : public tmeter::TensorAnalysis {
 
  private:
   std::optional<Spectrum> spectrum_;
-  std::string left_out_;  // why there is none, where a user would expect one
+  std::string left_out_;  // why it is missing, if a user would expect it
 };
 
 /// Whether a tensor has singular values: floating point, of two dims or more.

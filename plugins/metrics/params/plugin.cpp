@@ -19,7 +19,7 @@ constexpr std::string_view kBuffers =
     "elements of the model's buffers (running statistics, masks, …); shared storage counts once; "
     "constants of the graph are neither parameters nor buffers";
 
-/// Whether all parameters that were counted last are of one dtype: then nobody need look again.
+/// Whether all parameters that were counted last are of one dtype: then no second look is needed.
 struct Counted {
   const tmeter_graph* graph = nullptr;
   bool one_dtype = false;

@@ -1,5 +1,5 @@
-// What the processor and the kernel count of this process: perf events where they may be opened, and
-// processor time, which is there always. Of all threads started since `start`; user space alone.
+// Counts of the processor and the kernel for this process: perf events if they may be opened, and
+// processor time, which is always available. Of all threads started since `start`; user space only.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -26,11 +26,11 @@ class Counters {
   virtual ~Counters() = default;
   /// Why an event cannot be counted here, and what to do; empty when it can.
   virtual std::string_view missing(Event event) const = 0;
-  /// Since some moment, rising; 0 for those that are missing.
+  /// Monotonic counts; 0 for missing events.
   virtual Readings read() = 0;
 };
 
-/// Those of Linux, and CLOCK_PROCESS_CPUTIME_ID.
+/// Events of Linux, and CLOCK_PROCESS_CPUTIME_ID.
 class SystemCounters final : public Counters {
  public:
   SystemCounters();

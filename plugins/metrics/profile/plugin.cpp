@@ -1,10 +1,10 @@
-// profile: what the machine does while operators run: processor time and use of threads, counters where
-// the kernel permits them, arithmetic and bytes per second, and how the model scales with threads.
+// profile: processor time, use of threads and hardware counters per operator, arithmetic and bytes
+// per second, and the scaling of the model with threads.
 #include <algorithm>
 #include <tmeter/cpp/observer.hpp>
-#include <tmeter/cpp/words.hpp>
 
 #include "counters.hpp"
+#include "plugins/common/wording.hpp"
 #include "scaling.hpp"
 
 namespace {
@@ -17,9 +17,9 @@ using tmeter::Count;
 using tmeter::Graph;
 using tmeter::ObserverCall;
 
-constexpr int kLeastRuns = 5, kScalingRounds = 5;
+constexpr int kMinRuns = 5, kScalingRounds = 5;
 
-/// A column of what is counted, or what is worked out from that and the operators' times.
+/// A column that is counted, or computed from counts and the operators' times.
 struct Column {
   tmeter::MetricSpec spec;
   Event event = profile::kEventCount;  // what it counts
@@ -65,8 +65,8 @@ tmeter::MetricSpec of_model(std::string_view id, std::string_view title, int32_t
 
 tmeter::MetricSpec cpu_time() {
   auto m = counted("cpu_time", "processor time",
-                   "median of the time that all threads of the process together are on a processor "
-                   "while the operator runs; threads of OpenMP that wait for work in a loop are");
+                   "median of the processor time of all threads of the process while the operator "
+                   "runs; OpenMP threads that spin while they wait for work count, too");
   m.unit = "s";
   m.unit_kind = TMETER_UNIT_SECOND;
   return m;
@@ -74,44 +74,42 @@ tmeter::MetricSpec cpu_time() {
 
 const std::array<Column, 8> kCounted{{
     {cpu_time(), profile::kCpuTime},
-    {counted("cycles", "cycles", "median of the processor's cycles in user space"),
-     profile::kCycles},
+    {counted("cycles", "cycles", "median of processor cycles in user space"), profile::kCycles},
     {counted("instructions", "instructions", "median of instructions in user space"),
      profile::kInstructions},
     {counted("cache_references", "cache references",
-             "median of accesses to the last level of the cache, as the processor counts them"),
+             "median of accesses to the last-level cache, as the processor counts them"),
      profile::kCacheReferences},
-    {counted("cache_misses", "cache misses", "median of those of them that go to memory"),
+    {counted("cache_misses", "cache misses", "median of last-level cache accesses that miss"),
      profile::kCacheMisses},
-    {counted("branch_misses", "branch misses", "median of branches that were guessed wrongly"),
+    {counted("branch_misses", "branch misses", "median of mispredicted branches"),
      profile::kBranchMisses},
-    {counted("context_switches", "context switches",
-             "median of how often a thread was taken off its processor"),
+    {counted("context_switches", "context switches", "median of context switches"),
      profile::kContextSwitches},
-    {counted("page_faults", "page faults", "median of pages that had to be mapped"),
-     profile::kPageFaults},
+    {counted("page_faults", "page faults", "median of page faults"), profile::kPageFaults},
 }};
 
 const std::array<tmeter::MetricSpec, 6> kRates{{
     rate("achieved_flops", "arithmetic/s", "FLOP/s",
          "(2 × MACs + other operations) / time; of a module the mean over its time"),
     rate("achieved_bandwidth", "traffic/s", "B/s",
-         "(bytes read + bytes written, as the plugin memory counts them) / time: more than memory "
-         "gives where caches do"),
+         "(bytes read + bytes written, as the plugin memory counts them) / time; above the memory "
+         "bandwidth where caches serve them"),
     rate("of_roofline", "of roofline", "",
-         "predicted time of the plugin roofline / time: how near the operator is to what the "
-         "hardware profile allows"),
+         "predicted time of the plugin roofline / time: the share of the speed that the hardware "
+         "profile allows"),
     rate("thread_use", "use of threads", "", "processor time / (time × threads)"),
     rate("instructions_per_cycle", "IPC", "IPC", "instructions / cycles", "cycles"),
-    rate("cache_hits", "cache hits", "", "1 - cache misses / cache references",
-         "cache_references"),
+    rate("cache_hits", "cache hits", "", "1 - cache misses / cache references", "cache_references"),
 }};
 
 const std::array<tmeter::MetricSpec, 2> kScaled{{
     of_model("parallel_efficiency", "parallel efficiency", TMETER_UNIT_RATIO,
-             "time on one thread / (threads × time on so many), whole runs, for the most threads"),
-    of_model("best_threads", "best threads", TMETER_UNIT_COUNT,
-             "threads with which whole runs are fastest; fewer where more gain less than 2 %"),
+             "time on one thread / (threads × time on them), whole runs, for the largest number of "
+             "threads"),
+    of_model(
+        "best_threads", "best threads", TMETER_UNIT_COUNT,
+        "number of threads with which whole runs are fastest; fewer if more gain less than 2 %"),
 }};
 
 std::string_view all_ids() {
@@ -125,7 +123,7 @@ std::string_view all_ids() {
   return ids;
 }
 
-/// Those the user wants.
+/// The columns that the user asked for.
 int32_t threads_of(const ObserverCall& call) {
   const std::string text(call.fact("threads"));
   return std::max(static_cast<int32_t>(std::strtol(text.c_str(), nullptr, 10)), 1);
@@ -161,7 +159,7 @@ class Profile final : public tmeter::Observer {
   }
 
   bool enough(ObserverCall&) override {
-    return runs_ >= (scaling_wanted_ ? std::max(kLeastRuns, kScalingRounds) : kLeastRuns);
+    return runs_ >= (scaling_wanted_ ? std::max(kMinRuns, kScalingRounds) : kMinRuns);
   }
 
   void end(const Graph&, ObserverCall& call) override {
@@ -216,7 +214,7 @@ class Profile final : public tmeter::Observer {
 
   void tell(const ObserverCall& call) const {
     const auto stopped = std::string(call.stopped());
-    const auto runs = tmeter::count_of(static_cast<size_t>(runs_), "run") + " on " +
+    const auto runs = plugins::count_of(static_cast<size_t>(runs_), "run") + " on " +
                       std::string(call.fact("threads")) + " threads" +
                       (stopped.empty() ? "" : "; the runs ended early: " + stopped);
     const auto measured = [&](std::string_view id, std::string_view missing) {
@@ -227,7 +225,9 @@ class Profile final : public tmeter::Observer {
     for (const auto& c : kCounted) measured(c.spec.id, counters_.missing(c.event));
     for (const auto& m : kRates) measured(m.id, missing_for(m.id));
     for (const auto& m : kScaled)
-      measured(m.id, scaling_wanted_ ? "" : "--set profile.scaling=true runs the model on 1, 2, 4, … threads");
+      measured(m.id, scaling_wanted_
+                         ? ""
+                         : "--set profile.scaling=true runs the model on 1, 2, 4, … threads");
   }
 
   std::string_view missing_for(std::string_view id) const {
@@ -244,7 +244,7 @@ class Profile final : public tmeter::Observer {
   bool scaling_wanted_ = false;
 };
 
-/// What follows from what was counted, for one operator.
+/// The values computed from counts, for one operator.
 class Rates {
  public:
   Rates(const tmeter::Node& node, const Call& call) : node_(node), call_(call) {}
@@ -275,7 +275,7 @@ class Rates {
     const auto a = of(above), b = of(below);
     if (a && b && *b > 0) put(id, complement ? 1 - *a / *b : *a / *b);
   }
-  /// It took no time: it is no part of any mean.
+  /// It took no time: means leave it out.
   void nothing() const {
     if (!call_.read("op_time", node_).is_zero_by_rule()) return;
     for (const auto& m : kRates) call_.emit(m.id, TMETER_AXIS_NODE, node_.index(), Cell());
@@ -288,9 +288,10 @@ class Rates {
 void work_out(const Graph& graph, Call& call) {
   if (!call.read("op_time", TMETER_AXIS_MODEL, 0).known()) return;
   if (!call.read("predicted_time", TMETER_AXIS_MODEL, 0).known()) {
-    call.set_provenance("of_roofline", TMETER_PROVENANCE_UNAVAILABLE,
-                        "no time is predicted: the plugin roofline and a profile with peak rates are "
-                        "needed, as by --hardware auto");
+    call.set_provenance(
+        "of_roofline", TMETER_PROVENANCE_UNAVAILABLE,
+        "no predicted time: enable the plugin roofline and choose a profile with peak rates, "
+        "for example --hardware auto");
   }
   const ObserverCall runs(call.handle());
   const auto threads = threads_of(runs);
@@ -302,19 +303,21 @@ void work_out(const Graph& graph, Call& call) {
 TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .id = "org.tmeter.profile",
                        .version = "1.0.0",
-                       .description = "Counters, use of threads and rates of operators, as measured",
+                       .description = "Measured counters, use of threads and rates of operators",
                        .needs = "flops memory latency",
                    }),
                    [](tmeter::Registrar& r) {
                      for (const auto& c : kCounted) r.metric(c.spec);
                      for (const auto& m : kRates) r.metric(m);
                      for (const auto& m : kScaled) r.metric(m);
-                     r.option({.key = "scaling",
-                               .type = TMETER_OPTION_BOOL,
-                               .default_value = "false",
-                               .text = "run the model on 1, 2, 4, … threads, too, up to --threads"});
+                     r.option(
+                         {.key = "scaling",
+                          .type = TMETER_OPTION_BOOL,
+                          .default_value = "false",
+                          .text = "run the model on 1, 2, 4, … threads, too, up to --threads"});
                      tmeter::observer<Profile>(r, "profile", all_ids());
-                     r.analysis("rates", "op_time cpu_time macs other_flops read_bytes written_bytes",
+                     r.analysis("rates",
+                                "op_time cpu_time macs other_flops read_bytes written_bytes",
                                 "achieved_flops achieved_bandwidth of_roofline thread_use "
                                 "instructions_per_cycle cache_hits",
                                 work_out);

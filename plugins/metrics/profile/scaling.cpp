@@ -4,7 +4,7 @@
 
 namespace profile {
 namespace {
-constexpr double kWorthAThread = 0.98;
+constexpr double kMinSpeedup = 0.98;
 }
 
 std::vector<int32_t> Scaling::counts(int32_t most) {
@@ -28,7 +28,7 @@ int32_t Scaling::best() const {
   int32_t best = 0;
   double least = 0;
   for (const auto& [threads, seconds] : times()) {
-    if (best != 0 && seconds >= least * kWorthAThread) continue;
+    if (best != 0 && seconds >= least * kMinSpeedup) continue;
     best = threads, least = seconds;
   }
   return best;

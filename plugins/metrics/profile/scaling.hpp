@@ -1,4 +1,4 @@
-// How whole runs become faster with threads.
+// The speed of whole runs by number of threads.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,7 +15,7 @@ class Scaling {
   bool empty() const { return runs_.empty(); }
   /// Median seconds by threads, rising.
   std::map<int32_t, double> times() const;
-  /// With which the model is fastest; fewer where another thread gains less than 2 %.
+  /// The fastest number of threads; fewer if more gain less than 2 %.
   int32_t best() const;
   /// T(1) / (n T(n)) of the largest n; 0 without a run on one thread.
   double efficiency() const;

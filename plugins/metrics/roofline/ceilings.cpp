@@ -8,8 +8,8 @@ namespace {
 
 using machine::Family;
 
-/// From far below what a sum of two vectors has to far above the largest products of matrices.
-constexpr double kLeast = 1.0 / 64, kMost = 16'384;  // FLOP/B
+/// Covers the sum of two vectors and the largest products of matrices.
+constexpr double kMinIntensity = 1.0 / 64, kMaxIntensity = 16'384;  // FLOP/B
 
 tmeter::Series roof(const std::string& title, double flops, double bytes) {
   tmeter::Series s{.id = "roofline",
@@ -20,7 +20,8 @@ tmeter::Series roof(const std::string& title, double flops, double bytes) {
                    .y_unit = std::string(kRateUnit),
                    .x = {},
                    .y = {}};
-  for (const double x : {kLeast, std::clamp(flops / bytes, kLeast, kMost), kMost}) {
+  for (const double x :
+       {kMinIntensity, std::clamp(flops / bytes, kMinIntensity, kMaxIntensity), kMaxIntensity}) {
     if (!s.x.empty() && x <= s.x.back()) continue;
     s.x.push_back(x);
     s.y.push_back(std::min(flops, x * bytes));

@@ -1,4 +1,4 @@
-// What bounds the operators of a run from above: for each element type the rate of arithmetic at an
+// Upper bounds of the operators of a run: for each element type the rate of arithmetic at an
 // intensity, min(peak, intensity × bandwidth), the roofline of Williams, Waterman and Patterson,
 // CACM 52(4), 2009. Once with the bandwidth of memory, and, where a profile has faster figures for
 // a class of operators, with the fastest of them.
@@ -7,11 +7,11 @@
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
 
-#include "machine.hpp"
+#include "plugins/common/machine/machine.hpp"
 
 namespace roofline {
 
-/// Of the metrics, and of the series' axes: by these a report finds that they belong together.
+/// Titles of the metrics and of the axes of the series: reports match them by these.
 inline constexpr std::string_view kIntensityTitle = "intensity", kIntensityUnit = "FLOP/B",
                                   kRateTitle = "attainable arithmetic/s", kRateUnit = "FLOP/s";
 

@@ -1,5 +1,5 @@
-// roofline: how long each operator takes on a machine at the least, and what holds it up:
-// arithmetic, memory, or the overhead of being called. Nothing is run.
+// roofline: a lower bound of each operator's time on a machine, and what bounds it: arithmetic,
+// memory, or the overhead of its call. Nothing is run.
 //
 // The figures are those of the hardware profile of the run (docs/hardware-profiles.md), the
 // formulas machine/figures.hpp's.
@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "ceilings.hpp"
-#include "machine.hpp"
-#include "per_node.hpp"
+#include "plugins/common/machine/machine.hpp"
+#include "plugins/common/machine/per_node.hpp"
 
 namespace {
 
@@ -16,7 +16,7 @@ using machine::Work;
 using tmeter::Call;
 using tmeter::Cell;
 
-/// What one operator, or one module call that a plugin answers as a whole, comes to.
+/// The work and time of one operator, or of a module call that a plugin answers as a whole.
 struct Point {
   double flops = 0, bytes = 0;
   std::optional<machine::Times> times;  // empty: the profile has no rate for it
@@ -209,7 +209,7 @@ Point Roofline::point_of(std::span<const Work> parts, double calls, const Call& 
 }
 
 Cell Roofline::value(const Column& column, const Point& point) {
-  if (point.nothing()) return Cell::zero_by_rule();  // a view: nobody waits for it
+  if (point.nothing()) return Cell::zero_by_rule();  // a view takes no time
   return !column.needs_machine || point.times ? column.value(point) : Cell::unavailable();
 }
 

@@ -1,7 +1,8 @@
 // Counters of joules: of processor packages and their memory (RAPL, by powercap or perf), of GPUs
 // (NVML). All count up from 0 when they were opened, however often the hardware's own overflows.
 //
-// One thread at a time. A counter that vanishes, or tells what cannot be, has no reading any more.
+// One thread at a time. A counter that vanishes or returns an impossible value has no readings from
+// then on.
 #pragma once
 #include <functional>
 #include <memory>
@@ -15,7 +16,7 @@ namespace sensors {
 class EnergyCounter {
  public:
   virtual ~EnergyCounter() = default;
-  /// Joules since it was opened; empty when it can no longer be read, then for ever.
+  /// Joules since it was opened; once it cannot be read, empty for ever.
   virtual std::optional<double> joules() = 0;
   /// "package-0", "dram of package-0", "GPU 0 (NVIDIA H100)"
   const std::string& name() const { return name_; }
@@ -33,7 +34,8 @@ class EnergyCounter {
   double interval_;
 };
 
-/// What was found, and why there is not more: "…/energy_uj may not be read: run `sudo chmod …`".
+/// The counters found, and why others are missing: "…/energy_uj may not be read: run `sudo chmod
+/// …`".
 struct EnergyCounters {
   std::vector<std::unique_ptr<EnergyCounter>> counters;
   std::vector<std::string> problems;
@@ -45,7 +47,7 @@ struct Places {
   std::string nvml = "libnvidia-ml.so.1";
 };
 
-/// By powercap; of perf what powercap has not. Without GPUs.
+/// Counters of powercap, and those of perf that powercap lacks. Without GPUs.
 EnergyCounters processor_counters(const Places& places);
 
 }  // namespace sensors

@@ -8,28 +8,12 @@
 #include <cerrno>
 #include <charconv>
 
+#include "core/base/natural_order.hpp"
+
 namespace sensors {
 namespace {
 
-constexpr size_t kMostBytes = 256 << 10;
-constexpr std::string_view kDigits = "0123456789";
-
-/// "cpu2" before "cpu10", ":0:1" before ":1".
-bool numbers_in_order(std::string_view a, std::string_view b) {
-  const auto number_at = [](std::string_view text, size_t at) {
-    return text.substr(at, text.find_first_not_of(kDigits, at) - at);
-  };
-  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const auto x = number_at(a, i), y = number_at(b, j);
-    if (x.size() != y.size()) return x.size() < y.size();
-    if (x != y) return x < y;
-    i += x.size(), j += y.size();
-    if (i >= a.size() || j >= b.size()) break;
-    if (a[i] != b[j]) return a[i] < b[j];
-    ++i, ++j;
-  }
-  return a.size() < b.size();
-}
+constexpr size_t kMaxFileBytes = 256 << 10;
 
 std::vector<std::string_view> parts_of(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
@@ -49,7 +33,7 @@ FileText read_file(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return {{}, errno};
   char buffer[4096];
-  while (out.text.size() < kMostBytes) {
+  while (out.text.size() < kMaxFileBytes) {
     const auto n = read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) out.error = errno;
@@ -94,7 +78,7 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view be
       names.push_back(std::move(name));
   }
   closedir(open_folder);
-  std::sort(names.begin(), names.end(), numbers_in_order);
+  std::sort(names.begin(), names.end(), tmeter::core::natural_less);
   return names;
 }
 

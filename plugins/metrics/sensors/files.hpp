@@ -1,5 +1,5 @@
-// The kernel's files: one line, one number, a table of words. They vanish, are forbidden, or hold what
-// nobody expects; each of that is an answer, not a failure.
+// Files of /sys and /proc: one line, one number, a table of words. A file that is missing,
+// forbidden or malformed is an ordinary result, not an error.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,7 @@
 #pragma GCC visibility push(hidden)
 namespace sensors {
 
-/// What is in a file, 256 KiB of it at most; `error` is errno's value, 0 when it was read.
+/// The text of a file, at most 256 KiB; `error` is an errno value, 0 if it was read.
 struct FileText {
   std::string text;
   int error = 0;
@@ -21,11 +21,11 @@ FileText read_file(const std::string& path);
 /// The first line without the spaces around it; empty when the file cannot be read.
 std::string read_line(const std::string& path);
 
-/// The whole number that is all there is in the text, but for spaces around it.
+/// The number of a text that holds one number, with spaces around it.
 std::optional<uint64_t> number_in(std::string_view text);
 std::optional<uint64_t> read_number(const std::string& path);
 
-/// Names in a folder that begin so, in order, numbers in them by their value.
+/// Names in a folder with this prefix, in natural order: "cpu2" before "cpu10".
 std::vector<std::string> names_in(const std::string& folder, std::string_view beginning);
 
 /// Words of a line, by spaces and tabs.

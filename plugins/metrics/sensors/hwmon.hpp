@@ -1,4 +1,4 @@
-// Temperatures and powers of /sys/class/hwmon, and how often processors were slowed down for heat.
+// Temperatures and powers of /sys/class/hwmon, and counts of thermal throttling.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,10 +16,10 @@ struct Probe {
 std::vector<Probe> temperature_probes(const std::string& root);  ///< °C
 std::vector<Probe> power_probes(const std::string& root);        ///< W
 
-/// Empty when it cannot be read any more. Temperatures below 0 °C are told, too.
+/// Empty if it cannot be read. Temperatures may be below 0 °C.
 std::optional<double> read_probe(const Probe& probe);
 
-/// Slow-downs since the machine was started, of all packages; empty where they are not counted.
+/// Throttling events of all packages since the machine started; empty if they are not counted.
 std::optional<double> throttle_events(const std::string& root);
 
 }  // namespace sensors

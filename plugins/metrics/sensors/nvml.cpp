@@ -16,13 +16,13 @@ namespace {
 using Handle = void*;
 constexpr int kSuccess = 0;
 constexpr int kTemperatureOfGpu = 0;
-constexpr unsigned kMostDevices = 64;
+constexpr unsigned kMaxDevices = 64;
 
 struct Reason {
   unsigned long long bit;
   const char* words;
 };
-// nvmlClocksThrottleReason…; being idle and clocks that the user set are none.
+// nvmlClocksThrottleReason…; without idling and clocks that the user set.
 constexpr std::array<Reason, 6> kReasons{{{0x4, "power cap"},
                                           {0x8, "hardware slowdown"},
                                           {0x20, "thermal, by software"},
@@ -154,7 +154,7 @@ bool Nvml::find_functions() {
 void Nvml::find_devices() {
   unsigned count = 0;
   if (api_->count(&count) != kSuccess) return;
-  for (unsigned i = 0; i < std::min(count, kMostDevices); ++i) {
+  for (unsigned i = 0; i < std::min(count, kMaxDevices); ++i) {
     Handle handle = nullptr;
     if (api_->by_index(i, &handle) != kSuccess) break;  // a device by its number, or none at all
     std::array<char, 97> name{};
@@ -170,7 +170,8 @@ GpuState Nvml::state(size_t device) const {
     out.utilisation = u.gpu / 100.0;
   if (Api::MemoryInfo m{}; api_->memory && api_->memory(handle, &m) == kSuccess)
     out.memory = static_cast<double>(m.used);
-  if (unsigned t = 0; api_->temperature && api_->temperature(handle, kTemperatureOfGpu, &t) == kSuccess)
+  if (unsigned t = 0;
+      api_->temperature && api_->temperature(handle, kTemperatureOfGpu, &t) == kSuccess)
     out.temperature = t;
   if (unsigned mw = 0; api_->power && api_->power(handle, &mw) == kSuccess) out.power = mw * 1e-3;
   if (unsigned long long bits = 0; api_->reasons && api_->reasons(handle, &bits) == kSuccess) {

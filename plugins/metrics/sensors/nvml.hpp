@@ -1,5 +1,5 @@
-// NVIDIA's management library, opened when it is there: energy, power, load, memory, temperature and
-// what slows clocks down, of each GPU. Nothing of it is linked.
+// NVIDIA's management library, opened at run time if present: energy, power, load, memory,
+// temperature and throttling of each GPU. Nothing of it is linked.
 #pragma once
 #include <string_view>
 
@@ -12,11 +12,11 @@ namespace sensors {
 std::optional<size_t> gpu_of(std::string_view device);
 
 struct GpuState {
-  std::optional<double> utilisation;         ///< 0 to 1
-  std::optional<double> memory;              ///< bytes in use
-  std::optional<double> temperature;         ///< °C
-  std::optional<double> power;               ///< W
-  std::vector<std::string> throttled;        ///< by what
+  std::optional<double> utilisation;   ///< 0 to 1
+  std::optional<double> memory;        ///< bytes in use
+  std::optional<double> temperature;   ///< °C
+  std::optional<double> power;         ///< W
+  std::vector<std::string> throttled;  ///< by what
 };
 
 class Nvml {
@@ -32,8 +32,8 @@ class Nvml {
   size_t count() const { return devices_.size(); }
   const std::string& name(size_t device) const { return devices_[device].name; }
   GpuState state(size_t device) const;
-  /// Of one device, while this object lives: its energy counter; where it has none, its power, which
-  /// is integrated from reading to reading, so read it often. Null where it has neither.
+  /// Of one device, while this object lives: its energy counter; without one, its power,
+  /// which is integrated from reading to reading, so read it often. Null where it has neither.
   std::unique_ptr<EnergyCounter> counter(size_t device);
 
   struct Api;

@@ -28,7 +28,7 @@ class Zone final : public EnergyCounter {
   }
 
  private:
-  /// False for a step back that is no overflow.
+  /// False for a step back other than an overflow.
   bool add(uint64_t now) {
     if (now >= last_) {
       sum_ += now - last_;

@@ -1,5 +1,5 @@
-// What /proc tells of processors, of this process, and of disks and networks. Readings, not rates.
-// What is not there, or not to be understood, is empty.
+// Readings of /proc about processors, this process, disks and networks. Readings, not rates.
+// A missing or malformed reading is empty.
 #pragma once
 #include <optional>
 #include <string>

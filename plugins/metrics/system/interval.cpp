@@ -11,7 +11,7 @@ struct Unit {
   double seconds;
 };
 constexpr std::array<Unit, 3> kUnits{{{"ms", 1e-3}, {"s", 1}, {"min", 60}}};
-constexpr double kLeast = 0.01, kMost = 3600;
+constexpr double kMinSeconds = 0.01, kMaxSeconds = 3600;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::optional<uint64_t> interval_of(std::string_view text) {
   const std::string_view unit(parsed.ptr, static_cast<size_t>(end - parsed.ptr));
   for (const auto& u : kUnits) {
     const double seconds = number * u.seconds;
-    if (unit == u.name && seconds >= kLeast && seconds <= kMost)
+    if (unit == u.name && seconds >= kMinSeconds && seconds <= kMaxSeconds)
       return static_cast<uint64_t>(seconds * 1e9 + 0.5);
   }
   return std::nullopt;

@@ -1,4 +1,4 @@
-// "100ms", "0.5s", "2min": a time as the user writes it.
+// "100ms", "0.5s", "2min": a time as users write it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 namespace system_load {
 
-/// Nanoseconds; empty for what is no time, or is shorter than 10 ms or longer than an hour.
+/// Nanoseconds; empty if the text is not a time from 10 ms to one hour.
 std::optional<uint64_t> interval_of(std::string_view text);
 
 }  // namespace system_load

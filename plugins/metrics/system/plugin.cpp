@@ -1,10 +1,11 @@
-// system: what the machine does while the model runs: load and clock of the processors, memory, page
-// faults, disks, networks and the GPU, read at an interval: curves in the report, and what they come to.
+// system: the machine during runs: load and clock of the processors, memory, page faults, disks,
+// networks and the GPU, read at an interval: curves in the report, and their sums, means and peaks.
 #include <array>
 #include <chrono>
 #include <tmeter/cpp/observer.hpp>
 
 #include "interval.hpp"
+#include "model_metric.hpp"
 #include "recorder.hpp"
 
 namespace {
@@ -51,21 +52,18 @@ Value gpu_power(const Recorder& r) { return mean_of(r, "gpu_power"); }
 tmeter::MetricSpec spec(std::string_view id, std::string_view title, std::string_view unit,
                         int32_t kind, std::string_view convention,
                         uint32_t flags = TMETER_METRIC_DETAIL) {
-  return {.id = id,
-          .title = title,
-          .unit = unit,
-          .unit_kind = kind,
-          .axis = TMETER_AXIS_MODEL,
-          .aggregation = TMETER_AGGREGATE_NONE,
-          .better = TMETER_BETTER_NEITHER,
-          .flags = flags,
-          .convention = convention};
+  auto out = sensors::model_metric(id, title, unit, kind, convention);
+  out.better = TMETER_BETTER_NEITHER;
+  out.flags = flags;
+  return out;
 }
 
 const std::array<Column, 13> kColumns{{
-    {spec("cpu_utilisation", "CPU load", "", TMETER_UNIT_RATIO,
-          "time that processors were not idle while runs went on, whoever used them; mean of all "
-          "processors", 0),
+    {spec(
+         "cpu_utilisation", "CPU load", "", TMETER_UNIT_RATIO,
+         "share of time that processors were not idle during the runs, by any process; mean of all "
+         "processors",
+         0),
      load},
     {spec("cpu_frequency", "CPU clock", "Hz", TMETER_UNIT_OTHER,
           "cpufreq/scaling_cur_freq, else /proc/cpuinfo; mean over processors and readings"),
@@ -74,32 +72,33 @@ const std::array<Column, 13> kColumns{{
           "VmHWM of the process that runs the model, with mapped files and libraries", 0),
      resident},
     {spec("minor_faults", "minor page faults", "", TMETER_UNIT_COUNT,
-          "of the process, from the first reading to the last, waiting for no disk"),
+          "of the process, from the first reading to the last, without disk access"),
      faults},
     {spec("major_faults", "major page faults", "", TMETER_UNIT_COUNT,
-          "of the process, from the first reading to the last, waiting for a disk"),
+          "of the process, from the first reading to the last, with disk access"),
      major_faults},
     {spec("disk_read", "disk read", "B", TMETER_UNIT_BYTE,
-          "from all disks of the machine, by whomever, from the first reading to the last"),
+          "from all disks of the machine, by any process, from the first reading to the last"),
      disk_read},
     {spec("disk_written", "disk written", "B", TMETER_UNIT_BYTE,
-          "to all disks of the machine, by whomever, from the first reading to the last"),
+          "to all disks of the machine, by any process, from the first reading to the last"),
      disk_written},
     {spec("network_received", "network received", "B", TMETER_UNIT_BYTE,
-          "by all interfaces but the loopback, from the first reading to the last"),
+          "by all interfaces except loopback, from the first reading to the last"),
      received},
     {spec("network_sent", "network sent", "B", TMETER_UNIT_BYTE,
-          "by all interfaces but the loopback, from the first reading to the last"),
+          "by all interfaces except loopback, from the first reading to the last"),
      sent},
     {spec("gpu_utilisation", "GPU load", "", TMETER_UNIT_RATIO,
           "NVML: share of time in which a kernel ran; mean of the readings"),
      gpu_load},
     {spec("gpu_memory_peak", "GPU memory", "B", TMETER_UNIT_BYTE,
-          "NVML: memory of the board in use, by whomever; highest reading"),
+          "NVML: memory of the board in use by any process; highest reading"),
      gpu_memory},
     {spec("gpu_temperature", "GPU temperature", "°C", TMETER_UNIT_OTHER, "NVML; highest reading"),
      gpu_temperature},
-    {spec("gpu_power", "GPU power", "W", TMETER_UNIT_WATT, "NVML; mean of the readings"), gpu_power},
+    {spec("gpu_power", "GPU power", "W", TMETER_UNIT_WATT, "NVML; mean of the readings"),
+     gpu_power},
 }};
 
 constexpr std::string_view kProduced =
@@ -110,8 +109,9 @@ uint64_t interval(const Call& call) {
   const auto text = call.option_text("interval");
   const auto ns = system_load::interval_of(text);
   if (!ns)
-    throw tmeter::Error(TMETER_BAD_USAGE, "--set system.interval=" + std::string(text) +
-                                              ": a time from 10ms to 60min is expected, as 100ms");
+    throw tmeter::Error(TMETER_BAD_USAGE,
+                        "--set system.interval=" + std::string(text) +
+                            ": expected a time from 10ms to 60min, for example 100ms");
   return *ns;
 }
 
@@ -127,7 +127,7 @@ class System final : public tmeter::Observer {
     call.want_samples(interval(call));
   }
   void event(const tmeter_event& e, ObserverCall&) override {
-    // From the first run on: warm-up is not looked at.
+    // From the first run on, without warm-up.
     if (e.kind == TMETER_EVENT_RUN_BEGIN && recorder_->readings() == 0) read();
   }
   void sample(uint64_t, ObserverCall&) override {
@@ -148,7 +148,8 @@ class System final : public tmeter::Observer {
     const auto& id = column.spec.id;
     const auto value = column.value(*recorder_);
     if (!value) return call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why_not(id));
-    const bool whole = column.spec.unit_kind == TMETER_UNIT_BYTE || column.spec.unit_kind == TMETER_UNIT_COUNT;
+    const bool whole =
+        column.spec.unit_kind == TMETER_UNIT_BYTE || column.spec.unit_kind == TMETER_UNIT_COUNT;
     call.emit(id, TMETER_AXIS_MODEL, 0,
               whole ? Cell(tmeter::Count(static_cast<int64_t>(*value))) : Cell(*value));
     call.set_provenance(id, TMETER_PROVENANCE_MEASURED,
@@ -156,14 +157,21 @@ class System final : public tmeter::Observer {
                             std::string(call.option_text("interval")));
   }
   std::string why_not(std::string_view id) const {
-    if (recorder_->readings() == 0) return "no run was made";
-    if (!id.starts_with("gpu_")) return "this machine does not tell (/proc, /sys/devices/system/cpu)";
+    if (recorder_->readings() == 0) return "the model was not run";
+    if (!id.starts_with("gpu_"))
+      return "not available on this machine (/proc, /sys/devices/system/cpu)";
     if (!has_gpu_) return "the model runs on processors";
-    return recorder_->gpu_problem().empty() ? "NVML does not tell" : recorder_->gpu_problem();
+    return recorder_->gpu_problem().empty() ? "not available from NVML" : recorder_->gpu_problem();
   }
   static tmeter::Series series_of(const Curve& curve) {
-    tmeter::Series s{.id = curve.id(), .title = curve.title(), .x_title = "since the start", .x_unit = "s",
-                     .y_title = curve.title(), .y_unit = curve.unit(), .x = {}, .y = {}};
+    tmeter::Series s{.id = curve.id(),
+                     .title = curve.title(),
+                     .x_title = "since the start",
+                     .x_unit = "s",
+                     .y_title = curve.title(),
+                     .y_unit = curve.unit(),
+                     .x = {},
+                     .y = {}};
     for (const auto& p : curve.points()) s.x.push_back(p.seconds), s.y.push_back(p.value);
     return s;
   }
@@ -176,10 +184,10 @@ void register_all(tmeter::Registrar& r) {
   for (const auto& column : kColumns) r.metric(column.spec);
   r.option({.key = "interval",
             .default_value = "100ms",
-            .text = "how often the machine is looked at, from 10ms to 60min"});
+            .text = "interval of readings, from 10ms to 60min"});
   r.option({.key = "sensors-root",
             .default_value = "",
-            .text = "a folder that stands before /sys and /proc of sensors, for tests"});
+            .text = "folder that replaces / in /sys and /proc, for tests"});
   r.option({.key = "nvml",
             .default_value = "libnvidia-ml.so.1",
             .text = "NVIDIA's management library, by name or path"});
@@ -189,9 +197,10 @@ void register_all(tmeter::Registrar& r) {
 
 }  // namespace
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{
-                       .id = "org.tmeter.system",
-                       .version = "1.0.0",
-                       .description = "What the machine does while the model runs: processors, memory, disks, GPU",
-                   }),
-                   [](tmeter::Registrar& r) { register_all(r); })
+TMETER_PLUGIN_INFO(
+    (tmeter::PluginInfo{
+        .id = "org.tmeter.system",
+        .version = "1.0.0",
+        .description = "Load of the machine during runs: processors, memory, disks, networks, GPU",
+    }),
+    [](tmeter::Registrar& r) { register_all(r); })

@@ -5,8 +5,8 @@
 namespace system_load {
 namespace {
 
-constexpr size_t kMostPoints = 2000;
-constexpr size_t kMostCores = 256;  // with a curve of their own
+constexpr size_t kMaxPoints = 2000;
+constexpr size_t kMaxCores = 256;  // with a curve of their own
 
 std::optional<double> gained(std::optional<double> before, std::optional<double> after) {
   return before && after && *after >= *before ? std::optional(*after - *before) : std::nullopt;
@@ -25,7 +25,7 @@ void Curve::add(double seconds, double value) {
   sum_ += value;
   if (count_++ % every_ != 0) return;
   points_.push_back({seconds, value});
-  if (points_.size() < kMostPoints) return;
+  if (points_.size() < kMaxPoints) return;
   for (size_t i = 0; 2 * i < points_.size(); ++i) points_[i] = points_[2 * i];
   points_.resize((points_.size() + 1) / 2);
   every_ *= 2;
@@ -69,9 +69,9 @@ void Recorder::add_cpus(const State& now) {
   for (size_t i = 0; i < n; ++i) {
     const double share = busy(last_->cpus[i], now.cpus[i]);
     sum += share;
-    if (i < kMostCores)
-      add("cpu" + std::to_string(i) + "_utilisation", "utilisation of processor " + std::to_string(i),
-          "%", now.seconds, share * 100);
+    if (i < kMaxCores)
+      add("cpu" + std::to_string(i) + "_utilisation",
+          "utilisation of processor " + std::to_string(i), "%", now.seconds, share * 100);
   }
   if (n > 0)
     add("cpu_utilisation", "utilisation of all processors", "%", now.seconds,
@@ -129,7 +129,7 @@ std::vector<const Curve*> Recorder::curves() const {
   std::vector<const Curve*> out;
   for (const auto& c : curves_)
     if (!c->empty()) out.push_back(c.get());
-  // That of all before those of each.
+  // The curve of all processors before the curve of each.
   std::stable_sort(out.begin(), out.end(), [](const Curve* a, const Curve* b) {
     return (a->id() == "cpu_utilisation") > (b->id() == "cpu_utilisation");
   });
@@ -146,8 +146,10 @@ Recorder::Gains Recorder::gains() const {
   if (!first_ || readings_ < 2) return {};
   const auto& a = first_->process;
   const auto& b = last_->process;
-  return {gained(a.minor_faults, b.minor_faults),        gained(a.major_faults, b.major_faults),
-          gained(first_->disks.in, last_->disks.in),     gained(first_->disks.out, last_->disks.out),
+  return {gained(a.minor_faults, b.minor_faults),
+          gained(a.major_faults, b.major_faults),
+          gained(first_->disks.in, last_->disks.in),
+          gained(first_->disks.out, last_->disks.out),
           gained(first_->networks.in, last_->networks.in),
           gained(first_->networks.out, last_->networks.out)};
 }

@@ -1,5 +1,5 @@
-// What the machine does while runs go on, read at intervals: curves over time, and their sums, means
-// and peaks. Reads files and NVML; knows no host (plugin.cpp does), one thread at a time.
+// The state of the machine during runs, read at intervals: curves over time, and their sums, means
+// and peaks. Reads files and NVML; needs no host (plugin.cpp does); one thread at a time.
 #pragma once
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@ struct Point {
   double seconds, value;  // since the first reading
 };
 
-/// One curve. When it has as many points as fit, every other one goes, and as many of those to come.
+/// One curve. When it is full, every other point is dropped, and every other point to come.
 class Curve {
  public:
   Curve(std::string id, std::string title, std::string unit)
@@ -50,10 +50,10 @@ class Recorder {
 
   /// All that have a point, in a fixed order: cpu_utilisation, cpu0_utilisation, …
   std::vector<const Curve*> curves() const;
-  /// Null where nothing was to be read.
+  /// Null if nothing could be read.
   const Curve* curve(const std::string& id) const;
 
-  /// Gained from the first reading to the last; empty where it cannot be read.
+  /// The increase from the first reading to the last; empty if it cannot be read.
   struct Gains {
     std::optional<double> minor_faults, major_faults, disk_read, disk_written, received, sent;
   };

@@ -3,19 +3,19 @@
 
 #include "../common/buffer.hpp"
 #include "../common/describe.hpp"
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 #include "writers.hpp"
 
 namespace ci_report {
 namespace {
 
-// By TMETER_SEVERITY_…; what is merely worth knowing makes no annotation.
+// By TMETER_SEVERITY_…; infos make no annotation.
 constexpr std::array<std::string_view, 4> kCommands{"", "notice", "warning", "error"};
 
-// actions/toolkit, command.ts: what may not stand in a value; in a property ':' and ',', too.
+// actions/toolkit, command.ts: characters to escape in a value; in a property ':' and ',', too.
 std::string escaped(std::string_view text, bool property) {
   std::string out;
-  for (const char c : reports::printable(text)) {
+  for (const char c : plugins::printable(text)) {
     if (c == '%')
       out += "%25";
     else if (property && c == ':')
@@ -30,9 +30,9 @@ std::string escaped(std::string_view text, bool property) {
 
 void put(reports::Buffer& out, std::string_view command, std::string_view title,
          std::string_view text) {
-  constexpr size_t kLongest = 4000;  // GitHub cuts at about 4 KB, in the middle of a character
-  out << "::" << command << " title=" << escaped(reports::readable(title), true)
-      << "::" << escaped(reports::shortened(text, kLongest), false) << "\n";
+  constexpr size_t kMaxMessage = 4000;  // GitHub cuts at about 4 KB, in the middle of a character
+  out << "::" << command << " title=" << escaped(plugins::readable(title), true)
+      << "::" << escaped(plugins::shortened(text, kMaxMessage), false) << "\n";
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // Format: junit-10.xsd of Jenkins' xUnit plugin, which GitLab and others read, too. Other schemas
-// demand time and host of the run, which are left out, so that equal runs give equal reports.
+// demand time and host of the run, which are left out so that equal runs give equal reports.
+#include "../common/cells.hpp"
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "../common/figures.hpp"
-#include "../common/utf8.hpp"
 #include "../xml/stream.hpp"
+#include "plugins/common/utf8.hpp"
 #include "writers.hpp"
 
 namespace ci_report {
@@ -17,7 +17,7 @@ void properties(xml_report::Stream& xml, const Report& report) {
   if (const auto sizes = report.property("sizes"); !sizes.empty())
     xml.element("property")
         .attribute("name", "sizes")
-        .attribute("value", reports::printable(sizes));
+        .attribute("value", plugins::printable(sizes));
   for (const auto& metric : report.metrics()) {
     const auto total = report.total(metric);
     if (total.empty()) continue;
@@ -31,7 +31,7 @@ void properties(xml_report::Stream& xml, const Report& report) {
 
 std::string warnings(const Report& report) {
   std::string text;
-  for (const auto& w : report.warnings()) text += reports::printable(w) + "\n";
+  for (const auto& w : report.warnings()) text += plugins::printable(w) + "\n";
   return text;
 }
 
@@ -55,19 +55,19 @@ void write_junit(const Report& report, tmeter::Output& out) {
   auto time = std::to_string(seconds.value_or(0));  // "0.010000"
   time.resize(time.size() - 3);                     // to the millisecond, as the schema has it
   const auto suite = "tmeter " + std::string(report.property("model.file"));
-  const auto name = reports::readable(reports::model_name(report));
+  const auto name = plugins::readable(reports::model_name(report));
 
   xml_report::Stream xml(out);
   xml.open("testsuites").attribute("tests", assertions.size()).attribute("failures", failures);
-  xml.open("testsuite").attribute("name", reports::readable(suite));
+  xml.open("testsuite").attribute("name", plugins::readable(suite));
   xml.attribute("tests", assertions.size()).attribute("failures", failures);
   xml.attribute("errors", "0").attribute("skipped", "0").attribute("time", time);
   properties(xml, report);
   for (const auto& a : assertions) {
-    xml.open("testcase").attribute("name", reports::printable(a.expression()));
+    xml.open("testcase").attribute("name", plugins::printable(a.expression()));
     xml.attribute("classname", name).attribute("time", "0");
     if (!a.holds()) {
-      const auto text = reports::printable(outcome(report, a));
+      const auto text = plugins::printable(outcome(report, a));
       xml.element("failure").attribute("message", text).attribute("type", "assertion").text(text);
     }
     xml.close();

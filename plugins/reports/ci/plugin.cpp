@@ -1,4 +1,4 @@
-// Plugin "ci": what build servers read of --assert: JUnit's XML and GitHub's annotations.
+// Plugin "ci": assertions for build servers, as JUnit's XML and GitHub's annotations.
 #include <tmeter/cpp/plugin.hpp>
 
 #include "writers.hpp"

@@ -1,4 +1,4 @@
-// Text on its way out: pieces are gathered and passed on in large ones, and nothing else is kept.
+// Buffered output: small pieces of text are collected and passed on in large ones.
 #pragma once
 #include <string>
 #include <tmeter/cpp/report.hpp>

@@ -46,18 +46,25 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// " (did you mean 'macs'?)" of what differs in two letters, or begins so; empty: of none.
+/// " (did you mean 'macs'?)" for a metric that differs in two letters or has this prefix; else
+/// empty.
 std::string did_you_mean(const Report& report, std::string_view id) {
-  constexpr size_t kLongest = 64, kFewLetters = 3;
+  constexpr size_t kMaxIdLength = 64, kMinPrefix = 3;
   std::string best;
   size_t least = 3;
   for (const auto& m : report.metrics()) {
-    if (id.size() > kLongest || m.id().size() > kLongest) continue;
-    const bool begins = id.size() >= kFewLetters && m.id().substr(0, id.size()) == id;
+    if (id.size() > kMaxIdLength || m.id().size() > kMaxIdLength) continue;
+    const bool begins = id.size() >= kMinPrefix && m.id().substr(0, id.size()) == id;
     const auto distance = begins ? 0 : edit_distance(id, m.id());
     if (distance < least) least = distance, best = m.id();
   }
   return best.empty() ? best : " (did you mean '" + best + "'?)";
+}
+
+/// A report has no more than was asked for when it was made: some metrics are worked out on request.
+std::string how_to_get(std::string_view id) {
+  return "; if a plugin has it, tmeter MODEL --plugins=all --columns=" + std::string(id) +
+         " works it out";
 }
 
 }  // namespace
@@ -68,10 +75,12 @@ Metric find_metric(const Report& report, std::string_view id, std::string_view o
     if (m.id() == id) return m;
     known += (known.empty() ? "" : ", ") + std::string(m.id());
   }
+  const auto meant = did_you_mean(report, id);
   throw tmeter::Error(TMETER_BAD_USAGE,
-                      std::string(option) + ": this report has no metric '" + std::string(id) + "'" +
-                          did_you_mean(report, id) + "; it has " + known +
-                          "; modules also have kernel_size, input_size, output_size");
+                      std::string(option) + ": this report has no metric '" + std::string(id) +
+                          "'" + meant + "; it has " + known +
+                          "; modules also have kernel_size, input_size, output_size" +
+                          (meant.empty() ? how_to_get(id) : ""));
 }
 
 std::vector<std::string_view> chosen_facts(const Report& report) {

@@ -1,4 +1,4 @@
-// Which metrics a report shows, by --columns and their descriptors; none is known by name.
+// The metrics that a report shows, chosen by --columns and by descriptors: none is known by name.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -12,27 +12,27 @@ std::vector<std::string_view> split(std::string_view list);
 
 std::vector<tmeter::Metric> all_metrics(const tmeter::Report& report);
 
-/// Throws tmeter::Error(TMETER_BAD_USAGE), naming what there is; `option`: "--columns".
+/// Throws tmeter::Error(TMETER_BAD_USAGE) that lists the metrics; `option`: "--columns".
 tmeter::Metric find_metric(const tmeter::Report& report, std::string_view id,
                            std::string_view option);
 
-/// Of --columns those that are named (facts of modules such as "kernel_size" aside), or else every
-/// one for which `by_default` holds. "all" is every one, "none" none.
+/// The metrics that --columns names, without facts of modules such as "kernel_size"; without
+/// --columns every metric for which `by_default` holds. "all" is every metric, "none" none.
 template <class Wanted>
 std::vector<tmeter::Metric> chosen_metrics(const tmeter::Report& report, Wanted&& by_default);
 
-/// "kernel_size", "input_size", "output_size": facts of modules, which are words.
+/// "kernel_size", "input_size", "output_size": facts of modules, which are texts.
 bool is_fact(std::string_view id);
 
 /// Facts of modules that --columns names: "kernel_size", "input_size", "output_size".
 std::vector<std::string_view> chosen_facts(const tmeter::Report& report);
 
-/// The metric that says where the cost is: the first of operators that adds up, else the first of
-/// tensors, among `metrics`.
+/// The metric of cost among `metrics`: the first of operators that is summed, else the first of
+/// tensors.
 std::optional<tmeter::Metric> main_metric(const std::vector<tmeter::Metric>& metrics);
 
-/// For tables that people read: no details, nothing that only tensors have, nothing that has no
-/// total.
+/// Whether tables for people show a metric: not details, metrics of tensors only, and metrics
+/// without a total.
 bool is_readable(const tmeter::Report& report, const tmeter::Metric& metric);
 
 template <class Wanted>

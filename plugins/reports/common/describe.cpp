@@ -2,9 +2,9 @@
 
 #include <charconv>
 #include <tmeter/cpp/units.hpp>
-#include <tmeter/cpp/words.hpp>
 
-#include "figures.hpp"
+#include "cells.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace reports {
 namespace {
@@ -111,7 +111,7 @@ std::string describe(const tmeter::Tensor& tensor) {
 std::string describe_coverage(const Report& report) {
   const auto c = report.coverage();
   if (tmeter::to_view(c.metric).empty()) return {};
-  return tmeter::count_of(c.counted + c.zero_by_rule + c.unknown, "operator") + ": " +
+  return plugins::count_of(c.counted + c.zero_by_rule + c.unknown, "operator") + ": " +
          std::to_string(c.counted) + " counted, " + std::to_string(c.zero_by_rule) +
          " zero by rule, " + std::to_string(c.unknown) + " unknown";
 }
@@ -119,7 +119,7 @@ std::string describe_coverage(const Report& report) {
 std::string describe_unknown(const Report& report) {
   const auto ops = report.unknown_ops();
   if (ops.size() == 0) return {};
-  return "no rule for " + tmeter::listed(ops.size(), kUnknownShown, [&](size_t i) {
+  return "no rule for " + plugins::listed(ops.size(), kUnknownShown, [&](size_t i) {
            return std::string(ops[i].op) + " ×" + std::to_string(ops[i].nodes);
          });
 }
@@ -130,7 +130,7 @@ std::string describe_value(const Report& report, const tmeter::AssertionView& as
     const auto metric = report.metrics()[assertion.metric()];
     return shown_in_full(value, metric);
   }
-  if (value.is_unavailable()) return "n/a";  // the plugin that would say it failed
+  if (value.is_unavailable()) return "n/a";  // its plugin failed
   if (value.is_int()) return tmeter::grouped(value.count().value());
   return tmeter::scaled(value.real(), TMETER_UNIT_RATIO, "").text();
 }

@@ -1,4 +1,4 @@
-// The model and values of its graph in words.
+// Descriptions of the model and of values of its graph.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,31 +9,31 @@ namespace reports {
 /// Class of the model, or the name it has in the file.
 std::string_view model_name(const tmeter::Report& report);
 
-/// "torch.export (torch 2.15.0)"; empty when the file does not say.
+/// "torch.export (torch 2.15.0)"; empty if the file does not say.
 std::string format_of(const tmeter::Report& report);
 
-/// "97.80 MiB"; empty when not known.
+/// "97.80 MiB"; empty if unknown.
 std::string file_size(const tmeter::Report& report);
 
 /// Wall time of the analysis in seconds.
 std::optional<double> analysis_seconds(const tmeter::Report& report);
 
-/// "x: f32[1, 3, 224, 224] (inferred)"; the origin unless it is the recorded one.
+/// "x: f32[1, 3, 224, 224] (inferred)", with the origin of sizes that are not recorded.
 std::string describe_input(const tmeter::Graph& graph, size_t i);
 
-/// "f32[batch=8, 3, 224, 224]"; scalars and lists by their values, long lists cut.
+/// "f32[batch=8, 3, 224, 224]"; scalars and lists as their values, long lists shortened.
 std::string describe(const tmeter::Value& value);
 
 /// "f32[64, 3, 7, 7]"
 std::string describe(const tmeter::Tensor& tensor);
 
-/// "175 operators: 54 counted, 121 zero by rule, 0 unknown"; empty when no metric tells.
+/// "175 operators: 54 counted, 121 zero by rule, 0 unknown"; empty if no metric has coverage.
 std::string describe_coverage(const tmeter::Report& report);
 
-/// "no rule for acme::fused ×3, acme::gate ×1 and 2 more"; empty when every operator has one.
+/// "no rule for acme::fused ×3, acme::gate ×1 and 2 more"; empty if every operator has one.
 std::string describe_unknown(const tmeter::Report& report);
 
-/// "4,089,184,256", "≥12", "100.00 %", "?": what the value that an assertion is about is.
+/// "4,089,184,256", "≥12", "100.00 %", "?": the value that an assertion is about.
 std::string describe_value(const tmeter::Report& report, const tmeter::AssertionView& assertion);
 
 }  // namespace reports

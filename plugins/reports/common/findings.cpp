@@ -1,7 +1,8 @@
 #include "findings.hpp"
 
-#include <tmeter/cpp/place.hpp>
 #include <tmeter/cpp/units.hpp>
+
+#include "plugins/common/wording.hpp"
 
 namespace reports {
 
@@ -17,7 +18,7 @@ std::string describe_change(const tmeter::Report& report, const tmeter_change& c
 std::string describe_target(const tmeter::Graph& graph, const tmeter_target& target) {
   switch (target.axis) {
     case TMETER_AXIS_NODE:
-      return tmeter::place(graph.nodes()[target.index]);
+      return plugins::place(graph.nodes()[target.index]);
     case TMETER_AXIS_MODULE:
       return std::string(graph.modules()[target.index].path());
     case TMETER_AXIS_MODULE_CALL:

@@ -1,4 +1,4 @@
-// What plugins say in words, ready to be written.
+// The parts of a finding as text.
 #pragma once
 #include <string>
 #include <tmeter/cpp/report.hpp>

@@ -48,7 +48,7 @@ void for_each_answer(const Report& report, const Metrics& metrics,
   }
 }
 
-std::vector<Sums> own_figures(const Report& report, const Metrics& metrics) {
+std::vector<Sums> own_sums(const Report& report, const Metrics& metrics) {
   const auto graph = report.graph();
   std::vector<Sums> own(graph.modules().size(), empty_sums(metrics));
   const auto add = [&](int32_t axis, const Module& m, auto&& cell_of) {
@@ -90,7 +90,7 @@ Groups by_operator(const Report& report, const Metrics& metrics) {
 
 Groups by_type(const Report& report, const Metrics& metrics) {
   Groups groups(metrics);
-  const auto own = own_figures(report, metrics);
+  const auto own = own_sums(report, metrics);
   for (const auto& m : report.graph().modules()) {
     auto& group = groups[m.qualified_type()];
     ++group.count;

@@ -7,7 +7,7 @@
 #include <tmeter/cpp/report.hpp>
 #include <vector>
 
-#include "figures.hpp"
+#include "cells.hpp"
 
 namespace reports {
 
@@ -22,7 +22,7 @@ struct Group {
   Sums sums;
 };
 
-/// In the order in which they first appear.
+/// Groups in the order of their first members.
 class Groups {
  public:
   explicit Groups(const std::vector<tmeter::Metric>& metrics) : metrics_(metrics) {}
@@ -36,25 +36,25 @@ class Groups {
   std::map<std::string, size_t, std::less<>> index_;
 };
 
-/// Calls that module handlers gave figures for: what is inside has none of its own, and these are
-/// added by themselves, so that what is grouped adds up to the total. One thing for each such call,
-/// with the metrics (positions) it is about.
+/// Visits the calls that module handlers gave values for. Operators inside have no values,
+/// so these values must be added for groups to sum up to the total. `visit` gets one sum per
+/// metric.
 void for_each_answer(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,
                      const std::function<void(const tmeter::ModuleCall&, const Sums&)>& visit);
 
-/// What each module holds and runs itself, not what modules inside it do, by module index; where a
-/// module handler gave a figure, that.
-std::vector<Sums> own_figures(const tmeter::Report& report,
-                              const std::vector<tmeter::Metric>& metrics);
+/// The values of what each module holds and runs itself, without modules inside it, by module
+/// index; if a module handler gave a value, that one.
+std::vector<Sums> own_sums(const tmeter::Report& report,
+                           const std::vector<tmeter::Metric>& metrics);
 
-/// Adds a node's own figures; metrics of other axes get none.
+/// Adds the cells of a node; metrics of other axes are left out.
 void add_node(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,
               const tmeter::Node& node, Sums& sums);
 
-/// Operators by name; then, of calls that module handlers gave figures for, the modules by type.
+/// Operators by name; then modules by type, for calls that module handlers gave values for.
 Groups by_operator(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics);
 
-/// Modules by type, each with its own figures, so that rows add up to the total.
+/// Modules by type, each with its own values, so that rows sum up to the total.
 Groups by_type(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics);
 
 }  // namespace reports

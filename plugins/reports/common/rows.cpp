@@ -3,11 +3,11 @@
 #include <charconv>
 #include <limits>
 #include <tmeter/cpp/module_ids.hpp>
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "columns.hpp"
 #include "describe.hpp"
 #include "groups.hpp"
-#include "names.hpp"
 
 namespace reports {
 namespace {
@@ -96,7 +96,7 @@ class Writer {
       if (level > deepest) continue;
       Row row{{ids[m.index()], path_of(m), std::string(m.type()), std::to_string(m.calls())}, {}};
       for (const auto fact : facts) row.words.emplace_back(report_.fact(m, fact));
-      for (const auto& metric : metrics_) row.cells.push_back(module_figure(report_, metric, m));
+      for (const auto& metric : metrics_) row.cells.push_back(module_cell(report_, metric, m));
       put_(row);
     }
   }
@@ -124,7 +124,7 @@ class Writer {
 
   void modules_by_type() {
     const auto ids = tmeter::module_ids(graph_);
-    const auto own = own_figures(report_, metrics_);
+    const auto own = own_sums(report_, metrics_);
     for (const auto& m : graph_.modules())
       put_({{ids[m.index()], path_of(m), std::string(m.qualified_type())},
             cells_of(own[m.index()])});
@@ -132,7 +132,7 @@ class Writer {
 
   void tensors() {
     for (const auto& t : graph_.tensors()) {
-      Row row{{std::string(t.name()), std::string(tensor_kind_name(t.kind())),
+      Row row{{std::string(t.name()), std::string(tmeter::vocabulary::kTensorKinds.word(t.kind())),
                std::string(t.dtype().name()), shape_text(t.shape()),
                std::to_string(t.numel().value()), t.trainable() ? "true" : "false",
                t.is_tied() ? std::string(t.canonical().name()) : std::string()},

@@ -1,10 +1,10 @@
-// The report as a table, one row after the other: what --by, --depth and --sweep ask for. Nothing
-// is kept, so that a hundred thousand operators are no matter.
+// The report as a table, row by row, as --by, --depth and --sweep ask for. Rows are not stored:
+// memory does not grow with the number of operators.
 //
 //   --by module    id, path, type, calls            the tree in pre-order; the root has the totals
 //   --by operator  operator, calls                  --depth 2: index, operator, overload, module,
 //                                                   location, result: every call
-//                  then module types and calls whose figure a plugin gives as a whole
+//                  then module types and calls whose value a plugin gives as a whole
 //   --by type      type, modules                    --depth 2: id, path, type: every module
 //   --by tensor    name, kind, dtype, shape, elements, trainable, tied_to
 //   a sweep        the symbols                      a row per point
@@ -14,7 +14,7 @@
 #include <tmeter/cpp/report.hpp>
 #include <vector>
 
-#include "figures.hpp"
+#include "cells.hpp"
 
 namespace reports {
 
@@ -27,10 +27,10 @@ struct RowOptions {
   bool leading_dot = false;  // of module paths: ".layer1.0"
 };
 
-/// Above the columns of words.
+/// The titles of the columns of words.
 std::vector<std::string> row_titles(const tmeter::Report& report);
 
-/// Throws tmeter::Error(TMETER_BAD_USAGE) for a --by or --depth that makes no sense.
+/// Throws tmeter::Error(TMETER_BAD_USAGE) for an invalid --by or --depth.
 void for_each_row(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,
                   const RowOptions& options, const std::function<void(const Row&)>& put);
 

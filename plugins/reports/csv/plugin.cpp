@@ -22,11 +22,13 @@ void setup(tmeter::Registrar& r) {
             .type = TMETER_OPTION_BOOL,
             .default_value = "false",
             .text = "module paths begin with a dot: .layer1.0"});
-  r.option({.key = kGuardFormulas,
-            .type = TMETER_OPTION_BOOL,
-            .default_value = "true",
-            .text = "an apostrophe before text that a spreadsheet would run as a formula; false: names as "
-                    "they are"});
+  r.option(
+      {.key = kGuardFormulas,
+       .type = TMETER_OPTION_BOOL,
+       .default_value = "true",
+       .text =
+           "an apostrophe before text that a spreadsheet would run as a formula; false: names as "
+           "they are"});
   r.writer("csv", "csv", "text/csv; charset=utf-8; header=present",
            write<csv_report::Format::kCsv>);
   r.writer("tsv", "tsv", "text/tab-separated-values; charset=utf-8",

@@ -7,7 +7,7 @@
 #include "../common/buffer.hpp"
 #include "../common/columns.hpp"
 #include "../common/rows.hpp"
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace csv_report {
 namespace {
@@ -35,18 +35,20 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// What may stand before the first character that counts: spaces, controls, signs without width.
-constexpr std::string_view kUnseen[] = {" ", "\u00a0", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
-                                        "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u200b",
-                                        "\u200c", "\u200d", "\u200e", "\u200f", "\u202f", "\u205f", "\u2060",
-                                        "\u3000", "\ufeff"};
-// What Excel, LibreOffice and Google Sheets take for the beginning of a formula; the last four are
+// Characters that a spreadsheet ignores before a formula: spaces, controls, characters without
+// width.
+constexpr std::string_view kUnseen[] = {" ",      "\u00a0", "\u2000", "\u2001", "\u2002", "\u2003",
+                                        "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009",
+                                        "\u200a", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f",
+                                        "\u202f", "\u205f", "\u2060", "\u3000", "\ufeff"};
+// The first characters of a formula in Excel, LibreOffice and Google Sheets; the last four are
 // full-width, as in East Asian input.
 constexpr std::string_view kFormula[] = {"=", "+", "-", "@", "＝", "＋", "－", "＠"};
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-// Away goes what a spreadsheet may strip. A control character counts as the beginning of a formula by itself.
+// Skips what a spreadsheet may strip. A control character alone counts as the beginning of a
+// formula.
 std::string_view without_unseen(std::string_view text) {
   const auto leads = [&](std::string_view s) { return text.starts_with(s); };
   for (;;) {
@@ -56,7 +58,7 @@ std::string_view without_unseen(std::string_view text) {
   }
 }
 
-// "-1.5e3", "+7": no formula, a number.
+// "-1.5e3", "+7": a number, not a formula.
 bool is_decimal(std::string_view text) {
   if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
   if (text.empty() || text.find_first_not_of("0123456789.eE+-") != text.npos) return false;
@@ -69,8 +71,9 @@ bool is_formula(std::string_view text) {
   if (is_decimal(text)) return false;
   text = without_unseen(text);
   if (text.empty()) return false;
-  return is_control(text[0]) || std::any_of(std::begin(kFormula), std::end(kFormula),
-                                            [&](std::string_view s) { return text.starts_with(s); });
+  return is_control(text[0]) ||
+         std::any_of(std::begin(kFormula), std::end(kFormula),
+                     [&](std::string_view s) { return text.starts_with(s); });
 }
 
 std::string notes(const std::vector<Metric>& metrics, const std::vector<tmeter::Cell>& cells) {
@@ -84,7 +87,7 @@ std::string notes(const std::vector<Metric>& metrics, const std::vector<tmeter::
   return out;
 }
 
-// Empty when the sizes are the file's, and of a sweep, whose rows have their own.
+// Empty if the sizes are those of the file, and for a sweep, whose rows have their own.
 std::string_view sizes_of_rows(const tmeter::Report& report) {
   return report.sweep().symbols.len > 0 ? std::string_view() : report.property("sizes");
 }
@@ -114,7 +117,7 @@ class Lines {
 }  // namespace
 
 std::string field(std::string_view text, const Options& options) {
-  auto valid = reports::repaired(text);
+  auto valid = plugins::repaired(text);
   if (options.guard_formulas && is_formula(valid)) valid.insert(0, 1, '\'');
   return options.format == Format::kCsv ? quoted(valid) : escaped(valid);
 }

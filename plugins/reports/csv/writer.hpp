@@ -1,9 +1,8 @@
 // Tables, numbers raw and exact: first the words of a row (common/rows.hpp), then a column for each
-// metric, then `notes`, which tells apart what numbers cannot: "macs: lower_bound; energy:
-// unavailable". A figure that is not known is "n/a", which data frames read as missing; one that
-// does not apply is empty.
+// metric, then `notes` with the statuses of cells: "macs: lower_bound; energy: unavailable". An
+// unknown value is "n/a", which data frames read as missing; one that does not apply is empty.
 //
-// CSV as RFC 4180 has it: CRLF, fields quoted where they must be. TSV: a line is a row, always;
+// CSV as in RFC 4180: CRLF, fields quoted if necessary. TSV: every line is a row;
 // tab, line ends and backslash are written \t, \n, \r and \\.
 #pragma once
 #include <tmeter/cpp/report.hpp>
@@ -21,7 +20,7 @@ struct Options {
 /// Throws tmeter::Error(TMETER_BAD_USAGE) for an id in --columns that the report lacks.
 void write(const tmeter::Report& report, const Options& options, tmeter::Output& out);
 
-/// As a field: quoted or escaped where it has to be.
+/// A text as a field, quoted or escaped if necessary.
 std::string field(std::string_view text, const Options& options);
 
 /// "4089184256", "0.0188", "n/a", "nan", "" for nothing.

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <map>
 #include <tmeter/cpp/units.hpp>
-#include <tmeter/cpp/words.hpp>
 
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace diff_report {
 namespace {
@@ -60,7 +60,7 @@ tmeter::ComparisonView view_of(const Report& report) {
   return view;
 }
 
-/// A difference from it bounds nothing.
+/// Whether a difference from it is not a bound.
 bool is_uncertain(const Cell& cell) { return cell.partial() || cell.assumed(); }
 
 }  // namespace
@@ -166,8 +166,8 @@ Row Changes::row(const tmeter_pair& pair) const {
   Row row{pair, module_of(before_, pair.before), module_of(after_, pair.after), {}};
   for (const auto& c : columns_)
     row.changes.push_back(
-        {row.before ? reports::module_figure(before_, c.before, *row.before) : Cell(),
-         row.after ? reports::module_figure(after_, c.after, *row.after) : Cell()});
+        {row.before ? reports::module_cell(before_, c.before, *row.before) : Cell(),
+         row.after ? reports::module_cell(after_, c.after, *row.after) : Cell()});
   return row;
 }
 
@@ -201,8 +201,8 @@ std::string title_of(const Report& report) {
 }
 
 std::string counts_text(const Counts& c) {
-  if (c.same == c.all) return "no difference in " + tmeter::count_of(c.all, "module");
-  std::string text = std::to_string(c.all - c.same) + " of " + tmeter::count_of(c.all, "module") +
+  if (c.same == c.all) return "no difference in " + plugins::count_of(c.all, "module");
+  std::string text = std::to_string(c.all - c.same) + " of " + plugins::count_of(c.all, "module") +
                      (c.all - c.same == 1 ? " differs" : " differ");
   std::string more;
   const std::pair<size_t, const char*> kinds[] = {

@@ -1,11 +1,11 @@
-// A comparison as its writers show it: figures before and after, and the modules that differ.
+// A comparison as its writers show it: values before and after, and the modules that differ.
 #pragma once
 #include <optional>
 #include <string>
 #include <tmeter/cpp/comparison.hpp>
 #include <vector>
 
-#include "../common/figures.hpp"
+#include "../common/cells.hpp"
 
 namespace diff_report {
 
@@ -16,19 +16,19 @@ struct Column {
   tmeter::Metric before, after;
 };
 
-/// One figure, before and after.
+/// A value before and after.
 struct Change {
   Cell before, after;
   bool differs() const;
-  /// After minus before, where both are known; a count where both are counts.
+  /// After minus before, if both are known; a count if both are counts.
   std::optional<Cell> difference() const;
-  /// Of the figure before; nothing when that is 0 and this is not.
+  /// Relative to the value before; nothing if that is 0 and the value after is not.
   std::optional<double> relative() const;
 };
 
-/// "+1.20 M", "−404.62 M", "0"; "≈" before what leaves something out; "–" where there is none.
+/// "+1.20 M", "−404.62 M", "0"; "≈" before partial values; "–" without a difference.
 std::string shown_difference(const Change& change, const tmeter::Metric& metric);
-/// "+2.3 %", "−50.0 %"; empty where there is none.
+/// "+2.3 %", "−50.0 %"; empty without one.
 std::string shown_relative(const Change& change);
 
 struct Row {
@@ -37,9 +37,9 @@ struct Row {
   std::vector<Change> changes;  // one per column
   /// '+' added, '-' removed, '>' renamed, '~' redefined, ' ' figures alone.
   char sign() const;
-  /// "added", "removed", "renamed", "redefined"; empty when only figures differ, or nothing.
+  /// "added", "removed", "renamed", "redefined"; empty if only values differ, or nothing.
   std::string_view kind() const;
-  /// The path in the model that it is in; of a renamed one both.
+  /// The path in the model that has it; both paths of a renamed module.
   std::string path() const;
   std::string type() const;
 };
@@ -56,13 +56,13 @@ class Changes {
   const tmeter::ComparisonView& view() const { return view_; }
   const tmeter::Report& before() const { return before_; }
   const tmeter::Report& after() const { return after_; }
-  /// Those of --columns, or else those that are not details and have a total.
+  /// The metrics of --columns, else metrics that are not details and have a total.
   const std::vector<Column>& columns() const { return columns_; }
   Change total(const Column& column) const;
   const Counts& counts() const { return counts_; }
   Row row(const tmeter_pair& pair) const;
 
-  /// Pairs that differ, down to --depth or else as far down as at most `most` are.
+  /// Pairs that differ, down to --depth, or else to the deepest level with at most `most` of them.
   std::vector<tmeter_pair> differing(size_t most) const;
   size_t differing_count() const { return counts_.all - counts_.same; }
 
@@ -77,7 +77,7 @@ class Changes {
 std::string title_of(const tmeter::Report& report);
 /// "12 of 151 modules differ: 1 added, 2 removed, 1 renamed"
 std::string counts_text(const Counts& counts);
-/// "4,089,184,256", "+2.3 %": what the value that an assertion is about is.
+/// "4,089,184,256", "+2.3 %": the value that an assertion is about.
 std::string assertion_value(const Changes& changes, const tmeter::AssertionView& assertion);
 
 }  // namespace diff_report

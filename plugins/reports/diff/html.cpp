@@ -1,23 +1,22 @@
-// A comparison side by side in a browser: one file without a script, and a policy that lets none
-// run. What can be folded and hidden is HTML and CSS alone.
-#include <tmeter/cpp/words.hpp>
-
+// A comparison side by side in a browser: one file without scripts, under a policy that forbids
+// them. Folding and hiding is done by HTML and CSS.
 #include "../common/describe.hpp"
-#include "../common/utf8.hpp"
 #include "page.hpp"
+#include "plugins/common/utf8.hpp"
+#include "plugins/common/wording.hpp"
 #include "writers.hpp"
 
 namespace diff_report {
 namespace {
 
-// Beyond so many modules those that are the same are left out altogether.
-constexpr size_t kMostWithSame = 5'000;
+// With more modules than this, unchanged ones are left out.
+constexpr size_t kMaxWithUnchanged = 5'000;
 constexpr size_t kFlushBytes = 1 << 16;
 
-/// Text that stands for itself, wherever it is put.
+/// Literal text, for content and attributes.
 std::string plain(std::string_view text) {
   std::string out;
-  for (const char c : reports::readable(text)) {
+  for (const char c : plugins::readable(text)) {
     switch (c) {
       case '<':
         out += "&lt;";
@@ -41,7 +40,7 @@ std::string plain(std::string_view text) {
   return out;
 }
 
-/// "good", "bad" or nothing: which way is better is the metric's to say.
+/// "good", "bad" or nothing, by the metric's better direction.
 std::string_view class_of(const Change& change, const tmeter::Metric& metric) {
   const auto d = change.difference();
   if (!d || d->real() == 0) return "none";
@@ -157,11 +156,11 @@ class Page {
   }
 
   void modules() {
-    const bool with_same = changes_.counts().all <= kMostWithSame;
+    const bool with_same = changes_.counts().all <= kMaxWithUnchanged;
     put("<h2>Modules</h2>\n<p>", counts_text(changes_.counts()), ".</p>\n");
     if (with_same && changes_.counts().same > 0)
       put("<input type=checkbox id=same><label for=same> show modules that are the same</label>\n");
-    // To be reached, and scrolled, by the keyboard.
+    // Focusable, so that the keyboard can scroll it.
     put("<div class=wide tabindex=0 role=region aria-label=modules><table class=modules>");
     head();
     put("<tbody>\n");

@@ -6,98 +6,99 @@
 namespace diff_report {
 namespace {
 
-using json_report::Json;
-using json_report::number;
-using json_report::Stream;
-using json_report::text_or_null;
+using reports::JsonStream;
 
-Json status(const Cell& cell, const tmeter::Metric& metric) {
-  const auto word = reports::status_of(cell, metric);
-  return word ? Json(*word) : Json(nullptr);
-}
-
-/// Before, after and what lies between; what they are besides plain numbers only where they are.
-Json change_json(const Change& change, const Column& column) {
+/// Before, after and the difference; what they are besides plain numbers only if they are.
+void write_change(JsonStream& stream, const Change& change, const Column& column) {
   const auto difference = change.difference();
   const auto relative = change.relative();
-  Json out{{"before", number(change.before)},
-           {"after", number(change.after)},
-           {"difference", difference ? number(*difference) : Json(nullptr)},
-           {"relative", relative ? Json(*relative) : Json(nullptr)}};
-  if (auto s = status(change.before, column.before); !s.is_null()) out["before_status"] = s;
-  if (auto s = status(change.after, column.after); !s.is_null()) out["after_status"] = s;
-  return out;
+  stream.open('{').key("before").number(change.before).key("after").number(change.after);
+  stream.key("difference").number(difference.value_or(Cell()));
+  stream.key("relative");
+  relative ? stream.real(*relative) : stream.null();
+  if (const auto status = reports::status_of(change.before, column.before))
+    stream.key("before_status").text(*status);
+  if (const auto status = reports::status_of(change.after, column.after))
+    stream.key("after_status").text(*status);
+  stream.close('}');
 }
 
-Json model_json(const tmeter::Report& report) {
-  auto model = json_report::model(report);
-  model["tool_version"] = report.property("tool.version");
-  return model;
+void write_model(JsonStream& stream, std::string_view name, const tmeter::Report& report) {
+  stream.member(name).open('{');
+  json_report::model_members(stream, report);
+  stream.key("tool_version").text(report.property("tool.version")).close('}');
 }
 
-Json flags_json(uint32_t flags) {
+void write_flags(JsonStream& stream, uint32_t flags) {
   constexpr std::pair<uint32_t, const char*> kWords[] = {{TMETER_PAIR_ADDED, "added"},
                                                          {TMETER_PAIR_REMOVED, "removed"},
                                                          {TMETER_PAIR_RENAMED, "renamed"},
                                                          {TMETER_PAIR_REDEFINED, "redefined"},
                                                          {TMETER_PAIR_FIGURES, "figures"}};
-  Json words = Json::array();
+  stream.open('[');
   for (const auto& [flag, word] : kWords)
-    if (flags & flag) words.push_back(word);
-  return words;
+    if (flags & flag) stream.text(word);
+  stream.close(']');
 }
 
-Json side_json(const tmeter::Report& report, const std::optional<tmeter::Module>& module) {
-  if (!module) return nullptr;
-  return {
-      {"path", module->path()}, {"type", module->type()}, {"text", report.module_text(*module)}};
+void write_side(JsonStream& stream, const tmeter::Report& report,
+                const std::optional<tmeter::Module>& module) {
+  if (!module) {
+    stream.null();
+    return;
+  }
+  stream.open('{').key("path").text(module->path()).key("type").text(module->type());
+  stream.key("text").text(report.module_text(*module)).close('}');
 }
 
-Json row_json(const Changes& changes, const tmeter_pair& pair) {
+void write_row(JsonStream& stream, const Changes& changes, const tmeter_pair& pair) {
   const auto row = changes.row(pair);
-  Json values = Json::object();
+  write_flags(stream.open('{').key("differs"), pair.flags);
+  write_side(stream.key("before"), changes.before(), row.before);
+  write_side(stream.key("after"), changes.after(), row.after);
+  stream.key("values").open('{');
   for (size_t c = 0; c < row.changes.size(); ++c) {
     const auto& change = row.changes[c];
     if (change.before.empty() && change.after.empty()) continue;
     const auto& column = changes.columns()[c];
-    values[std::string(column.after.id())] = change_json(change, column);
+    write_change(stream.key(column.after.id()), change, column);
   }
-  return {{"differs", flags_json(pair.flags)},
-          {"before", side_json(changes.before(), row.before)},
-          {"after", side_json(changes.after(), row.after)},
-          {"values", std::move(values)}};
+  stream.close('}').close('}');
 }
 
-Json metric_json(const Column& c) {
-  Json out{{"id", c.after.id()}, {"title", c.after.title()}, {"unit", c.after.unit()}};
-  for (const auto& [key, metric] : {std::pair("before", &c.before), std::pair("after", &c.after)})
-    out[key] = {{"convention", metric->convention()}, {"provenance", metric->provenance_text()}};
-  return out;
+void write_metric(JsonStream& stream, const Column& c) {
+  stream.open('{').key("id").text(c.after.id()).key("title").text(c.after.title());
+  stream.key("unit").text(c.after.unit());
+  for (const auto& [key, metric] : {std::pair("before", &c.before), std::pair("after", &c.after)}) {
+    stream.key(std::string_view(key)).open('{').key("convention").text(metric->convention());
+    stream.key("provenance").text(metric->provenance_text()).close('}');
+  }
+  stream.close('}');
 }
 
-Json counts_json(const Counts& c) {
-  return {{"all", c.all},     {"same", c.same},       {"changed", c.changed},
-          {"added", c.added}, {"removed", c.removed}, {"renamed", c.renamed}};
+void write_counts(JsonStream& stream, const Counts& c) {
+  stream.member("counts").open('{').key("all").natural(c.all).key("same").natural(c.same);
+  stream.key("changed").natural(c.changed).key("added").natural(c.added);
+  stream.key("removed").natural(c.removed).key("renamed").natural(c.renamed).close('}');
 }
 
 }  // namespace
 
 void write_json(const Changes& changes, tmeter::Output& out) {
-  Stream stream(out);
-  stream.open('{');
-  stream.section("schema", "tmeter-comparison/1");
-  stream.section("before", model_json(changes.before()));
-  stream.section("after", model_json(changes.after()));
-  stream.list_lines("metrics", changes.columns(), metric_json);
-  Json totals = Json::object();
-  for (const auto& c : changes.columns())
-    totals[std::string(c.after.id())] = change_json(changes.total(c), c);
-  stream.section_lines("totals", totals);
-  stream.section("counts", counts_json(changes.counts()));
+  JsonStream stream(out);
+  stream.open('{').member("schema").text("tmeter-comparison/1");
+  write_model(stream, "before", changes.before());
+  write_model(stream, "after", changes.after());
+  stream.list_lines("metrics", changes.columns(),
+                    [&](const Column& c) { write_metric(stream, c); });
+  stream.object_lines("totals", changes.columns(), [&](const Column& c) {
+    write_change(stream.key(c.after.id()), changes.total(c), c);
+  });
+  write_counts(stream, changes.counts());
   stream.list_lines("modules", changes.differing(SIZE_MAX),
-                    [&](const tmeter_pair& p) { return row_json(changes, p); });
+                    [&](const tmeter_pair& p) { write_row(stream, changes, p); });
   json_report::assertions(stream, changes.after());
-  stream.list_lines("notes", changes.view().notes(), [](const auto& note) { return Json(note); });
+  stream.list_lines("notes", changes.view().notes(), [&](const auto& note) { stream.text(note); });
   stream.end_line(0).close('}').finish();
 }
 

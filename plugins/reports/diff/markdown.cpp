@@ -1,8 +1,7 @@
 // A comparison for a comment on a pull request.
-#include <tmeter/cpp/words.hpp>
-
 #include "../common/describe.hpp"
 #include "../markdown/escape.hpp"
+#include "plugins/common/wording.hpp"
 #include "writers.hpp"
 
 namespace diff_report {

@@ -1,5 +1,5 @@
-// What every page of a comparison begins with: a policy under which nothing runs or is fetched, and
-// its looks, light and dark.
+// The head of every comparison page: a policy under which nothing runs or is fetched, and its
+// styles, light and dark.
 #pragma once
 #include <string_view>
 

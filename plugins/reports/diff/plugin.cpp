@@ -1,4 +1,4 @@
-// Plugin "diff": what `tmeter diff A B` writes, in four formats.
+// Plugin "diff": the output of `tmeter diff A B` in four formats.
 #include <tmeter/cpp/plugin.hpp>
 
 #include "writers.hpp"

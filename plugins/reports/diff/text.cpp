@@ -1,10 +1,9 @@
 // A comparison for the terminal: totals, then the modules that differ.
 #include <algorithm>
-#include <tmeter/cpp/words.hpp>
 
 #include "../common/describe.hpp"
-#include "../text/style.hpp"
-#include "../text/utf8.hpp"
+#include "plugins/common/wording.hpp"
+#include "plugins/reports/text/look/look.hpp"
 #include "writers.hpp"
 
 namespace diff_report {
@@ -34,7 +33,7 @@ class Grid {
   }
   void add(std::vector<Text> cells) { rows_.push_back(std::move(cells)); }
 
-  /// What is wider than `width` loses columns from the right; 0: no limit. Returns how many.
+  /// Drops columns from the right until lines fit `width`, 0 for no limit; returns how many.
   size_t draw(size_t width, std::vector<Text>& lines) const {
     std::vector<size_t> widths(rows_.front().size());
     for (const auto& row : rows_)
@@ -138,9 +137,9 @@ class Writer {
     const auto sign = row.sign();
     const auto style = sign == '+' ? Style::kGood : sign == '-' ? Style::kWarning : Style::kStrong;
     Text path(std::string(2 * std::min<size_t>(row.pair.depth, 10), ' '));
-    path.add(reports::readable(row.path()), sign == ' ' ? Style::kPlain : style);
+    path.add(plugins::readable(row.path()), sign == ' ' ? Style::kPlain : style);
     std::vector<Text> cells{Text(std::string(1, sign), style), path.cut(room),
-                            Text(reports::readable(row.type()), Style::kType).cut(room)};
+                            Text(plugins::readable(row.type()), Style::kType).cut(room)};
     for (size_t c = 0; c < row.changes.size(); ++c) {
       const auto& change = row.changes[c];
       const auto& metric = changes_.columns()[c].after;

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "../common/columns.hpp"
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace dot_report {
 namespace {
@@ -43,19 +43,19 @@ std::optional<Metric> chosen_color(const Report& report, const Options& options)
 
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : reports::printable(text)) {
+  for (const char c : plugins::printable(text)) {
     if (c == '"' || c == '\\') out += '\\';
     out += c;
   }
   return out;
 }
 
-std::string quoted(std::string_view text) { return '"' + escaped(reports::readable(text)) + '"'; }
+std::string quoted(std::string_view text) { return '"' + escaped(plugins::readable(text)) + '"'; }
 
 std::string quoted(const std::vector<std::string>& lines) {
   std::string out = "\"";
   for (size_t i = 0; i < lines.size(); ++i)
-    out += (i ? "\\n" : "") + escaped(reports::readable(lines[i]));
+    out += (i ? "\\n" : "") + escaped(plugins::readable(lines[i]));
   return out + '"';
 }
 

@@ -7,28 +7,28 @@
 #include <vector>
 
 #include "../common/buffer.hpp"
-#include "../common/figures.hpp"
+#include "../common/cells.hpp"
 #include "writer.hpp"
 
 namespace dot_report {
 
-/// "text" as a quoted string: nothing in it ends the string, is an escape (\n, \N) or HTML.
+/// "text" as a quoted string: nothing in it ends the string, or is an escape (\n, \N) or HTML.
 /// Printable, and cut to a readable length.
 std::string quoted(std::string_view text);
 
 /// A label of several lines.
 std::string quoted(const std::vector<std::string>& lines);
 
-/// What goes between the quotes, not cut.
+/// The content of the quotes, in full length.
 std::string escaped(std::string_view text);
 
-/// One line of a node: a metric, or a word such as "type".
+/// A line of a node: a metric, or a word such as "type".
 using Attribute = std::variant<tmeter::Metric, std::string>;
 
-/// What is shown of each node, and the colour that says how much of the whole it is.
+/// The lines of each node, and its colour, which shows the share of the total.
 class Look {
  public:
-  /// `words`: what this kind of node has besides metrics.
+  /// `words`: the attributes that this kind of node has besides metrics.
   Look(const tmeter::Report& report, const Options& options,
        const std::vector<std::string_view>& words, const std::vector<std::string_view>& usual);
 
@@ -42,7 +42,7 @@ class Look {
   /// metric.
   std::string style(const tmeter::Cell& cell) const;
 
-  /// What the colours and signs mean.
+  /// Explains colours and signs.
   std::string legend() const;
 
  private:

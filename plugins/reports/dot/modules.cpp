@@ -3,8 +3,8 @@
 #include <deque>
 #include <limits>
 
+#include "../common/cells.hpp"
 #include "../common/describe.hpp"
-#include "../common/figures.hpp"
 #include "graphs.hpp"
 
 namespace dot_report {
@@ -53,7 +53,7 @@ class ModuleGraph {
         sizes_(tree_sizes(report.graph())),
         out_(out) {}
 
-  // Level by level, so that what is left out is what lies deepest.
+  // Level by level, so that the deepest modules are left out.
   void write() {
     const auto modules = report_.graph().modules();
     const auto deepest = depth_of(report_);
@@ -90,12 +90,12 @@ class ModuleGraph {
     }
   }
 
-  // Identical modules may be called differently often, so their figures are compared, too.
+  // Identical modules may differ in their number of calls, so their cells are compared, too.
   bool alike(const Module& parent, size_t first, const Report::Repeat& run) const {
     for (size_t i = first + run.window; i < first + run.window * run.times; ++i)
       for (size_t m = 0; m < metrics_.size(); ++m) {
-        const auto a = reports::module_figure(report_, metrics_[m], parent.child(i));
-        const auto b = reports::module_figure(report_, metrics_[m], parent.child(i - run.window));
+        const auto a = reports::module_cell(report_, metrics_[m], parent.child(i));
+        const auto b = reports::module_cell(report_, metrics_[m], parent.child(i - run.window));
         if (reports::shown(a, metrics_[m]) != reports::shown(b, metrics_[m])) return false;
       }
     return true;
@@ -113,14 +113,14 @@ class ModuleGraph {
         std::string(module.index() == 0 ? reports::model_name(report_) : module.name())};
     for (const auto& a : look_.attributes()) {
       if (const auto* metric = std::get_if<Metric>(&a))
-        lines.push_back(Look::line(*metric, reports::module_figure(report_, *metric, module)));
+        lines.push_back(Look::line(*metric, reports::module_cell(report_, *metric, module)));
       else if (const auto word = this->word(module, std::get<std::string>(a)); !word.empty())
         lines.push_back(word);
     }
     out_ << "  m" << std::to_string(module.index()) << " [label=" << quoted(lines)
          << " tooltip=" << quoted(module.path());
     if (look_.color_metric() && module.index() > 0)
-      out_ << look_.style(reports::module_figure(report_, *look_.color_metric(), module));
+      out_ << look_.style(reports::module_cell(report_, *look_.color_metric(), module));
     out_ << "];\n";
   }
 

@@ -68,7 +68,7 @@ class OperatorGraph {
       const auto call = graph_.nodes()[i].call();
       nodes[call ? call.index() : calls.size()].push_back(i);
     }
-    // Only boxes with something inside. Calls come after those that make them.
+    // Only boxes that are not empty. Calls come after their callers.
     std::vector<size_t> inside(calls.size() + 1);
     for (size_t i = calls.size(); i-- > 0;) {
       inside[i] += nodes[i].size();
@@ -119,7 +119,7 @@ class OperatorGraph {
     for (size_t i = 0; i < n.arg_count(); ++i) edges(n.arg(i), "n" + std::to_string(n.index()));
   }
 
-  // Parameters are no nodes: a network has as many of them as operators.
+  // Parameters are not drawn: a network has as many of them as operators.
   void edges(const Value& value, const std::string& to) {
     if (value.is_list()) {
       for (size_t i = 0; i < value.size(); ++i) edges(value[i], to);

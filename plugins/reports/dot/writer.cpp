@@ -1,8 +1,8 @@
 #include "writer.hpp"
 
 #include "../common/describe.hpp"
-#include "../common/utf8.hpp"
 #include "graphs.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace dot_report {
 

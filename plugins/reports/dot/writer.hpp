@@ -9,7 +9,7 @@ namespace dot_report {
 struct Options {
   bool operators = false;    // instead of the module tree
   std::string attributes{};  // separated by commas; empty: a choice that fits
-  std::string color{};       // metric id, "none", or empty: the metric that says where the cost is
+  std::string color{};       // metric id, "none", or empty: the metric of cost
   std::string direction = "TB";
   size_t nodes = 2000;  // most to draw; 0: all
   bool clusters = true;

@@ -1,12 +1,12 @@
-// What all sections need: the report, the metrics they show, and where they write.
+// The state that all sections share: the report, the metrics shown, and the output.
 #pragma once
 #include <string>
 #include <tmeter/cpp/report.hpp>
 #include <vector>
 
 #include "../common/buffer.hpp"
-#include "../common/figures.hpp"
-#include "../common/utf8.hpp"
+#include "../common/cells.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace full_text_report {
 
@@ -24,7 +24,7 @@ struct Document {
   void line(size_t indent, std::string_view text);
   void gap() { out << "\n"; }
 
-  /// "MACs 118.01 M · FLOPs 236.03 M": what has a figure; empty when nothing has.
+  /// "MACs 118.01 M · FLOPs 236.03 M": the metrics with a value; empty without any.
   std::string figures(const std::vector<tmeter::Cell>& cells) const;
 
  private:

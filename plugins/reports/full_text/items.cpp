@@ -1,12 +1,12 @@
 // The sections that are long: modules, parameters, operators, curves – one by one.
 #include <tmeter/cpp/module_ids.hpp>
 #include <tmeter/cpp/units.hpp>
-#include <tmeter/cpp/words.hpp>
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/describe.hpp"
 #include "../common/findings.hpp"
-#include "../common/names.hpp"
 #include "document.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace full_text_report {
 namespace {
@@ -65,8 +65,7 @@ void architecture(Document& d) {
     if (!input.empty() || !output.empty())
       d.line(2, std::string(input) + " → " + std::string(output));
     std::vector<tmeter::Cell> cells;
-    for (const auto& metric : d.metrics)
-      cells.push_back(reports::module_figure(d.report, metric, m));
+    for (const auto& metric : d.metrics) cells.push_back(reports::module_cell(d.report, metric, m));
     if (const auto text = d.figures(cells); !text.empty()) d.line(2, text);
   }
 }
@@ -77,7 +76,7 @@ void parameters(Document& d) {
     std::string text(t.name());
     text += "  " + reports::describe(t) + "  " + tmeter::grouped(t.numel().value()) +
             " elements, " + size_text(t.bytes().value()) + ", " +
-            std::string(reports::tensor_kind_name(t.kind()));
+            std::string(tmeter::vocabulary::kTensorKinds.word(t.kind()));
     if (t.is_parameter() && !t.trainable()) text += ", frozen";
     if (t.is_tied()) text += ", tied to " + std::string(t.canonical().name());
     d.line(1, text);
@@ -110,7 +109,7 @@ void curves(Document& d) {
     uint64_t all = 0;
     for (size_t i = 0; i < h.bin_count; ++i) all += h.counts[i];
     d.line(1, std::string(to_view(h.title)) + " of " + of(d, h.of) + ": " + std::to_string(all) +
-                  " in " + tmeter::count_of(h.bin_count, "bin"));
+                  " in " + plugins::count_of(h.bin_count, "bin"));
     for (size_t i = 0; i < h.bin_count; ++i)
       if (h.counts[i] > 0)
         d.line(2, reports::plain_number(h.edges[i]) + " … " +

@@ -1,4 +1,4 @@
-// Plugin "full-text": everything, in words, from the summary to the last operator.
+// Plugin "full-text": the whole report as text, from the summary to the last operator.
 #include <tmeter/cpp/plugin.hpp>
 
 #include "writer.hpp"

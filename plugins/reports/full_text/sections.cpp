@@ -3,13 +3,13 @@
 #include <array>
 #include <map>
 #include <tmeter/cpp/units.hpp>
-#include <tmeter/cpp/words.hpp>
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/describe.hpp"
 #include "../common/findings.hpp"
-#include "../common/names.hpp"
 #include "../common/rows.hpp"
 #include "document.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace full_text_report {
 namespace {
@@ -29,7 +29,7 @@ void model_facts(Document& d) {
   for (size_t i = 0; i < d.graph.inputs().size(); ++i)
     put("input", reports::describe_input(d.graph, i));
   for (const auto& output : d.graph.outputs()) put("output", reports::describe(output));
-  const auto count = [](size_t n, const char* thing) { return tmeter::count_of(n, thing); };
+  const auto count = [](size_t n, const char* thing) { return plugins::count_of(n, thing); };
   put("holds", count(d.graph.modules().size(), "module") + ", " +
                    count(d.graph.tensors().size(), "tensor") + ", " +
                    count(d.graph.nodes().size(), "operator call"));
@@ -43,7 +43,8 @@ bool is_timing(const Metric& m) {
 
 std::string source_of(const Metric& m) {
   const std::string text(m.provenance_text());
-  return std::string(reports::provenance_name(m.provenance())) + (text.empty() ? "" : ", " + text);
+  return std::string(tmeter::vocabulary::kProvenances.word(m.provenance())) +
+         (text.empty() ? "" : ", " + text);
 }
 
 }  // namespace
@@ -70,8 +71,8 @@ void summary(Document& d) {
   std::map<int32_t, size_t, std::greater<>> by_severity;
   for (const auto& f : d.report.findings()) ++by_severity[f.severity()];
   for (const auto& [severity, count] : by_severity)
-    d.line(1, tmeter::count_of(count, "finding") + " of severity " +
-                  std::string(reports::severity_name(severity)));
+    d.line(1, plugins::count_of(count, "finding") + " of severity " +
+                  std::string(tmeter::vocabulary::kSeverities.word(severity)));
   for (const auto& text : d.report.warnings()) d.line(1, "warning: " + std::string(text));
 }
 
@@ -126,8 +127,8 @@ void recommendations(Document& d) {
            "None. Advice comes from plugins: --plugins=architecture,quantization-advice,"
            "pruning-advice.");
   for (const auto& f : d.report.findings()) {
-    d.line(1, std::string(reports::severity_name(f.severity())) + ": " + std::string(f.text()) +
-                  " [" + std::string(f.rule()) + "]");
+    d.line(1, std::string(tmeter::vocabulary::kSeverities.word(f.severity())) + ": " +
+                  std::string(f.text()) + " [" + std::string(f.rule()) + "]");
     if (!f.evidence().empty()) d.line(2, "because: " + std::string(f.evidence()));
     for (const auto& change : f.changes())
       if (const auto text = reports::describe_change(d.report, change); !text.empty())

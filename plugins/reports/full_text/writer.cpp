@@ -8,7 +8,7 @@ namespace full_text_report {
 namespace {
 
 constexpr size_t kIndent = 3;
-constexpr size_t kLongestLine = 4000;  // characters; names may have a million
+constexpr size_t kMaxLine = 4000;  // characters; names may have a million
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void Document::heading(std::string_view title) {
 
 void Document::line(size_t indent, std::string_view text) {
   out << std::string(indent * kIndent, ' ');
-  out << reports::shortened(reports::printable(text.substr(0, 4 * kLongestLine)), kLongestLine);
+  out << plugins::shortened(plugins::printable(text.substr(0, 4 * kMaxLine)), kMaxLine);
   out << "\n";
 }
 
@@ -41,7 +41,7 @@ std::string Document::figures(const std::vector<tmeter::Cell>& cells) const {
 
 void write(const tmeter::Report& report, tmeter::Output& out) {
   Document d(report, out);
-  const auto title = "tmeter report of " + reports::readable(reports::model_name(report));
+  const auto title = "tmeter report of " + plugins::readable(reports::model_name(report));
   d.out << title << "\n" << std::string(title.size(), '=') << "\n";
   for (const auto section : {summary, architecture, parameters, operators, sizes, time_and_energy,
                              curves, recommendations, method})

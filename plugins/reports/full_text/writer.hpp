@@ -1,4 +1,4 @@
-// The long report. Written as it goes: a hundred thousand operators need no memory.
+// The long report, written piece by piece: memory does not grow with the number of operators.
 #pragma once
 #include <tmeter/cpp/report.hpp>
 

@@ -22,7 +22,7 @@ Json number(const Cell& cell) {
   return cell.is_zero_by_rule() ? Json(0) : Json(nullptr);
 }
 
-/// Behind the others: `object[key]` looks through all of them first. The key is new.
+/// Appends a new key; `object[key]` would search all others first.
 void append(Json& object, std::string_view key, Json value) {
   object.get_ref<Json::object_t&>().emplace_back(std::string(key), std::move(value));
 }
@@ -32,7 +32,7 @@ class ByOperator {
  public:
   explicit ByOperator(const Metric& metric) : max_(metric.aggregation() == TMETER_AGGREGATE_MAX) {}
   void add(std::string_view op, const Cell& cell) {
-    if (!cell.is_number() || cell.real() == 0) return;  // fvcore lists what counts
+    if (!cell.is_number() || cell.real() == 0) return;  // fvcore lists operators that count
     auto& all = figures_[std::string(tmeter::base_name(op))];
     if (max_)
       all = cell.real() > all.real() ? cell : all;
@@ -68,7 +68,7 @@ void add_operators(const Report& report, const Metric& metric, Json& out) {
     for (Module m = node.call().module(); m; m = m.parent())
       modules[m.index()].add(node.op(), cell);
   }
-  // What a module handler gave is under the module's type, as fvcore has no such thing.
+  // Values of module handlers are under the module's type: fvcore has no equivalent.
   for (const auto& call : report.graph().module_calls()) {
     const auto cell = report.cell(metric, TMETER_AXIS_MODULE_CALL, call.index());
     if (!cell.by_module()) continue;
@@ -78,8 +78,7 @@ void add_operators(const Report& report, const Metric& metric, Json& out) {
   }
   out["by_operator"] = whole.json();
   Json both = Json::object();
-  for (const auto& m : report.graph().modules())
-    append(both, m.path(), modules[m.index()].json());
+  for (const auto& m : report.graph().modules()) append(both, m.path(), modules[m.index()].json());
   out["by_module_and_operator"] = std::move(both);
 }
 

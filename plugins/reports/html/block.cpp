@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kChunkBytes = 48 * 1024;  // a multiple of 3: whole groups of base64
 constexpr int kLevel = 6;
-constexpr size_t kMostAtOnce = size_t{1} << 30;  // zlib counts its input in 32 bits
+constexpr size_t kMaxChunk = size_t{1} << 30;  // zlib counts its input in 32 bits
 
 constexpr std::string_view kDigits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -43,8 +43,8 @@ Block::Block(tmeter::Output& out, std::string_view name) : out_(out) {
 Block::~Block() { deflateEnd(&zlib_); }
 
 void Block::write(std::string_view text) {
-  for (; text.size() > kMostAtOnce; text.remove_prefix(kMostAtOnce))
-    deflate_some(text.substr(0, kMostAtOnce), Z_NO_FLUSH);
+  for (; text.size() > kMaxChunk; text.remove_prefix(kMaxChunk))
+    deflate_some(text.substr(0, kMaxChunk), Z_NO_FLUSH);
   deflate_some(text, Z_NO_FLUSH);
 }
 

@@ -1,6 +1,6 @@
 // A block of the page that holds data: JSON, deflated, in base64, inside a <script> element of a
-// type that no browser runs. Base64 has no character that could end the element, so names from a
-// model file stay data whatever they are.
+// type that no browser runs. No base64 character can end the element, so names from a model file
+// always stay data.
 #pragma once
 #include <zlib.h>
 
@@ -19,8 +19,8 @@ class Block {
   Block& operator=(const Block&) = delete;
 
   void write(std::string_view text);
-  /// Nothing can be written afterwards. A block that was not finished is not a page: the writer
-  /// threw.
+  /// Ends the element; nothing can be written afterwards. A block is left unfinished only if its
+  /// writer throws.
   void finish();
 
  private:

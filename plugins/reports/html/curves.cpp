@@ -6,12 +6,12 @@ namespace html_report {
 namespace {
 
 void write_target(Json& json, const tmeter_target& of) {
-  json.key("of").open('[').integer(of.axis).index(of.index).close(']');
+  json.key("of").open('[').integer(of.axis).natural(of.index).close(']');
 }
 
 void write_reals(Json& json, std::string_view key, const double* values, size_t n) {
   json.key(key).open('[');
-  for (size_t i = 0; i < n; ++i) json.real(values[i]);
+  for (size_t i = 0; i < n; ++i) json.shortest(values[i]);
   json.close(']');
 }
 
@@ -22,7 +22,7 @@ void write_distribution(Json& json, const tmeter_distribution& d) {
   write_target(json, d.of);
   write_reals(json, "edges", d.edges, d.bin_count + 1);
   json.key("counts").open('[');
-  for (size_t i = 0; i < d.bin_count; ++i) json.exact(static_cast<int64_t>(d.counts[i]));
+  for (size_t i = 0; i < d.bin_count; ++i) exact(json, static_cast<int64_t>(d.counts[i]));
   json.close(']').close('}');
 }
 
@@ -50,7 +50,7 @@ void write_curves(Json& json, const tmeter::Report& report) {
   for (const auto& d : report.distributions()) write_distribution(json, d);
   json.close(']').key("series").open('[');
   for (const auto& s : report.series()) write_series(json, s);
-  json.close(']').close('}').finish();
+  json.close(']').close('}');
 }
 
 }  // namespace html_report

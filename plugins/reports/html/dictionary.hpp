@@ -1,4 +1,4 @@
-// Texts that occur again and again, written once: a column becomes the numbers of its texts.
+// Writes each distinct text of a column once; the column becomes indices of texts.
 #pragma once
 #include <string>
 #include <string_view>
@@ -27,12 +27,12 @@ class Dictionary {
   std::vector<std::string_view> texts_;
 };
 
-/// {"at": [number of each item's text], "texts": […]}
+/// {"at": [index of each item's text], "texts": […]}
 template <class Items, class TextOf>
 void write_texts(Json& json, std::string_view key, const Items& items, TextOf&& text_of) {
   Dictionary dictionary;
   json.key(key).open('{').key("at").open('[');
-  for (const auto& item : items) json.index(dictionary.index_of(text_of(item)));
+  for (const auto& item : items) json.natural(dictionary.index_of(text_of(item)));
   json.close(']').key("texts");
   dictionary.write(json);
   json.close('}');
@@ -42,7 +42,7 @@ void write_texts(Json& json, std::string_view key, const Items& items, TextOf&& 
 template <class Items, class NumberOf>
 void write_numbers(Json& json, std::string_view key, const Items& items, NumberOf&& number_of) {
   json.key(key).open('[');
-  for (const auto& item : items) json.exact(number_of(item));
+  for (const auto& item : items) exact(json, number_of(item));
   json.close(']');
 }
 

@@ -11,8 +11,10 @@ namespace {
 template <class Write>
 void block(tmeter::Output& out, std::string_view name, Write&& write) {
   Block block(out, name);
-  Json json(block);
+  Json json([&block](std::string_view text) { block.write(text); });
   write(json);
+  json.flush();
+  block.finish();
 }
 
 void write(const tmeter::Report& report, tmeter::Output& out) {

@@ -21,11 +21,11 @@ void write_model(Json& json, const Report& report) {
   json.key("size").text(report.property("model.size"));
   json.close('}');
   json.key("counts").open('{');
-  json.key("modules").index(graph.modules().size());
-  json.key("operators").index(graph.nodes().size());
-  json.key("tensors").index(graph.tensors().size());
-  json.key("distributions").index(report.distributions().size());
-  json.key("series").index(report.series().size());
+  json.key("modules").natural(graph.modules().size());
+  json.key("operators").natural(graph.nodes().size());
+  json.key("tensors").natural(graph.tensors().size());
+  json.key("distributions").natural(report.distributions().size());
+  json.key("series").natural(report.series().size());
   json.close('}');
 }
 
@@ -63,12 +63,12 @@ void write_inputs(Json& json, const tmeter::Graph& graph) {
 void write_symbols(Json& json, const tmeter::Graph& graph) {
   json.key("symbols").open('[');
   for (const auto& s : graph.symbols()) {
-    json.open('{').key("name").text(to_view(s.name)).key("value").exact(s.value);
-    json.key("min").exact(s.min).key("max");
+    exact(json.open('{').key("name").text(to_view(s.name)).key("value"), s.value);
+    exact(json.key("min"), s.min).key("max");
     if (s.max == std::numeric_limits<int64_t>::max())
       json.null();
     else
-      json.exact(s.max);
+      exact(json, s.max);
     json.key("place").text(to_view(s.place)).close('}');
   }
   json.close(']');
@@ -84,7 +84,7 @@ void write_metrics(Json& json, const Report& report) {
     json.key("provenance").integer(m.provenance());
     json.key("provenance_text").text(m.provenance_text());
     json.key("convention").text(m.convention()).key("description").text(m.description());
-    json.key("plugin").text(m.plugin()).key("total").cell(report.total(m)).close('}');
+    cell(json.key("plugin").text(m.plugin()).key("total"), report.total(m)).close('}');
   }
   json.close(']');
 }
@@ -96,14 +96,15 @@ void write_coverage(Json& json, const Report& report) {
     json.null();
     return;
   }
-  json.open('{').key("metric").text(to_view(c.metric)).key("counted").index(c.counted);
-  json.key("zero_by_rule").index(c.zero_by_rule).key("unknown").index(c.unknown);
+  json.open('{').key("metric").text(to_view(c.metric)).key("counted").natural(c.counted);
+  json.key("zero_by_rule").natural(c.zero_by_rule).key("unknown").natural(c.unknown);
   json.key("unknown_operators").open('[');
-  for (const auto& op : report.unknown_ops()) json.open('[').text(op.op).index(op.nodes).close(']');
+  for (const auto& op : report.unknown_ops())
+    json.open('[').text(op.op).natural(op.nodes).close(']');
   json.close(']').close('}');
 }
 
-void write_number(Json& json, double value) { json.cell(tmeter::Cell(value)); }
+void write_number(Json& json, double value) { cell(json, tmeter::Cell(value)); }
 
 void write_findings(Json& json, const Report& report) {
   json.key("findings").open('[');
@@ -112,7 +113,7 @@ void write_findings(Json& json, const Report& report) {
     json.key("text").text(f.text()).key("evidence").text(f.evidence());
     json.key("action").text(f.action()).key("plugin").text(f.plugin());
     json.key("targets").open('[');
-    for (const auto& t : f.targets()) json.open('[').integer(t.axis).index(t.index).close(']');
+    for (const auto& t : f.targets()) json.open('[').integer(t.axis).natural(t.index).close(']');
     json.close(']').key("changes").open('[');
     for (const auto& c : f.changes()) {
       json.open('[').text(to_view(c.metric));
@@ -128,7 +129,7 @@ void write_findings(Json& json, const Report& report) {
 void write_formulas(Json& json, const Report& report) {
   json.key("formulas").open('[');
   for (const auto& f : report.formulas()) {
-    json.open('{').key("metric").index(f.metric).key("module").index(f.module);
+    json.open('{').key("metric").natural(f.metric).key("module").natural(f.module);
     json.key("text").text(to_view(f.text));
     json.key("partial").boolean((f.flags & TMETER_FORMULA_PARTIAL) != 0).close('}');
   }
@@ -148,13 +149,13 @@ void write_sweep(Json& json, const Report& report) {
   for (size_t p = 0; p < sweep.point_count; ++p) {
     const auto point = report.sweep_point(p);
     json.open('[');
-    for (size_t i = 0; i < point.len; ++i) json.exact(point.ptr[i]);
+    for (size_t i = 0; i < point.len; ++i) exact(json, point.ptr[i]);
     json.close(']');
   }
   json.close(']').key("totals").open('[');
   for (const auto& m : report.metrics()) {
     json.open('[');
-    for (size_t p = 0; p < sweep.point_count; ++p) json.cell(report.sweep_total(p, m));
+    for (size_t p = 0; p < sweep.point_count; ++p) cell(json, report.sweep_total(p, m));
     json.close(']');
   }
   json.close(']').close('}');
@@ -181,7 +182,7 @@ void write_summary(Json& json, const Report& report) {
   write_lower_bounds(json, report);
   json.key("assumed");
   write_assumed(json, report);
-  json.close('}').finish();
+  json.close('}');
 }
 
 }  // namespace html_report

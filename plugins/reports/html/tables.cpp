@@ -20,7 +20,7 @@ void write_repeats(Json& json, const Report& report) {
   json.key("repeats").open('[');
   for (const auto& m : report.graph().modules())
     if (const auto run = report.repeat(m))
-      json.open('[').index(m.index()).index(run.window).index(run.times).close(']');
+      json.open('[').natural(m.index()).natural(run.window).natural(run.times).close(']');
   json.close(']');
 }
 
@@ -38,7 +38,7 @@ void write_producers(Json& json, const tmeter::Graph& graph) {
     json.open('[');
     for (size_t i = 0; i < node.arg_count(); ++i)
       visit_values(node.arg(i), [&](const tmeter::Value& v) {
-        if (const auto producer = v.producer()) json.index(node.index() - producer.index());
+        if (const auto producer = v.producer()) json.natural(node.index() - producer.index());
       });
     json.close(']');
   }
@@ -51,7 +51,7 @@ void write_tensors_read(Json& json, const tmeter::Graph& graph) {
     json.open('[');
     for (size_t i = 0; i < node.arg_count(); ++i)
       visit_values(node.arg(i), [&](const tmeter::Value& v) {
-        if (const auto tensor = v.tensor()) json.index(tensor.index());
+        if (const auto tensor = v.tensor()) json.natural(tensor.index());
       });
     json.close(']');
   }
@@ -78,7 +78,7 @@ void write_answers(Json& json, const Report& report) {
     for (const auto& m : metrics) {
       const auto cell = report.cell(m, TMETER_AXIS_MODULE_CALL, call);
       if (m.axis() != TMETER_AXIS_NODE || !cell.by_module()) continue;
-      json.open('[').index(call).index(m.index()).cell(cell).close(']');
+      html_report::cell(json.open('[').natural(call).natural(m.index()), cell).close(']');
     }
   json.close(']');
 }
@@ -96,7 +96,7 @@ size_t row_count(const tmeter::Graph& graph, int32_t axis) {
   }
 }
 
-/// Whether a metric has cells on an axis at all; most have none for most rows.
+/// Whether a metric has cells on an axis at all; most rows lack most metrics.
 bool is_column(const Report& report, const tmeter::Metric& metric, int32_t axis, size_t rows) {
   if (metric.axis() == TMETER_AXIS_MODEL) return false;
   for (size_t i = 0; i < rows; ++i)
@@ -120,7 +120,7 @@ void write_modules(Json& json, const Report& report) {
   for (const char* fact : {"input_size", "output_size"})
     write_texts(json, fact, modules, [&](const Module& m) { return report.fact(m, fact); });
   write_repeats(json, report);
-  json.close('}').finish();
+  json.close('}');
 }
 
 void write_operators(Json& json, const Report& report) {
@@ -144,7 +144,7 @@ void write_operators(Json& json, const Report& report) {
   write_texts(json, "results", nodes, [](const Node& n) { return results(n); });
   write_producers(json, graph);
   write_tensors_read(json, graph);
-  json.close('}').finish();
+  json.close('}');
 }
 
 void write_tensors(Json& json, const Report& report) {
@@ -161,7 +161,7 @@ void write_tensors(Json& json, const Report& report) {
   });
   write_numbers(json, "numel", tensors, [](const Tensor& t) { return t.numel().value(); });
   write_texts(json, "type", tensors, [](const Tensor& t) { return words(t.dtype(), t.shape()); });
-  json.close('}').finish();
+  json.close('}');
 }
 
 void write_figures(Json& json, const Report& report, int32_t axis) {
@@ -169,11 +169,11 @@ void write_figures(Json& json, const Report& report, int32_t axis) {
   json.open('[');
   for (const auto& metric : report.metrics()) {
     if (!is_column(report, metric, axis, rows)) continue;
-    json.open('{').key("metric").index(metric.index()).key("cells").open('[');
-    for (size_t i = 0; i < rows; ++i) json.cell(report.cell(metric, axis, i));
+    json.open('{').key("metric").natural(metric.index()).key("cells").open('[');
+    for (size_t i = 0; i < rows; ++i) cell(json, report.cell(metric, axis, i));
     json.close(']').close('}');
   }
-  json.close(']').finish();
+  json.close(']');
 }
 
 namespace {
@@ -185,10 +185,10 @@ void write_doubts(Json& json, const Report& report, Doubtful doubtful) {
   const auto modules = report.graph().modules();
   for (const auto& metric : report.metrics()) {
     if (!doubtful(report.total(metric))) continue;
-    json.open('[').index(metric.index());
-    json.index(0);  // stands for the model
+    json.open('[').natural(metric.index());
+    json.natural(0);  // stands for the model
     for (size_t i = 1; i < modules.size(); ++i)
-      if (doubtful(report.cell(metric, modules[i]))) json.index(i);
+      if (doubtful(report.cell(metric, modules[i]))) json.natural(i);
     json.close(']');
   }
   json.close(']');

@@ -15,7 +15,7 @@ void write_curves(Json& json, const tmeter::Report& report);
 /// are left out.
 void write_figures(Json& json, const tmeter::Report& report, int32_t axis);
 
-/// [[metric, module…]…]: modules whose figure is a lower bound, because something inside has none.
+/// [[metric, module…]…]: modules whose figure is a lower bound, because a value inside is missing.
 void write_lower_bounds(Json& json, const tmeter::Report& report);
 void write_assumed(Json& json, const tmeter::Report& report);
 

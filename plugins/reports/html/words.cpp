@@ -1,16 +1,16 @@
 #include "words.hpp"
 
-#include <tmeter/cpp/words.hpp>
+#include "plugins/common/wording.hpp"
 
 namespace html_report {
 namespace {
 
 using tmeter::Value;
 
-constexpr size_t kMostItems = 64;  // of a list
+constexpr size_t kMaxItems = 64;  // of a list
 
 std::string in_brackets(size_t n, const std::function<std::string(size_t)>& item) {
-  return "[" + tmeter::listed(n, kMostItems, item) + "]";
+  return "[" + plugins::listed(n, kMaxItems, item) + "]";
 }
 
 // The dims as the file writes them, with their values: "[batch=2, 3]".
@@ -67,8 +67,8 @@ std::string arguments(const tmeter::Node& node) {
 }
 
 std::string results(const tmeter::Node& node) {
-  return tmeter::listed(node.result_count(), kMostItems,
-                        [&](size_t i) { return words(node.result(i)); });
+  return plugins::listed(node.result_count(), kMaxItems,
+                         [&](size_t i) { return words(node.result(i)); });
 }
 
 }  // namespace html_report

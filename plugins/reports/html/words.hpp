@@ -8,7 +8,7 @@ namespace html_report {
 std::string words(const tmeter::Value& value);
 std::string words(const tmeter::DType& dtype, const tmeter::Shape& shape);
 
-/// One line for each argument that is not none: "stride: [2, 2]".
+/// One line for each argument with a value: "stride: [2, 2]".
 std::string arguments(const tmeter::Node& node);
 
 /// The results, separated by commas.

@@ -1,5 +1,5 @@
-// The order in which two threads make the blocks of a long list and one of them hands the blocks
-// over. No more than a few are made and not handed over, so that memory is bounded.
+// Schedules the blocks of a long list: two threads make them, one of them hands them over in order.
+// At most kAlive blocks are made and not handed over, which bounds the memory.
 #pragma once
 #include <condition_variable>
 #include <cstddef>
@@ -10,24 +10,24 @@ namespace json_report {
 
 class BlockOrder {
  public:
-  static constexpr size_t kAlive = 4;  // blocks b and b + kAlive are never there together
+  static constexpr size_t kAlive = 4;  // blocks b and b + kAlive never exist at the same time
   explicit BlockOrder(size_t count) : count_(count) {}
 
-  /// What the thread that hands over does next: hand over the block, or make it.
+  /// The next step of the thread that hands over: hand over the block if it is made, else make it.
   struct Turn {
     size_t block;
     bool is_made;
   };
-  /// Nothing when all are handed over, or once the other thread has stopped.
+  /// Nothing if all blocks are handed over, or the other thread has stopped.
   std::optional<Turn> turn();
   void handed_over();
 
-  /// The next block for the other thread to make; nothing when there is none left, or after `stop`.
+  /// The next block for the other thread to make; nothing if none is left, or after `stop`.
   std::optional<size_t> take();
 
-  /// Either thread: a block that it took is ready.
+  /// Called by the thread that took the block: it is ready.
   void made(size_t block);
-  /// Either thread has failed: the other one waits for it no longer.
+  /// Called by a thread that failed: the other one must not wait for it.
   void stop();
   struct Stop {
     explicit Stop(BlockOrder& o) : order(o) {}

@@ -5,8 +5,8 @@
 #include <functional>
 #include <future>
 #include <thread>
+#include <tmeter/cpp/vocabulary.hpp>
 
-#include "../common/names.hpp"
 #include "blocks.hpp"
 
 namespace json_report {
@@ -36,7 +36,7 @@ int64_t signed_of(size_t n) { return static_cast<int64_t>(n); }
 
 }  // namespace
 
-/// Make blocks of rows as text: one for the thread that writes the report, one for another.
+/// Writers of blocks of rows as text: one for the thread that writes the report, one for a helper.
 struct RowWriter::Makers {
   struct Maker {
     explicit Maker(const RowWriter& like) : rows(like, text) {}
@@ -73,36 +73,36 @@ RowWriter::~RowWriter() = default;
 
 template <class Items, class Write>
 void RowWriter::section(std::string_view name, const Items& items, Write&& write) {
-  stream_.line(kMemberIndent).key(name).open('[');
+  stream_.member(name).open('[');
   write_rows(items, 0, items.size(), write);
-  if (items.size() > 0) stream_.end_line(kMemberIndent);
+  if (items.size() > 0) stream_.end_line(reports::kMemberIndent);
   stream_.close(']');
 }
 
 template <class Items, class Write>
 void RowWriter::write_rows(const Items& items, size_t begin, size_t end, Write&& write) {
   for (size_t i = begin; i < end; ++i) {
-    stream_.line(kItemIndent).open('{');
+    stream_.line(reports::kItemIndent).open('{');
     write(i, items[i]);
     stream_.close('}');
   }
 }
 
-/// Rows that do not depend on those before; many are made by two threads.
+/// Rows that are independent of each other; two threads share large sections.
 template <class Items, class Item>
 void RowWriter::large_section(std::string_view name, const Items& items, Row<Item> row) {
-  constexpr size_t kMany = 384, kFewestOfBlock = 128, kMostOfBlock = 512;
-  stream_.line(kMemberIndent).key(name).open('[');
-  if (items.size() < kMany || std::thread::hardware_concurrency() < 2)
+  constexpr size_t kMinRows = 384, kMinBlockRows = 128, kMaxBlockRows = 512;
+  stream_.member(name).open('[');
+  if (items.size() < kMinRows || std::thread::hardware_concurrency() < 2)
     write_rows(items, 0, items.size(), std::bind_front(row, this));
   else
-    write_blocks(items, std::clamp(items.size() / 8, kFewestOfBlock, kMostOfBlock), row);
-  if (items.size() > 0) stream_.end_line(kMemberIndent);
+    write_blocks(items, std::clamp(items.size() / 8, kMinBlockRows, kMaxBlockRows), row);
+  if (items.size() > 0) stream_.end_line(reports::kMemberIndent);
   stream_.close(']');
 }
 
-/// Another thread makes blocks, and so does this one whenever the next one to hand over is not
-/// ready. Where no thread can be had, this one makes all.
+/// A helper thread makes blocks, and this one does whenever the next block to hand over is not
+/// ready. If no thread can be started, this one makes all.
 template <class Items, class Item>
 void RowWriter::write_blocks(const Items& items, size_t block_rows, Row<Item> row) {
   if (!makers_) makers_ = std::make_unique<Makers>(*this);
@@ -138,11 +138,8 @@ void RowWriter::value_members(const tmeter::Value& value, bool with_origin) {
   if (value.is_tensor()) return value_writer_.write_members(stream_, value, with_origin);
   stream_.key("value");
   value_writer_.write(stream_, value, with_origin);
-  detail("detail", value_writer_.detail(value, with_origin));
-}
-
-void RowWriter::detail(std::string_view key, const Json& detail) {
-  if (!detail.is_null()) stream_.key(key).json(detail);
+  if (value_writer_.has_detail(value, with_origin))
+    value_writer_.write_detail(stream_.key("detail"), value, with_origin);
 }
 
 void RowWriter::inputs() {
@@ -164,8 +161,8 @@ void RowWriter::module_calls() {
   large_section("module_calls", graph_.module_calls(), &RowWriter::module_call_row);
 }
 
-// Figures of calls are those that metrics state of them, or module handlers; the others follow from
-// the operators.
+// A call has values if a metric states them or a module handler gave them; others follow from its
+// operators.
 void RowWriter::module_call_row(size_t i, const tmeter::ModuleCall& call) {
   stream_.key("module").integer(signed_of(call.module().index()));
   if (const auto parent = call.parent()) stream_.key("parent").integer(signed_of(parent.index()));
@@ -184,8 +181,8 @@ void RowWriter::module_path(const Module& module) {
     stream_.null();
 }
 
-// Modules come after their parents, in blocks. Ids as tmeter::module_ids gives them, but of one
-// branch at a time: of the one before, what is above this module, too, stays.
+// Computes the ids of tmeter::module_ids for one branch at a time, as blocks of rows are
+// independent: keeps the levels that the branch before shares.
 void RowWriter::enter(const Module& module) {
   std::vector<Module> missing;
   auto above = module.parent();
@@ -233,30 +230,43 @@ void RowWriter::module_row(size_t i, const Module& module) {
   values_.write(stream_, TMETER_AXIS_MODULE, i);
 }
 
-// A name that is none, or that another has, too, is that of the position.
+// Most operators have a few arguments, which are compared faster than hashed.
+bool RowWriter::is_new(std::string_view name) {
+  constexpr size_t kFewNames = 32;
+  if (many_used_.empty() && used_.size() < kFewNames) {
+    if (std::find(used_.begin(), used_.end(), name) != used_.end()) return false;
+    used_.push_back(name);
+    return true;
+  }
+  if (many_used_.empty()) many_used_.insert(used_.begin(), used_.end());
+  return many_used_.insert(name).second;
+}
+
+// An empty name, or one that is taken, is replaced by the position: "#3".
 std::string_view RowWriter::key_of(std::string_view name, size_t position) {
-  const bool taken = name.empty() || name.starts_with('#') ||
-                     std::find(used_.begin(), used_.end(), name) != used_.end();
-  used_.push_back(name);
-  if (!taken) return name;
+  if (!name.empty() && !name.starts_with('#') && is_new(name)) return name;
   return numbered_ = "#" + std::to_string(position);
 }
 
 template <class Name, class At>
 void RowWriter::named_values(const Names& names, size_t count, Name&& name, At&& at,
                              bool with_origin) {
-  Json details;
+  std::vector<std::pair<std::string, tmeter::Value>> detailed;  // by key
   used_.clear();
-  stream_.key(names.values).open('{');
+  if (!many_used_.empty()) many_used_.clear();
+  stream_.key(std::string_view(names.values)).open('{');
   for (size_t i = 0; i < count; ++i) {
     const auto key = key_of(name(i), i);
     const auto value = at(i);
     value_writer_.write(stream_.key(key), value, with_origin);
-    if (auto more = value_writer_.detail(value, with_origin); !more.is_null())
-      details.emplace(key, std::move(more));
+    if (value_writer_.has_detail(value, with_origin)) detailed.emplace_back(key, value);
   }
   stream_.close('}');
-  detail(names.details, details);
+  if (detailed.empty()) return;
+  stream_.key(std::string_view(names.details)).open('{');
+  for (const auto& [key, value] : detailed)
+    value_writer_.write_detail(stream_.key(key), value, with_origin);
+  stream_.close('}');
 }
 
 void RowWriter::attributes(const Module& module) {
@@ -290,24 +300,29 @@ void RowWriter::arguments(const Node& node) {
 }
 
 void RowWriter::results(const Node& node) {
-  Json details;
   stream_.key("results").open('[');
+  size_t details = 0;  // items of "result_details": up to the last result with one
   for (size_t i = 0; i < node.result_count(); ++i) {
-    const auto value = node.result(i);
-    value_writer_.write(stream_, value, false);
-    auto more = value_writer_.detail(value, false);
-    if (more.is_null()) continue;
-    while (details.size() < i) details.push_back(nullptr);
-    details.push_back(std::move(more));
+    value_writer_.write(stream_, node.result(i), false);
+    if (value_writer_.has_detail(node.result(i), false)) details = i + 1;
   }
   stream_.close(']');
-  detail("result_details", details);
+  if (details == 0) return;
+  stream_.key("result_details").open('[');
+  for (size_t i = 0; i < details; ++i) {
+    const auto value = node.result(i);
+    if (value_writer_.has_detail(value, false))
+      value_writer_.write_detail(stream_, value, false);
+    else
+      stream_.null();
+  }
+  stream_.close(']');
 }
 
 void RowWriter::tensor_row(size_t i, const Tensor& tensor) {
   stream_.key("index").integer(signed_of(tensor.index()));
   stream_.key("name").text(tensor.name());
-  stream_.key("kind").text(reports::tensor_kind_name(tensor.kind()));
+  stream_.key("kind").text(tmeter::vocabulary::kTensorKinds.word(tensor.kind()));
   stream_.key("dtype").text(tensor.dtype().name());
   write_shape(stream_.key("shape"), tensor.shape());
   stream_.key("numel").integer(tensor.numel().value());

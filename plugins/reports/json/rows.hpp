@@ -1,8 +1,9 @@
 // The sections of a report that grow with the model: one row per input, module, operator and
-// tensor, written as they are made.
+// tensor.
 #pragma once
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "values.hpp"
@@ -48,8 +49,8 @@ class RowWriter {
   template <class Name, class At>
   void named_values(const Names& names, size_t count, Name&& name, At&& at, bool with_origin);
   void value_members(const tmeter::Value& value, bool with_origin);
-  void detail(std::string_view key, const Json& detail);
   /// Stays until the next one.
+  bool is_new(std::string_view name);
   std::string_view key_of(std::string_view name, size_t position);
   void enter(const tmeter::Module& module);
   void push(const tmeter::Module& module);
@@ -76,8 +77,9 @@ class RowWriter {
   };
   std::vector<Level> branch_;           // from the root to the module being written
   std::vector<std::string_view> used_;  // names of the arguments or attributes written so far
-  std::string numbered_;                // a key that is none of them
-  std::unique_ptr<Makers> makers_;      // for many rows
+  std::unordered_set<std::string_view> many_used_;  // the same, once there are many
+  std::string numbered_;                            // a key that differs from them
+  std::unique_ptr<Makers> makers_;                  // for many rows
 };
 
 }  // namespace json_report

@@ -1,33 +1,37 @@
-// The sections of a report other than its rows: what was analysed, by what, the sums, and lists,
-// which are written item by item.
+// The sections of a report other than its rows: the model, the tool, totals, and lists, which are
+// written item by item. What depends on the sizes of a model with dynamic shapes, too.
 #pragma once
 #include "values.hpp"
 
 namespace json_report {
 
-Json tool(const tmeter::Report& report);
-Json model(const tmeter::Report& report);
-Json totals(const tmeter::Report& report);
-/// What totals are besides plain numbers, by metric id: {"macs": "lower_bound"}.
-Json totals_status(const tmeter::Report& report);
-void totals_infinite(Stream& stream, const tmeter::Report& report);
-Json coverage(const tmeter::Report& report);
-Json config(const tmeter::Report& report);
-/// What is to be known of measurements: "device", "weights"; nothing when the model was not run.
-void run(Stream& stream, const tmeter::Report& report);
-Json timing(const tmeter::Report& report);
-
+void tool(Stream& stream, const tmeter::Report& report);
+/// The members of "model", in an object that is open.
+void model_members(Stream& stream, const tmeter::Report& report);
+void model(Stream& stream, const tmeter::Report& report);
 void symbols(Stream& stream, const tmeter::Report& report);
 void metrics(Stream& stream, const tmeter::Report& report);
-/// Nothing when there are none.
+void totals(Stream& stream, const tmeter::Report& report);
+/// What totals are besides plain numbers, by metric id: {"macs": "lower_bound"}.
+void totals_status(Stream& stream, const tmeter::Report& report);
+/// Nothing when all totals are finite.
+void totals_infinite(Stream& stream, const tmeter::Report& report);
+/// "formulas": [{"metric", "module", "text", "terms": [{"coefficient", "powers": {symbol:
+/// power}}]}]
+void formulas(Stream& stream, const tmeter::Report& report);
+/// {"symbols", "points": [[value per symbol]], "totals": {metric: [value per point]}}, or null.
+void sweep(Stream& stream, const tmeter::Report& report);
+void coverage(Stream& stream, const tmeter::Report& report);
+/// Nothing without assertions.
 void assertions(Stream& stream, const tmeter::Report& report);
 void findings(Stream& stream, const tmeter::Report& report);
 void series(Stream& stream, const tmeter::Report& report);
 void distributions(Stream& stream, const tmeter::Report& report);
+void config(Stream& stream, const tmeter::Report& report);
 void warnings(Stream& stream, const tmeter::Report& report);
 void plugins(Stream& stream, const tmeter::Report& report);
-
-/// A text, or null when it is empty.
-Json text_or_null(std::string_view text);
+/// Facts about the run: "device", "weights". Nothing when the model was not run.
+void run(Stream& stream, const tmeter::Report& report);
+void timing(Stream& stream, const tmeter::Report& report);
 
 }  // namespace json_report

@@ -14,7 +14,7 @@ namespace {
 using tmeter::Cell;
 using tmeter::Value;
 
-/// A metric has figures where it is stated, and where those are summed up (abi/report.h, `cell`).
+/// A metric has values where it is stated, and where those are rolled up (abi/report.h, `cell`).
 bool may_have_figures(int32_t of_metric, int32_t axis) {
   switch (axis) {
     case TMETER_AXIS_NODE:
@@ -27,21 +27,7 @@ bool may_have_figures(int32_t of_metric, int32_t axis) {
   }
 }
 
-/// As `reports::status_of` names them, in the order in which they are written.
-constexpr std::array<std::string_view, kStatusCount> kStatuses{
-    "zero_by_rule", "unknown",     "unavailable", "in_module",
-    "not_finite",   "lower_bound", "partial",     "assumed"};
-
-void write_number(Stream& stream, const Cell& cell) {
-  if (cell.is_int())
-    stream.integer(cell.count().value());
-  else if (cell.is_number() && std::isfinite(cell.real()))
-    stream.real(cell.real());
-  else if (cell.is_zero_by_rule())
-    stream.integer(0);
-  else
-    stream.null();
-}
+using reports::CellStatus;
 
 /// Bit by bit: -0.0 is written otherwise than 0.0.
 bool same(const std::vector<tmeter_number>& a, const std::vector<tmeter_number>& b) {
@@ -64,7 +50,7 @@ void write_real(Stream& stream, double v) {
     stream.text(std::isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
 }
 
-// The dims as the file writes them: ["batch", "3"].
+// The dims as expressions of the file: ["batch", "3"].
 void write_symbolic_shape(Stream& stream, const Value& value) {
   const auto dims = value.shape();
   bool symbols = false;
@@ -88,7 +74,7 @@ void for_each_leaf(const Value& value, Visit&& visit) {
   for (size_t i = 0; i < value.size(); ++i) for_each_leaf(value[i], visit);
 }
 
-// What JSON has a text for although the value is none.
+// The kind of a value that JSON shows as a text, although it is not one.
 std::string_view kind_of(const Value& value) {
   const auto kind = value.kind();
   if (kind == TMETER_VALUE_DTYPE) return "dtype";
@@ -99,12 +85,6 @@ std::string_view kind_of(const Value& value) {
 
 }  // namespace
 
-Json number(const Cell& cell) {
-  if (cell.is_int()) return cell.count().value();
-  if (cell.is_number() && std::isfinite(cell.real())) return cell.real();
-  return cell.is_zero_by_rule() ? Json(0) : Json(nullptr);
-}
-
 std::string_view infinite_sign(const Cell& cell) {
   if (!cell.is_number() || !std::isinf(cell.real())) return "";
   return cell.real() < 0 ? "-inf" : "inf";
@@ -113,7 +93,7 @@ std::string_view infinite_sign(const Cell& cell) {
 Values::Values(const tmeter::Report& report)
     : report_(report), metrics_(reports::all_metrics(report)) {
   for (size_t m = 0; m < metrics_.size(); ++m) {
-    keys_.push_back(quoted(metrics_[m].id()));
+    keys_.push_back(reports::quoted(metrics_[m].id()));
     for (size_t axis = 0; axis < kAxes; ++axis)
       if (may_have_figures(metrics_[m].axis(), static_cast<int32_t>(axis)))
         of_axis_[axis].push_back(m);
@@ -138,7 +118,7 @@ void Values::write(Stream& stream, int32_t axis, size_t index) {
     cells_[i] = report_.cell(metrics_[metrics[i]], axis, index).abi();
     hash = mixed(hash, cells_[i]);
   }
-  auto& written = written_[hash % kKept];
+  auto& written = written_[hash % kCachedRows];
   if (written.text.empty() || written.axis != axis || !same(written.cells, cells_)) {
     scratch_.start();
     write_cells(scratch_, axis, cells_);
@@ -150,33 +130,34 @@ void Values::write(Stream& stream, int32_t axis, size_t index) {
 }
 
 void Values::write_cells(Stream& stream, int32_t axis, const std::vector<tmeter_number>& cells) {
-  Json infinite;
+  std::vector<std::pair<size_t, std::string_view>> infinite;  // metrics and signs
   stream.key("values").open('{');
   for (size_t i = 0; i < cells.size(); ++i) {
     const auto m = metrics_of(axis)[i];
     const Cell cell(cells[i]);
-    if (cell.by_module()) mark(kStatuses.size(), m);
+    if (cell.by_module()) mark(CellStatus::kByModule, m);
     if (cell.empty()) continue;
-    write_number(stream.ready_key(keys_[m]), cell);
-    if (const auto status = reports::status_of(cell, metrics_[m]))
-      mark(static_cast<size_t>(std::ranges::find(kStatuses, *status) - kStatuses.begin()), m);
-    if (const auto sign = infinite_sign(cell); !sign.empty())
-      infinite.emplace(metrics_[m].id(), sign);
+    stream.ready_key(keys_[m]).number(cell);
+    if (const auto status = reports::cell_status(cell, metrics_[m])) mark(*status, m);
+    if (const auto sign = infinite_sign(cell); !sign.empty()) infinite.emplace_back(m, sign);
   }
   stream.close('}');
   if (any_marked_) write_marks(stream);
-  if (!infinite.empty()) stream.key("infinite").json(infinite);
+  if (infinite.empty()) return;
+  stream.key("infinite").open('{');
+  for (const auto& [m, sign] : infinite) stream.key(metrics_[m].id()).text(sign);
+  stream.close('}');
 }
 
-void Values::mark(size_t what, size_t metric) {
-  marked_[what].push_back(metric);
+void Values::mark(CellStatus status, size_t metric) {
+  marked_[static_cast<size_t>(status)].push_back(metric);
   any_marked_ = true;
 }
 
 void Values::write_marks(Stream& stream) {
   for (size_t s = 0; s < marked_.size(); ++s) {
     if (marked_[s].empty()) continue;
-    stream.key(s < kStatuses.size() ? kStatuses[s] : "by_module").open('[');
+    stream.key(tmeter::vocabulary::kCellStatuses.words[s]).open('[');
     for (const auto m : marked_[s]) stream.text(metrics_[m].id());
     stream.close(']');
     marked_[s].clear();
@@ -226,28 +207,36 @@ void ValueWriter::write_origin(Stream& stream, const Value& value) {
   }
 }
 
-Json ValueWriter::list_detail(const Value& value, bool with_origin) {
-  Json items;
-  for (size_t i = 0; i < value.size(); ++i) {
-    auto item = detail(value[i], with_origin);
-    if (item.is_null() && items.is_null()) continue;
-    while (items.size() < i) items.push_back(nullptr);
-    items.push_back(std::move(item));
-  }
-  return items;
+bool ValueWriter::has_detail(const Value& value, bool with_origin) const {
+  const auto value_kind = value.kind();
+  if (value_kind == TMETER_VALUE_TENSOR) return false;  // its object has everything
+  if (value_kind != TMETER_VALUE_LIST)
+    return !kind_of(value).empty() || (with_origin && value.producer());
+  for (size_t i = 0; i < value.size(); ++i)
+    if (has_detail(value[i], with_origin)) return true;
+  return false;
 }
 
-Json ValueWriter::detail(const Value& value, bool with_origin) {
-  const auto value_kind = value.kind();
-  if (value_kind == TMETER_VALUE_LIST) return list_detail(value, with_origin);
-  Json out;
-  if (value_kind == TMETER_VALUE_TENSOR) return out;  // its object has everything
-  if (const auto kind = kind_of(value); !kind.empty()) out["kind"] = kind;
-  if (const auto producer = value.producer(); with_origin && producer) {
-    out["node"] = producer.index();
-    if (const auto place = place_of(value, producer); place > 0) out["result"] = place;
+void ValueWriter::write_detail(Stream& stream, const Value& value, bool with_origin) {
+  if (value.kind() == TMETER_VALUE_LIST) {
+    stream.open('[');
+    for (size_t i = 0; i < value.size(); ++i) {
+      if (has_detail(value[i], with_origin))
+        write_detail(stream, value[i], with_origin);
+      else
+        stream.null();
+    }
+    stream.close(']');
+    return;
   }
-  return out;
+  stream.open('{');
+  if (const auto kind = kind_of(value); !kind.empty()) stream.key("kind").text(kind);
+  if (const auto producer = value.producer(); with_origin && producer) {
+    stream.key("node").natural(producer.index());
+    if (const auto place = place_of(value, producer); place > 0)
+      stream.key("result").integer(place);
+  }
+  stream.close('}');
 }
 
 void ValueWriter::write_list(Stream& stream, const Value& value, bool with_origin) {

@@ -1,6 +1,5 @@
 #include "writer.hpp"
 
-#include "by_size.hpp"
 #include "rows.hpp"
 #include "sections.hpp"
 
@@ -9,20 +8,19 @@ namespace json_report {
 void write(const tmeter::Report& report, tmeter::Output& out) {
   Stream stream(out);
   RowWriter rows(stream, report);
-  stream.open('{');
-  stream.section("schema", "tmeter-report/1");
-  stream.section("tool", tool(report));
-  stream.section("model", model(report));
+  stream.open('{').member("schema").text("tmeter-report/1");
+  tool(stream, report);
+  model(stream, report);
   rows.inputs();
   rows.outputs();
   symbols(stream, report);
   metrics(stream, report);
-  stream.section_lines("totals", totals(report));
-  stream.section("totals_status", totals_status(report));
+  totals(stream, report);
+  totals_status(stream, report);
   totals_infinite(stream, report);
   formulas(stream, report);
-  stream.section("sweep", sweep(report));
-  stream.section("coverage", coverage(report));
+  sweep(stream, report);
+  coverage(stream, report);
   rows.modules();
   rows.module_calls();
   rows.nodes();
@@ -31,13 +29,13 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   findings(stream, report);
   series(stream, report);
   distributions(stream, report);
-  stream.section_lines("config", config(report));
+  config(stream, report);
   warnings(stream, report);
   plugins(stream, report);
-  stream.section("hardware", text_or_null(report.property("hardware")));
-  stream.section("command", text_or_null(report.property("command")));
+  stream.member("hardware").text_or_null(report.property("hardware"));
+  stream.member("command").text_or_null(report.property("command"));
   run(stream, report);
-  stream.section("timing", timing(report));
+  timing(stream, report);
   stream.end_line(0).close('}').finish();
 }
 

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace markdown_report {
 namespace {
 
-// All ASCII punctuation may be escaped with a backslash (CommonMark 2.4); these mean something.
-// Never at the beginning of a line, where more of them would.
+// The ASCII punctuation with a meaning inside a line, which a backslash escapes (CommonMark 2.4).
+// Names never start a line, where more characters have one.
 constexpr std::string_view kBackslashed = "\\`*_[]#|~$";
 constexpr std::string_view kAddress = "@:";  // mentions, emoji, bare links: as entities
 
 std::string entity(char c) { return "&#" + std::to_string(static_cast<int>(c)) + ";"; }
 
-// GitHub makes a link of "www.", even without an address before it.
+// GitHub turns "www." into a link, even without an address before it.
 bool ends_with_www(std::string_view text) {
   const auto end = text.substr(text.size() < 3 ? 0 : text.size() - 3);
   return end.size() == 3 &&
@@ -25,7 +25,7 @@ bool ends_with_www(std::string_view text) {
 
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : reports::readable(text)) {
+  for (const char c : plugins::readable(text)) {
     if (c == '<')
       out += "&lt;";
     else if (c == '>')
@@ -43,10 +43,10 @@ std::string escaped(std::string_view text) {
 }
 
 std::string code(std::string_view text) {
-  const auto name = reports::readable(text);
+  const auto name = plugins::readable(text);
   if (name.empty()) return {};
   // GitHub splits a row at every '|', even inside code; and a name of backticks needs a longer
-  // fence. Neither occurs in a real model: such names are text.
+  // fence. Neither occurs in a real model: such names are written as text.
   const bool plain =
       name.find_first_of("|`\\") == name.npos && name.front() != ' ' && name.back() != ' ';
   return plain ? "`" + name + "`" : escaped(name);

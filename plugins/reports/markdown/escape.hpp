@@ -5,7 +5,7 @@
 
 namespace markdown_report {
 
-/// Text that stands for itself: nothing in it is markup, HTML, a link, a mention of a person
+/// Literal text: nothing in it is markup, HTML, a link, a mention of a person
 /// (@name), of an issue (#1) or an emoji (:name:). Printable and cut to a readable length.
 std::string escaped(std::string_view text);
 

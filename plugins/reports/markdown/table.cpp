@@ -21,7 +21,7 @@ void write_table(const Table& table, reports::Buffer& out) {
   out << "\n";
 }
 
-// Without the empty lines Markdown inside would be read as HTML.
+// Without the empty lines, GitHub reads the Markdown inside as HTML.
 void begin_details(std::string_view summary, reports::Buffer& out) {
   out << "<details>\n<summary>" << summary << "</summary>\n\n";
 }

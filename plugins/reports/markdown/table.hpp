@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "../common/buffer.hpp"
-#include "../common/figures.hpp"
+#include "../common/cells.hpp"
 
 namespace markdown_report {
 
-/// Rows of ready-made cells; all but the first `words` columns are figures, to the right.
+/// Rows of finished cells; the first `words` columns are texts, the others numbers, aligned right.
 struct Table {
   size_t words = 1;
   std::vector<std::string> titles;

@@ -1,16 +1,16 @@
 #include "writer.hpp"
 
 #include <algorithm>
-#include <tmeter/cpp/words.hpp>
+#include <tmeter/cpp/vocabulary.hpp>
 
+#include "../common/cells.hpp"
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "../common/figures.hpp"
 #include "../common/findings.hpp"
 #include "../common/groups.hpp"
-#include "../common/names.hpp"
 #include "../common/rows.hpp"
 #include "escape.hpp"
+#include "plugins/common/wording.hpp"
 #include "table.hpp"
 
 namespace markdown_report {
@@ -51,7 +51,7 @@ class Writer {
   }
 
  private:
-  // Position of the metric that rows are sorted by: --sort, or the one that says where the cost is.
+  // Position of the metric that rows are sorted by: --sort, or the metric of cost.
   std::optional<size_t> main_metric() {
     const auto id = report_.view("sort");
     const auto metric = id.empty() ? reports::main_metric(metrics_)
@@ -106,7 +106,7 @@ class Writer {
   void findings() {
     const auto all = report_.findings();
     if (all.size() == 0) return;
-    begin_details(tmeter::count_of(all.size(), "finding"), out_);
+    begin_details(plugins::count_of(all.size(), "finding"), out_);
     for (size_t i = 0; i < all.size() && i < options_.rows; ++i) finding(all[i]);
     if (all.size() > options_.rows)
       out_ << "- … " << std::to_string(all.size() - options_.rows) << " more\n";
@@ -115,7 +115,7 @@ class Writer {
   }
 
   void finding(const tmeter::FindingView& f) {
-    out_ << "- **" << std::string(reports::severity_name(f.severity()))
+    out_ << "- **" << std::string(tmeter::vocabulary::kSeverities.word(f.severity()))
          << "**: " << escaped(f.text());
     if (!f.evidence().empty()) out_ << " – " << escaped(f.evidence());
     for (const auto& change : f.changes())
@@ -124,7 +124,7 @@ class Writer {
     if (!f.action().empty()) out_ << " → " << escaped(f.action());
     const auto targets = f.targets();
     if (!targets.empty())
-      out_ << " (" << tmeter::listed(targets.size(), kTargetsShown, [&](size_t i) {
+      out_ << " (" << plugins::listed(targets.size(), kTargetsShown, [&](size_t i) {
         return code(reports::describe_target(graph_, targets[i]));
       }) << ")";
     out_ << "\n";
@@ -144,10 +144,10 @@ class Writer {
 
   std::string share(const tmeter::Cell& cell) const {
     const double whole = report_.total(metrics_[*main_]).real();
-    return cell.known() && whole > 0 ? tmeter::percent(cell.real() / whole) : "–";
+    return cell.known() && whole > 0 ? plugins::percent(cell.real() / whole) : "–";
   }
 
-  /// A row before its text is made, as most rows never are.
+  /// A row without its text, which most rows do not need.
   struct Candidate {
     size_t index;
     double weight;
@@ -164,10 +164,10 @@ class Writer {
     return indices;
   }
 
-  // By what modules hold and run themselves: of a tree of containers the leaves are what costs.
+  // By what modules hold and run themselves: in a tree of containers the leaves cost.
   void heaviest_modules() {
     if (!main_ || graph_.modules().size() < 2) return;
-    const auto own = reports::own_figures(report_, metrics_);
+    const auto own = reports::own_sums(report_, metrics_);
     std::vector<Candidate> all;
     for (size_t i = 0; i < own.size(); ++i)
       if (const auto weight = own[i][*main_].result().real(); weight > 0)
@@ -205,8 +205,7 @@ class Writer {
     for (size_t i = 0; i < root.child_count() && i < 4 * options_.rows; ++i) {
       const auto m = root.child(i);
       std::vector<Cell> cells;
-      for (const auto& metric : metrics_)
-        cells.push_back(reports::module_figure(report_, metric, m));
+      for (const auto& metric : metrics_) cells.push_back(reports::module_cell(report_, metric, m));
       table.rows.push_back({code(m.path()), code(m.type())});
       add_figures(cells, table.rows.back());
     }
@@ -258,7 +257,7 @@ class Writer {
     for (const auto& m : metrics_) {
       out_ << "- **" << escaped(m.title()) << "**: " << escaped(m.convention());
       if (m.provenance() != TMETER_PROVENANCE_COMPUTED)
-        out_ << " (" << std::string(reports::provenance_name(m.provenance())) << ": "
+        out_ << " (" << std::string(tmeter::vocabulary::kProvenances.word(m.provenance())) << ": "
              << escaped(m.provenance_text()) << ")";
       out_ << "\n";
     }

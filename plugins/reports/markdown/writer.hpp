@@ -1,5 +1,5 @@
-// What a reviewer wants to know, short; the rest behind a click: totals, bounds, findings, the
-// heaviest modules and operators, how it was counted.
+// A short comment for reviewers: totals, bounds and findings; behind a click the heaviest modules
+// and operators, and the conventions.
 #pragma once
 #include <string>
 #include <tmeter/cpp/report.hpp>

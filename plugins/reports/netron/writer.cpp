@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <map>
-#include <tmeter/cpp/words.hpp>
 
+#include "../common/cells.hpp"
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "../common/figures.hpp"
-#include "../json/stream.hpp"
+#include "../common/json_stream.hpp"
+#include "plugins/common/wording.hpp"
 
 namespace netron_report {
 namespace {
 
-using json_report::kItemIndent;
-using json_report::kMemberIndent;
-using json_report::Stream;
+using reports::JsonStream;
 using tmeter::Cell;
 using tmeter::Metric;
 using tmeter::Report;
@@ -30,21 +28,21 @@ class Writer {
 
   void write() {
     stream_.open('{');
-    stream_.section("signature", "netron:attachment");
-    stream_.line(kMemberIndent).key("metadata").open('[');
+    stream_.member("signature").text("netron:attachment");
+    stream_.member("metadata").open('[');
     metadata();
-    stream_.end_line(kMemberIndent).close(']');
-    stream_.line(kMemberIndent).key("metrics").open('[');
+    stream_.end_line(reports::kMemberIndent).close(']');
+    stream_.member("metrics").open('[');
     totals();
     nodes();
     if (graph_.nodes().size() == 0) modules();
     tensors();
-    stream_.end_line(kMemberIndent).close(']');
+    stream_.end_line(reports::kMemberIndent).close(']');
     stream_.end_line(0).close('}').finish();
   }
 
  private:
-  // Netron keeps one entry per name; two metrics with one title go by their ids.
+  // Netron keeps one entry per name: metrics with the same title are named by their ids.
   std::vector<std::string> metric_names() const {
     std::map<std::string_view, int> uses;
     for (const auto& m : metrics_) ++uses[m.title()];
@@ -55,8 +53,8 @@ class Writer {
 
   void entry(std::string_view kind, std::string_view target, std::string_view name,
              const std::string& value) {
-    if (target.find('\n') != target.npos) return;  // Netron looks at the first line of names
-    stream_.line(kItemIndent).open('{');
+    if (target.find('\n') != target.npos) return;  // Netron reads the first line of names
+    stream_.line(reports::kItemIndent).open('{');
     stream_.key("kind").text(kind).key("target").text(target);
     stream_.key("name").text(name).key("value").text(value).close('}');
   }
@@ -82,7 +80,7 @@ class Writer {
     const double whole = report_.total(metrics_[metric]).real();
     const bool share = metrics_[metric].aggregation() == TMETER_AGGREGATE_SUM && kind != "model" &&
                        whole > 0 && cell.known() && cell.real() > 0;
-    if (share) text += " (" + tmeter::percent(cell.real() / whole) + " of the model)";
+    if (share) text += " (" + plugins::percent(cell.real() / whole) + " of the model)";
     entry(kind, target, names_[metric], text);
   }
 
@@ -90,7 +88,7 @@ class Writer {
     for (size_t i = 0; i < metrics_.size(); ++i) figure("model", "", i, report_.total(metrics_[i]));
   }
 
-  // A node with several results has a name of Netron's own making, its results have the file's.
+  // Netron invents the name of a node with several results; its results have the names of the file.
   static std::string_view kind_of(const tmeter::Node& node) {
     return node.result_count() == 1 && node.result(0).is_tensor() ? "node" : "value";
   }
@@ -107,7 +105,7 @@ class Writer {
     for (const auto& module : graph_.modules())
       if (!module.path().empty())
         for (size_t i = 0; i < metrics_.size(); ++i)
-          figure("node", module.path(), i, reports::module_figure(report_, metrics_[i], module));
+          figure("node", module.path(), i, reports::module_cell(report_, metrics_[i], module));
   }
 
   void tensors() {
@@ -120,7 +118,7 @@ class Writer {
   const tmeter::Graph graph_;
   const std::vector<Metric> metrics_;
   const std::vector<std::string> names_;
-  Stream stream_;
+  JsonStream stream_;
 };
 
 }  // namespace

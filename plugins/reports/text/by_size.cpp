@@ -1,12 +1,11 @@
-#include "by_size.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <set>
 
-#include "flow.hpp"
-#include "notes.hpp"
-#include "reading.hpp"
+#include "columns.hpp"
+#include "look/look.hpp"
+#include "paragraphs.hpp"
+#include "tables.hpp"
 
 namespace text_report {
 namespace {

@@ -1,11 +1,57 @@
-#include "columns.hpp"
+#include "../common/columns.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
+#include <tmeter/cpp/units.hpp>
 
-#include "../common/columns.hpp"
+#include "columns.hpp"
 #include "labels.hpp"
 
 namespace text_report {
+
+namespace {
+
+using tmeter::Error;
+
+By read_by(std::string_view text) {
+  if (text.empty() || text == "module") return By::kModule;
+  if (text == "operator") return By::kOperator;
+  if (text == "type") return By::kType;
+  if (text == "tensor") return By::kTensor;
+  throw Error(TMETER_BAD_USAGE,
+              "--by takes module, operator, type or tensor, not '" + std::string(text) + "'");
+}
+
+std::optional<size_t> read_depth(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  if (text == "all") return std::numeric_limits<size_t>::max();
+  size_t depth = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), depth);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw Error(TMETER_BAD_USAGE,
+                "--depth takes a whole number from 0 or 'all', not '" + std::string(text) + "'");
+  return depth;
+}
+
+}  // namespace
+
+View read_view(const tmeter::Report& report) {
+  View view;
+  view.by = read_by(report.view("by"));
+  view.depth = read_depth(report.view("depth"));
+  if (const auto columns = report.view("columns"); !columns.empty()) {
+    const auto ids = reports::split(columns);
+    view.columns.emplace(ids.begin(), ids.end());
+  }
+  view.sort = report.view("sort");
+  view.fold = report.view("no-fold").empty();
+  view.repr = report.view("repr") == "1";
+  view.all_notes = report.view("verbose") == "1";
+  view.raw = report.view("raw") == "1";
+  return view;
+}
+
 namespace {
 
 using tmeter::Metric;
@@ -75,7 +121,7 @@ Columns choose_columns(const Report& report, const View& view, const Look& look)
     throw tmeter::Error(TMETER_BAD_USAGE,
                         "--columns " + columns.facts_of_modules[0] + " goes with --by module only");
   for (const auto& m : wanted_metrics(report, view)) {
-    if (m.axis() == TMETER_AXIS_MODEL && report.total(m).empty()) continue;  // nothing to say here
+    if (m.axis() == TMETER_AXIS_MODEL && report.total(m).empty()) continue;  // without a value
     const bool none = m.provenance() == TMETER_PROVENANCE_UNAVAILABLE;
     if (!none && !view.columns && m.of_tensors() && !has_tensor_figures(report, m)) continue;
     auto& list = none                            ? columns.unavailable
@@ -88,6 +134,36 @@ Columns choose_columns(const Report& report, const View& view, const Look& look)
   columns.bar = choose_bar(columns);
   columns.cells = metrics_of_labels(report, look, columns.shown);
   return columns;
+}
+
+std::string column_title(const tmeter::Metric& metric, bool raw) {
+  std::string title(metric.title());
+  const auto kind = metric.unit_kind();
+  const bool counts = kind == TMETER_UNIT_COUNT || kind == TMETER_UNIT_OP;
+  if (raw && !counts && !metric.unit().empty())
+    title.append(" [").append(metric.unit()).append("]");
+  return title;
+}
+
+Figure figure_of(const Cell& cell, const tmeter::Metric& metric, bool raw) {
+  if (cell.empty()) return {"–", "", Style::kQuiet};
+  if (cell.is_unknown()) return {"?", "", Style::kWarning};
+  if (cell.is_unavailable()) return {"n/a", "", Style::kQuiet};
+  if (cell.in_module()) return {"↑", "", Style::kQuiet};
+  Figure figure;
+  if (raw) {
+    figure.number = plain_number(cell);
+  } else if (cell.real() == 0) {
+    figure.number = "0";
+  } else {
+    auto scaled = tmeter::scaled(cell.real(), metric.unit_kind(), metric.unit());
+    figure = {std::move(scaled.number), std::move(scaled.unit), Style::kPlain};
+  }
+  if (cell.real() == 0) figure.style = Style::kQuiet;
+  if (cell.assumed()) figure.number.insert(0, "~");
+  if (cell.partial()) figure.number.insert(0, reports::bounds_from_below(metric) ? "≥" : "≈");
+  if (cell.assumed() || cell.partial()) figure.style = Style::kWarning;
+  return figure;
 }
 
 }  // namespace text_report

@@ -1,22 +1,45 @@
-// Which metrics are columns of the table, which are facts of the whole model, and which one the
-// bars show. Decided by descriptors alone: no metric is known by name here.
+// The view that the user asks for (--by, --depth, --columns, --sort, --raw), the columns that
+// follow from it, and the text of one cell. Columns are chosen by descriptors: no metric is known
+// by name.
 #pragma once
 #include <optional>
+#include <string>
 #include <tmeter/cpp/report.hpp>
 #include <vector>
 
-#include "look.hpp"
-#include "view.hpp"
+#include "../common/cells.hpp"
+#include "look/look.hpp"
 
 namespace text_report {
+
+enum class By { kModule, kOperator, kType, kTensor };
+
+struct View {
+  By by = By::kModule;
+  std::optional<size_t> depth;                      // none: chosen by the number of rows
+  std::optional<std::vector<std::string>> columns;  // none: every metric that is not a detail
+  std::optional<size_t> deepest;                    // levels shown at most, if `depth` does not say
+  std::string sort;                                 // metric id; empty: as in the model
+  bool fold = true;                                 // draw identical siblings once
+  bool repr = false;                                // modules as PyTorch prints them
+  bool all_notes = false;  // the convention of every metric, not only those that options change
+  bool no_notes = false;   // no conventions
+  bool raw = false;        // plain numbers: no scaling, no abbreviation
+};
+
+/// Throws tmeter::Error(TMETER_BAD_USAGE) naming the option and what it accepts.
+View read_view(const tmeter::Report& report);
+
+// The metrics that are columns of the table, those that are facts of the model, and the one that
+// the bars show.
 
 struct Columns {
   std::vector<std::string> facts_of_modules;  // "kernel_size": columns of words, before the figures
   std::vector<tmeter::Metric> shown;          // columns, in the order of the report or of --columns
-  std::vector<tmeter::Metric> cells;          // `shown`, then what only labels tell
+  std::vector<tmeter::Metric> cells;          // `shown`, then metrics that only labels use
   std::vector<tmeter::Metric> of_tensors;     // columns of the table of tensors
   std::vector<tmeter::Metric> facts;          // of the model as a whole: shown below the table
-  std::vector<tmeter::Metric> unavailable;    // asked for, but this machine or file cannot tell
+  std::vector<tmeter::Metric> unavailable;    // asked for, but not available
   std::optional<size_t> bar;                  // index into `shown`
   std::optional<size_t> sort;                 // index into `shown`
   std::optional<size_t> sort_of_tensors;      // index into `of_tensors`
@@ -24,5 +47,17 @@ struct Columns {
 
 /// Throws tmeter::Error(TMETER_BAD_USAGE) for an id in --columns or --sort that the report lacks.
 Columns choose_columns(const tmeter::Report& report, const View& view, const Look& look);
+
+// A cell of the table as text.
+
+using reports::Accumulator;
+using reports::plain_number;
+using tmeter::Cell;
+
+/// `raw`: without scaling.
+Figure figure_of(const Cell& cell, const tmeter::Metric& metric, bool raw);
+
+/// The title of a column; with the unit if values are raw.
+std::string column_title(const tmeter::Metric& metric, bool raw);
 
 }  // namespace text_report

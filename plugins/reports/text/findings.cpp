@@ -1,11 +1,11 @@
-#include "findings.hpp"
+#include "../common/findings.hpp"
 
 #include <array>
 #include <map>
 #include <string>
 
-#include "../common/findings.hpp"
-#include "flow.hpp"
+#include "look/look.hpp"
+#include "paragraphs.hpp"
 
 namespace text_report {
 namespace {
@@ -31,7 +31,7 @@ Severity severity_of(const FindingView& finding) {
   return i < kSeverities.size() ? kSeverities[i] : kSeverities[0];
 }
 
-// "info: activations peak at 30.6 MiB: evidence": what is merely worth knowing takes one line.
+// "info: activations peak at 30.6 MiB: evidence": an info takes one line.
 Text line_of(const Report& report, const FindingView& finding) {
   const auto severity = severity_of(finding);
   Text line(std::string(severity.name) + ": ", severity.style);
@@ -46,8 +46,7 @@ Text line_of(const Report& report, const FindingView& finding) {
   return line;
 }
 
-// What asks for something to be done is a paragraph: what, on which evidence, with which effect,
-// how.
+// Advice, warnings and errors take a paragraph: text, evidence, changes, action.
 void add_paragraph(const Report& report, const FindingView& finding, size_t width,
                    std::vector<Text>& lines) {
   const auto severity = severity_of(finding);

@@ -3,7 +3,7 @@
 #include <tmeter/cpp/module_ids.hpp>
 
 #include "../common/groups.hpp"
-#include "trees.hpp"
+#include "tree.hpp"
 
 namespace text_report {
 namespace {
@@ -63,7 +63,7 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view, G
     tree.legend.emplace_back(kInModule);
   tree.hidden += tree.depth < 1 ? branches.size() : 0;
   if (tree.depth >= 1) tree.root.children = std::move(branches);
-  // Groups by weight unless told otherwise; what is in them as it comes unless told otherwise.
+  // Without --sort, groups are sorted by cost and their members keep the order of the graph.
   if (columns.sort)
     sort_children(tree.root, *columns.sort, tree.depth);
   else if (columns.bar)
@@ -78,7 +78,7 @@ std::string_view path_of(const tmeter::ModuleCall& call) {
   return root ? "(root)" : call.module().path();
 }
 
-// "torch.nn.modules.conv.Conv2d" reads "Conv2d" unless another type is called that, too.
+// "torch.nn.modules.conv.Conv2d" is shown as "Conv2d" unless another type has this name.
 void shorten_names(std::vector<Groups::Group>& groups) {
   const auto last = [](const std::string& name) { return name.substr(name.rfind('.') + 1); };
   std::map<std::string, int> uses;
@@ -120,7 +120,7 @@ Tree operator_tree(const Report& report, const Columns& columns, const View& vie
 Tree type_tree(const Report& report, const Columns& columns, const View& view) {
   Groups groups(columns);
   const auto ids = tmeter::module_ids(report.graph());
-  const auto own = reports::own_figures(report, columns.cells);
+  const auto own = reports::own_sums(report, columns.cells);
   for (const auto& m : report.graph().modules()) {
     auto& group = groups[m.qualified_type()];
     ++group.count;

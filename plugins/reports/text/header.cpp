@@ -1,9 +1,8 @@
-#include "header.hpp"
-
 #include <algorithm>
 
-#include "flow.hpp"
-#include "trees.hpp"
+#include "look/look.hpp"
+#include "paragraphs.hpp"
+#include "tree.hpp"
 
 namespace text_report {
 namespace {
@@ -34,7 +33,7 @@ Text input_item(const tmeter::Graph& graph, size_t i) {
 std::vector<Text> input_items(const tmeter::Graph& graph) {
   std::vector<Text> items;
   const size_t n = graph.inputs().size();
-  // One too many is shown rather than counted.
+  // A single remaining item is shown instead of "1 more".
   const size_t shown = n > kInputsShown + 1 ? kInputsShown : n;
   for (size_t i = 0; i < shown; ++i) {
     Text item(i > 0 ? "" : n == 1 ? "input " : "inputs ", Style::kQuiet);
@@ -54,7 +53,7 @@ std::vector<Text> header(const Report& report, size_t width) {
   if (const auto format = reports::format_of(report); !format.empty()) items.emplace_back(format);
   if (const auto part = report.graph().property("part"); !part.empty())
     items.push_back(Text("part ", Style::kQuiet).add(part));
-  // Before any figure: they are not for what the file records.
+  // Before any value: sizes that differ from the file matter for all of them.
   if (const auto sizes = report.property("sizes"); !sizes.empty())
     items.push_back(Text(sizes, Style::kWarning));
   auto inputs = input_items(report.graph());
@@ -62,7 +61,7 @@ std::vector<Text> header(const Report& report, size_t width) {
   all.insert(all.end(), inputs.begin(), inputs.end());
   auto lines = flow_items(all, width, indent);
   if (lines.size() <= 1 || inputs.empty()) return lines;
-  // Not all on one line: inputs together on lines of their own.
+  // If one line is too short, the inputs get lines of their own.
   lines = flow_items(items, width, indent);
   inputs[0] = Text().pad_to(indent).append(inputs[0]);
   for (auto& line : flow_items(inputs, width, indent)) lines.push_back(std::move(line));

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "../common/describe.hpp"
-#include "reading.hpp"
-#include "utf8.hpp"
+#include "columns.hpp"
+#include "look/look.hpp"
 
 namespace text_report {
 namespace {
@@ -13,12 +13,12 @@ namespace {
 using tmeter::Metric;
 using tmeter::Module;
 
-/// What a placeholder is taken from.
+/// The source of placeholders.
 struct Subject {
   const tmeter::Report& report;
   const Branch& branch;
   size_t depth;
-  Module module;  // none of groups and runs
+  Module module;  // empty for groups and runs
 };
 
 std::string number(size_t n) { return std::to_string(n); }
@@ -46,7 +46,7 @@ struct Placeholder {
   std::string (*value)(const Subject&);
 };
 
-// Those of torchmeter's nodes have its names, too.
+// The fields of torchmeter's nodes have aliases with its names.
 constexpr std::array<Placeholder, 25> kPlaceholders{{
     {"id", [](const Subject& s) { return s.branch.id; }},
     {"node_id", [](const Subject& s) { return s.branch.id; }},
@@ -144,7 +144,7 @@ void Labels::resolve(Written& written) const {
       for (const auto& p : kPlaceholders) names.push_back(p.name);
       for (const auto& m : report_.metrics()) names.push_back(m.id());
       look_.fail(written.given, part.at,
-                 "there is no placeholder <" + reports::readable(part.text) + ">" +
+                 "there is no placeholder <" + plugins::readable(part.text) + ">" +
                      meant(part.text, names));
     }
   }

@@ -1,34 +1,33 @@
-// The templates of the configuration over rows of the tree.
+// The configuration's templates, expanded for rows of the tree.
 #pragma once
 #include <tmeter/cpp/report.hpp>
 #include <vector>
 
 #include "columns.hpp"
-#include "look.hpp"
+#include "look/look.hpp"
 #include "tree.hpp"
-#include "view.hpp"
 
 namespace text_report {
 
 class Labels {
  public:
-  /// Refuses placeholders that mean nothing, wherever they stand in the configuration.
-  /// `tree_depth`: levels there are below the root.
+  /// Throws for unknown placeholders anywhere in the configuration. `tree_depth`: levels below the
+  /// root.
   Labels(const tmeter::Report& report, const Columns& columns, const Look& look, const View& view,
          size_t tree_depth);
 
   const LevelLook& level(size_t depth) const {
     return levels_[std::min(depth, levels_.size() - 1)];
   }
-  /// What is written in the tree for `branch`.
+  /// The label of `branch` in the tree.
   Text of(const Branch& branch, size_t depth) const;
-  /// Of a run.
+  /// The title of a run; likewise subtitle and footer.
   Text title(const Branch& run, size_t depth) const { return repeat(repeat_.title, run, depth); }
   Text subtitle(const Branch& run, size_t depth) const {
     return repeat(repeat_.subtitle, run, depth);
   }
   Text footer(const Branch& run, size_t depth) const { return repeat(repeat_.footer, run, depth); }
-  /// Of the table; `root`: the model.
+  /// The title and caption of the table; `root`: the model.
   Text over_table(const Branch& root) const;
   Text under_table(const Branch& root) const;
 
@@ -49,7 +48,7 @@ class Labels {
   Written title_, caption_;
 };
 
-/// Metrics that templates name and `shown` lacks.
+/// Metrics that templates use and `shown` lacks.
 std::vector<tmeter::Metric> metrics_of_labels(const tmeter::Report& report, const Look& look,
                                               const std::vector<tmeter::Metric>& shown);
 

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "../common/figures.hpp"
-#include "fold.hpp"
-#include "notes.hpp"
-#include "trees.hpp"
+#include "../common/cells.hpp"
+#include "paragraphs.hpp"
+#include "tree.hpp"
 
 namespace text_report {
 namespace {
@@ -15,8 +14,7 @@ using tmeter::Report;
 
 constexpr size_t kRowsAtOnce = 48;  // about one screen, with header and footer
 
-// What of the whole graph a row needs to know. Large graphs have so many modules that each is asked
-// for once.
+// Properties of modules that rows need, read from the graph once: large graphs have many modules.
 class ModuleFacts {
  public:
   ModuleFacts(const Report& report, const Columns& columns) {
@@ -24,7 +22,7 @@ class ModuleFacts {
     const size_t n = graph.modules().size();
     calls_.reserve(n);
     parents_.reserve(n);
-    called_.assign(n, graph.nodes().size() == 0);  // without a recording nothing is ever called
+    called_.assign(n, graph.nodes().size() == 0);  // without a graph no module has calls
     tied_.assign(n, false);
     find_levels(graph);
     find_calls();
@@ -61,7 +59,7 @@ class ModuleFacts {
       reused_ += calls > 1;
     }
   }
-  // A container such as ModuleList is never called itself, but what is in it is.
+  // A container such as ModuleList is never called itself; its children are.
   void find_calls() {
     for (size_t i = parents_.size(); i-- > 0;) {
       if (calls_[i]) called_[i] = true;
@@ -90,10 +88,10 @@ class ModuleFacts {
   bool partial_ = false, assumed_ = false, in_module_ = false;
 };
 
-/// Whether a level could fit a screen once repeats are folded; it spares building huge levels.
+/// Whether a level could fit on a screen with repeats folded; avoids building huge levels.
 bool fits_screen(const std::vector<size_t>& per_level, size_t level) {
-  constexpr size_t kMostModules = 2'000;
-  return per_level[level] <= kMostModules;
+  constexpr size_t kMaxModules = 2'000;
+  return per_level[level] <= kMaxModules;
 }
 
 std::string note_of(const Module& m, const ModuleFacts& facts) {
@@ -138,7 +136,7 @@ class Builder {
              {}};
     b.module = m.index();
     for (const auto& metric : columns_.cells)
-      b.cells.push_back(reports::module_figure(report_, metric, m));
+      b.cells.push_back(reports::module_cell(report_, metric, m));
     for (const auto& key : columns_.facts_of_modules) b.facts.emplace_back(report_.fact(m, key));
     const auto prefix = b.module == 0 ? std::string() : id + ".";
     for (size_t i = 0; levels > 0 && i < m.child_count(); ++i)
@@ -152,7 +150,7 @@ class Builder {
   const Columns& columns_;
   const ModuleFacts& facts_;
   bool repr_;
-  bool fold_;  // sorted rows are in no order in which a run could be seen
+  bool fold_;  // not if rows are sorted, which separates runs
 };
 
 size_t count_rows(const Branch& branch) {

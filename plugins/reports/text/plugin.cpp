@@ -1,7 +1,7 @@
 // Plugin "text": the report for a terminal.
 #include <tmeter/cpp/option_tables.hpp>
 
-#include "look.hpp"
+#include "look/look.hpp"
 #include "writer.hpp"
 
 namespace {

@@ -1,5 +1,3 @@
-#include "tensor_table.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,7 +6,8 @@
 #include <tmeter/cpp/units.hpp>
 
 #include "../common/describe.hpp"
-#include "reading.hpp"
+#include "columns.hpp"
+#include "tables.hpp"
 
 namespace text_report {
 namespace {

@@ -1,15 +1,16 @@
-// The tree that the table shows, whatever it is a tree of: modules, operators grouped by name,
-// modules grouped by type. Built, repeats folded, sorted, then drawn (tree_lines.hpp).
+// The tree that the table shows: modules, operators grouped by name, or modules grouped by type. It
+// is built, repeats are folded, siblings sorted; tree_lines.hpp draws it.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <tmeter/cpp/graph.hpp>
+#include <tmeter/cpp/report.hpp>
 #include <vector>
 
-#include "reading.hpp"
-#include "style.hpp"
+#include "../common/describe.hpp"
+#include "columns.hpp"
 
 namespace text_report {
 
@@ -52,13 +53,36 @@ struct Branch {
 struct Tree {
   Branch root;
   size_t depth = 0;                                   // levels below the root that are shown
-  size_t deepest = 0;                                 // levels there are
+  size_t deepest = 0;                                 // levels in the model
   size_t hidden = 0;                                  // branches below `depth`
-  std::vector<std::string> legend;                    // what marks in the rows mean
-  std::optional<std::vector<tmeter::Tensor>> ties{};  // tied_tensors, when they were looked for
+  std::vector<std::string> legend;                    // explains the marks in rows
+  std::optional<std::vector<tmeter::Tensor>> ties{};  // tied_tensors, if computed
 };
 
-/// Children with more of column `c` first, `levels` deep; equal ones keep their order.
+/// Sorts children by column `c`, largest first, `levels` deep; equal ones keep their order.
 void sort_children(Branch& branch, size_t c, size_t levels);
+
+// Repeats are drawn once: "repeat 12 ×" with one of the twelve below it.
+
+/// Folds runs of identical siblings among `children`, the branches of the children of `parent`.
+/// Only runs whose members are equal in all that is shown, and only if that makes fewer rows. The
+/// row of a run has the sums of all repetitions, so that columns still add up.
+void fold_repeats(const tmeter::Report& report, const tmeter::Module& parent,
+                  const Columns& columns, std::vector<Branch>& children);
+
+// The three trees of --by.
+
+/// --by module: the module tree, down to --depth or as deep as fits about one screen.
+Tree module_tree(const tmeter::Report& report, const Columns& columns, const View& view);
+
+/// --by operator: operators by name; below them (--depth 2) every call.
+Tree operator_tree(const tmeter::Report& report, const Columns& columns, const View& view);
+
+/// --by type: module types with what their modules hold and run themselves, without modules inside
+/// them, so that rows add up to the total; below them (--depth 2) every module.
+Tree type_tree(const tmeter::Report& report, const Columns& columns, const View& view);
+
+using reports::describe;
+using reports::model_name;
 
 }  // namespace text_report

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "wrap.hpp"
+#include "look/look.hpp"
 
 namespace text_report {
 namespace {
@@ -93,12 +93,12 @@ class TreeDrawer {
   }
 
  private:
-  /// `first` leads to the label, `next` to further lines of it and to what is below.
+  /// `first` leads to the label, `next` to further lines of it and to branches below.
   void node(const Branch& b, size_t depth, const Text& first, const Text& next, Text above,
             size_t limit, std::vector<TreeLine>& out) {
     put(&b, b.run ? labels_.title(b, depth) : labels_.of(b, depth), first, next, std::move(above),
         limit, out);
-    // A run is no level of its own.
+    // A run is not a level of its own.
     children(b, b.run ? depth : depth + 1, next, false, limit, out);
     if (!b.run) return;
     if (const auto footer = labels_.footer(b, depth); !footer.empty())

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "by_size.hpp"
-#include "footer.hpp"
-#include "header.hpp"
-#include "tensor_table.hpp"
+#include "paragraphs.hpp"
+#include "tables.hpp"
+#include "tree.hpp"
 #include "tree_lines.hpp"
-#include "trees.hpp"
 
 namespace text_report {
 namespace {
@@ -39,7 +37,7 @@ bool has_figures(const Report& report, const Tree& tree, const Columns& columns,
   return false;
 }
 
-// A column with no figure but the total says nothing: totals are in the footer. Operators have no
+// A column with a total only is left out, as totals are in the footer: operators have no
 // parameters.
 std::vector<size_t> worth_showing(const Report& report, const Tree& tree, const Columns& columns,
                                   const View& view) {
@@ -136,10 +134,10 @@ class TableMaker {
   const Columns& columns_;
   const View& view_;
   const Look& look_;
-  double whole_ = 0;  // what bars are a share of
+  double whole_ = 0;  // the total of the bars
 };
 
-// The table, what it is of, and what it lacks.
+// The table, its title, and the columns that it lacks.
 struct Shown {
   std::vector<Text> lines;
   Tree tree;
@@ -196,7 +194,7 @@ ShownTensors show_tensors(const Report& report, const Columns& columns, const Vi
   return out;
 }
 
-/// What the configuration says of the view, where the command line says nothing.
+/// Options of the view from the configuration, unless the command line sets them.
 void apply(const Look& look, View& view) {
   view.fold = view.fold && look.fold;
   view.all_notes = view.all_notes || look.notes == NoteChoice::kAll;
@@ -237,7 +235,7 @@ void write(const Report& report, tmeter::Output& out, const Look& look) {
   const Rendering how{out.color(), look.ascii, &look.theme};
   std::string text;
   const auto add = [&](const std::vector<Text>& lines) {
-    // What has an indent of its own may not fit a terminal of a few columns.
+    // Indented lines may not fit a terminal of a few columns.
     for (const auto& line : lines)
       text += render(terminal && line.width() > terminal ? line.cut(terminal) : line, how);
   };

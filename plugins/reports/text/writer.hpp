@@ -2,7 +2,7 @@
 #pragma once
 #include <tmeter/cpp/report.hpp>
 
-#include "look.hpp"
+#include "look/look.hpp"
 
 namespace text_report {
 

@@ -2,9 +2,9 @@
 
 #include <array>
 #include <tmeter/cpp/module_ids.hpp>
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/columns.hpp"
-#include "../common/names.hpp"
 
 namespace xml_report {
 
@@ -108,7 +108,7 @@ void RowWriter::tensors() {
 
 void RowWriter::tensor_row(const Tensor& tensor) {
   stream_.open("tensor").attribute("index", tensor.index()).attribute("name", tensor.name());
-  stream_.attribute("kind", reports::tensor_kind_name(tensor.kind()));
+  stream_.attribute("kind", tmeter::vocabulary::kTensorKinds.word(tensor.kind()));
   stream_.attribute("dtype", tensor.dtype().name()).attribute("shape", spaced(tensor.shape()));
   stream_.attribute("numel", tensor.numel().value());
   stream_.attribute("trainable", tensor.trainable() ? "true" : "false");

@@ -1,10 +1,10 @@
 #include "sections.hpp"
 
 #include <limits>
+#include <tmeter/cpp/vocabulary.hpp>
 
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
-#include "../common/names.hpp"
 #include "values.hpp"
 
 namespace xml_report {
@@ -13,7 +13,7 @@ namespace {
 using tmeter::Report;
 using tmeter::to_view;
 
-/// An element whose attributes say which thing of the graph is meant; none for the whole model.
+/// An element whose attributes name a part of the graph; nothing for the whole model.
 void target(Stream& stream, const tmeter::Graph& graph, const tmeter_target& t) {
   switch (t.axis) {
     case TMETER_AXIS_NODE:
@@ -78,15 +78,16 @@ void metrics(Stream& stream, const Report& report) {
   for (const auto& m : report.metrics()) {
     stream.open("metric").attribute("id", m.id()).attribute("title", m.title());
     stream.attribute("unit", m.unit());
-    stream.attribute("unit-kind", reports::unit_kind_name(m.unit_kind()));
-    stream.attribute("axis", reports::axis_name(m.axis()));
-    stream.attribute("aggregation", reports::aggregation_name(m.aggregation()));
-    stream.attribute("better", reports::better_name(m.better()));
+    stream.attribute("unit-kind", tmeter::vocabulary::kUnitKinds.word(m.unit_kind()));
+    stream.attribute("axis", tmeter::vocabulary::kAxes.word(m.axis()));
+    stream.attribute("aggregation", tmeter::vocabulary::kAggregations.word(m.aggregation()));
+    stream.attribute("better", tmeter::vocabulary::kBetter.word(m.better()));
     stream.attribute("detail", m.detail() ? "true" : "false");
     stream.attribute("plugin", m.plugin());
     stream.element("convention").text(m.convention());
     if (!m.description().empty()) stream.element("description").text(m.description());
-    stream.element("provenance").attribute("kind", reports::provenance_name(m.provenance()));
+    stream.element("provenance")
+        .attribute("kind", tmeter::vocabulary::kProvenances.word(m.provenance()));
     if (!m.provenance_text().empty()) stream.text(m.provenance_text());
     stream.close();
   }
@@ -175,7 +176,7 @@ void findings(Stream& stream, const Report& report) {
   stream.open("findings");
   for (const auto& f : report.findings()) {
     stream.open("finding").attribute("rule", f.rule());
-    stream.attribute("severity", reports::severity_name(f.severity()));
+    stream.attribute("severity", tmeter::vocabulary::kSeverities.word(f.severity()));
     stream.attribute("plugin", f.plugin());
     stream.element("text").text(f.text());
     if (!f.evidence().empty()) stream.element("evidence").text(f.evidence());

@@ -1,4 +1,4 @@
-// The sections of a report that are short: what was analysed, by what, and the sums.
+// The short sections of a report: the model, the tool, and totals.
 #pragma once
 #include "stream.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../common/utf8.hpp"
+#include "plugins/common/utf8.hpp"
 
 namespace xml_report {
 namespace {
@@ -13,7 +13,7 @@ bool allowed(char32_t code) {
          (code >= 0x20 && code <= 0x10FFFF && code != 0xFFFE && code != 0xFFFF);
 }
 
-// Line ends and tabs are written as references: parsers turn bare ones into spaces (3.3.3) or LF.
+// Line ends and tabs are written as references, as parsers replace them by spaces (3.3.3) or LF.
 std::string_view reference(char32_t code) {
   switch (code) {
     case '&':
@@ -43,9 +43,9 @@ bool plain(std::string_view text) {
 
 std::string escaped(std::string_view text) {
   std::string out;
-  reports::for_each_character(text, [&out](char32_t code, std::string_view bytes) {
+  plugins::for_each_character(text, [&out](char32_t code, std::string_view bytes) {
     const auto by_name = reference(code);
-    out += !by_name.empty() ? by_name : allowed(code) ? bytes : reports::kReplacement;
+    out += !by_name.empty() ? by_name : allowed(code) ? bytes : plugins::kReplacement;
   });
   return out;
 }

@@ -1,6 +1,5 @@
-// XML text as it is written, with nothing kept but a buffer and the names of open elements: a
-// document tree of a hundred thousand operators (as pugixml would build it) would take hundreds of
-// MB.
+// Writes XML text piece by piece; keeps a buffer and the names of open elements. A document tree of
+// a hundred thousand operators, as pugixml builds it, takes hundreds of MB.
 //
 //   stream.open("node").attribute("op", "aten::relu");
 //   stream.element("location").text("net.py:3");
@@ -18,14 +17,14 @@ class Stream {
  public:
   explicit Stream(tmeter::Output& out);
 
-  /// An element that will have others inside. Names are literals.
+  /// Starts an element with others inside. Names are literals.
   Stream& open(std::string_view name);
   Stream& close();
-  /// One without others inside: it ends by itself when the next one begins.
+  /// Starts an element without others inside, which ends when the next one starts.
   Stream& element(std::string_view name);
 
-  /// Of the element that was begun last. Text from model files is harmless: what XML 1.0 cannot
-  /// hold – control characters, invalid UTF-8 – becomes U+FFFD.
+  /// An attribute of the last element started. Text from model files is made safe: characters that
+  /// XML 1.0 cannot hold – control characters, invalid UTF-8 – become U+FFFD.
   Stream& attribute(std::string_view name, std::string_view value);
   Stream& attribute(std::string_view name, const char* value) {
     return attribute(name, std::string_view(value));
@@ -39,7 +38,7 @@ class Stream {
   Stream& attribute(std::string_view name, size_t value) {
     return attribute(name, std::to_string(value));
   }
-  /// Left out when there is nothing to say.
+  /// Left out if empty.
   Stream& optional(std::string_view name, std::string_view value) {
     return value.empty() ? *this : attribute(name, value);
   }

@@ -1,18 +1,18 @@
-// Figures, tensors and values of the graph as elements.
+// Cells, tensors and values of the graph as elements.
 #pragma once
 #include <unordered_map>
 #include <vector>
 
-#include "../common/figures.hpp"
+#include "../common/cells.hpp"
 #include "stream.hpp"
 
 namespace xml_report {
 
-/// Names of statuses are those of the JSON report, with hyphens as in XML's own attributes.
+/// The word of a status in the JSON report, with hyphens as in XML's attributes.
 std::string hyphened(std::string_view status);
 
-/// <figure metric="macs" value="118013952"/>; what is no plain number has a status, and no value
-/// unless it is zero by rule or a lower bound. Nothing for what does not apply.
+/// <figure metric="macs" value="118013952"/>. A cell that is not a plain number has a status, and a
+/// value only if it is zero by rule or a lower bound. Nothing for cells that do not apply.
 void write_figure(Stream& stream, const tmeter::Metric& metric, const tmeter::Cell& cell);
 
 /// dtype="float32" shape="1 3 224 224" symbolic-shape="batch 3 224 224"

@@ -142,7 +142,7 @@ else()
 endif()
 
 # PyPI's wheels keep CUDA's own libraries in site-packages/nvidia/<part>/lib: cu13 since torch 2.9,
-# cuda_runtime and cuda_cupti before. A CPU-only LibTorch has none and needs none.
+# cuda_runtime and cuda_cupti before. A CPU-only LibTorch does not need them.
 file(GLOB _LibTorch_cuda_libraries "${LibTorch_ROOT}/../nvidia/*/lib/libcudart.so.*"
      "${LibTorch_ROOT}/../nvidia/*/lib/libcupti.so.*")
 set(LibTorch_RUNTIME_DIRS "${LibTorch_ROOT}/lib")

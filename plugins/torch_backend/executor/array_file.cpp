@@ -22,24 +22,38 @@ struct TypeName {
   int64_t bytes;
 };
 
-/// NumPy's descriptions without the byte order; bfloat16 has none of its own.
+/// NumPy's type codes without the byte order. NumPy has no code for bfloat16.
 constexpr std::array<TypeName, 14> kNumpy{{
-    {"f4", TMETER_DTYPE_FLOAT32, 4},    {"f8", TMETER_DTYPE_FLOAT64, 8},
-    {"f2", TMETER_DTYPE_FLOAT16, 2},    {"i8", TMETER_DTYPE_INT64, 8},
-    {"i4", TMETER_DTYPE_INT32, 4},      {"i2", TMETER_DTYPE_INT16, 2},
-    {"i1", TMETER_DTYPE_INT8, 1},       {"u1", TMETER_DTYPE_UINT8, 1},
-    {"b1", TMETER_DTYPE_BOOL, 1},       {"c8", TMETER_DTYPE_COMPLEX64, 8},
-    {"c16", TMETER_DTYPE_COMPLEX128, 16}, {"u2", TMETER_DTYPE_UINT16, 2},
-    {"u4", TMETER_DTYPE_UINT32, 4},     {"u8", TMETER_DTYPE_UINT64, 8},
+    {"f4", TMETER_DTYPE_FLOAT32, 4},
+    {"f8", TMETER_DTYPE_FLOAT64, 8},
+    {"f2", TMETER_DTYPE_FLOAT16, 2},
+    {"i8", TMETER_DTYPE_INT64, 8},
+    {"i4", TMETER_DTYPE_INT32, 4},
+    {"i2", TMETER_DTYPE_INT16, 2},
+    {"i1", TMETER_DTYPE_INT8, 1},
+    {"u1", TMETER_DTYPE_UINT8, 1},
+    {"b1", TMETER_DTYPE_BOOL, 1},
+    {"c8", TMETER_DTYPE_COMPLEX64, 8},
+    {"c16", TMETER_DTYPE_COMPLEX128, 16},
+    {"u2", TMETER_DTYPE_UINT16, 2},
+    {"u4", TMETER_DTYPE_UINT32, 4},
+    {"u8", TMETER_DTYPE_UINT64, 8},
 }};
 constexpr std::array<TypeName, 15> kSafetensors{{
-    {"F32", TMETER_DTYPE_FLOAT32, 4},   {"F64", TMETER_DTYPE_FLOAT64, 8},
-    {"F16", TMETER_DTYPE_FLOAT16, 2},   {"BF16", TMETER_DTYPE_BFLOAT16, 2},
-    {"I64", TMETER_DTYPE_INT64, 8},     {"I32", TMETER_DTYPE_INT32, 4},
-    {"I16", TMETER_DTYPE_INT16, 2},     {"I8", TMETER_DTYPE_INT8, 1},
-    {"U8", TMETER_DTYPE_UINT8, 1},      {"BOOL", TMETER_DTYPE_BOOL, 1},
-    {"U16", TMETER_DTYPE_UINT16, 2},    {"U32", TMETER_DTYPE_UINT32, 4},
-    {"U64", TMETER_DTYPE_UINT64, 8},    {"C64", TMETER_DTYPE_COMPLEX64, 8},
+    {"F32", TMETER_DTYPE_FLOAT32, 4},
+    {"F64", TMETER_DTYPE_FLOAT64, 8},
+    {"F16", TMETER_DTYPE_FLOAT16, 2},
+    {"BF16", TMETER_DTYPE_BFLOAT16, 2},
+    {"I64", TMETER_DTYPE_INT64, 8},
+    {"I32", TMETER_DTYPE_INT32, 4},
+    {"I16", TMETER_DTYPE_INT16, 2},
+    {"I8", TMETER_DTYPE_INT8, 1},
+    {"U8", TMETER_DTYPE_UINT8, 1},
+    {"BOOL", TMETER_DTYPE_BOOL, 1},
+    {"U16", TMETER_DTYPE_UINT16, 2},
+    {"U32", TMETER_DTYPE_UINT32, 4},
+    {"U64", TMETER_DTYPE_UINT64, 8},
+    {"C64", TMETER_DTYPE_COMPLEX64, 8},
     {"F8_E4M3", TMETER_DTYPE_FLOAT8_E4M3FN, 1},
 }};
 
@@ -51,7 +65,7 @@ const TypeName* find(const std::array<TypeName, N>& table, std::string_view name
   return nullptr;
 }
 
-/// Bytes of so many elements; -1 when that is no number.
+/// The bytes of an array; -1 if they overflow.
 int64_t bytes_of(const std::vector<int64_t>& sizes, int64_t item) {
   int64_t bytes = item;
   for (const auto n : sizes) {
@@ -60,7 +74,7 @@ int64_t bytes_of(const std::vector<int64_t>& sizes, int64_t item) {
   return bytes;
 }
 
-/// The text behind 'key': in a header of NumPy's, which is a Python dictionary on one line.
+/// The text after 'key': in NumPy's header, which is a Python dictionary on one line.
 std::string_view entry(std::string_view header, std::string_view key) {
   const auto at = header.find("'" + std::string(key) + "':");
   if (at == std::string_view::npos) return {};
@@ -76,7 +90,8 @@ std::vector<int64_t> numbers(std::string_view text, const std::string& path) {
     if (text.empty()) break;
     int64_t n = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || n < 0) refuse(path, "is damaged: its shape is not one");
+    if (error != std::errc() || n < 0)
+      refuse(path, "is damaged: its header has an impossible shape");
     out.push_back(n);
     text.remove_prefix(static_cast<size_t>(end - text.data()));
   }
@@ -85,7 +100,7 @@ std::vector<int64_t> numbers(std::string_view text, const std::string& path) {
 
 std::string_view npy_header(std::string_view content, const std::string& path) {
   constexpr std::string_view kMagic = "\x93NUMPY";
-  if (!content.starts_with(kMagic) || content.size() < 12) refuse(path, "is no .npy file");
+  if (!content.starts_with(kMagic) || content.size() < 12) refuse(path, "is not an .npy file");
   const bool first = content[6] == 1;  // version 1 has 2 bytes for the length, later ones 4
   uint32_t length = 0;
   std::memcpy(&length, content.data() + 8, first ? 2 : 4);
@@ -104,9 +119,9 @@ std::vector<FileArray> read_npy(std::string_view content, const std::string& pat
   const auto* known = type.size() > 1 ? find(kNumpy, type.substr(1)) : nullptr;
   if (!known || (big_endian && known->bytes > 1))
     refuse(path, "holds elements of the type '" + std::string(type) +
-                     "', which no tensor has (little-endian numbers and booleans can be)");
+                     "', which tensors do not have; they have little-endian numbers or booleans");
   if (entry(header, "fortran_order").starts_with("True"))
-    refuse(path, "is in Fortran's order; write numpy.ascontiguousarray of it");
+    refuse(path, "is in Fortran order; save numpy.ascontiguousarray of it");
   const auto shape = entry(header, "shape");
   const auto end = shape.find(')');
   if (!shape.starts_with('(') || end == std::string_view::npos)
@@ -115,7 +130,7 @@ std::vector<FileArray> read_npy(std::string_view content, const std::string& pat
   const auto begin = static_cast<size_t>(header.data() - content.data()) + header.size();
   const auto bytes = bytes_of(out.sizes, known->bytes);
   if (bytes < 0 || static_cast<uint64_t>(bytes) > content.size() - begin)
-    refuse(path, "is damaged: it ends before its last number");
+    refuse(path, "is damaged: it ends before its last element");
   out.data = content.substr(begin, static_cast<size_t>(bytes));
   return {out};
 }
@@ -134,7 +149,7 @@ FileArray safetensors_array(std::string_view name, simdjson::dom::element e, std
   const auto* known = find(kSafetensors, type);
   if (!known)
     refuse(path, "holds '" + std::string(name) + "' of the type " + std::string(type) +
-                     ", which is not known");
+                     ", which is unknown");
   FileArray out{std::string(name), known->dtype, {}, {}};
   for (const auto dim : shape) {
     int64_t n = -1;
@@ -155,15 +170,16 @@ std::vector<FileArray> read_safetensors(std::string_view content, const std::str
   uint64_t length = 0;
   if (content.size() >= sizeof length) std::memcpy(&length, content.data(), sizeof length);
   if (content.size() < sizeof length || length > content.size() - sizeof length)
-    refuse(path, "is no safetensors file");
+    refuse(path, "is not a safetensors file");
   simdjson::dom::parser parser;
   simdjson::dom::object header;
   if (parser.parse(content.data() + sizeof length, length).get(header))
-    refuse(path, "is no safetensors file: its header is no JSON");
+    refuse(path, "is not a safetensors file: its header is not JSON");
   const auto data = content.substr(sizeof length + length);
   std::vector<FileArray> out;
   for (const auto field : header) {
-    if (field.key != "__metadata__") out.push_back(safetensors_array(field.key, field.value, data, path));
+    if (field.key != "__metadata__")
+      out.push_back(safetensors_array(field.key, field.value, data, path));
   }
   return out;
 }

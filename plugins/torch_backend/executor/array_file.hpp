@@ -1,4 +1,4 @@
-// Files with values of inputs, without LibTorch: .npy and .safetensors.
+// Reads values of inputs from .npy and .safetensors files, without LibTorch.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tmeter::torch_backend {
 
-/// An array in a file: numbers in C order from `data` on.
+/// An array in a file: elements in C order.
 struct FileArray {
   std::string name;  // empty in .npy
   int32_t dtype = -1;
@@ -15,8 +15,8 @@ struct FileArray {
   std::string_view data;
 };
 
-/// The arrays of a file's content. Throws TMETER_BAD_USAGE, which begins with `path`, for what is no such
-/// file or damaged.
+/// The arrays in a file's content. Throws TMETER_BAD_USAGE with a text that begins with `path` if
+/// the file has another format or is damaged.
 std::vector<FileArray> read_npy(std::string_view content, const std::string& path);
 std::vector<FileArray> read_safetensors(std::string_view content, const std::string& path);
 

@@ -4,20 +4,101 @@
 #include <caffe2/serialize/inline_container.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <unordered_set>
 
-#include "torchscript/archive/pickle_check.hpp"
 #include "executor/array_file.hpp"
 #include "executor/program.hpp"
 #include "executor/weights.hpp"
-#include "operators/messages.hpp"
 #include "operators/graph_values.hpp"
-#include "torchscript/loaded_model_state.hpp"
+#include "operators/messages.hpp"
+#include "torchscript/archive/pickle_check.hpp"
+#include "torchscript/run/loaded_model_state.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
+
+struct Lookup {
+  std::string_view op, table, indices;
+};
+
+/// Operators that select by index along the dim `dim` of their table; the first dim if they have no
+/// such argument.
+constexpr std::array<Lookup, 8> kLookups{
+    {{"aten::embedding", "weight", "indices"},
+     {"aten::embedding_bag", "weight", "indices"},
+     {"aten::_embedding_bag", "weight", "indices"},
+     {"aten::_embedding_bag_forward_only", "weight", "indices"},
+     {"aten::index_select", "self", "index"},
+     {"aten::gather", "self", "index"},
+     {"aten::index", "self", "indices"},
+     {"aten::take_along_dim", "self", "indices"}}};
+
+bool is_integer(const Value& value) {
+  const auto type = static_cast<at::ScalarType>(value.dtype().id());
+  return value.dtype().known() && at::isIntegralType(type, /*includeBool=*/false);
+}
+
+class Reach {
+ public:
+  explicit Reach(const Value& input) { reached_.insert(input.handle()); }
+
+  void follow(const Node& node) {
+    bool used = false;
+    for (size_t i = 0; i < node.arg_count(); ++i) used = used || holds(node.arg(i));
+    if (!used) return;
+    for (const auto& lookup : kLookups) {
+      if (lookup.op == node.op() && choose(node, lookup)) return;
+    }
+    for (size_t i = 0; i < node.result_count(); ++i) {
+      for_each_tensor_value(node.result(i), [&](const Value& v) {
+        if (is_integer(v)) reached_.insert(v.handle());
+      });
+    }
+  }
+
+  int64_t rows() const { return rows_; }
+
+ private:
+  bool holds(const Value& value) const {
+    bool any = false;
+    for_each_tensor_value(value,
+                          [&](const Value& v) { any = any || reached_.contains(v.handle()); });
+    return any;
+  }
+
+  bool choose(const Node& node, const Lookup& lookup) {
+    if (!holds(node.arg(lookup.indices))) return false;
+    const auto table = node.arg(lookup.table).shape();
+    if (lookup.op != "aten::index") {
+      const auto dim = node.arg("dim").as_int(0);
+      if (dim < table.rank() && dim >= -table.rank()) keep(table[dim]);
+      return true;
+    }
+    const auto indices = node.arg(lookup.indices);
+    for (size_t i = 0; i < indices.size() && static_cast<int64_t>(i) < table.rank(); ++i) {
+      if (holds(indices[i])) keep(table[static_cast<int64_t>(i)]);
+    }
+    return true;
+  }
+
+  void keep(int64_t rows) { rows_ = rows_ == 0 ? rows : std::min(rows_, rows); }
+
+  std::unordered_set<const tmeter_value*> reached_;
+  int64_t rows_ = 0;
+};
+
+/// The number of rows of the smallest table from which integers of the input select; 0 if there is
+/// no table.
+int64_t vocabulary_of(const Graph& graph, const Value& input) {
+  Reach reach(input);
+  for (const auto& node : graph.nodes()) reach.follow(node);
+  return reach.rows();
+}
 
 [[noreturn]] void refuse_input(const std::string& what) { throw Error(TMETER_BAD_USAGE, what); }
 
@@ -73,19 +154,22 @@ void collect(const c10::IValue& value, const std::string& name, std::vector<Give
   }
 }
 
-/// What torch.save wrote, read by LibTorch's unpickler, which knows tensors and containers and runs
-/// nothing.
+/// Reads a file of torch.save with LibTorch's unpickler, which knows only tensors and containers
+/// and runs no code.
 std::vector<Given> from_pt(const std::string& content, const std::string& path) {
   try {
     std::istringstream stream(content);
-    const auto [pickle, size] = caffe2::serialize::PyTorchStreamReader(&stream).getRecord("data.pkl");
+    const auto [pickle, size] =
+        caffe2::serialize::PyTorchStreamReader(&stream).getRecord("data.pkl");
     check_pickle({static_cast<const char*>(pickle.get()), size}, "data.pkl");
     std::vector<Given> out;
     collect(torch::jit::pickle_load({content.begin(), content.end()}), {}, out);
     return out;
   } catch (const std::exception& e) {
-    refuse_input("input file " + path + " is not what torch.save writes of tensors, or lists or "
-                 "dictionaries of them: " + short_reason(e));
+    refuse_input("input file " + path +
+                 " is not what torch.save writes of tensors, or lists or "
+                 "dictionaries of them: " +
+                 short_reason(e));
   }
 }
 
@@ -114,8 +198,7 @@ class Inputs {
       const auto value = graph.inputs()[i];
       size_t item = 0;
       for_each_tensor_value(value, [&](const Value& v) {
-        wanted_.push_back(
-            {value.is_list() ? name + "[" + std::to_string(item++) + "]" : name, v});
+        wanted_.push_back({value.is_list() ? name + "[" + std::to_string(item++) + "]" : name, v});
       });
     }
     tensors_.resize(wanted_.size());
@@ -160,14 +243,14 @@ class Inputs {
     }
     if (given.size() == 1 && (given[0].name.empty() || !is_wanted(given[0].name))) {
       if (wanted_.size() != 1)
-        refuse_input("input file " + path + " holds one tensor and the model has the inputs " + names() +
-                     "; say which: --input-file NAME=" + path);
+        refuse_input("input file " + path + " holds one tensor, but the model has the inputs " +
+                     names() + "; give its name: --input-file NAME=" + path);
       return set(wanted_[0].name, given[0].tensor, path);
     }
     take_all(given, path);
   }
 
-  /// By their names, or, where they have none, one after the other.
+  /// Assigns tensors by name, and those without a name by position.
   void take_all(const std::vector<Given>& given, const std::string& path) {
     for (size_t i = 0; i < given.size(); ++i) {
       if (!given[i].name.empty()) {
@@ -186,7 +269,7 @@ class Inputs {
     for (const auto& g : given) {
       if (g.name == name) return g.tensor;
     }
-    refuse_input("input file " + path + " holds several tensors and none is called '" + name + "'");
+    refuse_input("input file " + path + " holds several tensors, but none called '" + name + "'");
   }
 
   bool is_wanted(const std::string& name) const {
@@ -203,7 +286,8 @@ class Inputs {
       tensors_[i] = tensor.contiguous();
       return;
     }
-    refuse_input("input file " + path + ": the model has no input '" + name + "'; it has " + names());
+    refuse_input("input file " + path + ": the model has no input '" + name + "'; it has " +
+                 names());
   }
 
   static void check(const Wanted& wanted, const at::Tensor& tensor, const std::string& path) {
@@ -236,7 +320,7 @@ class Inputs {
       const bool small = c10::isFloat8Type(type);
       return at::randn(sizes, generator, at::dtype(small ? at::kFloat : type)).to(type);
     }
-    // A mask hides nothing; where the numbers choose from nothing, bytes are those of an image.
+    // A mask of ones hides nothing. Bytes that select from no table are those of an image.
     if (wanted.name.find("mask") != std::string::npos) return at::ones(sizes, at::dtype(type));
     const auto rows = vocabulary_of(graph_, wanted.value);
     const int64_t top = rows > 0 ? rows : type == at::kByte ? 256 : 2;

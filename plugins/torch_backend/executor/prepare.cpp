@@ -2,12 +2,12 @@
 
 #include <torch/version.h>
 
+#include "core/base/sha256.hpp"
 #include "executor/inputs.hpp"
 #include "executor/runner.hpp"
-#include "executor/sha256.hpp"
 #include "executor/weights.hpp"
-#include "operators/torch_version.hpp"
 #include "operators/operator_libraries.hpp"
+#include "operators/torch_version.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -24,12 +24,12 @@ std::string digest_of(const at::Tensor& tensor) {
   const auto t = tensor.cpu().contiguous();
   std::string out = std::string(DType(static_cast<int32_t>(t.scalar_type())).name()) + "[";
   for (int64_t i = 0; i < t.dim(); ++i) out += (i ? ", " : "") + std::to_string(t.size(i));
-  return out + "] sha256 " + sha256({static_cast<const char*>(t.const_data_ptr()), t.nbytes()});
+  return out + "] sha256 " + core::sha256_hex({static_cast<const char*>(t.const_data_ptr()), t.nbytes()});
 }
 
-/// One run now, whose outputs are told by their digests: to be held against another program's.
-void tell_outputs(Runner& runner, const tmeter_run_request& request, ExecutorCall& call) {
-  runner.run_untold(request.threads, call);
+/// Runs the model once and reports digests of its outputs, for comparison with another program.
+void report_outputs(Runner& runner, const tmeter_run_request& request, ExecutorCall& call) {
+  runner.run_unobserved(request.threads, call);
   const auto outputs = runner.outputs();
   for (size_t i = 0; i < outputs.size(); ++i)
     call.fact("output." + std::to_string(i), digest_of(outputs[i]));
@@ -40,7 +40,7 @@ void tell_outputs(Runner& runner, const tmeter_run_request& request, ExecutorCal
 std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request& request,
                                    ExecutorCall& call) {
   if (graph.nodes().size() == 0)
-    throw Error(TMETER_CANNOT_RUN, "the file holds weights alone: there is nothing to run");
+    throw Error(TMETER_CANNOT_RUN, "the file holds only weights: there is nothing to run");
   note_untried_version(call);
   const auto device = open_device(to_view(request.device));
   interop_once();
@@ -50,8 +50,9 @@ std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request&
   const c10::InferenceMode inference;
   const auto& state = state_of(graph);
   Weights weights(state, call, device, request.seed);
-  auto program = make_program(
-      {graph, state, device, [&](const Tensor& tensor, bool written) { return weights.of(tensor, written); }});
+  auto program = make_program({graph, state, device, [&](const Tensor& tensor, bool written) {
+                                 return weights.of(tensor, written);
+                               }});
   auto inputs = inputs_for(graph, request, device);
   call.fact("engine", "LibTorch " TORCH_VERSION);
   call.fact("device", device.is_cpu() ? std::string("cpu") : device.str());
@@ -59,10 +60,10 @@ std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request&
   call.fact("weights", weights.described());
   call.fact("inputs", inputs.described);
   call.fact("threads", std::to_string(request.threads));
-  at::manual_seed(request.seed);  // for what draws random numbers as it runs
+  at::manual_seed(request.seed);  // for operators that draw random numbers
   auto runner = std::make_unique<Runner>(std::move(program), std::move(inputs.tensors), device,
                                          request.memory_limit);
-  if (call.option_bool("output-digest")) tell_outputs(*runner, request, call);
+  if (call.option_bool("output-digest")) report_outputs(*runner, request, call);
   return runner;
 }
 

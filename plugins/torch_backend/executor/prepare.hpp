@@ -1,4 +1,4 @@
-// The executor: graphs run by LibTorch's operators.
+// The executor: prepares a graph to be run with LibTorch's operators.
 #pragma once
 #include <tmeter/cpp/executor.hpp>
 

@@ -5,11 +5,11 @@
 #include <map>
 
 #include "executor/regions.hpp"
-#include "executor/mutated_tensors.hpp"
-#include "operators/messages.hpp"
-#include "operators/operator_libraries.hpp"
+#include "executor/weights.hpp"
 #include "operators/arguments.hpp"
 #include "operators/graph_values.hpp"
+#include "operators/messages.hpp"
+#include "operators/operator_libraries.hpp"
 #include "operators/size_arithmetic.hpp"
 
 namespace tmeter::torch_backend {
@@ -27,8 +27,8 @@ bool is_number_value(const Value& value) {
          value.kind() == TMETER_VALUE_BOOL;
 }
 
-/// Tensors of other layouts (sparse, quantized) have their own kernels: only what has none at all is
-/// known to be missing.
+/// Whether the operator has any kernel. Tensors of other layouts (sparse, quantized) have kernels
+/// of their own, so which one a run needs is unknown.
 bool has_kernel(const c10::OperatorHandle& op, at::Device device) {
   using Key = c10::DispatchKey;
   const std::array kKeys{device.is_cpu() ? Key::CPU : Key::CUDA,
@@ -45,7 +45,7 @@ bool has_kernel(const c10::OperatorHandle& op, at::Device device) {
                      [&](Key key) { return op.hasKernelForDispatchKey(key); });
 }
 
-/// Which operators a file may have that stand for none of LibTorch's.
+/// Kinds of operators in a file: of LibTorch, arithmetic on sizes, assertions.
 enum class Role { kOperator, kNumber, kAssertion };
 
 Role role_of(const Node& node) {
@@ -53,9 +53,9 @@ Role role_of(const Node& node) {
   return arithmetic_on_sizes(node.op(), node.arg_count()) ? Role::kNumber : Role::kOperator;
 }
 
-class Maker {
+class ProgramBuilder {
  public:
-  explicit Maker(const ProgramSource& source)
+  explicit ProgramBuilder(const ProgramSource& source)
       : source_(source), regions_(regions_of(source.graph)), dynamic_(!regions_.empty()) {}
 
   Program run() {
@@ -63,7 +63,7 @@ class Maker {
       program_.inputs.push_back(slot_for(value));
     }
     find_operators();
-    written_ = written_tensors(source_.graph, operators_);
+    mutated_ = mutated_tensors(source_.graph, operators_);
     for (const auto& node : source_.graph.nodes()) {
       at_boundaries(node.index());
       add(node);
@@ -73,20 +73,19 @@ class Maker {
       program_.outputs.push_back(operand(value, c10::AnyType::get(), 0));
     }
     program_.slots = slots_;
-    find_last_uses();
+    set_last_uses(program_, loops_);
     return std::move(program_);
   }
 
  private:
-  /// All that is missing is told at once.
+  /// Reports all missing operators in one error.
   void find_operators() {
     std::map<std::string, std::string> missing;  // operator → its first place
     for (const auto& node : source_.graph.nodes()) {
       operators_.emplace_back();
       if (role_of(node) != Role::kOperator) continue;
       const std::string overload(node.overload());
-      const auto op =
-          c10::Dispatcher::singleton().findSchema({std::string(node.op()), overload});
+      const auto op = c10::Dispatcher::singleton().findSchema({std::string(node.op()), overload});
       if (!op || !has_kernel(*op, source_.device)) {
         missing.emplace(full_name(node), node.call().module().path());
         continue;
@@ -114,7 +113,7 @@ class Maker {
   void add(const Node& node) {
     const auto role = role_of(node);
     if (role == Role::kAssertion) return;
-    // Sizes are known beforehand, unless an operator's result is as large as its values say.
+    // Sizes are known in advance unless the size of a result depends on values.
     if (role == Role::kNumber && !dynamic_) return;
     Step step;
     step.node = node.handle();
@@ -128,7 +127,7 @@ class Maker {
       } else {
         step.op = operators_[node.index()];
         add_operands(node, step);
-        count_on_sizes(node, step);
+        require_recorded_sizes(node, step);
       }
     } catch (const Error&) {
       throw;
@@ -139,7 +138,7 @@ class Maker {
     program_.steps.push_back(std::move(step));
   }
 
-  /// What was in it when the program was recorded, each time anew: it may be changed.
+  /// Adds a copy of the recorded contents, for each run again because the program may change it.
   void add_filled(const Node& node, Step step, const at::Tensor& filled) {
     step.op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::clone", "");
     step.operands = {{.constant = filled.to(source_.device)}, {}};
@@ -147,15 +146,14 @@ class Maker {
     program_.steps.push_back(std::move(step));
   }
 
-  /// A recording of TorchScript has plain numbers where the program asks for a tensor's size.
-  void count_on_sizes(const Node& node, Step& step) const {
+  /// A recording of TorchScript has plain numbers where the program reads a tensor's size.
+  void require_recorded_sizes(const Node& node, Step& step) const {
     const bool recorded = source_.graph.property("format").starts_with("TorchScript");
     const bool may_vary = step.op->hasTag(at::Tag::dynamic_output_shape) ||
                           is_of_operator_library(step.op->schema().name());
     if (!recorded || !may_vary) return;
     if (node.result_count() == 0 || !node.result(0).is_tensor()) return;
-    step.counts = true;
-    step.counted_on = sizes_of(node.result(0).shape());
+    step.required_sizes = sizes_of(node.result(0).shape());
   }
 
   // Control flow. A loop becomes
@@ -168,24 +166,26 @@ class Maker {
   //     back to test
   //   left:
   //     results ← carried slots
-  // Its nodes name the first values; inside it these are the carried slots.
+  // Nodes of the loop name the first values, which stand for the carried slots there.
 
   struct OpenLoop {
     const Region* region;
-    uint32_t test;           // its step
-    size_t leave = SIZE_MAX;  // its step, once it is there
+    uint32_t test;            // its step
+    size_t leave = SIZE_MAX;  // its step; SIZE_MAX before the body begins
     std::vector<Operand> carried;
     std::vector<uint32_t> outside;  // the slots of the first values
   };
 
-  /// What ends before node `i`, decides there or begins there.
+  /// Handles regions that end, decide or begin before node `i`.
   void at_boundaries(size_t i) {
     for (;;) {
       if (!open_.empty() && open_.back().leave != SIZE_MAX && open_.back().region->end == i) {
         close_loop();
-      } else if (!open_.empty() && open_.back().leave == SIZE_MAX && open_.back().region->body == i) {
+      } else if (!open_.empty() && open_.back().leave == SIZE_MAX &&
+                 open_.back().region->body == i) {
         open_.back().leave = program_.steps.size();
-        control(Step::Kind::kLeave, *open_.back().region, {slot_operand(open_.back().region->condition)});
+        control(Step::Kind::kLeave, *open_.back().region,
+                {slot_operand(open_.back().region->condition)});
       } else if (next_region_ < regions_.size() && regions_[next_region_].begin == i) {
         const auto& region = regions_[next_region_++];
         region.is_loop ? open_loop(region) : require(region);
@@ -208,7 +208,7 @@ class Maker {
   Operand slot_operand(const Value& value) const {
     const auto it = slot_of_.find(value.handle());
     if (it == slot_of_.end())
-      throw Error(TMETER_CANNOT_RUN, "control flow of the graph uses a value that nothing makes");
+      throw Error(TMETER_CANNOT_RUN, "control flow of the graph uses a value without a source");
     return {.kind = Operand::Kind::kSlot, .slot = it->second};
   }
 
@@ -259,8 +259,8 @@ class Maker {
     for (size_t i = 0; i < node.arg_count(); ++i) {
       const auto value = node.arg(i);
       step.operands.push_back(operand(
-          value,
-          value.is_tensor() ? c10::TypePtr(c10::TensorType::get()) : c10::NumberType::get(), 0));
+          value, value.is_tensor() ? c10::TypePtr(c10::TensorType::get()) : c10::NumberType::get(),
+          0));
     }
   }
 
@@ -285,8 +285,8 @@ class Maker {
     set_device(schema, takes_tensors, step);
   }
 
-  /// Devices named in the model say where it used to run. What makes tensors out of nothing is told
-  /// where; what takes some follows them.
+  /// Replaces devices of the model by the device of the run. Factories need one; operators on
+  /// tensors run on the device of these.
   void set_device(const c10::FunctionSchema& schema, bool takes_tensors, Step& step) const {
     for (size_t i = 0; i < step.operands.size(); ++i) {
       auto type = schema.arguments()[i].real_type();
@@ -334,14 +334,15 @@ class Maker {
   IValue constant(const Value& value, const c10::TypePtr& type, int32_t length) {
     for_each_tensor_value(value, [this](const Value& v) {
       if (environment_.find(v)) return;
-      if (!v.tensor()) throw std::runtime_error("uses a tensor that nothing in the file makes");
-      environment_.set(v, source_.weight(v.tensor(), written_.contains(v.tensor().canonical().handle())));
+      if (!v.tensor()) throw std::runtime_error("uses a tensor without a source in the file");
+      environment_.set(
+          v, source_.weight(v.tensor(), mutated_.contains(v.tensor().canonical().handle())));
     });
     if (type->kind() == TypeKind::AnyType) return of_any_type(value);
     return to_argument(value, type, length, environment_);
   }
 
-  /// For outputs and for operators whose schema is not known.
+  /// For outputs and for arguments of unknown type.
   IValue of_any_type(const Value& value) {
     if (value.is_list()) {
       c10::impl::GenericList list(c10::AnyType::get());
@@ -371,50 +372,16 @@ class Maker {
     return out;
   }
 
-  /// What a step makes and nobody uses goes at once; outputs and inputs stay until the end.
-  void find_last_uses() {
-    std::vector<size_t> first(slots_, SIZE_MAX), last(slots_, SIZE_MAX);
-    std::vector<bool> kept(slots_, false);
-    const auto make = [&](uint32_t slot, size_t at) {
-      if (slot == Result::kNoSlot) return;
-      first[slot] = std::min(first[slot], at);
-      last[slot] = at;
-    };
-    const std::function<void(const Operand&, size_t)> use = [&](const Operand& o, size_t at) {
-      if (o.kind == Operand::Kind::kSlot || o.kind == Operand::Kind::kTensorOfNumber)
-        at == SIZE_MAX ? void(kept[o.slot] = true) : void(last[o.slot] = at);
-      for (const auto& item : o.items) use(item, at);
-    };
-    for (size_t i = 0; i < program_.steps.size(); ++i) {
-      for (const auto& r : program_.steps[i].results) {
-        make(r.slot, i);
-        for (const auto slot : r.items) make(slot, i);
-      }
-      for (const auto& o : program_.steps[i].operands) use(o, i);
-    }
-    for (const auto& o : program_.outputs) use(o, SIZE_MAX);
-    for (const auto slot : program_.inputs) kept[slot] = true;
-    // What was made before a loop is needed until its last round has ended. Inner loops come first.
-    for (const auto& [begin, end] : loops_) {
-      for (uint32_t s = 0; s < slots_; ++s) {
-        if (first[s] < begin && last[s] != SIZE_MAX && last[s] >= begin && last[s] <= end) last[s] = end + 1;
-      }
-    }
-    for (uint32_t s = 0; s < slots_; ++s) {
-      if (!kept[s] && last[s] != SIZE_MAX) program_.steps[last[s]].last_uses.push_back(s);
-    }
-  }
-
   const ProgramSource& source_;
   std::vector<Region> regions_;
-  bool dynamic_;  // some sizes are known only when it runs
+  bool dynamic_;  // some sizes are known only in a run
   size_t next_region_ = 0;
   std::vector<OpenLoop> open_;
-  std::vector<std::pair<size_t, size_t>> loops_;  // their first and last step
+  std::vector<StepRange> loops_;  // inner ones first
   Program program_;
-  Environment environment_;  // parameters, buffers and constants
+  Environment environment_;                                    // parameters, buffers and constants
   std::vector<std::optional<c10::OperatorHandle>> operators_;  // by node
-  std::unordered_set<const tmeter_tensor*> written_;
+  std::unordered_set<const tmeter_tensor*> mutated_;
   std::unordered_map<const tmeter_value*, uint32_t> slot_of_;
   uint32_t slots_ = 0;
 };
@@ -436,6 +403,6 @@ std::vector<Value> input_tensors(const Graph& graph) {
   return out;
 }
 
-Program make_program(const ProgramSource& source) { return Maker(source).run(); }
+Program make_program(const ProgramSource& source) { return ProgramBuilder(source).run(); }
 
 }  // namespace tmeter::torch_backend

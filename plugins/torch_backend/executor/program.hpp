@@ -1,20 +1,20 @@
-// A graph made ready to run: every operator looked up, every argument a constant or the number of a
-// slot, and known after which step a slot is no longer needed. Nothing is worked out per run.
+// A graph prepared to run: every operator is resolved, every argument is a constant or the number
+// of a slot, and each slot has a step after which it is free. Nothing of this is repeated per run.
 #pragma once
 #include <vector>
 
 #include "operators/libtorch.hpp"
-#include "torchscript/loaded_model_state.hpp"
+#include "torchscript/run/loaded_model_state.hpp"
 
 namespace tmeter::torch_backend {
 
-/// Where a value comes from when a step runs.
+/// The source of a value when a step runs.
 struct Operand {
   enum class Kind : uint8_t {
     kConstant,
     kSlot,
-    kTensorOfNumber,  // the slot has a number and the operator takes a tensor
-    kList             // made of other operands
+    kTensorOfNumber,  // the slot has a number, but the operator takes a tensor
+    kList             // of other operands
   };
   Kind kind = Kind::kConstant;
   uint32_t slot = 0;
@@ -23,23 +23,24 @@ struct Operand {
   std::vector<Operand> items{};
 };
 
-/// Where a result goes: into a slot, nowhere (kNoSlot), or, of a list, each item for itself.
+/// The target of a result: a slot, none (kNoSlot), or one per item of a list.
 struct Result {
   static constexpr uint32_t kNoSlot = ~uint32_t{0};
   uint32_t slot = kNoSlot;
   std::vector<uint32_t> items{};
 };
 
-/// Arithmetic on sizes that only a run knows; operators of the .pt2 format that LibTorch lacks.
+/// Arithmetic on sizes that are known only in a run: operators of the .pt2 format that LibTorch
+/// lacks.
 using Compute = c10::IValue (*)(const std::vector<c10::IValue>& operands);
 
 struct Step {
   enum class Kind : uint8_t {
     kOperator,
     kNumber,   // `compute`
-    kRequire,  // the operand must be `taken`, or the graph has not the way that data leads to
-    kMove,     // operands into results, all at once
-    kLeave,    // go on at step `to` unless the operand is true
+    kRequire,  // the operand must equal `taken`: the graph has only that branch
+    kMove,     // operands into results, simultaneously
+    kLeave,    // continue at step `to` unless the operand is true
     kGoBack    // to step `to`
   };
   Kind kind = Kind::kOperator;
@@ -50,32 +51,41 @@ struct Step {
   const tmeter_node* node = nullptr;
   std::vector<Operand> operands;
   std::vector<Result> results;
-  std::vector<uint32_t> last_uses;  // slots that nothing after this step needs
-  std::vector<int64_t> counted_on;  // sizes of the result that numbers of the program follow
-  bool counts = false;              // there are some
-  std::string place;                // "aten::conv2d of layer1.0", "torch.cond at net.py:3"
+  std::vector<uint32_t> last_uses;  // slots that are free after this step
+  std::optional<std::vector<int64_t>>
+      required_sizes;  // of the result, as numbers of the program depend on them
+  std::string place;   // "aten::conv2d of layer1.0", "torch.cond at net.py:3"
 };
 
 struct Program {
   std::vector<Step> steps;
-  std::vector<uint32_t> inputs;  // the slots of tensors that are given, in order
+  std::vector<uint32_t> inputs;  // the slots of input tensors, in order
   std::vector<Operand> outputs;
   size_t slots = 0;
 };
 
-/// What the program is made with: `weight` gives each parameter, buffer and constant, on `device`;
-/// `written`: the model changes it.
+/// The parts of a program. `weight` returns a parameter, buffer or constant on `device`; `mutated`
+/// if the model changes it.
 struct ProgramSource {
   const Graph& graph;
   const LoadedModelState& state;
   at::Device device;
-  std::function<at::Tensor(const Tensor&, bool written)> weight;
+  std::function<at::Tensor(const Tensor&, bool mutated)> weight;
 };
 
-/// Throws TMETER_CANNOT_RUN when the graph has what cannot be run, with its module.
+/// Throws TMETER_CANNOT_RUN, naming the module, if a part of the graph cannot be run.
 Program make_program(const ProgramSource& source);
 
-/// The tensors of the graph's inputs in the order of Program::inputs, lists opened.
+/// The steps of a loop.
+struct StepRange {
+  size_t first, last;
+};
+
+/// Sets `last_uses` of every step. An unused result is free at once; inputs and outputs live until
+/// the end. `loops` has inner loops first (slot_lifetimes.cpp).
+void set_last_uses(Program& program, const std::vector<StepRange>& loops);
+
+/// The tensors of the graph's inputs in the order of Program::inputs, items of lists included.
 std::vector<Value> input_tensors(const Graph& graph);
 
 /// "aten::conv2d of layer1.0"

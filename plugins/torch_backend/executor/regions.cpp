@@ -7,13 +7,13 @@ namespace tmeter::torch_backend {
 namespace {
 
 [[noreturn]] void unusable_regions() {
-  throw Error(TMETER_CANNOT_RUN, "the graph describes its control flow in a way that is not known");
+  throw Error(TMETER_CANNOT_RUN, "the graph describes its control flow in an unknown form");
 }
 
-/// Words of one line, one after the other.
-class Words {
+/// Reads the words of a line in turn.
+class WordReader {
  public:
-  explicit Words(std::string_view text) : text_(text) {}
+  explicit WordReader(std::string_view text) : text_(text) {}
 
   std::string_view next() {
     text_.remove_prefix(std::min(text_.find_first_not_of(' '), text_.size()));
@@ -36,21 +36,21 @@ class Words {
 Value value_at(const Graph& graph, std::string_view place) {
   Value value;
   if (place.starts_with('i')) {
-    const auto i = Words::parse(place.substr(1));
+    const auto i = WordReader::parse(place.substr(1));
     if (i < graph.inputs().size()) value = graph.inputs()[i];
   } else if (place.starts_with('n')) {
     const auto dot = place.find('.');
     if (dot == std::string_view::npos) unusable_regions();
-    const auto node = Words::parse(place.substr(1, dot - 1));
+    const auto node = WordReader::parse(place.substr(1, dot - 1));
     if (node < graph.nodes().size())
-      value = graph.nodes()[node].result(Words::parse(place.substr(dot + 1)));
+      value = graph.nodes()[node].result(WordReader::parse(place.substr(dot + 1)));
   }
   if (!value.handle()) unusable_regions();
   return value;
 }
 
-/// Up to ':' or the end of the line.
-std::vector<Value> values_at(const Graph& graph, Words& words) {
+/// Values up to ':' or the end of the line.
+std::vector<Value> values_at(const Graph& graph, WordReader& words) {
   std::vector<Value> out;
   for (auto word = words.next(); !word.empty() && word != ":"; word = words.next())
     out.push_back(value_at(graph, word));
@@ -60,7 +60,7 @@ std::vector<Value> values_at(const Graph& graph, Words& words) {
 Region region_of(const Graph& graph, std::string_view line) {
   const auto bar = line.find(" | ");
   if (bar == std::string_view::npos) unusable_regions();
-  Words words(line.substr(0, bar));
+  WordReader words(line.substr(0, bar));
   Region out;
   out.place = line.substr(bar + 3);
   out.is_loop = words.next() == "while";

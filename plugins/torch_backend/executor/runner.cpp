@@ -10,14 +10,14 @@ namespace {
 
 using c10::IValue;
 
-bool tells_operators(int32_t run) {
+bool reports_operators(int32_t run) {
   return run == TMETER_RUN_OPERATORS || run == TMETER_RUN_MEMORY;
 }
 
 std::string mib(uint64_t bytes) { return std::to_string((bytes >> 20) + 1) + " MiB"; }
 
-/// "you tried to allocate 4096 bytes": how many; 0 when the text has none.
-uint64_t bytes_asked(std::string_view text) {
+/// The number in "you tried to allocate 4096 bytes"; 0 if the text has no number.
+uint64_t bytes_requested(std::string_view text) {
   constexpr std::string_view kBefore = "tried to allocate ";
   const auto at = text.find(kBefore);
   return at == std::string_view::npos
@@ -34,9 +34,9 @@ IValue tensor_of_number(const IValue& number) {
 
 }  // namespace
 
-/// On the CPU events are told as they happen; those of a GPU when the run has ended and its clock
-/// can be read.
-struct Runner::Telling {
+/// Events of the CPU are reported at once, events of a GPU after the run, when its clock can be
+/// read.
+struct Runner::EventSink {
   ExecutorCall& call;
   DeviceClock& clock;
   tmeter_event event{};
@@ -48,15 +48,15 @@ struct Runner::Telling {
   };
   std::vector<Marked> marked;
 
-  Telling(ExecutorCall& c, DeviceClock& k, int32_t run, int32_t threads, at::Device device)
+  EventSink(ExecutorCall& c, DeviceClock& k, int32_t run, int32_t threads, at::Device device)
       : call(c), clock(k), on_cpu(device.is_cpu()) {
     event.struct_size = sizeof event;
     event.run = run;
     event.threads = threads;
   }
 
-  void tell(int32_t kind, uint64_t at, const tmeter_node* node = nullptr, int64_t bytes = 0,
-            uint64_t since = 0) {
+  void report(int32_t kind, uint64_t at, const tmeter_node* node = nullptr, int64_t bytes = 0,
+              uint64_t since = 0) {
     if (silent) return;
     event.kind = kind;
     event.nanoseconds = at;
@@ -65,18 +65,18 @@ struct Runner::Telling {
     event.bytes = bytes;
     call.event(event);
   }
-  void tell_memory(const tmeter_node* node) {
+  void report_memory(const tmeter_node* node) {
     if (!memory || event.run != TMETER_RUN_MEMORY) return;
     for (const auto& m : memory->take()) {
       if (m.bytes == 0) continue;
-      tell(m.bytes > 0 ? TMETER_EVENT_ALLOCATE : TMETER_EVENT_FREE, m.nanoseconds, node,
-           std::abs(m.bytes));
+      report(m.bytes > 0 ? TMETER_EVENT_ALLOCATE : TMETER_EVENT_FREE, m.nanoseconds, node,
+             std::abs(m.bytes));
     }
   }
-  void tell_marked() {
+  void report_marked() {
     for (const auto& m : marked) {
-      tell(TMETER_EVENT_OP_BEGIN, clock.at(m.begin), m.node);
-      tell(TMETER_EVENT_OP_END, clock.at(m.end), m.node, 0, clock.at(m.begin));
+      report(TMETER_EVENT_OP_BEGIN, clock.at(m.begin), m.node);
+      report(TMETER_EVENT_OP_END, clock.at(m.end), m.node, 0, clock.at(m.begin));
     }
   }
 };
@@ -91,84 +91,84 @@ Runner::Runner(Program program, std::vector<at::Tensor> inputs, at::Device devic
 
 void Runner::use_threads(int32_t threads) {
   if (threads == threads_) return;
-  if (threads > most_threads_) {
+  if (threads > max_threads_) {
     const int start = threads_that_start(static_cast<unsigned>(threads));
     if (start < threads)
       throw Error(TMETER_CANNOT_RUN, "only " + std::to_string(start) + " of " +
                                          std::to_string(threads) +
                                          " threads can be started on this machine (--threads)");
-    most_threads_ = threads;
+    max_threads_ = threads;
   }
   at::set_num_threads(threads);
   threads_ = threads;
 }
 
 void Runner::run(int32_t run, int32_t threads, ExecutorCall& call) {
-  Telling telling(call, clock_, run, threads, device_);
-  run_telling(telling);
+  EventSink sink(call, clock_, run, threads, device_);
+  run_program(sink);
 }
 
-void Runner::run_untold(int32_t threads, ExecutorCall& call) {
-  Telling telling(call, clock_, TMETER_RUN_WARM_UP, threads, device_);
-  telling.silent = true;
-  run_telling(telling);
+void Runner::run_unobserved(int32_t threads, ExecutorCall& call) {
+  EventSink sink(call, clock_, TMETER_RUN_WARM_UP, threads, device_);
+  sink.silent = true;
+  run_program(sink);
 }
 
-void Runner::run_telling(Telling& telling) {
-  const auto run = telling.event.run;
+void Runner::run_program(EventSink& sink) {
+  const auto run = sink.event.run;
   const c10::InferenceMode inference;
   const c10::DeviceGuard guard(device_);
-  use_threads(telling.event.threads);
+  use_threads(sink.event.threads);
   for (auto& slot : slots_) slot = {};
-  // On the CPU the whole process has the limit (--max-memory), and counting is not for nothing.
-  const auto limit = telling.on_cpu ? 0 : memory_limit_;
-  if (run == TMETER_RUN_MEMORY || limit > 0) telling.memory.emplace(device_, limit);
+  // On the CPU, --max-memory limits the whole process, and counting here would cost time.
+  const auto limit = sink.on_cpu ? 0 : memory_limit_;
+  if (run == TMETER_RUN_MEMORY || limit > 0) sink.memory.emplace(device_, limit);
   for (size_t i = 0; i < inputs_.size(); ++i) slots_[program_.inputs[i]] = inputs_[i];
   wait_for(device_);
-  telling.tell(TMETER_EVENT_RUN_BEGIN, now_ns());
+  sink.report(TMETER_EVENT_RUN_BEGIN, now_ns());
   const auto since = now_ns();
-  if (!telling.on_cpu) clock_.start(since);
-  all_steps(telling);
-  if (telling.on_cpu) return telling.tell(TMETER_EVENT_RUN_END, now_ns(), nullptr, 0, since);
+  if (!sink.on_cpu) clock_.start(since);
+  run_steps(sink);
+  if (sink.on_cpu) return sink.report(TMETER_EVENT_RUN_END, now_ns(), nullptr, 0, since);
   const auto end = clock_.mark();
   wait_for(device_);
-  telling.tell_marked();
-  telling.tell(TMETER_EVENT_RUN_END, clock_.at(end), nullptr, 0, since);
+  sink.report_marked();
+  sink.report(TMETER_EVENT_RUN_END, clock_.at(end), nullptr, 0, since);
 }
 
-void Runner::all_steps(Telling& telling) {
+void Runner::run_steps(EventSink& sink) {
   for (size_t i = 0; i < program_.steps.size();) {
     const auto& s = program_.steps[i];
-    telling.call.at(s.place);
-    if (telling.call.cancelled()) throw Error(TMETER_CANCELLED, "cancelled");
+    sink.call.at(s.place);
+    if (sink.call.cancelled()) throw Error(TMETER_CANCELLED, "cancelled");
     if (s.kind > Step::Kind::kNumber) {
       i = control(s, i);
     } else {
-      tell_step(s, telling);
+      run_observed(s, sink);
       ++i;
     }
     for (const auto slot : s.last_uses) slots_[slot] = {};
-    telling.tell_memory(nullptr);
-    if (telling.memory && telling.memory->beyond_limit())
+    sink.report_memory(nullptr);
+    if (sink.memory && sink.memory->beyond_limit())
       throw Error(TMETER_CANNOT_RUN, s.place + " takes more memory than is allowed: " +
-                                         mib(telling.memory->used()) + " of " + mib(memory_limit_));
+                                         mib(sink.memory->used()) + " of " + mib(memory_limit_));
   }
 }
 
-void Runner::tell_step(const Step& s, Telling& telling) {
-  if (!tells_operators(telling.event.run)) return step(s);
-  if (telling.on_cpu) {
-    telling.tell(TMETER_EVENT_OP_BEGIN, now_ns(), s.node);
+void Runner::run_observed(const Step& s, EventSink& sink) {
+  if (!reports_operators(sink.event.run)) return step(s);
+  if (sink.on_cpu) {
+    sink.report(TMETER_EVENT_OP_BEGIN, now_ns(), s.node);
     const auto since = now_ns();
     step(s);
     const auto end = now_ns();
-    telling.tell_memory(s.node);
-    telling.tell(TMETER_EVENT_OP_END, end, s.node, 0, since);
+    sink.report_memory(s.node);
+    sink.report(TMETER_EVENT_OP_END, end, s.node, 0, since);
   } else {
     const auto begin = clock_.mark();
     step(s);
-    telling.marked.push_back({begin, clock_.mark(), s.node});
-    telling.tell_memory(s.node);
+    sink.marked.push_back({begin, clock_.mark(), s.node});
+    sink.report_memory(s.node);
   }
 }
 
@@ -180,7 +180,7 @@ bool is_true(const IValue& value) {
 
 }  // namespace
 
-/// The step to go on with.
+/// The next step.
 size_t Runner::control(const Step& step, size_t at) try {
   switch (step.kind) {
     case Step::Kind::kRequire:
@@ -213,12 +213,12 @@ std::string sizes_text(at::IntArrayRef sizes) {
 }
 
 void require_sizes(const Step& step, const at::Tensor& result) {
-  if (result.sizes() == step.counted_on) return;
+  if (result.sizes() == *step.required_sizes) return;
   throw Error(TMETER_CANNOT_RUN, step.place + " gives " + sizes_text(result.sizes()) +
-                                     " for these inputs and the recorded "
-                                     "program counts on " +
-                                     sizes_text(step.counted_on) +
-                                     "; a .pt2 file (torch.export) has sizes that follow data");
+                                     " for these inputs, but the recorded "
+                                     "program depends on " +
+                                     sizes_text(*step.required_sizes) +
+                                     "; sizes in a .pt2 file (torch.export) follow data");
 }
 
 }  // namespace
@@ -228,7 +228,7 @@ void Runner::step(const Step& step) try {
   for (const auto& operand : step.operands) push(operand);
   if (step.op) {
     step.op->callBoxed(stack_);
-    if (step.counts) require_sizes(step, stack_[0].toTensor());
+    if (step.required_sizes) require_sizes(step, stack_[0].toTensor());
   } else {
     auto number = step.compute(stack_);
     stack_.assign(1, std::move(number));
@@ -291,9 +291,9 @@ void Runner::rethrow(const Step& step) const {
   } catch (const std::exception& e) {
     const auto* own = dynamic_cast<const c10::Error*>(&e);
     const std::string text = own ? own->what_without_backtrace() : e.what();
-    const auto bytes = bytes_asked(text);
+    const auto bytes = bytes_requested(text);
     throw Error(TMETER_CANNOT_RUN, step.place + ": " + short_reason(e) +
-                                       (bytes ? ": it asks for " + mib(bytes) : std::string()));
+                                       (bytes ? ": it needs " + mib(bytes) : std::string()));
   }
 }
 

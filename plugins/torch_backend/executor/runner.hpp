@@ -1,10 +1,9 @@
-// Runs a program, operator by operator, and tells what happens.
+// Runs a program, operator by operator, and reports events.
 #pragma once
 #include <tmeter/cpp/executor.hpp>
 
-#include "executor/memory_events.hpp"
+#include "executor/device.hpp"
 #include "executor/program.hpp"
-#include "executor/run_device.hpp"
 
 namespace tmeter::torch_backend {
 
@@ -14,18 +13,18 @@ class Runner final : public Execution {
 
   void run(int32_t run, int32_t threads, ExecutorCall& call) override;
 
-  /// A run that nobody is told of.
-  void run_untold(int32_t threads, ExecutorCall& call);
-  /// What the last run gave, lists opened; until the next one begins.
+  /// A run without events.
+  void run_unobserved(int32_t threads, ExecutorCall& call);
+  /// The outputs of the last run, items of lists included. Valid until the next run.
   std::vector<at::Tensor> outputs() const;
 
  private:
-  struct Telling;  // to whom and of what, in one run
+  struct EventSink;  // reports the events of one run
 
   void use_threads(int32_t threads);
-  void run_telling(Telling& telling);
-  void all_steps(Telling& telling);
-  void tell_step(const Step& step, Telling& telling);
+  void run_program(EventSink& sink);
+  void run_steps(EventSink& sink);
+  void run_observed(const Step& step, EventSink& sink);
   void step(const Step& step);
   size_t control(const Step& step, size_t at);
   void push(const Operand& operand);
@@ -37,7 +36,7 @@ class Runner final : public Execution {
   std::vector<at::Tensor> inputs_;
   at::Device device_;
   uint64_t memory_limit_;
-  int32_t threads_ = 0, most_threads_ = 0;
+  int32_t threads_ = 0, max_threads_ = 0;
   DeviceClock clock_;
   std::vector<c10::IValue> slots_;
   torch::jit::Stack stack_;

@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <unordered_map>
 
+#include "operators/arguments.hpp"
+#include "operators/graph_values.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
 
-constexpr size_t kSmall = 1 << 20;
+constexpr size_t kMaxCopiedBuffer = 1 << 20;  // bytes
 
-/// Elements from the first to the last that the strides reach.
+/// The number of elements from the first to the last that the strides reach.
 int64_t reach_of(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {
   int64_t last = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -22,22 +25,23 @@ int64_t reach_of(const std::vector<int64_t>& sizes, const std::vector<int64_t>& 
   return last + 1;
 }
 
-/// A file without weights may share one element among all of a tensor: those are no values.
+/// Whether all elements share one, as in a file without weights.
 bool is_shared_element(const std::vector<int64_t>& strides, int64_t numel) {
   return numel > 1 && std::all_of(strides.begin(), strides.end(), [](auto s) { return s == 0; });
 }
 
 bool is_variance(std::string_view name) { return name.ends_with("running_var"); }
 
-/// Of a size that neither dies out nor blows up on its way through layers: weights as normal numbers by
-/// their fan-in, scales and variances near 1.
+/// Fills with values that neither vanish nor explode over many layers: weights are normal with a
+/// deviation by fan-in, scales and variances are near 1.
 void fill(at::Tensor& t, std::string_view name, const at::Generator& generator) {
   if (t.scalar_type() == at::kBool) {
     t.fill_(true);
   } else if (at::isIntegralType(t.scalar_type(), /*includeBool=*/false)) {
     t.zero_();
   } else if (t.dim() >= 2) {
-    const auto fan_in = static_cast<double>(std::max<int64_t>(t.numel() / std::max<int64_t>(t.size(0), 1), 1));
+    const auto fan_in =
+        static_cast<double>(std::max<int64_t>(t.numel() / std::max<int64_t>(t.size(0), 1), 1));
     t.normal_(0, 1 / std::sqrt(fan_in), generator);
   } else if (is_variance(name) || name.ends_with("weight")) {
     t.uniform_(0.5, 1.5, generator);
@@ -60,20 +64,20 @@ at::ScalarType scalar_type_of(DType dtype, std::string_view of_what) {
   return type;
 }
 
-at::Tensor Weights::of(const Tensor& tensor, bool written) {
+at::Tensor Weights::of(const Tensor& tensor, bool mutated) {
   auto& made = made_[tensor.canonical().handle()];
   if (made.defined()) return made;
-  // Ordinary tensors that can be trained, as PyTorch has them also where nothing is: at::matmul goes
-  // another way for these, to the same result but for its last bits.
+  // Trainable tensors outside of inference mode, as in PyTorch: at::matmul takes another path for
+  // inference tensors, and its last bits differ.
   const c10::InferenceMode as_pytorch_reads(false);
-  made = make(tensor.canonical(), written);
+  made = make(tensor.canonical(), mutated);
   const bool differentiable = made.is_floating_point() || made.is_complex();
   if (tensor.canonical().trainable() && differentiable && !made.is_inference())
     made.set_requires_grad(true);
   return made;
 }
 
-at::Tensor Weights::make(const Tensor& tensor, bool written) {
+at::Tensor Weights::make(const Tensor& tensor, bool mutated) {
   const auto type = scalar_type_of(tensor.dtype(), tensor.name());
   const auto sizes = vector_of(tensor.shape()), strides = vector_of(tensor.strides());
   const auto options = at::dtype(type).device(at::kCPU);
@@ -92,10 +96,10 @@ at::Tensor Weights::make(const Tensor& tensor, bool written) {
   if (static_cast<uint64_t>(reach) > bytes.len / item)
     throw Error(TMETER_BAD_MODEL, std::string(tensor.name()) + " reaches beyond its bytes");
   auto* const begin = const_cast<void*>(static_cast<const void*>(bytes.ptr));
-  // The file is mapped to be read. Some operators change buffers without saying so (batch norm in
-  // training): small ones are not worth the risk.
-  const bool small_buffer = !tensor.is_parameter() && bytes.len <= kSmall;
-  if (!written && !small_buffer && reinterpret_cast<uintptr_t>(begin) % item == 0)
+  // The file is mapped read-only. Some operators change buffers although their schema does not say
+  // so (batch norm in training), so small buffers are copied.
+  const bool small_buffer = !tensor.is_parameter() && bytes.len <= kMaxCopiedBuffer;
+  if (!mutated && !small_buffer && reinterpret_cast<uintptr_t>(begin) % item == 0)
     return at::from_blob(begin, sizes, strides, options).to(device_);
   auto flat = at::empty({reach}, options);
   std::memcpy(flat.mutable_data_ptr(), begin, flat.nbytes());
@@ -104,7 +108,7 @@ at::Tensor Weights::make(const Tensor& tensor, bool written) {
 
 at::Tensor Weights::made_up(const Tensor& tensor, at::ScalarType type) const {
   const auto generator = at::detail::createCPUGenerator(seed_ + tensor.index());
-  // Types without random numbers of their own (float8) take those of float32.
+  // float8 has no random number generator: values are drawn as float32.
   const bool small = c10::isFloat8Type(type);
   const auto options = at::dtype(small ? at::kFloat : type);
   auto out = at::empty(vector_of(tensor.shape()), options);
@@ -118,6 +122,53 @@ std::string Weights::described() const {
   if (random_ == made_.size()) return random;
   return "of the file; " + std::to_string(random_) + " of " + std::to_string(made_.size()) +
          " tensors " + random;
+}
+
+namespace {
+
+class Aliases {
+ public:
+  void follow(const Node& node, const c10::FunctionSchema& schema) {
+    std::vector<const tmeter_tensor*> viewed;
+    for (size_t i = 0; i < schema.arguments().size(); ++i) {
+      const auto* alias = schema.arguments()[i].alias_info();
+      if (!alias) continue;
+      for_each_tensor_value(argument_of(node, schema, i), [&](const Value& v) {
+        const auto* tensor = of(v);
+        if (!tensor) return;
+        viewed.push_back(tensor);
+        if (alias->isWrite()) written.insert(tensor);
+      });
+    }
+    if (viewed.empty()) return;
+    for (size_t i = 0; i < node.result_count(); ++i) {
+      for_each_tensor_value(node.result(i),
+                            [&](const Value& v) { seen_.emplace(v.handle(), viewed.front()); });
+    }
+  }
+
+  std::unordered_set<const tmeter_tensor*> written;
+
+ private:
+  /// The parameter, buffer or constant that the value is or views.
+  const tmeter_tensor* of(const Value& value) const {
+    if (const auto tensor = value.tensor()) return tensor.canonical().handle();
+    const auto it = seen_.find(value.handle());
+    return it == seen_.end() ? nullptr : it->second;
+  }
+
+  std::unordered_map<const tmeter_value*, const tmeter_tensor*> seen_;
+};
+
+}  // namespace
+
+std::unordered_set<const tmeter_tensor*> mutated_tensors(
+    const Graph& graph, const std::vector<std::optional<c10::OperatorHandle>>& operators) {
+  Aliases aliases;
+  for (const auto& node : graph.nodes()) {
+    if (const auto& op = operators[node.index()]) aliases.follow(node, op->schema());
+  }
+  return std::move(aliases.written);
 }
 
 }  // namespace tmeter::torch_backend

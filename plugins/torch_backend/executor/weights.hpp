@@ -1,10 +1,11 @@
-// Parameters, buffers and constants with numbers: the file's, where it lies in memory, or made up.
+// Parameters, buffers and constants with values, from the mapped file or made up.
 #pragma once
 #include <tmeter/cpp/executor.hpp>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "operators/libtorch.hpp"
-#include "torchscript/loaded_model_state.hpp"
+#include "torchscript/run/loaded_model_state.hpp"
 
 namespace tmeter::torch_backend {
 
@@ -13,15 +14,15 @@ class Weights {
   Weights(const LoadedModelState& state, const ExecutorCall& call, at::Device device, uint64_t seed)
       : state_(state), call_(call), device_(device), seed_(seed) {}
 
-  /// The same tensor for tied ones; in memory of its own when the model changes it. Throws
-  /// TMETER_CANNOT_RUN for one that LibTorch cannot have so.
-  at::Tensor of(const Tensor& tensor, bool written);
+  /// One tensor for all tied ones, in memory of its own if the model changes it. Throws
+  /// TMETER_CANNOT_RUN for a tensor that LibTorch cannot represent.
+  at::Tensor of(const Tensor& tensor, bool mutated);
 
   /// "of the file", "random, seed 0", "of the file; 3 of 160 tensors random, seed 0"
   std::string described() const;
 
  private:
-  at::Tensor make(const Tensor& tensor, bool written);
+  at::Tensor make(const Tensor& tensor, bool mutated);
   at::Tensor made_up(const Tensor& tensor, at::ScalarType type) const;
 
   const LoadedModelState& state_;
@@ -32,9 +33,14 @@ class Weights {
   size_t random_ = 0;
 };
 
-/// The element type, if LibTorch has it and computes with it.
+/// The element type. Throws TMETER_CANNOT_RUN if LibTorch lacks it or tmeter cannot run it.
 at::ScalarType scalar_type_of(DType dtype, std::string_view of_what);
 
 inline std::vector<int64_t> vector_of(Shape shape) { return {shape.begin(), shape.end()}; }
+
+/// The canonical tensors that operators write into, directly or through views. `operators` has the
+/// operator of each node, empty for size arithmetic.
+std::unordered_set<const tmeter_tensor*> mutated_tensors(
+    const Graph& graph, const std::vector<std::optional<c10::OperatorHandle>>& operators);
 
 }  // namespace tmeter::torch_backend

@@ -11,7 +11,7 @@ using c10::TypeKind;
 [[noreturn]] void unusable(const std::string& what) { throw std::runtime_error(what); }
 
 at::Tensor meta_tensor(const Value& value) {
-  if (!value.dtype().known()) unusable("uses a tensor of a type that LibTorch does not know");
+  if (!value.dtype().known()) unusable("uses a tensor of a type that LibTorch does not have");
   const auto options = at::dtype(static_cast<at::ScalarType>(value.dtype().id())).device(at::kMeta);
   const auto shape = value.shape();
   const at::IntArrayRef dims(shape.begin(), shape.end());
@@ -21,7 +21,7 @@ at::Tensor meta_tensor(const Value& value) {
   return at::empty_strided(dims, at::IntArrayRef(strides.ptr, strides.len), options);
 }
 
-/// Numbers are allowed where operators take tensors: x + 1.
+/// Operators take numbers in the place of tensors: x + 1.
 at::Tensor tensor_of_number(const IValue& n) {
   auto tensor = c10::scalar_to_tensor(n.toScalar());
   tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
@@ -33,7 +33,7 @@ struct Named {
   std::string_view name;
   T value;
 };
-// As .pt2 files write them, and as LibTorch prints them.
+// Names as .pt2 files write them and as LibTorch prints them.
 constexpr std::array<Named<at::Layout>, 9> kLayouts{{{"strided", at::kStrided},
                                                      {"Strided", at::kStrided},
                                                      {"Sparse", at::kSparse},
@@ -149,7 +149,7 @@ IValue to_ivalue(const Value& value, const c10::TypePtr& type, Environment& env)
     case TypeKind::MemoryFormatType:
       return by_name(kFormats, value.text());
     case TypeKind::DeviceObjType:
-      return at::Device(at::kCPU);  // the evaluator puts its own in its place
+      return at::Device(at::kCPU);  // the evaluator replaces it
     case TypeKind::GeneratorType:
       return {};
     default:
@@ -172,7 +172,8 @@ torch::jit::Stack arguments_of(const Node& node, const c10::FunctionSchema& sche
     const auto& argument = schema.arguments()[i];
     const auto value = argument_of(node, schema, i);
     if (value.handle()) {
-      stack.push_back(to_argument(value, type_of_argument(argument), argument.N().value_or(1), env));
+      stack.push_back(
+          to_argument(value, type_of_argument(argument), argument.N().value_or(1), env));
     } else if (argument.default_value()) {
       stack.push_back(*argument.default_value());
     } else if (argument.type()->kind() == TypeKind::OptionalType) {

@@ -1,13 +1,14 @@
-// The last resort for an operator without a meta kernel: run it for real on placeholder tensors.
+// The last resort for an operator without a meta kernel: it runs on placeholder tensors.
 //
-// The same idea as FakeTensorMode's fallback kernels in Python. Placeholders hold ones (floats) and
-// zeros (integers: valid as indices), so only operators whose result shapes do not depend on values
-// may be run this way, and of them only those that may meet a file's values (real_operators.hpp):
-// numbers among the arguments are the file's.
+// FakeTensorMode's fallback kernels in Python do the same. Placeholders hold ones (floats) and
+// zeros (integers: valid indices), so the shapes of the results must not depend on values. As
+// numbers among the arguments come from the file, the operator must also be one that may run on
+// values (real_operators.hpp).
 #include <algorithm>
 
-#include "operators/operator_libraries.hpp"
 #include "operators/evaluator.hpp"
+#include "operators/operator_checks.hpp"
+#include "operators/operator_libraries.hpp"
 #include "operators/real_operators.hpp"
 
 namespace tmeter::torch_backend {
@@ -15,7 +16,7 @@ namespace {
 
 using torch::jit::Stack;
 
-/// Together below 256 MB of float32; real tensors in their place could be of any size.
+/// All placeholders together: 256 MB of float32. A file can declare tensors of any size.
 constexpr int64_t kMaxNumel = 1 << 26;
 
 class Placeholders {
@@ -33,7 +34,7 @@ class Placeholders {
 
   bool too_large() const { return numel_ > kMaxNumel; }
 
-  /// The meta tensor a result stands for: the argument itself when the operator returned it.
+  /// The meta tensor for a result; the original argument if the operator returned its placeholder.
   at::Tensor meta_of(const at::Tensor& result) const {
     for (const auto& [placeholder, original] : made_) {
       if (!result.is_same(placeholder)) continue;
@@ -66,7 +67,7 @@ bool execute_on_placeholders(const c10::OperatorHandle& op, const OperatorInfo& 
   try {
     op.callBoxed(call);
   } catch (const std::exception&) {
-    return false;  // the missing kernel is the better message
+    return false;  // the error for the missing kernel is clearer
   }
   for (auto& result : call) {
     result = map_tensors(result, [&](const at::Tensor& t) { return placeholders.meta_of(t); });

@@ -1,4 +1,5 @@
-// State that the evaluator shares with the kernels it calls through LibTorch's dispatcher, per thread.
+// State that the evaluator shares with the kernels it calls through LibTorch's dispatcher, per
+// thread.
 #pragma once
 #include <stdexcept>
 
@@ -16,10 +17,14 @@ enum class Assumption { kNone, kLargest, kOneValue, kNumberOne, kZeros };
 struct EvaluationState {
   /// Set by kernels; the evaluator resets it before each operator.
   Assumption assumed = Assumption::kNone;
-  /// Outside of a run, LibTorch's importer compares constants to pool equal ones; a guess serves it.
+  /// Outside of a run, LibTorch's importer compares constants to pool equal ones; a guess serves
+  /// it.
   bool model_is_running = false;
-  /// The next value read out of a tensor decides which way the program goes (torchscript/run/decisions.hpp).
+  /// The next value read out of a tensor decides which way the program goes
+  /// (torchscript/run/decisions.hpp).
   bool next_value_decides = false;
+  /// There are no values to run the program with: one that only sets a size is assumed to be 1.
+  bool sizes_are_assumed = false;
 };
 
 inline EvaluationState& evaluation_state() {

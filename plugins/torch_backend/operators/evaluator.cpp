@@ -3,24 +3,24 @@
 #include <algorithm>
 #include <iterator>
 
-#include "operators/operator_libraries.hpp"
 #include "operators/limits.hpp"
-#include "operators/packed_operators.hpp"
+#include "operators/operator_checks.hpp"
+#include "operators/operator_libraries.hpp"
+#include "operators/quantized.hpp"
 #include "operators/real_operators.hpp"
-#include "operators/recurrent_check.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
 
 using torch::jit::Stack;
 
-/// Real tensors stay below this many elements: values steer programs, bulk data does not.
+/// Larger tensors become meta: values that steer a program are small.
 constexpr int64_t kMaxRealNumel = 1 << 18;
 
-constexpr uint64_t kMaxParts = 100'000;        // tensors that one operator makes of one
+constexpr uint64_t kMaxParts = 100'000;        // tensors that one operator splits its argument into
 constexpr double kOperationsPerSecond = 2e10;  // of one processor, at most
 
-/// Throws when the operator would not be done in the time that is left.
+/// Throws if the operator would take more than the remaining time.
 void require_time(double work) {
   auto* limits = Limits::current();
   if (!limits) return;
@@ -35,7 +35,7 @@ void require_time(double work) {
 void require_few_parts(const OperatorInfo& info, const Stack& args) {
   const auto parts = parts_of(info, args);
   if (parts <= kMaxParts) return;
-  throw TooMuch("takes a tensor apart into " + std::to_string(parts) + " parts; at most " +
+  throw TooMuch("splits a tensor into " + std::to_string(parts) + " parts; at most " +
                 std::to_string(kMaxParts) + " are allowed");
 }
 
@@ -63,8 +63,8 @@ Census census(const Stack& args) {
   return c;
 }
 
-/// An operator that takes tensors follows them when it names no device; one that makes them does
-/// not.
+/// Sets the devices of a call. An operator that takes tensors and names no device runs on theirs; a
+/// factory needs a device.
 void set_devices(const OperatorInfo& info, Stack& args, at::Device device) {
   bool follows = false;
   for (const auto& a : args) for_each_tensor(a, [&](const at::Tensor&) { follows = true; });
@@ -74,15 +74,15 @@ void set_devices(const OperatorInfo& info, Stack& args, at::Device device) {
   }
 }
 
-/// Arguments whose values are wanted even when the rest is meta: known masks and counts give exact
-/// sizes, and CPU indices are allowed everywhere.
+/// Arguments that stay real although the others become meta: known masks and counts give exact
+/// sizes, and LibTorch accepts CPU indices on every device.
 bool keeps_values(std::string_view op, std::string_view arg) {
   return (arg == "indices" && (op.starts_with("aten::index") || op == "aten::_index_put_impl_")) ||
          (arg == "repeats" && op == "aten::repeat_interleave");
 }
 
-/// Scalars on the CPU may meet tensors elsewhere, as everywhere in PyTorch; `scalars_too` is for
-/// the operators that do not allow it.
+/// PyTorch combines CPU scalars with tensors on other devices, so scalars stay real. `scalars_too`
+/// is for operators that refuse this.
 Stack as_meta(const OperatorInfo& info, const Stack& args, bool scalars_too) {
   Stack out;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -103,29 +103,27 @@ int64_t numel_of(const Stack& values) {
   return numel;
 }
 
-/// There is no kernel for these tensors; the second text is that of newer versions for meta
-/// tensors.
+/// Whether the error means a missing kernel. Newer versions use the second text for meta tensors.
 bool kernel_is_missing(const c10::Error& e) {
   const std::string_view text = e.what_without_backtrace();
   return text.starts_with("Could not run '") ||
          text.find("there was no fake impl or Meta kernel registered") != std::string_view::npos;
 }
 
-/// Operators that take only the shape, type or device of a tensor argument, not its values.
-bool only_looks_at(std::string_view op, std::string_view arg) {
+/// Whether the operator uses only the shape, type or device of the argument, not its values.
+bool uses_shape_only(std::string_view op, std::string_view arg) {
   return arg == "other" && (op == "aten::expand_as" || op == "aten::view_as" ||
                             op == "aten::reshape_as" || op == "aten::type_as" || op == "aten::to");
 }
 
-/// A real stand-in for a meta tensor of which only shape and type are looked at: one element,
-/// expanded.
+/// A real tensor of the same shape and type that takes the memory of one element.
 at::Tensor shape_of(const at::Tensor& t) {
   return t.is_meta() ? at::zeros({1}, t.options().device(at::kCPU))
                            .as_strided(t.sizes(), std::vector<int64_t>(t.sizes().size(), 0))
                      : t;
 }
 
-/// Taken apart into other operators, which may have kernels.
+/// Whether LibTorch decomposes the operator into others, which may have kernels.
 bool has_composite(const c10::OperatorHandle& op) {
   using Key = c10::DispatchKey;
   return op.hasKernelForDispatchKey(Key::CompositeImplicitAutograd) ||
@@ -133,9 +131,9 @@ bool has_composite(const c10::OperatorHandle& op) {
          op.hasKernelForDispatchKey(Key::CompositeExplicitAutogradNonFunctional);
 }
 
-void replace_looked_at(const OperatorInfo& info, Stack& args) {
+void replace_shape_arguments(const OperatorInfo& info, Stack& args) {
   for (size_t i = 0; i < args.size(); ++i) {
-    if (only_looks_at(info.name, info.args[i].name)) args[i] = map_tensors(args[i], shape_of);
+    if (uses_shape_only(info.name, info.args[i].name)) args[i] = map_tensors(args[i], shape_of);
   }
 }
 
@@ -169,7 +167,7 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
     return;
   }
   if (!args.empty() && args[0].isTensor() && !args[0].toTensor().is_meta()) {
-    replace_looked_at(info, args);
+    replace_shape_arguments(info, args);
   }
   const QuantizedArguments quantized(args);
   if (is_missing(info)) {
@@ -181,8 +179,8 @@ void Evaluator::execute(const c10::OperatorHandle& op, Stack& stack) {
   std::move(args.begin(), args.end(), std::back_inserter(stack));
 }
 
-/// False when the results are too large to be real, the operator is not one for values, or there is
-/// no kernel for real tensors.
+/// False if the results are too large to be real, the operator may not run on values, or it has no
+/// kernel for real tensors.
 bool Evaluator::execute_real(const c10::OperatorHandle& op, OperatorInfo& info, Stack& args) {
   const auto* known = real_operator(info);
   if (!known || !plain_tensors(args)) return false;
@@ -199,7 +197,7 @@ bool Evaluator::execute_real(const c10::OperatorHandle& op, OperatorInfo& info, 
   }
   for (const auto& result : call) {
     for_each_tensor(result, [&](const at::Tensor& t) {
-      if (info.uninitialised) t.zero_();  // the same run gives the same report
+      if (info.uninitialised) t.zero_();  // reports must be reproducible
       if (t.has_storage()) real_[t.storage().unsafeGetStorageImpl()].push_back(t);
     });
   }
@@ -207,7 +205,7 @@ bool Evaluator::execute_real(const c10::OperatorHandle& op, OperatorInfo& info, 
   return true;
 }
 
-/// A run on meta tensors tells how large the results would be.
+/// Runs the operator on meta tensors to learn the size of its results.
 bool Evaluator::fits(const c10::OperatorHandle& op, OperatorInfo& info, const Stack& args) {
   if (numel_of(args) > kMaxRealNumel) return false;
   if (info.returns_alias || info.data_dependent || info.no_meta_kernel) return true;
@@ -216,13 +214,13 @@ bool Evaluator::fits(const c10::OperatorHandle& op, OperatorInfo& info, const St
     op.callBoxed(trial);
     return numel_of(trial) <= kMaxRealNumel;
   } catch (const std::exception&) {
-    info.no_meta_kernel = true;  // or a wrong call: the real run will say so
+    info.no_meta_kernel = true;  // or the call is wrong, which the real run reports
     return true;
   }
 }
 
-/// What an operator of which only shapes are known writes into, or gives a view of that others write
-/// into unseen, has values that are not known any more.
+/// An operator that runs on shapes alone makes the values of tensors unknown: those it writes into,
+/// and those it returns a view of, because a later write through the view stays unnoticed.
 void Evaluator::forget_changed(const OperatorInfo& info, const Stack& args) {
   const bool all = info.returns_alias && !real_operator(info);
   for (size_t i = 0; i < args.size(); ++i) {
@@ -237,7 +235,7 @@ void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, 
   const auto tensors = census(args);
   const bool scalars = tensors.real_scalar;
   for (const bool scalars_too : {false, true}) {
-    // With nothing but scalars it would run on their values after all.
+    // With scalars only, the operator would run on their values.
     if (!scalars_too && scalars && !tensors.meta && !real_operator(info)) continue;
     try {
       Stack call = as_meta(info, args, scalars_too);
@@ -256,7 +254,7 @@ void Evaluator::execute_meta(const c10::OperatorHandle& op, OperatorInfo& info, 
   }
 }
 
-/// Shapes are tried first: their rules check sizes that kernels rely on, and tell the work.
+/// The meta kernel runs first: it checks sizes that kernels rely on, and gives the amount of work.
 void Evaluator::require_fit_for_values(const c10::OperatorHandle& op, const OperatorInfo& info,
                                        const Stack& args) {
   if (is_of_operator_library(info.name)) return;
@@ -282,7 +280,7 @@ void Evaluator::require_fit_for_values(const c10::OperatorHandle& op, const Oper
   require_time(known->work_of(info, args, results));
 }
 
-/// What has no implementation here is taken for zeros of the result's shape.
+/// The result of an operator without an implementation is assumed to be zeros.
 void Evaluator::execute_with_values(const c10::OperatorHandle& op, OperatorInfo& info,
                                     Stack& args) {
   for (auto& a : args) {
@@ -313,7 +311,8 @@ void Evaluator::execute_with_values(const c10::OperatorHandle& op, OperatorInfo&
   }
 }
 
-/// An unknown value is about to be written into a real tensor: it and its views become meta.
+/// Makes the real tensor and its views meta, because an unknown value is about to be written into
+/// it.
 void Evaluator::forget(const at::Tensor& tensor) {
   if (tensor.is_meta() || !tensor.has_storage()) return;
   auto& aliases = real_[tensor.storage().unsafeGetStorageImpl()];

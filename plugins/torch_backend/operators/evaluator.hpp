@@ -1,22 +1,22 @@
 // Executes one operator of a model that has shapes but no weights.
 //
 // Every tensor is either real (on the CPU, with values) or meta (shape and type only). Inputs and
-// weights are meta. What is computed from sizes and constants alone stays real, so that loops and
-// conditions over sizes, masks and positions run as they would; anything that touches a meta tensor
-// becomes meta. A real tensor that is changed by an unknown value becomes meta itself, with all its
-// views. Devices named in the model are ignored: they say where it used to run.
+// weights are meta. Results computed from sizes and constants alone are real, so loops and
+// conditions over sizes, masks and positions run normally. A result that depends on a meta tensor
+// is meta. A real tensor into which an unknown value is written becomes meta, with all its views.
+// Devices named in the model are ignored: they belong to the machine where it was saved.
 #pragma once
 #include <unordered_map>
 #include <vector>
 
-#include "operators/libtorch.hpp"
 #include "operators/evaluation_state.hpp"
+#include "operators/libtorch.hpp"
 #include "operators/operator_info.hpp"
 
 namespace tmeter::torch_backend {
 
-/// Thrown when an operator is not run because of the work it would take or of what it may do. The text
-/// follows the operator's name.
+/// Thrown when an operator is not run because of the work it would take or of what it may do. The
+/// text follows the operator's name.
 class TooMuch : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -32,7 +32,7 @@ class MissingOperators {
                        torch::jit::Stack& args) = 0;
 };
 
-/// Supplies the values of tensors that have none.
+/// Supplies values for meta tensors.
 class TensorValues {
  public:
   virtual ~TensorValues() = default;
@@ -51,7 +51,7 @@ class Evaluator {
   /// Replaces the operator's arguments on top of the stack by its results.
   void execute(const c10::OperatorHandle& op, torch::jit::Stack& stack);
 
-  /// What the last operator assumed because its result's size depends on values.
+  /// The assumption of the last operator, if the size of its result depends on values.
   Assumption assumed() const { return assumed_; }
 
  private:
@@ -70,17 +70,18 @@ class Evaluator {
   MissingOperators* missing_;
   TensorValues* values_;
   std::unordered_map<c10::OperatorHandle, OperatorInfo> infos_;
-  // Real tensors by storage: they become meta together. Kept, so that addresses are not reused.
+  // Real tensors by storage: they become meta together. Holding them keeps addresses from being
+  // reused.
   std::unordered_map<const c10::StorageImpl*, std::vector<at::Tensor>> real_;
   Assumption assumed_ = Assumption::kNone;
 };
 
-/// Runs an operator that has no meta kernel on CPU tensors of ones and zeros to learn the shapes of
-/// its results. False when it is too large, or its result depends on values.
+/// Runs an operator without a meta kernel on CPU tensors of ones and zeros to learn the shapes of
+/// its results. False if it is too large or its result depends on values (cpu_fallback.cpp).
 bool execute_on_placeholders(const c10::OperatorHandle& op, const OperatorInfo& info,
                              torch::jit::Stack& args);
 
-/// True for Tensor[] and Tensor?[], however the list was made.
+/// True for Tensor[] and Tensor?[], whatever type the list was created with.
 inline bool holds_tensors(const c10::IValue& value) {
   if (!value.isList()) return false;
   auto type = value.toList().elementType();

@@ -8,8 +8,8 @@
 
 namespace tmeter::torch_backend {
 
-/// The first thing that went wrong. LibTorch's interpreter turns exceptions into text, so the exception
-/// is kept here.
+/// The first thing that went wrong. LibTorch's interpreter turns exceptions into text, so the
+/// exception is kept here.
 struct Failure {
   std::string module;  // path; empty in the root or when unknown
   std::string op;      // "aten::conv2d"; empty when no operator was running
@@ -17,7 +17,8 @@ struct Failure {
   std::vector<std::string> arg_names;
   std::string reason;
   bool data_dependent = false;
-  std::exception_ptr own;  // an error of tmeter's (limits, the graph builder), to be rethrown unchanged
+  std::exception_ptr
+      own;  // an error of tmeter's (limits, the graph builder), to be rethrown unchanged
 };
 
 struct Misfit {

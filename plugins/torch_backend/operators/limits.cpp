@@ -12,15 +12,15 @@
 namespace tmeter::torch_backend {
 namespace {
 
-/// What a model without weights may take in any case: LibTorch's code and objects, and the graph.
-constexpr uint64_t kLeastMemory = uint64_t{1} << 30;
+/// A model without weights may always take this much: LibTorch's code and objects, and the graph.
+constexpr uint64_t kMinMemoryLimit = uint64_t{1} << 30;
 
 Limits*& current_limits() {
   thread_local Limits* limits = nullptr;
   return limits;
 }
 
-/// Opened once: a sandbox that comes later forbids opening, not reading.
+/// Opened once, before the sandbox forbids opening files.
 int memory_file() {
   static const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   return file;
@@ -57,7 +57,7 @@ uint64_t memory_allowed(uint64_t wanted) {
   for (const auto resource : {RLIMIT_DATA, RLIMIT_AS}) {
     rlimit limit{};
     if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) continue;
-    // An eighth is left for what is counted by the system and not by us.
+    // An eighth is reserved for memory that the system counts and own_memory() does not.
     const uint64_t own = limit.rlim_cur / 8 * 7;
     wanted = std::min(wanted, own > used ? own - used : 0);
   }
@@ -71,7 +71,7 @@ Limits::Limits(const Call& call, std::string plugin)
       seconds_(call.option_float("timeout")),
       operators_(call.option_int("max-operators")),
       memory_(memory_allowed(
-          std::max(kLeastMemory, static_cast<uint64_t>(call.option_int("max-memory")) << 20))),
+          std::max(kMinMemoryLimit, static_cast<uint64_t>(call.option_int("max-memory")) << 20))),
       memory_before_(own_memory()) {
   current_limits() = this;
 }
@@ -89,10 +89,9 @@ void Limits::check() {
   if (call_.cancelled()) stop(Error(TMETER_CANCELLED, "stopped by the user"));
   check_memory();
   if (seconds_left() > 0) return;
-  stop({TMETER_CANNOT_RUN, "the model has run for " +
-                               std::to_string(static_cast<int64_t>(seconds_)) +
-                               " seconds without coming to an end (raise it with " +
-                               option("timeout") + "=N)"});
+  stop({TMETER_CANNOT_RUN,
+        "the model has run for " + std::to_string(static_cast<int64_t>(seconds_)) +
+            " seconds without coming to an end (raise it with " + option("timeout") + "=N)"});
 }
 
 void Limits::stop(const Error& error) {

@@ -1,8 +1,8 @@
-// When a run has taken too long or too much memory: programs need not end.
+// Limits of time, memory and operators for a run, because a program need not end.
 //
-// Everything a program does is counted here: operators, rounds of loops, calls, and the items of
-// the lists and texts it makes. Each kind of work asks `spend` for its share; the clock and the
-// memory are looked at when enough has come together.
+// Everything a program does is counted here: operators, iterations of loops, calls, and the items
+// of the lists and texts it creates. `spend` collects the cost; each time enough has accumulated,
+// the clock and the memory are checked.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -15,20 +15,21 @@ namespace tmeter::torch_backend {
 
 class Limits {
  public:
-  /// Reads the options timeout, max-operators and max-memory of the plugin `plugin`. While it lives, it
-  /// is `current()` of this thread.
+  /// Reads the options timeout, max-operators and max-memory of the plugin `plugin`. While it
+  /// lives, it is `current()` of this thread.
   Limits(const Call& call, std::string plugin);
   ~Limits();
   Limits(const Limits&) = delete;
   Limits& operator=(const Limits&) = delete;
 
-  /// Those of the load or run in this thread; null outside of one.
+  /// The limits of the load or run in this thread; null outside of one.
   static Limits* current();
 
-  /// The next run counts its own operators; time and memory are those of all runs.
+  /// Operators are counted per run, time and memory over all runs.
   void begin_run() { seen_ = 0; }
 
-  /// Throws when one more operator is too many. `items`: how many values it is given or makes.
+  /// Throws if one more operator exceeds the limit. `items`: the number of its arguments, lists by
+  /// items.
   void count_operator(size_t items = 0) {
     if (++seen_ > operators_) stop_operators();
     spend(kOperator + items);
@@ -43,13 +44,13 @@ class Limits {
     spent_ += units;
     if (spent_ >= kUnitsPerCheck) check();
   }
-  /// Looks at the clock and the memory now.
+  /// Checks the clock and the memory now.
   void check();
 
-  /// Throws `error`, and keeps it: LibTorch's interpreter turns exceptions into text, and its
-  /// constant folding takes them for nothing.
+  /// Throws `error` and keeps it, because LibTorch's interpreter turns exceptions into text and its
+  /// constant folding swallows them.
   [[noreturn]] void stop(const Error& error);
-  /// Throws again what was once given to `stop`.
+  /// Throws the error again that `stop` was called with, if it was.
   void rethrow() const {
     if (stopped_) std::rethrow_exception(stopped_);
   }
@@ -61,7 +62,7 @@ class Limits {
     return "--set " + plugin_ + "." + std::string(key);
   }
 
-  /// Tells the host what runs just now: "aten::conv2d of layer1.0". No allocation.
+  /// Reports the current operator to the host: "aten::conv2d of layer1.0". Does not allocate.
   void at(std::string_view op, std::string_view module) const;
 
  private:
@@ -87,11 +88,10 @@ class Limits {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Bytes of this process's own memory: resident, without what is mapped from files. 0 when the
-/// system does not tell.
+/// Resident bytes of this process without mapped files; 0 if the system does not report them.
 uint64_t own_memory();
 
-/// What the program may use: `wanted` bytes, and less where the process itself has less left.
+/// How many bytes the program may use: `wanted`, or fewer if the limits of the process leave fewer.
 uint64_t memory_allowed(uint64_t wanted);
 
 }  // namespace tmeter::torch_backend

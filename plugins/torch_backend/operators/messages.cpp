@@ -22,8 +22,7 @@ std::string_view first_line(std::string_view text) {
   return trimmed(text.substr(0, text.find('\n')));
 }
 
-/// Behind the program text of a TorchScript error, which is indented, the reason stands in its own
-/// line:
+/// The reason in a TorchScript error: the first line without indentation behind the program text.
 ///   …~~~~ <--- HERE
 ///     return x
 ///   builtins.ValueError: expected 4D input (got 3D input)
@@ -59,8 +58,8 @@ std::string place_in_file(std::string_view text, std::string_view record) {
   return "'" + std::string(name) + "' (line " + std::string(number) + ")";
 }
 
-/// Loading errors whose cause is known: what LibTorch says, what stands before the name in
-/// question, and what it means.
+/// Loading errors with a known cause: LibTorch's text, the text before the name in question, and
+/// the meaning.
 struct KnownCause {
   std::string_view says, before_name, means;
 };
@@ -75,7 +74,7 @@ bool part_of_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':' || c == '.';
 }
 
-/// "the model uses the operator acme::gated, which …"; empty when the cause is not a known one.
+/// "the model uses the operator acme::gated, which …"; empty if the cause is not known.
 std::string known_cause(std::string_view text) {
   for (const auto& k : kMissing) {
     const auto at = text.find(k.before_name);
@@ -85,12 +84,13 @@ std::string known_cause(std::string_view text) {
     name = name.substr(0, static_cast<size_t>(end - name.begin()));
     while (name.ends_with('.') || name.ends_with(':')) name.remove_suffix(1);
     return std::string(k.means) + std::string(name) +
-           ", which this LibTorch does not have (it is an extension library's, or a newer torch's)";
+           ", which this LibTorch does not have (it belongs to an extension library or to a newer "
+           "torch)";
   }
   return {};
 }
 
-/// LibTorch's checks of itself ask for a report to its authors; a forged file is no bug of theirs.
+/// Removes the plea of LibTorch's internal assertions for a bug report: a forged file is not a bug.
 std::string_view without_plea(std::string_view reason) {
   constexpr std::string_view kPlea = "please report a bug to PyTorch.";
   const auto plea = reason.find(kPlea);
@@ -123,7 +123,7 @@ std::string short_reason(std::string_view text) {
   while (out.ends_with(':') || out.ends_with('.') || out.ends_with(' ')) out.pop_back();
   for (char& c : out) {
     if (static_cast<unsigned char>(c) < ' ')
-      c = ' ';  // texts of the file must not steer a terminal
+      c = ' ';  // control characters of a file must not reach a terminal
   }
   return out.empty() ? "no reason given" : out;
 }
@@ -144,7 +144,7 @@ void rethrow_as_bad_model(std::string_view record) {
     const auto known = known_cause(text);
     if (!known.empty()) throw Error(TMETER_BAD_MODEL, known);
     throw Error(TMETER_BAD_MODEL, place_in_file(text, record) +
-                                      " cannot be read, the archive is damaged or of another "
+                                      " cannot be read; the archive is damaged or of another "
                                       "version: " +
                                       short_reason(text));
   }

@@ -1,4 +1,4 @@
-// LibTorch's errors are pages of stack traces: these find the line that says what is wrong.
+// Finds the line that says what is wrong in LibTorch's errors, which are pages of stack traces.
 #pragma once
 #include <exception>
 #include <string>
@@ -10,9 +10,10 @@ namespace tmeter::torch_backend {
 std::string short_reason(std::string_view text);
 std::string short_reason(const std::exception& error);
 
-/// Runs a step of loading; what LibTorch throws becomes TMETER_BAD_MODEL that names `record`.
-/// Errors of our own pass.
+/// Rethrows the current exception. LibTorch's become TMETER_BAD_MODEL that names `record`.
 [[noreturn]] void rethrow_as_bad_model(std::string_view record);
+
+/// Runs a step of loading and translates what it throws.
 
 template <class F>
 auto while_reading(std::string_view record, F&& step) {

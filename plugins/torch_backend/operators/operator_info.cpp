@@ -22,7 +22,7 @@ ArgKind kind_of(const c10::Argument& argument) {
   }
 }
 
-bool makes_garbage(const std::string& name) {
+bool is_uninitialised(const std::string& name) {
   return name.starts_with("aten::empty") || name.starts_with("aten::new_empty");
 }
 
@@ -39,7 +39,7 @@ OperatorInfo::OperatorInfo(const c10::OperatorHandle& op) {
   for (const auto& r : schema.returns()) returns_alias = returns_alias || r.alias_info();
   data_dependent =
       op.hasTag(at::Tag::dynamic_output_shape) || op.hasTag(at::Tag::data_dependent_output);
-  uninitialised = makes_garbage(name);
+  uninitialised = is_uninitialised(name);
 }
 
 }  // namespace tmeter::torch_backend

@@ -1,4 +1,4 @@
-// What the evaluator and the recorder need to know of an operator, worked out once from its schema.
+// Properties of an operator that evaluator and recorder need, derived once from its schema.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ enum class ArgKind { kPlain, kDevice, kDtype, kLayout, kMemoryFormat };
 struct ArgInfo {
   std::string name;
   ArgKind kind = ArgKind::kPlain;
-  bool written = false;  // the operator changes this argument in place
+  bool written = false;  // the operator changes it in place
 };
 
 struct OperatorInfo {
@@ -24,8 +24,8 @@ struct OperatorInfo {
   size_t results = 0;
   bool returns_alias = false;   // a view of, or the same as, an argument
   bool data_dependent = false;  // the result's shape or existence depends on values
-  bool uninitialised = false;   // aten::empty…: contents are whatever lay there
-  bool no_meta_kernel = false;  // learned when it was first tried
+  bool uninitialised = false;   // aten::empty…: the contents are arbitrary
+  bool no_meta_kernel = false;  // known after the first attempt
 
   std::string full_name() const { return overload.empty() ? name : name + "." + overload; }
 };

@@ -1,5 +1,5 @@
-// Operators that LibTorch lacks: those of libraries that the user names, and declarations in place of
-// those of libraries that are missing.
+// Operators that LibTorch lacks, from libraries that the user names; and declarations of operators
+// whose library is missing.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,9 +16,9 @@ void open_operator_library(const std::string& path);
 /// Whether an opened library registered the operator "torchvision::nms".
 bool is_of_operator_library(std::string_view op);
 
-/// Declares the operator with this schema and without an implementation. Throws what LibTorch throws
-/// when it has the operator already. The next library that is opened withdraws all declarations, as
-/// it may bring the same operators.
+/// Declares the operator with this schema and without an implementation. Throws what LibTorch
+/// throws when it has the operator already. The next library that is opened withdraws all
+/// declarations, as it may bring the same operators.
 void declare_operator(const std::string& op, c10::FunctionSchema schema);
 
 }  // namespace tmeter::torch_backend

@@ -6,18 +6,12 @@
 #include <unordered_map>
 
 #include "operators/evaluator.hpp"
+#include "operators/operator_checks.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
 
 using torch::jit::Stack;
-
-const c10::IValue* argument(const OperatorInfo& info, const Stack& args, std::string_view name) {
-  for (size_t i = 0; i < info.args.size(); ++i) {
-    if (info.args[i].name == name) return &args[i];
-  }
-  return nullptr;
-}
 
 // --- checks
 // ---------------------------------------------------------------------------------------
@@ -37,18 +31,18 @@ int64_t smallest(const c10::IValue& v) {
                            : std::numeric_limits<int64_t>::min();
 }
 
-/// The smallest integer divided by -1 is a signal, not a number.
+/// Dividing the smallest integer by -1 raises a signal.
 void check_division(const OperatorInfo& info, const Stack& args) {
   if (args.size() < 2) return;
   TORCH_CHECK(!holds(args[1], -1) || !holds(args[0], smallest(args[0])),
               "divides the smallest integer by -1 (", info.name, ")");
 }
 
-/// A scale that contradicts the sizes leads to positions outside of the image.
+/// A scale that contradicts the sizes leads to positions outside the image.
 void check_scales(const OperatorInfo& info, const Stack& args) {
-  const auto* x = argument(info, args, "input");
-  if (!x) x = argument(info, args, "self");
-  const auto* size = argument(info, args, "output_size");
+  const auto* x = argument_named(info, args, "input");
+  if (!x) x = argument_named(info, args, "self");
+  const auto* size = argument_named(info, args, "output_size");
   if (!x || !x->isTensor() || !size || !size->isIntList()) return;
   const auto out = size->toIntVector();
   const auto in = x->toTensor().sizes();
@@ -64,9 +58,9 @@ void check_scales(const OperatorInfo& info, const Stack& args) {
   }
 }
 
-/// Positions by a tensor that nobody checks.
+/// LibTorch does not check the positions in a sorter.
 void check_no_sorter(const OperatorInfo& info, const Stack& args) {
-  const auto* sorter = argument(info, args, "sorter");
+  const auto* sorter = argument_named(info, args, "sorter");
   TORCH_CHECK(!sorter || sorter->isNone(), "does not run with a sorter");
 }
 
@@ -90,7 +84,8 @@ double sorting(const OperatorInfo& info, const Stack& args, const Stack& results
   return all * std::log2(all + 2);
 }
 
-/// [m, k] and [k, n] to [m, n]: the root of the three products is m k n. Batches make it larger.
+/// [m, k] times [k, n] gives [m, n]: the root of the product of the three sizes is m k n. Batches
+/// make it larger.
 double matrices(const OperatorInfo& info, const Stack& args, const Stack& results) {
   std::vector<double> sizes;
   for (const auto& a : args) {
@@ -102,7 +97,7 @@ double matrices(const OperatorInfo& info, const Stack& args, const Stack& result
   return elements(info, args, results) + std::sqrt(sizes[0] * sizes[1] * all_elements(results));
 }
 
-/// Whatever the equation says: each product has one factor of each operand.
+/// For any equation: each product has one factor of each operand.
 double all_pairs(const OperatorInfo&, const Stack& args, const Stack&) {
   double product = 1;
   for (const auto& a : args) {
@@ -115,7 +110,7 @@ double all_pairs(const OperatorInfo&, const Stack& args, const Stack&) {
 /// [in, out, kernel…].
 double filters(const OperatorInfo& info, const Stack& args, const Stack& results) {
   const double all = elements(info, args, results);
-  const auto* weight = argument(info, args, "weight");
+  const auto* weight = argument_named(info, args, "weight");
   if (!weight || !weight->isTensor() || weight->toTensor().dim() == 0) return all;
   const auto& w = weight->toTensor();
   const auto outer = static_cast<double>(std::max<int64_t>(1, w.size(0)));
@@ -123,7 +118,7 @@ double filters(const OperatorInfo& info, const Stack& args, const Stack& results
 }
 
 double windows(const OperatorInfo& info, const Stack& args, const Stack& results) {
-  const auto* kernel = argument(info, args, "kernel_size");
+  const auto* kernel = argument_named(info, args, "kernel_size");
   double window = 1;
   if (kernel && kernel->isIntList()) {
     for (const auto k : kernel->toIntVector())
@@ -132,9 +127,9 @@ double windows(const OperatorInfo& info, const Stack& args, const Stack& results
   return all_elements(args) + all_elements(results) * window;
 }
 
-/// Every query meets every key: [batch…, queries, e] and [batch…, keys, e].
+/// Every query is multiplied by every key: [batch…, queries, e] and [batch…, keys, e].
 double attention(const OperatorInfo& info, const Stack& args, const Stack& results) {
-  const auto* key = argument(info, args, "key");
+  const auto* key = argument_named(info, args, "key");
   const bool known = key && key->isTensor() && key->toTensor().dim() >= 2;
   const double keys = known ? static_cast<double>(key->toTensor().size(-2)) : 1;
   return all_elements(args) + 2 * all_elements(results) * keys;
@@ -143,8 +138,8 @@ double attention(const OperatorInfo& info, const Stack& args, const Stack& resul
 /// Every step times every weight.
 double recurrence(const OperatorInfo& info, const Stack& args, const Stack& results) {
   const double all = elements(info, args, results);
-  const auto* input = argument(info, args, "input");
-  if (!input) input = argument(info, args, "data");
+  const auto* input = argument_named(info, args, "input");
+  if (!input) input = argument_named(info, args, "data");
   if (!input || !input->isTensor() || input->toTensor().dim() == 0) return all * all;
   const auto& x = input->toTensor();
   const auto width = static_cast<double>(std::max<int64_t>(1, x.size(-1)));
@@ -156,7 +151,7 @@ double recurrence(const OperatorInfo& info, const Stack& args, const Stack& resu
 
 constexpr Work kElements = nullptr;
 
-/// Work in proportion to the elements, and nothing that a file chooses is taken for granted.
+/// Work is proportional to the elements, and LibTorch checks everything that a file chooses.
 constexpr std::string_view kPlain[] = {
     // One element at a time; LibTorch broadcasts and checks the shapes.
     "aten::abs", "aten::absolute", "aten::acos", "aten::acosh", "aten::add", "aten::addcdiv",
@@ -184,7 +179,7 @@ constexpr std::string_view kPlain[] = {
     "aten::trunc", "aten::where", "aten::xlogy",
     // Dividing integers can trap.
     "aten::true_divide",
-    // Nothing happens to them here: the model is in evaluation mode.
+    // Without effect: the model is in evaluation mode.
     "aten::dropout", "aten::alpha_dropout", "aten::feature_alpha_dropout", "aten::feature_dropout",
     // Copies and types
     "aten::clone", "aten::contiguous", "aten::copy", "aten::cpu", "aten::cuda", "aten::detach",
@@ -198,7 +193,7 @@ constexpr std::string_view kPlain[] = {
     "aten::_local_scalar_dense", "aten::numel", "aten::result_type", "aten::size",
     "aten::storage_offset", "aten::stride", "aten::sym_numel", "aten::sym_size", "aten::sym_stride",
     "aten::equal", "aten::allclose",
-    // Views: LibTorch works out sizes and strides within what is there.
+    // Views: LibTorch keeps sizes and strides within the storage.
     "aten::broadcast_tensors", "aten::broadcast_to", "aten::chunk", "aten::diagonal",
     "aten::expand", "aten::expand_as", "aten::flatten", "aten::imag", "aten::mH", "aten::mT",
     "aten::meshgrid", "aten::moveaxis", "aten::movedim", "aten::narrow", "aten::numpy_T",
@@ -208,14 +203,14 @@ constexpr std::string_view kPlain[] = {
     "aten::unbind", "aten::unflatten", "aten::unfold", "aten::unsafe_chunk", "aten::unsafe_split",
     "aten::unsqueeze", "aten::view", "aten::_unsafe_view", "aten::view_as", "aten::view_as_complex",
     "aten::view_as_real",
-    // Putting together, turning around
+    // Concatenation, padding, rearrangement
     "aten::atleast_1d", "aten::atleast_2d", "aten::block_diag", "aten::cat", "aten::column_stack",
     "aten::complex", "aten::concat", "aten::concatenate", "aten::constant_pad_nd", "aten::diag",
     "aten::diag_embed", "aten::dstack", "aten::flip", "aten::fliplr", "aten::flipud",
     "aten::hstack", "aten::pad", "aten::polar", "aten::reflection_pad1d", "aten::reflection_pad2d",
     "aten::repeat", "aten::replication_pad1d", "aten::replication_pad2d", "aten::roll",
     "aten::rot90", "aten::stack", "aten::tile", "aten::tril", "aten::triu", "aten::vstack",
-    // Picking by index: these check every index they are given.
+    // Selection by index: these check every index.
     "aten::gather", "aten::index", "aten::index_add", "aten::index_fill", "aten::index_put",
     "aten::index_select", "aten::masked_select", "aten::scatter", "aten::scatter_add",
     "aten::take_along_dim", "aten::embedding", "aten::one_hot", "aten::argwhere", "aten::nonzero",
@@ -227,7 +222,7 @@ constexpr std::string_view kPlain[] = {
     "aten::max", "aten::mean", "aten::min", "aten::nanmean", "aten::nansum", "aten::norm",
     "aten::linalg_norm", "aten::linalg_vector_norm", "aten::prod", "aten::softmax", "aten::std",
     "aten::std_mean", "aten::sum", "aten::trace", "aten::var", "aten::var_mean",
-    // Made of numbers alone
+    // Factories
     "aten::arange", "aten::bernoulli", "aten::empty", "aten::empty_like", "aten::eye", "aten::full",
     "aten::full_like", "aten::hamming_window", "aten::hann_window", "aten::linspace",
     "aten::logspace", "aten::new_empty", "aten::new_full", "aten::new_ones", "aten::new_zeros",
@@ -249,9 +244,9 @@ constexpr RealOperator kSpecial[] = {
     {"aten::floor_divide", kElements, check_division},
     {"aten::fmod", kElements, check_division},
     {"aten::remainder", kElements, check_division},
-    // Putting together, turning around
+    // Concatenation, padding, rearrangement
     {"aten::repeat_interleave", kElements, check_repeats},
-    // In order
+    // Sorting
     {"aten::argsort", sorting},
     {"aten::kthvalue", sorting},
     {"aten::median", sorting},
@@ -312,12 +307,6 @@ constexpr RealOperator kSpecial[] = {
     {"aten::upsample_trilinear3d", kElements, check_scales},
 };
 
-/// Operators with a list of tensors for a result.
-constexpr std::string_view kTakenApart[] = {
-    "aten::chunk",        "aten::dsplit",       "aten::hsplit", "aten::split",
-    "aten::split_copy",   "aten::tensor_split", "aten::unbind", "aten::unbind_copy",
-    "aten::unsafe_chunk", "aten::unsafe_split", "aten::vsplit"};
-
 const std::unordered_map<std::string_view, RealOperator>& by_name() {
   static const auto* const map = [] {
     auto* m = new std::unordered_map<std::string_view, RealOperator>();
@@ -341,64 +330,9 @@ const RealOperator* real_operator(const OperatorInfo& info) {
   return it == by_name().end() ? nullptr : &it->second;
 }
 
-void check_enums(const OperatorInfo& info, const Stack& args) {
-  const auto at_most = [&](size_t i, int64_t count) {
-    TORCH_CHECK(!args[i].isInt() || (args[i].toInt() >= 0 && args[i].toInt() < count),
-                "the argument '", info.args[i].name, "' of ", info.name, " is no such value");
-  };
-  for (size_t i = 0; i < info.args.size() && i < args.size(); ++i) {
-    if (info.args[i].kind == ArgKind::kDtype)
-      at_most(i, static_cast<int64_t>(at::ScalarType::Undefined));
-    if (info.args[i].kind == ArgKind::kLayout)
-      at_most(i, static_cast<int64_t>(at::Layout::NumOptions));
-    if (info.args[i].kind == ArgKind::kMemoryFormat)
-      at_most(i, static_cast<int64_t>(at::MemoryFormat::NumOptions));
-  }
-}
-
-bool plain_tensors(const Stack& args) {
-  bool plain = true;
-  for (const auto& a : args) {
-    for_each_tensor(a, [&](const at::Tensor& t) {
-      plain = plain && t.layout() == at::kStrided && !t.is_quantized() && !t.is_nested();
-    });
-  }
-  return plain;
-}
-
-void check_repeats(const OperatorInfo& info, const Stack& args) {
-  const auto* repeats = argument(info, args, "repeats");
-  if (!repeats || !repeats->isTensor() || !repeats->toTensor().defined()) return;
-  const auto& t = repeats->toTensor();
-  if (t.is_meta() || t.numel() == 0) return;
-  const auto sum = t.to(at::kDouble).sum().item<double>();
-  TORCH_CHECK(at::isIntegralType(t.scalar_type(), false) && t.min().item<int64_t>() >= 0 &&
-                  sum < static_cast<double>(int64_t{1} << 40),
-              "repeats elements too often (", info.name, ")");
-}
-
 double RealOperator::work_of(const OperatorInfo& info, const Stack& args,
                              const Stack& results) const {
   return work ? work(info, args, results) : elements(info, args, results);
-}
-
-uint64_t parts_of(const OperatorInfo& info, const Stack& args) {
-  const auto it = std::find(std::begin(kTakenApart), std::end(kTakenApart), info.name);
-  if (it == std::end(kTakenApart) || args.empty() || !args[0].isTensor()) return 0;
-  const auto& t = args[0].toTensor();
-  const auto number = [&](std::string_view name) -> int64_t {
-    const auto* v = argument(info, args, name);
-    if (v && v->isInt()) return v->toInt();
-    const bool value = v && v->isTensor() && !v->toTensor().is_meta() && v->toTensor().numel() == 1;
-    return value ? v->toTensor().item<int64_t>() : -1;
-  };
-  for (const std::string_view count : {"chunks", "sections", "tensor_indices_or_sections"}) {
-    if (number(count) > 0) return static_cast<uint64_t>(number(count));
-  }
-  const auto dim = number("dim");
-  const auto size = dim >= -t.dim() && dim < t.dim() ? t.size(dim) : 0;
-  const auto each = info.name.starts_with("aten::unbind") ? 1 : number("split_size");
-  return each > 0 ? static_cast<uint64_t>(size / each) + 1 : 0;
 }
 
 }  // namespace tmeter::torch_backend

@@ -5,7 +5,7 @@
 namespace tmeter::torch_backend {
 namespace {
 
-/// An argument as a value of the query's builder.
+/// Converts arguments to values of the query's builder.
 class Arguments {
  public:
   explicit Arguments(GraphBuilder builder) : builder_(builder) {}
@@ -43,7 +43,7 @@ at::Tensor meta_tensor(const tmeter::Value& v, const std::string& whose) {
   if (!v.is_tensor() || !v.dtype().known())
     throw Error(TMETER_CANNOT_RUN, whose + " gives " +
                                        (v.is_tensor() ? "a tensor of a type that LibTorch lacks"
-                                                      : "a list of something else than tensors"));
+                                                      : "a list with other items than tensors"));
   const auto shape = v.shape();
   return at::empty(at::IntArrayRef(shape.begin(), shape.end()),
                    at::dtype(static_cast<at::ScalarType>(v.dtype().id())).device(at::kMeta));
@@ -69,7 +69,8 @@ c10::IValue from_rule(const tmeter::Value& v, const std::string& whose) {
   }
 }
 
-/// The argument that a result is, `Tensor(a!) x … -> Tensor(a!)`; -1 when it is none.
+/// The index of the argument that the result aliases, `Tensor(a!) x … -> Tensor(a!)`; -1 for a new
+/// result.
 int argument_returned(const c10::FunctionSchema& schema, size_t result) {
   const auto* alias = schema.returns()[result].alias_info();
   if (!alias || !alias->isWrite()) return -1;
@@ -81,12 +82,13 @@ int argument_returned(const c10::FunctionSchema& schema, size_t result) {
   return -1;
 }
 
-c10::IValue returned(const c10::IValue& argument, const c10::IValue& given, const std::string& whose,
-                     const std::string& name) {
+c10::IValue returned(const c10::IValue& argument, const c10::IValue& given,
+                     const std::string& whose, const std::string& name) {
   const auto has = shape_text(argument), gives = shape_text(given);
   if (has != gives)
-    throw Error(TMETER_CANNOT_RUN, whose + " gives " + gives + " as a result that its schema says is " +
-                                       name + ", which is " + has);
+    throw Error(TMETER_CANNOT_RUN, whose + " gives " + gives +
+                                       " as a result that its schema says is " + name +
+                                       ", which is " + has);
   return argument;
 }
 
@@ -147,7 +149,7 @@ std::optional<Rule> find_rule(const Call& call, const std::string& op) {
   const std::string text(found->schema), plugin(found->plugin);
   try {
     Rule rule{torch::jit::parseSchema(text), plugin};
-    // Else the JIT takes no operator whose schema tells of memory.
+    // The JIT refuses schemas with aliases otherwise.
     rule.schema.setAliasAnalysis(c10::AliasAnalysisKind::FROM_SCHEMA);
     return rule;
   } catch (const std::exception& e) {

@@ -13,17 +13,18 @@ struct Rule {
   std::string plugin;  // id
 };
 
-/// The rule for "acme::gated_mlp" or "acme::gated_mlp.out", if a plugin has one. Throws Error when
-/// its schema cannot be read.
+/// The rule for "acme::gated_mlp" or "acme::gated_mlp.out", if a plugin has one. Throws Error if
+/// its schema cannot be parsed.
 std::optional<Rule> find_rule(const Call& call, const std::string& op);
 
-/// What the rule gives for a call with these arguments: an argument itself where the schema says that
-/// the result is one, else meta tensors. Throws ShapeRefused when it does not take them.
+/// The results of a call by the rule: an argument itself if the schema says that the result aliases
+/// it, else meta tensors. Throws ShapeRefused if the rule refuses the arguments.
 std::vector<c10::IValue> results_by_rule(const Call& call, const std::string& op, const Rule& rule,
                                          const torch::jit::Stack& args);
 
-/// Throws Error unless the results are of the types in the rule's schema.
-void require_types(const std::string& op, const Rule& rule, const std::vector<c10::IValue>& results);
+/// Throws Error if a result has another type than the rule's schema.
+void require_types(const std::string& op, const Rule& rule,
+                   const std::vector<c10::IValue>& results);
 
 /// "f32[2, 8]", "7", "(f32[2], f32[3])"
 std::string shape_text(const c10::IValue& v);

@@ -6,16 +6,16 @@
 
 namespace tmeter::torch_backend {
 
-/// The result, when the node is such an operator. Throws std::runtime_error where it has none
-/// (division by zero, overflow).
+/// The result, if the node is such an operator. Throws std::runtime_error if the result is
+/// undefined (division by zero, overflow).
 std::optional<c10::IValue> size_arithmetic(const Node& node, Environment& environment);
 
-/// The same for operands that are known only when it runs; a tensor for aten::sym_size. Null when it is
-/// no such operator.
+/// The function for operands known only at run time; aten::sym_size takes a tensor. Null for other
+/// operators.
 using SizeFunction = c10::IValue (*)(const std::vector<c10::IValue>& operands);
 SizeFunction arithmetic_on_sizes(std::string_view op, size_t operands);
 
-/// Checks and hints for the exporter: they compute nothing.
+/// Checks and hints for the exporter, which compute nothing.
 bool is_assertion(std::string_view op);
 
 }  // namespace tmeter::torch_backend

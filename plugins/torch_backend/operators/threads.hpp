@@ -1,4 +1,4 @@
-// How many threads there can be: LibTorch's runtime ends the process when one does not start.
+// How many threads can run. LibTorch's runtime ends the process if a thread does not start.
 #pragma once
 #include <mutex>
 #include <system_error>
@@ -7,7 +7,7 @@
 
 namespace tmeter::torch_backend {
 
-/// How many of `wanted` threads there can be at once, this one included.
+/// How many of `wanted` threads can run at once, this one included. Starts them and joins them.
 inline int threads_that_start(unsigned wanted) {
   std::vector<std::thread> threads;
   std::mutex all_started;
@@ -16,7 +16,7 @@ inline int threads_that_start(unsigned wanted) {
     try {
       while (threads.size() + 1 < wanted)
         threads.emplace_back([&] { const std::lock_guard until(all_started); });
-    } catch (const std::system_error&) {  // so many it is
+    } catch (const std::system_error&) {  // the limit is reached
     }
   }
   for (auto& thread : threads) thread.join();

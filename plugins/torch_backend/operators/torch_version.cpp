@@ -23,9 +23,9 @@ void require_built_torch() {
   const auto found = version() >> 48;
   constexpr uint64_t kBuiltWith = TORCH_VERSION_MAJOR << 8 | TORCH_VERSION_MINOR;
   if (found == kBuiltWith) return;
-  throw Error(TMETER_CANNOT_RUN,
-              "it is built for " + version_text(TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR) +
-                  " and finds " + version_text(found >> 8, found & 0xff));
+  throw Error(TMETER_CANNOT_RUN, "it is built for " +
+                                     version_text(TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR) +
+                                     " and finds " + version_text(found >> 8, found & 0xff));
 }
 
 void note_untried_version(const Call& call) {

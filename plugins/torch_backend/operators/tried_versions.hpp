@@ -1,4 +1,4 @@
-// Versions of LibTorch that the tests of this plugin were run with (docs/torch-versions.md).
+// Versions of LibTorch that tmeter's tests were run with (docs/torch-versions.md).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace tmeter::torch_backend {
 
-/// By `./dev torch`; patch releases count as the minor they are of.
+/// Written by hand after `./dev torch`; a patch release counts as its minor version.
 constexpr std::array<std::pair<int, int>, 4> kTriedVersions{{{2, 6}, {2, 8}, {2, 12}, {2, 15}}};
 
 /// A warning for reports; empty for a version that was tried.

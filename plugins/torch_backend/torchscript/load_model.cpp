@@ -4,22 +4,22 @@
 #include <thread>
 #include <vector>
 
+#include "operators/evaluation_state.hpp"
 #include "operators/meta_kernels/registry.hpp"
 #include "operators/operator_libraries.hpp"
-#include "operators/packed.hpp"
+#include "operators/quantized.hpp"
 #include "operators/threads.hpp"
 #include "operators/torch_version.hpp"
 #include "torchscript/input_inference/inputs.hpp"
-#include "torchscript/input_inference/report_failure.hpp"
 #include "torchscript/input_inference/search.hpp"
 #include "torchscript/load/module_tree.hpp"
 #include "torchscript/load/names.hpp"
 #include "torchscript/load/safety.hpp"
 #include "torchscript/load/warnings.hpp"
-#include "torchscript/loaded_model_state.hpp"
 #include "torchscript/primitives/guards.hpp"
 #include "torchscript/run/decisions.hpp"
 #include "torchscript/run/interpreter.hpp"
+#include "torchscript/run/loaded_model_state.hpp"
 #include "torchscript/run/real_values.hpp"
 
 namespace tmeter::torch_backend {
@@ -33,7 +33,7 @@ void describe(const ModelFile& file, GraphBuilder& builder) {
                    "TorchScript file format " + std::to_string(archive.format_version()));
 }
 
-/// How long each step took, for -v.
+/// Reports the time of each step for -v.
 class Stopwatch {
  public:
   explicit Stopwatch(const Call& call) : call_(call) {}
@@ -61,9 +61,14 @@ struct Loading {
   LoadedModelState& state;
   int64_t value_threads;  // of a run with values, where sizes follow data; 0: no such run
 
-  void run(const std::vector<InputSet>& sets, bool may_ask) const {
+  void run(const std::vector<InputSet>& sets, bool needs_values) const {
     ForeignOperators foreign(file.declarations(), call);
-    const auto chosen = choose(sets, file, tree, foreign, limits, call, may_ask || value_threads > 0);
+    const auto first =
+        find_inputs(sets, file, tree, foreign, limits, call, needs_values || value_threads > 0);
+    auto& assumed = evaluation_state().sizes_are_assumed;
+    assumed = first.undecided && !RealValues(file).missing_weight().empty();
+    const auto chosen =
+        assumed ? find_inputs(sets, file, tree, foreign, limits, call, needs_values) : first;
     if (chosen.undecided) {
       run_with_values(chosen, undecided_text(*chosen.undecided), foreign);
     } else if (value_threads > 0 && !chosen.assumed.empty() &&
@@ -93,18 +98,19 @@ struct Loading {
     recorder.output(run.result());
   }
 
-  /// Where the program goes depends on data: once with the weights of the file, on the CPU.
-  void run_with_values(const Chosen& chosen, const std::string& why,
+  /// Runs the program once with the weights of the file, on the CPU, because data decides which way
+  /// it goes.
+  void run_with_values(const AcceptedInputs& chosen, const std::string& why,
                        ForeignOperators& foreign) const {
     RealValues values(file);
     const auto missing = values.missing_weight();
     if (!missing.empty()) report_undecided(*chosen.undecided, missing);
     // Sums round differently on another number of threads, and decisions may follow from them.
-    const auto wanted =
-        value_threads > 0 ? static_cast<unsigned>(value_threads) : std::thread::hardware_concurrency();
+    const auto wanted = value_threads > 0 ? static_cast<unsigned>(value_threads)
+                                          : std::thread::hardware_concurrency();
     at::set_num_threads(threads_that_start(wanted));
     at::manual_seed(0);  // the same file gives the same report
-    memory.forget_peak();
+    memory.reset_peak();
     keep_inputs(chosen.inputs, values);
     record(chosen.inputs, foreign, &values);
     builder.property("assumed", why);
@@ -120,6 +126,7 @@ struct Loading {
 void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   at::set_num_threads(1);  // operators on shapes are too small to be worth starting threads
   note_untried_version(call);
+  evaluation_state().sizes_are_assumed = false;
   auto& state = last_loaded_model();
   state = {};
   Stopwatch watch(call);
@@ -138,13 +145,13 @@ void load_model(const Request& request, GraphBuilder& builder, Call& call) {
   if (!request.trusted()) check_operators(file);
   check_tuples(file.code());
   watch_loops(file.code());
-  const bool may_ask = mark_decisions(file.code());
+  const bool needs_values = mark_decisions(file.code());
   describe(file, builder);
   const auto tree = push_modules(file, builder);
   watch.done("modules listed");
 
   Loading{file, tree, builder, call, limits, memory, state, call.option_int("real-values")}.run(
-      input_sets(file, request), may_ask);
+      input_sets(file, request), needs_values);
   watch.done("model run");
 }
 

@@ -1,4 +1,4 @@
-// What somebody should know, in words: findings, in every report.
+// Advice in words: findings, in every report.
 #include <tmeter/cpp/plugin.hpp>
 
 static void look(const tmeter::Graph& graph, tmeter::Call& call) {

@@ -5,8 +5,8 @@
 //   linear enter 32
 //   relu
 //
-// What is wrong with a file is said in one sentence and given back as a status, so this builds and
-// works with -fno-exceptions, too.
+// An error of the file becomes one sentence and a status, so this builds and works with
+// -fno-exceptions, too.
 #include <tmeter/cpp/plugin.hpp>
 
 #include <charconv>
@@ -37,7 +37,7 @@ class Reader {
   explicit Reader(tmeter::GraphBuilder& graph)
       : graph_(graph), root_(graph.module(0, "", "AcmeNet")), call_(graph.module_call(root_, 0)) {}
 
-  /// What is wrong; empty when nothing is.
+  /// The error; empty without one.
   const std::string& wrong() const { return wrong_; }
 
   void line(std::string_view text) {
@@ -48,7 +48,7 @@ class Reader {
     if (!value_) return refuse(std::string("no input before ").append(quoted(what)));
     if (what == "linear") return linear(words);
     if (what == "relu") return relu();
-    refuse(quoted(what).append(" is no kind of layer"));
+    refuse(quoted(what).append(" is not a kind of layer"));
   }
   void finish() {
     if (!value_) return refuse("the file has no input");

@@ -1,4 +1,4 @@
-// A figure of one's own for every operator; modules and the model get its sum.
+// A value of one's own for every operator; modules and the model get its sum.
 #include <tmeter/cpp/plugin.hpp>
 
 // How many numbers an operator makes.

@@ -1,4 +1,4 @@
-// A figure of the numbers inside every tensor. tmeter streams them; several threads may each have a
+// A value of the numbers inside every tensor. tmeter streams them; several threads may each have a
 // part of a tensor.
 #include <tmeter/cpp/plugin.hpp>
 

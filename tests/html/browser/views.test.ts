@@ -70,7 +70,7 @@ test("operators can be searched and summed up by name", () =>
 test("a finding leads to its operator", () =>
   withPage(resnet(), { hash: "#findings" }, async ({ page }) => {
     const finding = page.locator(".finding").filter({ hasText: "memory-peak" });
-    assert.match(await finding.innerText(), /alive are/);
+    assert.match(await finding.innerText(), /live tensors/);
     await finding.locator(".link").first().click();
     await page.locator('.grid-row[aria-selected="true"]').waitFor();
     await becomes(() => page.locator(".details .kind").innerText(), "operator call 13");

@@ -1,5 +1,5 @@
 // What is kept for a node is worked out once, and is never another node's.
-#include "plugins/metrics/machine/per_node.hpp"
+#include "plugins/common/machine/per_node.hpp"
 
 #include <gtest/gtest.h>
 

@@ -241,6 +241,21 @@ TEST(EveryName, TensordotContractsTheNamedDims) {
   EXPECT_EQ(outer.out({2, 3, 7}).count("macs"), 42);
 }
 
+// By hand: row i of X, of [4, 4] X = [4, 3], takes i products in each of 3 columns, 3·(0+1+2+3) = 18; each of
+// 12 elements is divided.
+TEST(EveryName, TriangularSystemsBySubstitution) {
+  const auto system = [](const char* name, const char* a, const char* b) {
+    return op(name).tensor(a, {2, 4, 4}).tensor(b, {2, 4, 3}).out({2, 4, 3});
+  };
+  EXPECT_EQ(figures(system("aten::linalg_solve_triangular", "self", "B")), Figures(36, 24));
+  EXPECT_EQ(figures(system("aten::linalg_solve_triangular", "self", "B").flag("unitriangular")),
+            Figures(36, 0));
+  EXPECT_EQ(figures(system("aten::triangular_solve", "A", "self")), Figures(36, 24));
+  // From the right: [3, 4] = X [4, 4], columns of 3.
+  EXPECT_EQ(figures(op("aten::linalg_solve_triangular").tensor("self", {4, 4}).tensor("B", {3, 4}).out({3, 4})),
+            Figures(18, 12));
+}
+
 TEST(EveryName, PowersAndChains) {
   for (const auto name : {"aten::matrix_power", "aten::linalg_matrix_power"}) {
     const auto power = [name](int64_t n) {

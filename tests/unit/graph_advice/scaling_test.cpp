@@ -31,7 +31,7 @@ TEST(Scaling, TheSmallestPowerOfTwoThatReachesTheShare) {
   // 20 n / (104 + 20 n) ≥ 0.9: n ≥ 46.8.
   const auto choice = choose(one_layer(), {}, 0.9);
   EXPECT_EQ(choice.factor, 64);
-  EXPECT_FALSE(choice.memory_ends_it);
+  EXPECT_FALSE(choice.limited_by_memory);
   EXPECT_EQ(choose({{{50, 0, 20}}, 0, 0}, {}, 0.9).factor, 1);
 }
 
@@ -41,7 +41,7 @@ TEST(Scaling, MemoryEndsIt) {
   EXPECT_FALSE(memory.fits(9));
   const auto choice = choose(one_layer(), memory, 0.9);
   EXPECT_EQ(choice.factor, 8);
-  EXPECT_TRUE(choice.memory_ends_it);
+  EXPECT_TRUE(choice.limited_by_memory);
   EXPECT_TRUE((Memory{100, 10, 0}).fits(1e30));  // capacity unknown
 }
 

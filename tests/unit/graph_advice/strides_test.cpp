@@ -1,5 +1,5 @@
 // Views of strided tensors against PyTorch's (tests/fixtures/make_advice.py, record_views).
-#include "plugins/advice/common/strides.hpp"
+#include "plugins/common/strides.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 namespace {
 
-using layout::Sizes;
-using layout::Strided;
+using plugins::Sizes;
+using plugins::Strided;
 
 nlohmann::json views() {
   std::ifstream in(std::string(TMETER_FIXTURES) + "/advice/expected.json");
@@ -25,7 +25,7 @@ TEST(Strides, ViewsAreThoseOfPyTorch) {
   const auto rows = views();
   ASSERT_GE(rows.size(), 100u);
   for (const auto& row : rows) {
-    const auto found = layout::view_strides(tensor_of(row), row["to"].get<Sizes>());
+    const auto found = plugins::view_strides(tensor_of(row), row["to"].get<Sizes>());
     copies += row["view"].is_null();
     ASSERT_EQ(found.has_value(), !row["view"].is_null()) << row;
     if (!found) continue;
@@ -40,30 +40,30 @@ TEST(Strides, ViewsAreThoseOfPyTorch) {
 
 TEST(Strides, ContiguousIsWhatPyTorchSays) {
   for (const auto& row : views())
-    EXPECT_EQ(layout::is_contiguous(tensor_of(row)), row["contiguous"].get<bool>()) << row;
+    EXPECT_EQ(plugins::is_contiguous(tensor_of(row)), row["contiguous"].get<bool>()) << row;
 }
 
 TEST(Strides, OfANewTensor) {
-  EXPECT_EQ(layout::contiguous({2, 3, 4}).strides, (Sizes{12, 4, 1}));
-  EXPECT_EQ(layout::contiguous({}).strides, Sizes{});
-  EXPECT_TRUE(layout::is_contiguous({{0, 5}, {7, 3}}));  // it has no numbers
+  EXPECT_EQ(plugins::contiguous({2, 3, 4}).strides, (Sizes{12, 4, 1}));
+  EXPECT_EQ(plugins::contiguous({}).strides, Sizes{});
+  EXPECT_TRUE(plugins::is_contiguous({{0, 5}, {7, 3}}));  // it has no numbers
 }
 
 TEST(Strides, ViewsOfOtherSizesAreNone) {
-  EXPECT_FALSE(layout::view_strides(layout::contiguous({2, 3}), {5}));
-  EXPECT_EQ(layout::view_strides(layout::contiguous({0, 3}), {3, 0}), (Sizes{1, 1}));
-  EXPECT_EQ(layout::view_strides(layout::contiguous({}), {1, 1}), (Sizes{1, 1}));
+  EXPECT_FALSE(plugins::view_strides(plugins::contiguous({2, 3}), {5}));
+  EXPECT_EQ(plugins::view_strides(plugins::contiguous({0, 3}), {3, 0}), (Sizes{1, 1}));
+  EXPECT_EQ(plugins::view_strides(plugins::contiguous({}), {1, 1}), (Sizes{1, 1}));
 }
 
 /// As a file may claim them; the sums wrap, nothing is undefined.
 TEST(Strides, BeyondAllMemory) {
   constexpr int64_t kMost = INT64_MAX;
-  EXPECT_FALSE(layout::view_strides({{4, 4}, {kMost, kMost}}, {16}));
-  EXPECT_FALSE(layout::is_contiguous({{4, 4}, {kMost, 1}}));
-  EXPECT_FALSE(layout::product_of(Sizes{kMost, 2}));
-  EXPECT_FALSE(layout::view_strides({{4}, {1}}, {kMost, 2}));
-  EXPECT_EQ(layout::product_of(Sizes{kMost, 2, 0}), 0);  // nothing, however many times
-  EXPECT_TRUE(layout::view_strides({{kMost, 2, 0}, {0, 0, 1}}, {0, 5}));
+  EXPECT_FALSE(plugins::view_strides({{4, 4}, {kMost, kMost}}, {16}));
+  EXPECT_FALSE(plugins::is_contiguous({{4, 4}, {kMost, 1}}));
+  EXPECT_FALSE(plugins::product_of(Sizes{kMost, 2}));
+  EXPECT_FALSE(plugins::view_strides({{4}, {1}}, {kMost, 2}));
+  EXPECT_EQ(plugins::product_of(Sizes{kMost, 2, 0}), 0);  // nothing, however many times
+  EXPECT_TRUE(plugins::view_strides({{kMost, 2, 0}, {0, 0, 1}}, {0, 5}));
 }
 
 }  // namespace

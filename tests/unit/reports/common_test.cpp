@@ -3,12 +3,12 @@
 
 #include <cmath>
 
+#include "plugins/common/utf8.hpp"
+#include "plugins/common/wording.hpp"
+#include "plugins/reports/common/cells.hpp"
 #include "plugins/reports/common/columns.hpp"
 #include "plugins/reports/common/describe.hpp"
-#include "plugins/reports/common/figures.hpp"
-#include "plugins/reports/common/names.hpp"
 #include "plugins/reports/common/rows.hpp"
-#include "plugins/reports/common/utf8.hpp"
 #include "tests/unit/reports/fake_report.hpp"
 
 namespace {
@@ -77,20 +77,31 @@ TEST(Figures, GroupsSayWhatTheyLeaveOut) {
 }
 
 TEST(Utf8, PrintableRepairedShortened) {
-  EXPECT_EQ(reports::printable("a\x1b[31m\tb\xff"), "a\uFFFD[31m b\uFFFD");
-  EXPECT_EQ(reports::printable("\u202Ex"), "\uFFFDx");
-  EXPECT_EQ(reports::repaired("a\x01\xff\tb"), "a\x01\uFFFD\tb");
-  EXPECT_EQ(reports::shortened("abcdef", 6), "abcdef");
-  EXPECT_EQ(reports::shortened("abcdefg", 6), "abcde…");
-  EXPECT_EQ(reports::shortened("äöüß", 4), "äöüß");
-  EXPECT_EQ(reports::shortened("äöüßé", 4), "äöü…");
+  EXPECT_EQ(plugins::printable("a\x1b[31m\tb\xff"), "a\uFFFD[31m b\uFFFD");
+  EXPECT_EQ(plugins::printable("\u202Ex"), "\uFFFDx");
+  EXPECT_EQ(plugins::repaired("a\x01\xff\tb"), "a\x01\uFFFD\tb");
+  EXPECT_EQ(plugins::shortened("abcdef", 6), "abcdef");
+  EXPECT_EQ(plugins::shortened("abcdefg", 6), "abcde…");
+  EXPECT_EQ(plugins::shortened("äöüß", 4), "äöüß");
+  EXPECT_EQ(plugins::shortened("äöüßé", 4), "äöü…");
 }
 
-TEST(Names, NumbersOfALaterAbiReadOther) {
-  EXPECT_EQ(reports::axis_name(TMETER_AXIS_MODEL), "model");
-  EXPECT_EQ(reports::axis_name(99), "other");
-  EXPECT_EQ(reports::severity_name(-1), "other");
-  EXPECT_EQ(reports::tensor_kind_name(TMETER_TENSOR_BUFFER), "buffer");
+TEST(Utf8, NoCharacterThatTurnsTextOrBreaksALineIsPrintable) {
+  for (const char* control :
+       {"\u061C", "\u200E", "\u200F", "\u2028", "\u2029", "\u2066", "\uFEFF", "\u0085"})
+    EXPECT_EQ(plugins::printable(control), "\uFFFD");
+  for (const char* plain : {"\u00A0", "\u200D", "\u2030", "\u2065", "\U0001F600"})
+    EXPECT_EQ(plugins::printable(plain), plain);
+}
+
+TEST(Wording, NumbersAndLists) {
+  EXPECT_EQ(plugins::percent(0.1234), "12.3 %");
+  EXPECT_EQ(plugins::count_of(0, "tensor"), "0 tensors");
+  EXPECT_EQ(plugins::count_of(1, "tensor"), "1 tensor");
+  const auto name = [](size_t i) { return std::string(1, static_cast<char>('a' + i)); };
+  EXPECT_EQ(plugins::listed(2, 3, name), "a, b");
+  EXPECT_EQ(plugins::listed(3, 2, name), "a, b and 1 more");
+  EXPECT_EQ(plugins::listed(0, 2, name), "");
 }
 
 TEST(Rows, DepthLimitsTheTree) {

@@ -4,14 +4,15 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
-#include "plugins/reports/json/stream.hpp"
+#include "plugins/reports/common/json_stream.hpp"
 #include "plugins/reports/json/writer.hpp"
 #include "tests/unit/reports/fake_report.hpp"
 
 namespace {
 
-using json_report::Json;
+using Json = nlohmann::ordered_json;
 
 class JsonReport : public testing::Test {
  protected:
@@ -235,12 +236,30 @@ TEST_F(JsonReport, HostileNamesStillGiveValidJson) {
   EXPECT_EQ(report["config"].items().begin().key(), "k\uFFFD");
 }
 
+// A size that an operator made beside a constant: [{"node": 0}, null], as long as the list.
+TEST_F(JsonReport, DetailsOfAListHaveAnItemForEachOfItsItems) {
+  auto made = fake::int_value(2);
+  made.producer = node;
+  tmeter_value sizes, other;
+  sizes.kind = TMETER_VALUE_LIST;
+  sizes.items = {fake::int_value(1), made, fake::int_value(4), fake::int_value(4)};
+  other.kind = TMETER_VALUE_LIST;
+  other.items = {fake::int_value(1), fake::int_value(2)};
+  auto* ones = r.node(conv, "aten::ones");
+  ones->args = {{"size", sizes}, {"stride", other}};
+  ones->results = {fake::int_value(3), sizes, fake::int_value(3)};
+  const auto row = write()["nodes"][1];
+  EXPECT_EQ(row["arguments"]["size"], Json({1, 2, 4, 4}));
+  EXPECT_EQ(row["details"], Json({{"size", {nullptr, {{"node", 0}}, nullptr, nullptr}}}));
+  EXPECT_FALSE(row.contains("result_details"));  // results say nothing of who made them
+}
+
 TEST_F(JsonReport, LongTextsAreWrittenInPiecesOfWholeCharacters) {
   std::string name;  // the pieces are of 4,096 bytes: each kind of character lies across an end
   for (int i = 0; i < 3'000; ++i) name += i % 7 == 0 ? "\n" : i % 3 == 0 ? "\u20ac" : "\U0001f600";
   tmeter_output out;
   tmeter::Output output(&out);
-  json_report::Stream(output).text(name).finish();
+  reports::JsonStream(output).text(name).finish();
   EXPECT_EQ(Json::parse(out.text), Json(name));
   EXPECT_LT(out.longest, 80'000u);
 }
@@ -255,14 +274,14 @@ TEST_F(JsonReport, EveryByteIsEscapedWhereverItStands) {
         const auto expected = Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
         tmeter_output out;
         tmeter::Output output(&out);
-        json_report::Stream(output)
+        reports::JsonStream(output)
             .open('{')
             .key(std::string_view(name))
             .text(name)
             .close('}')
             .finish();
         ASSERT_EQ(out.text, "{" + expected + ":" + expected + "}\n") << length << " " << at;
-        ASSERT_EQ(json_report::quoted(name), expected + ":");
+        ASSERT_EQ(reports::quoted(name), expected + ":");
       }
     }
   }
@@ -271,7 +290,7 @@ TEST_F(JsonReport, EveryByteIsEscapedWhereverItStands) {
 TEST_F(JsonReport, WhatFillsTheBufferIsWrittenInOrder) {
   tmeter_output out;
   tmeter::Output output(&out);
-  json_report::Stream stream(output);
+  reports::JsonStream stream(output);
   Json expected = Json::array();
   stream.open('[');
   for (int64_t i = 0; i < 30'000; ++i) {
@@ -286,7 +305,7 @@ TEST_F(JsonReport, WhatFillsTheBufferIsWrittenInOrder) {
 TEST_F(JsonReport, TextsLongerThanTheBufferDoNotFillMemory) {
   tmeter_output out;
   tmeter::Output output(&out);
-  json_report::Stream(output).text(std::string(1'000'000, '"')).finish();
+  reports::JsonStream(output).text(std::string(1'000'000, '"')).finish();
   EXPECT_EQ(out.text.size(), 2'000'003u);
   EXPECT_LT(out.longest, 80'000u);
 }

@@ -1,8 +1,6 @@
-#include "plugins/reports/text/layout.hpp"
-
 #include <gtest/gtest.h>
 
-#include "plugins/reports/text/flow.hpp"
+#include "plugins/reports/text/look/look.hpp"
 
 namespace {
 

@@ -1,14 +1,12 @@
 // What the configuration's tables do to tables and trees.
-#include "plugins/reports/text/look.hpp"
+#include "plugins/reports/text/look/look.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "plugins/reports/text/layout.hpp"
-#include "plugins/reports/text/options.hpp"
-#include "plugins/reports/text/slots.hpp"
-#include "plugins/reports/text/wrap.hpp"
+#include "plugins/reports/text/look/options.hpp"
+#include "plugins/reports/text/look/slots.hpp"
 
 namespace {
 

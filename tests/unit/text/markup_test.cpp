@@ -1,4 +1,4 @@
-#include "plugins/reports/text/markup.hpp"
+#include "plugins/reports/text/look/markup.hpp"
 
 #include <gtest/gtest.h>
 
@@ -107,7 +107,7 @@ TEST(Templates, MistakesNameTheirPlace) {
             "2 this placeholder has no '>'; a '<' that is meant as it stands is written \\<");
   EXPECT_EQ(wrong("[/]"), "0 [/] ends nothing that was begun");
   EXPECT_EQ(wrong("[b]x[/i]"), "4 [/i] ends nothing that was begun");
-  EXPECT_EQ(wrong("<na me>"), "0 'na me' is no name of a placeholder");
+  EXPECT_EQ(wrong("<na me>"), "0 'na me' is not the name of a placeholder");
 }
 
 TEST(Templates, HostileOnesAreReadInNoTime) {

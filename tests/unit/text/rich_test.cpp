@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "plugins/reports/text/layout.hpp"
+#include "plugins/reports/text/look/look.hpp"
 #include "plugins/reports/text/tree_lines.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "plugins/reports/text/utf8.hpp"
+#include "plugins/reports/text/look/look.hpp"
 #include "plugins/reports/text/writer.hpp"
 #include "tests/unit/reports/fake_report.hpp"
 

@@ -1,6 +1,6 @@
-#include "plugins/reports/text/utf8.hpp"
-
 #include <gtest/gtest.h>
+
+#include "plugins/reports/text/look/look.hpp"
 
 namespace {
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Exported:
-    """A file, and what the program has to be told about it."""
+    """A file, and the options it needs on the command line."""
 
     path: Path
     arguments: tuple[str, ...] = ()
@@ -26,11 +26,11 @@ class Exported:
 
 @dataclass(frozen=True)
 class Attempt(Generic[T]):
-    """A way of exporting and what came of it.
+    """A way of exporting and its result.
 
     Attributes:
-        outcome: what was made of the file, or why there is none.
-        notes: what was different from the module as it is.
+        outcome: the result of the file's use, or the reason of the failure.
+        notes: how the exported program differs from the module.
         assumed: what the figures rest on.
     """
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import enum
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,7 +42,7 @@ class Example:
 
 
 def example_of(model: nn.Module, inputs: Any) -> Example:
-    """Raises InputError when there are none, or they are not what forward takes."""
+    """Raises InputError without inputs, or if they do not fit forward."""
     if inputs is None:
         inputs = inputs_of_configuration(model)
     example = _example(model, inputs)
@@ -48,49 +51,88 @@ def example_of(model: nn.Module, inputs: Any) -> Example:
 
 
 def _example(model: nn.Module, inputs: Any) -> Example:
+    plain, order = _plain_parameters(model)
+
+    def value(given: Any, parameter: str, name: str) -> Any:
+        as_it_is = parameter in plain and (isinstance(given, str) or is_sizes(given))
+        return given if as_it_is else _value(model, given, name)
+
     if isinstance(inputs, Mapping):
-        texts = _texts(model)
-        return Example(
-            (),
-            {str(k): v if k in texts else _value(model, v, str(k)) for k, v in inputs.items()},
-        )
+        return Example((), {str(k): value(v, str(k), str(k)) for k, v in inputs.items()})
     if is_sizes(inputs):
         inputs = Shape(_with_batch(model, tuple(inputs)))
-    if isinstance(inputs, (tuple, list)):
-        return Example(tuple(_value(model, v, "") for v in inputs))
+    if isinstance(inputs, str):
+        inputs = parse_shape(inputs)
+    if isinstance(inputs, (tuple, list)) and not hasattr(inputs, "_fields"):
+        names = [*order, *[""] * len(inputs)]
+        return Example(tuple(value(v, name, "") for v, name in zip(inputs, names)))
     return Example((_value(model, inputs, ""),))
 
 
-def _texts(model: nn.Module) -> set[str]:
-    """Parameters of forward that are texts, which are no shapes then."""
+def _plain_parameters(model: nn.Module) -> tuple[set[str], list[str]]:
+    """Parameters of forward that are texts or lists of numbers, which are no shapes then; and those that
+    can be given by position."""
     try:
         parameters = inspect.signature(model.forward).parameters.values()
     except (TypeError, ValueError):
-        return set()
-    return {p.name for p in parameters if isinstance(p.default, str) or p.annotation in (str, "str")}
+        return set(), []
+    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+    order = [p.name for p in parameters if p.kind not in by_name]
+    return {p.name for p in parameters if _is_plain(p)}, order
+
+
+_PLAIN_TYPES = {"str", "int", "float", "Literal", "Size"}
+
+
+def _is_plain(parameter: inspect.Parameter) -> bool:
+    if isinstance(parameter.default, str) or is_sizes(parameter.default):
+        return True
+    annotation = parameter.annotation
+    if annotation is inspect.Parameter.empty:
+        return False
+    words = set(re.findall(r"\w+", annotation if isinstance(annotation, str) else str(annotation)))
+    return bool(words & _PLAIN_TYPES) and not any("Tensor" in word for word in words)
+
+
+#: As a shape begins; other texts are arguments.
+_LIKE_A_SHAPE = re.compile(r"\s*(\d|scalar\b)")
 
 
 def _value(model: nn.Module, value: Any, name: str) -> Any:
     if isinstance(value, torch.Tensor):
         return value
+    if isinstance(value, enum.Enum):
+        return value
     if isinstance(value, str):
-        return _of_shape(model, parse_shape(value), name)
+        shape = _LIKE_A_SHAPE.match(value)
+        return _of_shape(model, parse_shape(value), name) if shape else value
     if isinstance(value, Shape):
         return _of_shape(model, value, name)
     if is_sizes(value):
         return _of_shape(model, Shape(tuple(value)), name)
     if type(value).__module__ == "numpy" and hasattr(value, "shape"):
-        return torch.as_tensor(value)
+        return torch.as_tensor(value) if value.shape else value.item()
     if isinstance(value, (list, tuple)):
-        return type(value)(_value(model, v, name) for v in value)
+        items = [_value(model, v, name) for v in value]
+        named = hasattr(value, "_fields")
+        return type(value)._make(items) if named else type(value)(items)  # type: ignore[union-attr]
     if isinstance(value, dict):
-        return {k: _value(model, v, str(k)) for k, v in value.items()}
+        return with_items(value, {k: _value(model, v, str(k)) for k, v in value.items()})
     if isinstance(value, Iterator):
         raise InputError(
             f"input {name or 'given'} is a {type(value).__name__}, which can be read only once; "
             "give a list or a tensor"
         )
     return value
+
+
+def with_items(like: Any, items: dict[Any, Any]) -> Any:
+    """A mapping of the same kind."""
+    if type(like) is dict:
+        return items
+    other: Any = copy.copy(like)
+    other.update(items)
+    return other
 
 
 def _of_shape(model: nn.Module, shape: Shape, name: str) -> torch.Tensor:
@@ -108,7 +150,7 @@ _TABLES = (nn.Embedding, nn.EmbeddingBag)
 
 
 def first_layer(model: nn.Module) -> nn.Module | None:
-    """The first module with parameters that is no container: a transformer's class token and positions
+    """The first module with parameters that is not a container: a transformer's class token and positions
     belong to the whole and say nothing of its inputs."""
 
     def is_layer(module: nn.Module) -> bool:

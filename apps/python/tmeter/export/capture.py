@@ -2,14 +2,15 @@
 what else it does (proxies, verification, serialization), which is most of its time.
 
 The program that comes out is the one torch.export's non-strict mode makes when no size is open: the
-same dispatch key, the same state. Whatever cannot be told apart with certainty raises `Unfit`, and
-torch.export is asked. Unlike it, what is recorded is what the model does when it is *not* exported,
+same dispatch key, the same state. An uncertain case raises `Unfit`, and
+torch.export is used. Unlike it, this records the model's behaviour when it is *not* exported,
 unless `exporting` is set, and what forward asks of small buffers is answered.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import threading
 from collections.abc import Iterator
@@ -65,15 +66,14 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
                 result = self._like(chosen)
             if result is None:
                 raise
-            if not isinstance(result, (torch.Tensor, tuple, list)):
-                return result  # reading a number is no operator of the model
-            if chosen is None:
+            if chosen is None and isinstance(result, (torch.Tensor, tuple, list)):
                 result = self._fake(result)
+        if isinstance(result, (bool, int, float, complex)):
+            return result  # reading a number is no operator of the model
         self._values.note(func, args, kwargs, result)
         written = _WRITTEN_AS.get(func, func)
         self._program.add(Row(written, given, self._calls.stack(), _place()), result)
         return result
-
 
     def _fake(self, real: Any) -> Any:
         if not isinstance(real, torch.Tensor):
@@ -156,13 +156,39 @@ def _no_autocast() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _numbers_out_of_tensors() -> Iterator[None]:
+    """`torch.tensor([a, b])` of fake tensors looks for data that is not there, instead of asking for it."""
+    originals = torch.tensor, torch.as_tensor
+
+    def asking(original: Any) -> Any:
+        @functools.wraps(original)
+        def make(data: Any, *args: Any, **kwargs: Any) -> Any:
+            return original(_with_numbers(data), *args, **kwargs)
+
+        return make
+
+    torch.tensor, torch.as_tensor = map(asking, originals)
+    try:
+        yield
+    finally:
+        torch.tensor, torch.as_tensor = originals
+
+
+def _with_numbers(data: Any, inside: bool = False) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [_with_numbers(item, True) for item in data]
+    scalar = inside and isinstance(data, torch.Tensor) and data.dim() == 0
+    return data.item() if scalar else data
+
+
+@contextlib.contextmanager
 def _as_when_exporting(exporting: bool) -> Iterator[None]:
     """What torch.export sets, but for what models ask it by unless `exporting`."""
     from torch.export._trace import _ignore_backend_decomps
 
     grad = torch.is_grad_enabled()
     fused = torch.backends.mha.get_fastpath_enabled()
-    # What is compiled inside runs as it was written, and layers operator by operator.
+    # Compiled parts run as written, and layers operator by operator.
     eager = torch.compiler.set_stance("force_eager")
     with _ignore_backend_decomps(), exporting_flag(exporting), eager:
         try:
@@ -211,6 +237,7 @@ def capture(
     with (
         _as_when_exporting(exporting),
         _no_autocast(),
+        _numbers_out_of_tensors(),
         mode,
         enable_python_dispatcher(),
         _called(calls),

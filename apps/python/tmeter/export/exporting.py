@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from .places import is_of_others
+from .places import is_of_others, place_of
 
 
 class _Watched(int):
@@ -21,7 +22,7 @@ class _Watched(int):
     def _noted(self) -> int:
         frame = sys._getframe(2)
         if is_of_others(frame):
-            self.places.append(f"{frame.f_code.co_filename}:{frame.f_lineno}")
+            self.places.append(place_of(frame))
         return 1
 
     def __bool__(self) -> bool:
@@ -63,21 +64,54 @@ def watched(places: list[str]) -> Iterator[None]:
         compiler._is_compiling_flag, compiler._is_exporting_flag = before
 
 
-#: An operator and the shapes it is given, and how often.
-Products = Counter[tuple[str, tuple[tuple[int, ...], ...]]]
+class Product(NamedTuple):
+    """An operator that multiplies and accumulates, and the shapes of its operands and result."""
+
+    operator: str
+    operands: tuple[tuple[int, ...], ...]
+    result: tuple[int, ...]
+
+    def macs(self) -> int | None:
+        """None: this cannot tell. Only for comparing; the native program counts."""
+        name = self.operator.partition("::")[2]
+        if len(self.operands) < 2 or not self.operands[0]:
+            return None
+        left, right = self.operands[:2]
+        if name in _BY_LAST_DIM:
+            return math.prod(self.result) * left[-1]
+        if name in _AFTER_SELF and len(self.operands) > 2:
+            return math.prod(self.result) * self.operands[1][-1]
+        if name == "scaled_dot_product_attention" and len(self.operands) > 2:
+            return math.prod(left[:-1]) * right[-2] * (left[-1] + self.operands[2][-1])
+        return None
+
+
+_BY_LAST_DIM = (
+    "linear", "matmul", "mm", "bmm", "mv", "dot", "_grouped_mm", "grouped_mm_fallback",
+)  # fmt: skip
+_AFTER_SELF = ("addmm", "baddbmm", "addmv")
+
+Products = Counter[Product]
 
 
 def difference(eager: Products, exported: Products) -> str | None:
-    """In words; None: both multiply the same."""
+    """In words; None: both multiply as much, if perhaps by other operators."""
     more, less = exported - eager, eager - exported
-    if not more and not less:
+    if _macs(more) is not None and _macs(more) == _macs(less):
         return None
     parts = [f"{_named(c)} {word}" for c, word in ((more, "more"), (less, "less")) if c]
     return " and ".join(parts)
 
 
+def _macs(products: Products) -> int | None:
+    counts = [(product.macs(), times) for product, times in products.items()]
+    if any(macs is None for macs, _ in counts):
+        return None
+    return sum((macs or 0) * times for macs, times in counts)
+
+
 def _named(products: Products) -> str:
     by_operator: Counter[str] = Counter()
-    for (operator, _), count in products.items():
-        by_operator[operator] += count
+    for product, count in products.items():
+        by_operator[product.operator] += count
     return ", ".join(f"{count} × {operator}" for operator, count in by_operator.most_common(4))

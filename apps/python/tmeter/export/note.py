@@ -11,6 +11,8 @@ NOTE = f"extra/{NAME}"
 
 #: What each way of exporting cannot see, by how its name begins.
 _BLIND = {
+    "dispatch on fake tensors, on these inputs and weights": "sees one call on these inputs and weights",
+    "dispatch on fake tensors, on these inputs": "sees one call on these inputs",
     "dispatch on fake tensors": "sees one call at these sizes",
     "torch.export": "sees one call, as the model is when it is exported",
     "torch.jit.trace": "sees the branches and loops of one run",

@@ -15,7 +15,12 @@ def is_of_others(frame: Any) -> bool:
 
 
 def innermost(frame: Any) -> str:
-    """ "model.py:12"; empty: there is none."""
+    """ "model.py:12"; empty if unknown."""
     while frame is not None and not is_of_others(frame):
         frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
+    return place_of(frame) if frame is not None else ""
+
+
+def place_of(frame: Any) -> str:
+    """Of what is installed without where that is."""
+    return f"{frame.f_code.co_filename.rpartition('/site-packages/')[2]}:{frame.f_lineno}"

@@ -1,4 +1,4 @@
-"""Inputs that are no tensors: fixed, so that tensors alone are left to follow.
+"""Inputs other than tensors: fixed, so that tensors alone are left to follow.
 
 `use_cache=False`, None, numbers, texts, enums and configurations go to forward as they are. Containers that
 mix both (dicts, dataclasses, named tuples) are taken apart, and put together again inside.
@@ -10,6 +10,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ import torch
 from torch import nn
 
 from ..errors import InputError
-from .arguments import Example
+from .arguments import Example, with_items
 
 #: Makes the value again of tensors by name.
 _Make = Callable[[dict[str, torch.Tensor]], Any]
@@ -94,11 +95,13 @@ def _only_tensors(value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[tuple[str, Any]] | None:
-    """What a container holds, by name; None: it is none."""
+    """The items of a container, by name; None for other values."""
     if isinstance(value, Mapping):
         return [(str(key), item) for key, item in value.items()]
     if isinstance(value, (list, tuple)):
         return [(str(i), item) for i, item in enumerate(value)]
+    if isinstance(value, types.SimpleNamespace):
+        return list(vars(value).items())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(f.name, getattr(value, f.name, None)) for f in dataclasses.fields(value)]
     return None
@@ -129,15 +132,11 @@ def _taken_apart(value: Any, name: str, tensors: dict[str, torch.Tensor]) -> _Ma
 
 def _again(value: Any, items: list[tuple[str, Any]]) -> Any:
     if isinstance(value, Mapping):
-        made = dict(zip(value, (item for _, item in items)))
-        if type(value) is dict:
-            return made
-        other: Any = copy.copy(value)
-        other.update(made)
-        return other
+        return with_items(value, dict(zip(value, (item for _, item in items))))
     if isinstance(value, (list, tuple)):
         plain = [item for _, item in items]
-        return type(value)(*plain) if hasattr(value, "_fields") else type(value)(plain)
+        named = hasattr(value, "_fields")
+        return type(value)._make(plain) if named else type(value)(plain)  # type: ignore[union-attr]
     other = copy.copy(value)
     for key, item in items:
         object.__setattr__(other, key, item)

@@ -16,12 +16,12 @@ import torch
 from torch import nn
 
 from .arguments import Example
-from .exporting import Products
+from .exporting import Product, Products
 from .note import NOTE
 
 
 class Unfit(Exception):
-    """torch.export has to be asked: its program would have what this one cannot have."""
+    """torch.export is needed: its program can express what this one cannot."""
 
 
 # Numbers of torch/_export/serde/schema.py, which do not change.
@@ -185,7 +185,7 @@ class Program:
             elif kind != inspect.Parameter.VAR_POSITIONAL:
                 found.append((name, value))
         if not all(isinstance(value, torch.Tensor) for _, value in found):
-            raise Unfit("an input is no tensor")
+            raise Unfit("an input is not a tensor")
         for name, value in found:
             self._placeholder(value, name)
         return found
@@ -309,10 +309,21 @@ class Program:
     def products(self) -> Products:
         """What is multiplied: comparable between programs of one model."""
         return Counter(
-            (row.operator._schema.name, tuple(map(self._sizes, sorted(_names_in(row.arguments)))))
+            Product(row.operator._schema.name, self._operands(row), self._made_sizes(row))
             for row in self._rows
             if row.operator._schema.name.partition("::")[2].startswith(_PRODUCTS)
         )
+
+    def _operands(self, row: Row) -> tuple[tuple[int, ...], ...]:
+        """Without what is only added."""
+        added = ("attn_mask", "bias", "out")
+        kept = (a["arg"] for a in row.arguments if a["name"] not in added)
+        names = (argument.get("as_tensor", {}).get("name") for argument in kept)
+        return tuple(self._sizes(name) for name in names if name)
+
+    def _made_sizes(self, row: Row) -> tuple[int, ...]:
+        made = row.outputs[0].get("as_tensor") if row.outputs else None
+        return self._sizes(made["name"]) if made else ()
 
     def _sizes(self, name: str) -> tuple[int, ...]:
         return tuple(n["as_int"] for n in self._values[name]["sizes"])

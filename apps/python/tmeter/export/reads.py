@@ -1,4 +1,4 @@
-"""Where a traced run reads data: what follows, a branch or a size, other data may decide otherwise."""
+"""Where a traced run reads data: with other data, the branch or size that follows may differ."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _weights(model: nn.Module) -> dict[str, torch.Tensor]:
     missing = [name for name, tensor in tensors.items() if _is_fake(tensor)]
     if missing:
         raise ExportError(
-            f"the numbers inside the weights are asked for, but {len(missing)} weights are not in "
+            f"the elements of the weights are needed, but {len(missing)} weights are not in "
             f"memory ({missing[0]}, … on meta, or offloaded by accelerate); load the model whole, or "
             "give the checkpoint file's path"
         )

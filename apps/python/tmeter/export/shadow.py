@@ -33,7 +33,7 @@ def unwrapped(model: nn.Module) -> tuple[nn.Module, list[str]]:
             inner = getattr(model, "module", None)
         if not isinstance(inner, nn.Module):
             return model, notes
-        notes.append(f"what is inside {name} was analysed")
+        notes.append(f"the module inside {name} was analysed")
         model = inner
 
 
@@ -87,7 +87,7 @@ def shadow_of(model: nn.Module, replace: Replace) -> tuple[nn.Module, list[str]]
             memo[id(tensor)] = _like(tensor, replace(tensor))
     for module in model.modules():
         for tensor in _attributes(vars(module)):
-            if id(tensor) not in memo:  # those with a history cannot be deep-copied otherwise
+            if id(tensor) not in memo:  # tensors with a history cannot be deep-copied
                 memo[id(tensor)] = tensor.detach().clone()
     try:
         _without_sharding(model, memo)
@@ -95,7 +95,7 @@ def shadow_of(model: nn.Module, replace: Replace) -> tuple[nn.Module, list[str]]
     except Exception as error:
         raise ExportError(
             f"the module cannot be copied (without its weights, to leave it as it is): "
-            f"{type(error).__name__}: {error}; an attribute that is no tensor and cannot be "
+            f"{type(error).__name__}: {error}; an attribute that is not a tensor and cannot be "
             "deep-copied (a lock, a file, a generator) is in the way"
         ) from error
     notes = _drop_hooks(made) + _undo_offloading(made)
@@ -121,8 +121,8 @@ def _like(tensor: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
 
 
 def _drop_hooks(model: nn.Module) -> list[str]:
-    """Hooks of the user would see tensors without data; those of torch make weights (pruning), and
-    by those of transformers a model collects its own hidden states."""
+    """Hooks of the user would see tensors without data. Hooks of torch make weights (pruning), and
+    hooks of transformers collect hidden states."""
     dropped = 0
     for module in model.modules():
         for table in (module._forward_hooks, module._forward_pre_hooks):

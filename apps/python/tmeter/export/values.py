@@ -1,12 +1,13 @@
 """Values of small tensors, so that a model's own state can answer what its forward asks of it.
 
-A fake tensor has no numbers, but `if self.mask[i] > 0` on a small buffer has an answer all the same. What
-is done with small tensors is noted, and worked out for real in that order when somebody asks.
+A fake tensor has no numbers, but `if self.mask[i] > 0` on a small buffer has an answer all the same. Operations
+on small tensors are recorded, and executed in that order when a value is read.
 """
 
 from __future__ import annotations
 
 import contextlib
+import sys
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -14,10 +15,15 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-#: Elements of a tensor that keeps its values: of buffers and what is made of them, and of parameters.
+from .places import innermost
+
+#: Elements of a tensor that keeps its values: of buffers and tensors derived from them, and of parameters.
 KEPT, KEPT_PARAMETER = 65_536, 1_024
 
 _VALUE = "_tmeter_value"
+
+#: On what follows from the inputs: other inputs would have other values.
+_OF_INPUT = "_tmeter_of_input"
 
 #: Of whose first argument the values do not decide how much is chosen.
 _CHOOSING = ("aten::index", "aten::masked_select")
@@ -35,15 +41,28 @@ def worth_keeping(tensor: torch.Tensor) -> bool:
 
 
 class Values:
-    """What is known of the fake tensors of one call."""
+    """What is known of the fake tensors of one call.
 
-    def __init__(self) -> None:
+    Args:
+        kept: elements of a tensor that is worked out.
+    """
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._shared: set[int] = set()  # storages that are the module's own
         self._pending: list[tuple[Any, Any, Any, list[weakref.ref[torch.Tensor]]]] = []
         self._overwritten: set[int] = set()  # storages
         self._plain: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self.places: list[str] = []  # lines that ask the inputs
 
-    def give(self, fake: torch.Tensor, real: torch.Tensor) -> None:
+    def give(self, fake: torch.Tensor, real: torch.Tensor, *, of_input: bool = False) -> None:
         setattr(fake, _VALUE, real.detach().cpu().clone())
+        setattr(fake, _OF_INPUT, of_input)
+
+    def share(self, fake: torch.Tensor, weight: torch.Tensor) -> None:
+        """Gives a value that nothing here may write."""
+        setattr(fake, _VALUE, weight.detach())
+        self._shared.add(weight.untyped_storage()._cdata)
 
     def note(self, operator: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Weakly: with a second reference to it torch would hand a copy of the result to the model."""
@@ -57,17 +76,24 @@ class Values:
                 self._work_out(*row)
             self._pending.clear()
             if self._are_known(args, kwargs):
+                self._note_place((args, kwargs))
                 return operator(*self._real(args), **self._real(kwargs))
             return None
 
     def shape(self, operator: Any, args: Any) -> torch.Tensor | None:
-        """Of what is chosen by values that are known out of others; None: it is not known."""
+        """The shape of a selection by known values; None if not known."""
         if operator._schema.name not in _CHOOSING or not self._are_known(args[1:], {}):
             return None
+        self._note_place(args[1:])
         with _for_real():
             stand_in = torch.zeros((), dtype=args[0].dtype).expand(args[0].shape)
             made: torch.Tensor = operator(stand_in, *self._real(args[1:]))
             return made
+
+    def _note_place(self, arguments: Any) -> None:
+        place = innermost(sys._getframe(1)) if _follows_from_inputs(arguments) else ""
+        if place and place not in self.places:
+            self.places.append(place)
 
     def _of(self, tensor: torch.Tensor) -> torch.Tensor | None:
         value: torch.Tensor | None = getattr(tensor, _VALUE, None)
@@ -94,28 +120,39 @@ class Values:
         self, operator: Any, args: Any, kwargs: Any, result: list[weakref.ref[torch.Tensor]]
     ) -> None:
         made = [reference() for reference in result]
-        usable = not _is_undefined(operator) and all(t is None or t.numel() <= KEPT for t in made)
+        usable = not _is_undefined(operator) and all(
+            t is None or t.numel() <= self._kept for t in made
+        )
+        usable = usable and not any(self._is_shared(t) for t in _written(operator, args, kwargs))
         if usable and self._are_known(args, kwargs):
             try:
                 real = operator(*self._real(args), **self._real(kwargs))
             except Exception:
                 usable = False
             else:
+                of_input = _follows_from_inputs((args, kwargs))
                 for fake, value in zip(made, _tensors(real)):
                     if fake is not None:
                         setattr(fake, _VALUE, value)
+                        setattr(fake, _OF_INPUT, of_input)
                 return
-        for wanted, given in _with_schema(operator, args, kwargs):
-            if wanted.alias_info is not None and wanted.alias_info.is_write:
-                for tensor in _tensors(given):
-                    old = getattr(tensor, _VALUE, None)
-                    if old is not None:
-                        self._overwritten.add(old.untyped_storage()._cdata)
-                        self._plain[id(old)] = (old, old)  # keeps the storage's address
+        for tensor in _written(operator, args, kwargs):
+            old = getattr(tensor, _VALUE, None)
+            if old is not None:
+                self._overwritten.add(old.untyped_storage()._cdata)
+                self._plain[id(old)] = (old, old)  # keeps the storage's address
+
+    def _is_shared(self, tensor: torch.Tensor) -> bool:
+        value = getattr(tensor, _VALUE, None)
+        return value is not None and value.untyped_storage()._cdata in self._shared
 
 
 def _tensors(tree: Any) -> list[torch.Tensor]:
     return [x for x in pytree.tree_leaves(tree) if isinstance(x, torch.Tensor)]
+
+
+def _follows_from_inputs(arguments: Any) -> bool:
+    return any(getattr(t, _OF_INPUT, False) for t in _tensors(arguments))
 
 
 def _with_schema(operator: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, Any]]:
@@ -124,6 +161,12 @@ def _with_schema(operator: Any, args: Any, kwargs: Any) -> Iterator[tuple[Any, A
             yield wanted, args[i]
         elif wanted.name in kwargs:
             yield wanted, kwargs[wanted.name]
+
+
+def _written(operator: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
+    for wanted, given in _with_schema(operator, args, kwargs):
+        if wanted.alias_info is not None and wanted.alias_info.is_write:
+            yield from _tensors(given)
 
 
 def _is_undefined(operator: Any) -> bool:

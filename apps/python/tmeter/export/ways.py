@@ -160,6 +160,8 @@ def _ways(
     ]
     if quick and torch_version() >= _QUICK_SINCE:
         ways.insert(0, ("dispatch on fake tensors", _capture))
+        ways.insert(3, ("dispatch on fake tensors, on these inputs", _capture_on_inputs))
+        ways.append(("dispatch on fake tensors, on these inputs and weights", _capture_on_weights))
     batch = _batch_of(example)
     if dynamic_batch is True and batch is None:
         raise InputError(
@@ -189,8 +191,10 @@ def _batch_of(example: Example) -> int | None:
 
 def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[Attempt[T]]:
     """Each way with what `use` made of its file, or with why it failed."""
-    depends_on_data = any_worked = False
+    depends_on_data = any_worked = asks = False
     for name, way in ways:
+        if way in (_capture_on_inputs, _capture_on_weights) and not asks:
+            continue  # what they answer nobody asked
         if depends_on_data and name.startswith("torch.export"):
             continue  # it will not find another answer
         if way is _script and not any_worked:
@@ -209,7 +213,10 @@ def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[
         except Exception as error:
             outcome = error
             # The quick way has no sizes that are open, with which torch.export gets further.
-            depends_on_data = way is not _capture and _depends_on_data(error)
+            if way is _capture:
+                asks = _depends_on_data(error) or _depends_on_data(error.__context__)
+            else:
+                depends_on_data = _depends_on_data(error)
         yield Attempt(name, outcome, tuple(dict.fromkeys(own.notes)), tuple(own.assumed))
 
 
@@ -245,15 +252,21 @@ class _Shadow:
 
 
 def _fake(
-    task: Task, mode: FakeTensorMode, *, quick: bool = False, known_inputs: bool = False
+    task: Task,
+    mode: FakeTensorMode,
+    *,
+    quick: bool = False,
+    known_inputs: bool = False,
+    known_weights: bool = False,
 ) -> _Shadow:
     """The shadow and its arguments as fake tensors of one mode, where the module's weights are.
 
     Args:
         quick: weights are made at once, not by the mode, which also remembers whose views they are.
         known_inputs: the inputs' values are known, too: those given, zeros, ones of masks.
+        known_weights: all weights' values are known, not only those of small ones.
     """
-    values = Values()
+    values = Values(sys.maxsize) if known_weights else Values()
     home = _device_of(task.model)
 
     def like(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
@@ -272,7 +285,7 @@ def _fake(
         elsewhere = tensor.device != home and tensor.layout == torch.strided
         made = like(tensor, home) if elsewhere else fake(tensor)
         if known_inputs:
-            values.give(made, _value_of_input(tensor))
+            values.give(made, _value_of_input(tensor), of_input=True)
         return made
 
     def weight(tensor: torch.Tensor) -> torch.Tensor:
@@ -282,6 +295,8 @@ def _fake(
             made = _fake_weight(tensor, mode, home if tensor.is_meta else tensor.device)
         if worth_keeping(tensor):
             values.give(made, tensor)
+        elif known_weights:
+            values.share(made, tensor)
         return made
 
     model, notes = shadow_of(task.model, weight)
@@ -325,7 +340,7 @@ def _device_of(model: nn.Module) -> torch.device:
 
 
 def _capture(task: Task) -> Exported:
-    """As the model is when nobody exports it; else, when that asks for data, as it is when exported."""
+    """The model as it behaves outside of an export; if that reads data, as it behaves inside one."""
     try:
         program = _captured(task, exporting=False)
     except Exception:
@@ -336,25 +351,72 @@ def _capture(task: Task) -> Exported:
     return Exported(path)
 
 
-def _captured(task: Task, *, exporting: bool, known_inputs: bool = False) -> Program:
+def _capture_on_inputs(task: Task) -> Exported:
+    """As the model is when nobody exports it; what it asks of the inputs is answered, and told."""
+    if any(t.is_meta for t in task.example.tensors()):
+        raise ValueError("the inputs are sizes without values")
+    return _told(task, known_weights=False)
+
+
+#: Elements of all weights with which a model is run for real, for what it asks of them.
+_RUN = 1 << 28
+
+
+def _capture_on_weights(task: Task) -> Exported:
+    """The last resort: what the answer follows from is worked out for real, as far back as it goes."""
+    weights = _state(task.model)
+    if not all(t.device.type == "cpu" and t.layout == torch.strided for t in weights):
+        raise ValueError("weights are not in the memory of the CPU")
+    if sum(t.numel() for t in weights) > _RUN:
+        raise ValueError(f"the model has more than {_RUN:,} weights, with which it is not run")
+    if any(t.is_meta for t in task.example.tensors()):
+        raise ValueError("the inputs are sizes without values")
+    return _told(task, known_weights=True)
+
+
+def _told(task: Task, *, known_weights: bool) -> Exported:
+    places: list[str] = []
+    program = _captured(
+        task, exporting=False, known_inputs=True, known_weights=known_weights, places=places
+    )
+    if places:
+        task.assumed.append(_decided_by_data(places, "followed once, on the inputs given"))
+    path = task.path(".pt2")
+    program.save(path, task.note())
+    return Exported(path)
+
+
+def _captured(
+    task: Task,
+    *,
+    exporting: bool,
+    known_inputs: bool = False,
+    known_weights: bool = False,
+    places: list[str] | None = None,
+) -> Program:
+    """`places` gets the lines that ask the inputs, where these are known."""
     from .capture import capture  # where torch has other insides it fails alone
 
     own = replace(task, notes=[])
     mode = FakeTensorMode(allow_non_fake_inputs=True)
-    shadow = _fake(own, mode, quick=True, known_inputs=known_inputs)
+    shadow = _fake(
+        own, mode, quick=True, known_inputs=known_inputs, known_weights=known_weights
+    )
     program = capture(shadow.model, shadow.example, mode, shadow.values, exporting=exporting)
     task.notes += own.notes
+    if places is not None:
+        places += shadow.values.places
     return program
 
 
 def _compare_branches(task: Task) -> None:
-    """Whether the model multiplies the same when it is exported, as far as that can be told."""
+    """Whether the model multiplies the same when it is exported, as far as can be determined."""
     own = replace(task, notes=[])
     try:
         exported = _captured(own, exporting=True).products()
         eager = _captured(own, exporting=False, known_inputs=True).products()
     except Exception:
-        return  # what it does otherwise depends on data that nobody has
+        return  # its other branch depends on missing data
     found = difference(eager, exported)
     if found is not None:
         task.assumed.append(
@@ -374,11 +436,24 @@ def _export(task: Task, *, strict: bool, open_batch: bool = False) -> Exported:
         options["dynamic_shapes"] = _by_argument(model, example, *tree)
     with torch.no_grad() if _is_quantized(task.model) else contextlib.nullcontext():
         program = torch.export.export(model, example.args, example.kwargs or None, **options)
+    if strict:
+        _require_all_parameters(task.model, program)
     if shadow.asked or strict:
         _compare_branches(task)
     path = task.path(".pt2")
     save_program(program, path, task.model if task.weights else None, task.note())
     return Exported(path)
+
+
+def _require_all_parameters(model: nn.Module, program: torch.export.ExportedProgram) -> None:
+    """The strict mode leaves out those that forward does not use, and totals would lack them."""
+    used = set(program.graph_signature.inputs_to_parameters.values())
+    names: dict[int, list[str]] = {}  # a tied one has several
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), []).append(name)
+    missing = [of_one[0] for of_one in names.values() if not used.intersection(of_one)]
+    if missing:
+        raise RuntimeError(f"{len(missing)} parameters are left out, such as {missing[0]}")
 
 
 def _by_argument(
@@ -406,7 +481,9 @@ def _trace(task: Task) -> Exported:
         script = traced(model, example, task.model if task.weights else None)
     places = _places_that_read_data(replace(task, notes=[]))
     if places:
-        task.assumed.append(_decided_by_data(places))
+        task.assumed.append(
+            _decided_by_data(places, "traced once, on the inputs given and weights of zeros")
+        )
     path = task.path(".pt")
     save_script(script, path, task.note())
     return Exported(path)
@@ -420,7 +497,7 @@ def _runnable(task: Task) -> tuple[nn.Module, Example]:
 
 
 def _places_that_read_data(task: Task) -> list[str]:
-    """In a run of its own: the tracer loses track of tensors while somebody looks on."""
+    """In a run of its own: the tracer loses track of tensors while they are observed."""
     model, example = _runnable(task)
     data = [*example.tensors(), *_without_values(task.model, model)]
     with torch.no_grad(), watched(data) as reads:
@@ -438,11 +515,11 @@ def _state(model: nn.Module) -> list[torch.Tensor]:
     return [*model.parameters(), *model.buffers()]
 
 
-def _decided_by_data(places: list[str]) -> str:
+def _decided_by_data(places: list[str], how: str) -> str:
     named = ", ".join(places[:3]) + (f" and {len(places) - 3} more lines" if len(places) > 3 else "")
     return (
-        f"data decides at {named}: the model was traced once, on the inputs given and weights of "
-        "zeros, and other data may take other branches or sizes"
+        f"data decides at {named}: the model was {how}, and other data may take other branches or "
+        "sizes"
     )
 
 
@@ -466,9 +543,17 @@ def _said_by_name(task: Task) -> dict[str, str]:
 def _require_it_runs(task: Task) -> None:
     refusal = _refusal(task)
     if refusal is not None:
+        shapes = any(t.is_meta for t in task.example.tensors())
         raise InputError(
             f"{type(task.model).__name__} does not run on these inputs: {one_line(refusal)}"
+            + (_SHAPES if shapes else "")
         ) from refusal
+
+
+_SHAPES = (
+    " (whole numbers in a tuple or list are taken for a shape, unless the annotation or default of "
+    "forward's parameter says otherwise)"
+)
 
 
 def _refusal(task: Task) -> Exception | None:
@@ -478,14 +563,14 @@ def _refusal(task: Task) -> Exception | None:
         with torch.no_grad(), _random_state_kept(task.model):
             shadow.model(*shadow.example.args, **shadow.example.kwargs)
     except Exception as error:
-        # What has no meta kernel (packed quantized weights) says nothing about the inputs.
+        # An operator without a meta kernel (packed quantized weights) says nothing about the inputs.
         if _depends_on_data(error) or isinstance(error, NotImplementedError):
             return None
         return error
     return None
 
 
-def _depends_on_data(error: Exception) -> bool:
+def _depends_on_data(error: BaseException | None) -> bool:
     name = type(error).__name__
     return "DataDependent" in name or "DynamicOutputShape" in name or "Unbacked" in name
 

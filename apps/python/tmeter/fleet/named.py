@@ -43,7 +43,7 @@ def _version(library: str) -> str:
 
 
 def exported(source: str, use: Callable[[Path, tuple[str, ...]], T]) -> T:
-    """What `use` makes of the file, and of what the program has to be told about it.
+    """The result of `use` on the file and its options on the command line.
 
     Raises:
         UsageError: no such library or model.

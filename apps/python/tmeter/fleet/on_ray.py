@@ -24,7 +24,7 @@ def is_in_use() -> bool:
 class OnRay:
     """Engine of a Ray cluster.
 
-    Ray's own retries are off: what is tried again, and how often, is decided in one place.
+    Ray's own retries are off: retries are decided in one place.
     """
 
     def __init__(self, address: str | None, options: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ th button{font:inherit;border:0;background:none;cursor:pointer;font-weight:bold;
 .weak{opacity:.6}
 """
 
-#: Sorts by the column that is clicked: numbers by `data-v`, what has none last.
+#: Sorts by the column that is clicked: numbers by `data-v`, other cells last.
 _SCRIPT = """
 for (const button of document.querySelectorAll("th button")) button.addEventListener("click", () => {
   const body = document.querySelector("tbody"), column = button.parentElement.cellIndex;

@@ -35,7 +35,7 @@ def _opened(url: str) -> tuple[Any, str]:
 
 
 def _failed(url: str, error: BaseException) -> Exception:
-    """What will not go away is a ModelError; what may (networks) is an OSError, and tried again."""
+    """A permanent error is a ModelError; a transient one (networks) is an OSError, and tried again."""
     if isinstance(error, (FileNotFoundError, PermissionError, IsADirectoryError)):
         return ModelError(f"{url}: {error.strerror or 'there is no such file'}")
     return OSError(f"{url}: {type(error).__name__}: {error}")

@@ -33,6 +33,7 @@ def analyze(
     output: str | os.PathLike[str],
     *,
     plugins: str | Sequence[str] | None = None,
+    request: str | Sequence[str] | None = None,
     options: Mapping[str, object] | None = None,
     hardware: str | os.PathLike[str] | None = None,
     threads: int = 1,
@@ -58,7 +59,7 @@ def analyze(
             wherever there is a worker.
         output: folder for reports, ``models.parquet``, ``index.html`` and ``index.json``; made if
             it is not there.
-        plugins, options, hardware, timeout, max_memory: as of `tmeter.analyze`, for each file.
+        plugins, request, options, hardware, timeout, max_memory: as of `tmeter.analyze`, for each file.
         threads: of each native program; on Ray also the processors it asks for.
         engine: ``"ray"``, ``"local"`` (processes of this machine), or ``"auto"``: Ray when it is
             connected, an `address` is given or ``RAY_ADDRESS`` is set.
@@ -78,13 +79,15 @@ def analyze(
 
     Raises:
         UsageError: no models, a name twice, an unknown plugin or option, Ray asked for and missing.
-        OutputError: `output` cannot be written, as when the disk is full. What is there stays, and
-            the next run goes on from it.
+        OutputError: `output` cannot be written, as when the disk is full. Rows already written stay, and
+            the next run continues.
 
     A model that fails is a row with its error; `FleetResult.require_all` raises.
     """
     named = _named(models)
-    arguments = command_line_of(plugins, options, hardware, threads, timeout, max_memory)
+    arguments = command_line_of(
+        plugins, request, options, hardware, threads, timeout, max_memory
+    )
     program_path()  # it merges, too
     folder = Folder(Path(output), resume, __version__)
     plan = _Plan(named, tuple(arguments), float(threads), _text(cache), place)

@@ -29,7 +29,7 @@ def read_checkpoint(source: str) -> Checkpoint:
     """Every shard is looked for before any is analysed.
 
     Raises:
-        ModelError: it is no index, names files elsewhere, or shards are missing.
+        ModelError: it is not an index, names files elsewhere, or shards are missing.
     """
     weights = _weight_map(source, read(source, _LARGEST_INDEX))
     shards: dict[str, set[str]] = {}
@@ -52,10 +52,10 @@ def _weight_map(source: str, content: bytes) -> dict[str, Any]:
     try:
         index = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"{source}: this is no JSON: {str(error)[:200]}") from error
+        raise ModelError(f"{source}: not JSON: {str(error)[:200]}") from error
     weights = index.get("weight_map") if isinstance(index, dict) else None
     if not isinstance(weights, dict) or not weights:
-        raise ModelError(f"{source}: this is no index of shards: it has no 'weight_map'")
+        raise ModelError(f"{source}: not an index of shards: it has no 'weight_map'")
     return weights
 
 

@@ -30,7 +30,7 @@ class FleetResult:
         models: a row for each model, in the order given: where it is from (``source``), ``status``
             (``"ok"`` or ``"failed"``) with ``error`` and ``error_kind``, ``bytes`` of its files,
             ``seconds`` of workers (``fetch_seconds`` of them for fetching), ``tries`` of its files,
-            and each metric's total, with ``METRIC_status`` where it is no plain number.
+            and each metric's total, with ``METRIC_status`` where it is not a plain number.
         metrics: id, title, unit and convention of each metric.
         warnings: what a reader of the figures should know.
     """
@@ -52,7 +52,7 @@ class FleetResult:
         return found
 
     def result(self, model: str) -> Result:
-        """The whole report. Raises Error with what went wrong when there is none."""
+        """The whole report. Raises Error with the reason if it is missing."""
         row = self.row(model)
         if row["status"] != "ok":
             raise Error(f"{model}: {row['error']}")
@@ -125,7 +125,7 @@ def write_parquet(
 
 
 def _storable(value: Any) -> Any:
-    """Names of files may hold bytes that are no UTF-8, which Parquet has no text for."""
+    """Names of files may hold bytes that are not UTF-8, which Parquet has no text for."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     return value

@@ -1,4 +1,4 @@
-"""What is handed to workers and what comes back: plain data that travels between machines."""
+"""The messages to and from workers: plain data that travels between machines."""
 
 from __future__ import annotations
 

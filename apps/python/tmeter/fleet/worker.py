@@ -15,7 +15,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    # Nobody takes what it finds when the process that started it is gone.
+    # Without the process that started it, its results have no reader.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints does not end up between answers

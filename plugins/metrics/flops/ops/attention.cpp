@@ -37,7 +37,7 @@ struct Sizes {
 
 Shape shape_of(const Node& n, std::string_view name, std::string_view short_name) {
   const auto s = tensor_arg(n, {name, short_name}).shape();
-  if (s.rank() < 2) throw Unsupported("attention over something that is no matrix");
+  if (s.rank() < 2) throw Unsupported("attention over something other than a matrix");
   return s;
 }
 
@@ -155,7 +155,7 @@ Count bias_and_rescale(const Node& n) {
 enum class Causal { kNo, kTopLeft, kBottomRight };
 
 // scaled_dot_product_attention: tril(ones(L, S)), from the top left (its documentation). The flash
-// kernels align to the bottom right since FlashAttention 2.1; the memory-efficient one is told.
+// kernels align to the bottom right since FlashAttention 2.1; the memory-efficient one is passed the alignment.
 Causal causal_of(const Node& n) {
   if (const auto type = n.arg("custom_mask_type"); !type.is_none())
     return type.as_int() == 1   ? Causal::kTopLeft

@@ -6,7 +6,7 @@
 namespace flops {
 
 /// Multiply-accumulates per score: the widths of a query and of a value together. Nothing when the
-/// operator is no plain attention.
+/// operator is not plain attention.
 std::optional<Count> macs_per_score(const Node& n);
 
 /// How many scores of a [queries, keys] matrix a causal mask leaves.

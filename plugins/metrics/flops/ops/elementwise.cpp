@@ -182,7 +182,7 @@ Count index_put(const Node& n) {
 Cell per_element_cost(const Node& n, std::string_view base_name) {
   const auto* cost = find(base_name);
   if (!cost) return Cell::unsupported();
-  // The input of a reduction is larger than its result; that of max(a, b) may be smaller.
+  // The input of a reduction is larger than its result; an input of max(a, b) may be smaller.
   const auto source = elements(n.arg(size_t{0}));
   const auto result = elements(n.result(0));
   return result * cost->per_output + std::max(source, result) * cost->per_input;

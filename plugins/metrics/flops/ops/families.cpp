@@ -1,7 +1,7 @@
 // What holds for whole classes of operators: the answer when no operator is named elsewhere.
 //
 // Zero by rule: views, copies, look-ups, sizes, creation, random numbers, sorting. Sorting
-// compares, but how often depends on algorithm and data, so it is no figure of the model. Where a
+// compares, but how often depends on algorithm and data, so the model alone does not determine it. Where a
 // class says nothing the node stays unknown.
 //
 // Operators of a plugin are of the class that it gives them.

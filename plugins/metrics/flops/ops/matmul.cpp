@@ -25,6 +25,15 @@ Count semi_structured(const Node& n) {
   return output(n).numel() * tensor_arg(n, {"mat2", "dense_B"}).shape()[-2];
 }
 
+// A X = B by substitution: row i of X takes i products of rows found before, and one division
+// unless the diagonal is ones (LAPACK Working Note 41, xTRSM). From the right, columns do so.
+Count solve_triangular(const Node& n) {
+  return output(n).numel() * (last_dim(tensor_arg(n, {"A", "self"})) - 1) / 2;
+}
+Count divide_by_diagonal(const Node& n) {
+  return n.arg("unitriangular").as_bool() ? 0 : output(n).numel();
+}
+
 // self + sum over the batch of batch1 @ batch2: the batch is contracted as well.
 Count addbmm(const Node& n) {
   return tensor_arg(n, {"batch1"}).numel() * tensor_arg(n, {"batch2"}).shape().back();
@@ -51,7 +60,7 @@ Count grouped_mm(const Node& n) {
 }
 
 // Repeated squaring: floor(log2 n) squarings and one product per further set bit of n. Negative
-// powers need an inverse, which is no matrix product: unknown.
+// powers need an inverse, which is not a matrix product: unknown.
 Count matrix_power(const Node& n) {
   const auto power = n.arg("n").as_int();
   if (power < 0) throw Unsupported("matrix_power of a negative power inverts");
@@ -69,7 +78,7 @@ Count multi_dot(const Node& n) {
   std::vector<int64_t> sizes;  // matrix i is sizes[i] × sizes[i+1]
   for (int64_t i = 0; i < count; ++i) {
     const auto s = list[static_cast<size_t>(i)].shape();
-    if (s.empty()) throw Unsupported("multi_dot of something that is no matrix");
+    if (s.empty()) throw Unsupported("multi_dot of something other than a matrix");
     if (i == 0) sizes.push_back(s.rank() == 1 ? 1 : s.front());
     sizes.push_back(s.rank() == 1 && i > 0 ? 1 : s.back());
   }
@@ -172,6 +181,8 @@ void register_matmul(tmeter::Registrar& r) {
         grouped_mm, bias_adds);
   rules(r, {"aten::matrix_power", "aten::linalg_matrix_power"}, matrix_power, no_other);
   rules(r, {"aten::linalg_multi_dot", "aten::chain_matmul"}, multi_dot, no_other);
+  rules(r, {"aten::linalg_solve_triangular", "aten::triangular_solve"}, solve_triangular,
+        divide_by_diagonal);
   rules(r, {"aten::_trilinear"}, trilinear, no_other);
   rules(r, {"aten::bilinear"}, bilinear, bias_adds);
   rules(r, {"aten::affine_grid_generator", "aten::cudnn_affine_grid_generator"}, affine_grid,

@@ -1,6 +1,6 @@
 // Reading a node's arguments the way cost rules need them.
 //
-// A rule that does not find what it needs (a packed weight, a result that is no tensor) throws
+// A rule that does not find what it needs (a packed weight, a result other than a tensor) throws
 // `Unsupported`: the node is then listed as unknown instead of being counted wrongly.
 #pragma once
 #include "ops.hpp"

@@ -1,4 +1,4 @@
-// Attention and the fused transformer operators that traces made in evaluation mode contain.
+// Attention, and the fused transformer operators in traces made in evaluation mode.
 #include "operators/meta_kernels/registry.hpp"
 
 namespace tmeter::torch_backend {
@@ -13,7 +13,7 @@ void sdpa_flash_cpu(KernelCall& call) {
                  q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
 }
 
-// → (output [B, L, E], weights [B, L, S] or per head [B, H, L, S], undefined when not asked for)
+// → (output [B, L, E], weights [B, L, S] or per head [B, H, L, S], undefined unless requested)
 void native_multi_head_attention(KernelCall& call) {
   const auto q = call.tensor("query"), k = call.tensor("key");
   auto out = q.sizes().vec();

@@ -1,4 +1,4 @@
-// Element by element: activations, comparisons, arithmetic; dropout and random values of a shape.
+// Elementwise operators: activations, comparisons, arithmetic, dropout, random values.
 #include <ATen/ExpandUtils.h>
 #include <ATen/native/TypeProperties.h>
 
@@ -66,7 +66,7 @@ void complex_of(const char* real, const char* imaginary, KernelCall& call) {
 void complex(KernelCall& call) { complex_of("real", "imag", call); }
 void polar(KernelCall& call) { complex_of("abs", "angle", call); }
 
-// Losses: elementwise when reduction is none (0), else a scalar.
+// Losses: elementwise for the reduction "none" (0), else a scalar.
 void loss(KernelCall& call) {
   const auto x = call.tensor("self"), target = call.tensor("target");
   const auto dtype = at::result_type(x, target);
@@ -84,7 +84,7 @@ void fake_quantize(KernelCall& call) {
   call.give(same(call.tensor("self"), at::kBool));
 }
 
-// Quantized tensors have shapes and types here, no scales.
+// Quantized tensors have shapes and types here, but no scales.
 void quantize(KernelCall& call) {
   call.give(same(call.tensor(call.has("self") ? "self" : "input"),
                  call.dtype("dtype").value_or(at::kQUInt8)));

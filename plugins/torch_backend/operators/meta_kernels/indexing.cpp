@@ -1,9 +1,11 @@
-// Picking elements: index, embedding, search, and the operators whose result size depends on
+// Selection of elements: index, embedding, search, and operators whose result size depends on
 // values.
 //
-// For the last kind the answer is the upper bound (every element counts); unique values, which
-// steer loops more often than they are computed with, are taken for one. Either is said in the
-// report.
+// For the latter the result has the upper bound of the size (every element counts). Unique values
+// are assumed to be one, because they steer loops more often than they are computed with. The
+// report states both assumptions.
+#include <algorithm>
+
 #include "operators/evaluation_state.hpp"
 #include "operators/meta_kernels/registry.hpp"
 
@@ -98,7 +100,8 @@ void nms(KernelCall& call) {
 // --- values that cannot be known -----------------------------------------------------------------
 
 void equal(KernelCall& call) {
-  if (evaluation_state().model_is_running) throw DataDependent("needs values that depend on weights or inputs");
+  if (evaluation_state().model_is_running)
+    throw DataDependent("needs values that depend on weights or inputs");
   call.answer(call.tensor("self").is_same(call.tensor("other")));
 }
 
@@ -106,13 +109,35 @@ void needs_value(KernelCall&) {
   throw DataDependent("needs a value that depends on weights or inputs");
 }
 
-/// A value that only sizes and arithmetic depend on (torchscript/run/decisions.hpp) is taken for 1.
+/// A value that reaches only sizes and arithmetic is assumed to be 1
+/// (torchscript/run/decisions.hpp).
 void local_scalar(KernelCall& call) {
   if (evaluation_state().next_value_decides) needs_value(call);
   const auto dtype = call.tensor("self").scalar_type();
   evaluation_state().assumed = Assumption::kNumberOne;
   if (dtype == at::kBool) return call.answer(at::Scalar(true));
   call.answer(at::isFloatingType(dtype) ? at::Scalar(1.0) : at::Scalar(int64_t{1}));
+}
+
+/// As many as the numbers in `repeats` say together.
+void repeat_interleave(KernelCall& call) {
+  const auto repeats = call.tensor("repeats");
+  if (call.has("output_size")) return call.give(like(repeats, {call.integer("output_size")}));
+  if (!evaluation_state().sizes_are_assumed) needs_value(call);
+  evaluation_state().assumed = Assumption::kNumberOne;
+  call.give(like(repeats, repeats.sizes()));
+}
+
+/// As many as the largest number, and one.
+void bincount(KernelCall& call) {
+  if (!evaluation_state().sizes_are_assumed) needs_value(call);
+  evaluation_state().assumed = Assumption::kNumberOne;
+  const auto x = call.tensor("self");
+  const auto size = std::max<int64_t>(call.integer("minlength"), 2);
+  auto dtype = at::kLong;
+  if (call.has("weights"))
+    dtype = call.tensor("weights").scalar_type() == at::kFloat ? at::kFloat : at::kDouble;
+  call.give(like(x, {size}, dtype));
 }
 
 constexpr KernelEntry kIndexingTable[] = {
@@ -136,8 +161,8 @@ constexpr KernelEntry kIndexingTable[] = {
     {"torchvision::nms", nms},
     {"aten::_local_scalar_dense", local_scalar},
     {"aten::equal", equal},
-    {"aten::bincount", needs_value},
-    {"aten::repeat_interleave.Tensor", needs_value},
+    {"aten::bincount", bincount},
+    {"aten::repeat_interleave.Tensor", repeat_interleave},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Matrix products in groups, and solvers and factorisations.
+// Grouped matrix products, solvers, factorisations.
 #include "operators/meta_kernels/registry.hpp"
 
 namespace tmeter::torch_backend {
@@ -8,8 +8,8 @@ void as_matrix(KernelCall& call) { call.give(at::empty_like(call.tensor("self"))
 void as_input(KernelCall& call) { call.give(at::empty_like(call.tensor("input"))); }
 void as_other(KernelCall& call) { call.give(at::empty_like(call.tensor("other"))); }
 
-// As torch/_meta_registrations.py, _meta_grouped_mm_common: rows of a 2-d matrix belong to groups,
-// which `offs` gives the ends of; a 3-d one has a matrix for each group.
+// As _meta_grouped_mm_common in torch/_meta_registrations.py: `offs` has the end of each group of
+// rows of a 2-d matrix; a 3-d one has a matrix for each group.
 void grouped_mm(KernelCall& call) {
   const auto a = call.tensor("self"), b = call.tensor("mat2");
   TORCH_CHECK((a.dim() == 2 || a.dim() == 3) && (b.dim() == 2 || b.dim() == 3),

@@ -23,14 +23,14 @@ class Adapter final : public c10::OperatorKernel {
   }
 
  private:
-  /// In-place and out= forms return what they were given, in the size of the result.
+  /// In-place and out= forms return the argument they write, resized to the result.
   static void give_to_written_arguments(const c10::FunctionSchema& schema, const Stack& args,
                                         Stack& results) {
     size_t next = 0;
     for (size_t i = 0; i < args.size() && next < results.size(); ++i) {
       const auto* alias = schema.arguments()[i].alias_info();
       if (!alias || !alias->isWrite() || !args[i].isTensor()) continue;
-      if (!returns_alias(schema, next)) return;  // writes beside its results, as batch norm does
+      if (!returns_alias(schema, next)) return;  // writes other arguments too, as batch norm does
       const auto target = args[i].toTensor();
       const auto sizes = results[next].toTensor().sizes();
       if (target.sizes() != sizes) target.resize_(sizes);
@@ -54,7 +54,7 @@ std::vector<c10::OperatorName> forms(const std::string& op) {
   return {{name, overload}, {name + "_", overload}, {name, "out"}, {name, overload + "_out"}};
 }
 
-/// Taken apart into other operators, of which each needs a kernel.
+/// Whether LibTorch decomposes the operator into others, each of which needs a kernel.
 bool is_composite(const c10::OperatorHandle& op) {
   using Key = c10::DispatchKey;
   return op.hasKernelForDispatchKey(Key::CompositeImplicitAutograd) ||
@@ -62,15 +62,19 @@ bool is_composite(const c10::OperatorHandle& op) {
          op.hasKernelForDispatchKey(Key::CompositeExplicitAutogradNonFunctional);
 }
 
+void register_form(torch::Library& library, const c10::OperatorName& form, Kernel kernel) {
+  const auto name = form.name.substr(form.name.find("::") + 2);
+  const auto full = form.overload_name.empty() ? name : name + "." + form.overload_name;
+  library.impl(full.c_str(),
+               torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Adapter>(kernel)));
+}
+
 void register_entry(torch::Library& library, const KernelEntry& entry) {
   for (const auto& form : forms(entry.op)) {
     const auto op = c10::Dispatcher::singleton().findSchema(form);
     if (!op || op->hasKernelForDispatchKey(c10::DispatchKey::Meta)) continue;
     if (is_composite(*op) && !entry.replaces_stub) continue;
-    const auto name = form.name.substr(form.name.find("::") + 2);
-    const auto full = form.overload_name.empty() ? name : name + "." + form.overload_name;
-    library.impl(full.c_str(),
-                 torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Adapter>(entry.kernel)));
+    register_form(library, form, entry.kernel);
   }
 }
 
@@ -89,6 +93,11 @@ constexpr const char* kVisionSchemas[] = {
     "deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt "
     "stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, "
     "SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor",
+};
+
+/// Suppresses the warning that a kernel of LibTorch is replaced.
+class NoWarnings final : public c10::WarningHandler {
+  void process(const c10::Warning&) override {}
 };
 
 }  // namespace
@@ -143,6 +152,17 @@ struct MetaKernels::Registrations {
         register_entry(library_of(entry.op), entry);
       }
     }
+    register_sparse();
+  }
+
+  /// Only the functional forms: out= forms would have to resize the pattern of a sparse argument.
+  void register_sparse() {
+    NoWarnings none;
+    const c10::WarningUtils::WarningHandlerGuard guard(&none);
+    for (const auto& entry : sparse_kernels()) {
+      const auto form = forms(entry.op).front();
+      if (c10::Dispatcher::singleton().findSchema(form)) register_form(sparse, form, entry.kernel);
+    }
   }
 
   torch::Library& library_of(std::string_view op) {
@@ -156,6 +176,7 @@ struct MetaKernels::Registrations {
   Library vision{Library::IMPL, "torchvision", c10::DispatchKey::Meta, __FILE__, __LINE__};
   Library quantized{Library::IMPL, "quantized", c10::DispatchKey::Meta, __FILE__, __LINE__};
   Library aten{Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__};
+  Library sparse{Library::IMPL, "aten", c10::DispatchKey::SparseCsrMeta, __FILE__, __LINE__};
 };
 
 MetaKernels::MetaKernels() : registrations_(std::make_unique<Registrations>()) {}

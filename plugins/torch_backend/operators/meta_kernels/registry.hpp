@@ -1,8 +1,8 @@
-// Meta kernels LibTorch lacks in C++ (Python has them in torch/_meta_registrations.py).
+// Meta kernels that LibTorch lacks in C++; Python has them in torch/_meta_registrations.py.
 //
-// A kernel reads its arguments by schema name and answers with meta tensors. It is written once,
-// for the functional form; the in-place and out= forms follow from it. Kernels are boxed, so that
-// one source fits LibTorch 2.6 to 2.15, and each is registered only where LibTorch has none.
+// A kernel reads its arguments by schema name and returns meta tensors. It is written once, for the
+// functional form; the in-place and out= forms follow from it. Kernels are boxed, so one source
+// fits LibTorch 2.6 to 2.15. Each is registered only if LibTorch lacks it.
 //
 //   void relu(KernelCall& call) { call.give(at::empty_like(call.tensor("self"))); }
 //   constexpr KernelEntry kTable[] = {{"aten::relu", relu}};
@@ -24,13 +24,13 @@ class KernelCall {
   KernelCall(const c10::FunctionSchema& schema, const torch::jit::Stack& args)
       : schema_(schema), args_(args) {}
 
-  bool has(std::string_view name) const;  // present and not None
+  bool has(std::string_view name) const;  // false if absent or None
   const c10::IValue& value(std::string_view name) const;
   at::Tensor tensor(std::string_view name) const { return value(name).toTensor(); }
   int64_t integer(std::string_view name) const { return value(name).toInt(); }
   bool boolean(std::string_view name) const { return value(name).toBool(); }
   Dims ints(std::string_view name) const { return value(name).toIntVector(); }
-  /// A list of ints with one value per spatial dim: a single one counts for all.
+  /// A list with one value per spatial dim; a single value stands for all.
   Dims ints(std::string_view name, size_t count) const;
   std::optional<at::ScalarType> dtype(std::string_view name) const;
 
@@ -50,7 +50,7 @@ using Kernel = void (*)(KernelCall& call);
 struct KernelEntry {
   const char* op;  // functional form: "aten::where.self"
   Kernel kernel;
-  bool replaces_stub = false;  // LibTorch has a kernel, which fails without values
+  bool replaces_stub = false;  // the kernel of LibTorch fails without values
 };
 
 /// Registers every kernel of this folder with LibTorch for as long as it lives. Two plugins of one
@@ -75,6 +75,8 @@ std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> indexing_kernels();
 std::span<const KernelEntry> linear_algebra_kernels();
 std::span<const KernelEntry> reduction_kernels();
+/// Of matrices in compressed rows.
+std::span<const KernelEntry> sparse_kernels();
 
 // Helpers of the kernels.
 inline at::Tensor like(const at::Tensor& t, at::IntArrayRef dims) {
@@ -85,7 +87,7 @@ inline at::Tensor like(const at::Tensor& t, at::IntArrayRef dims, at::ScalarType
 }
 /// The same dims and memory format, another type.
 at::Tensor same(const at::Tensor& t, at::ScalarType dtype);
-/// Integers and bools become the default float type, as in every operator with real results.
+/// The type of real results: integers and bools become the default float type.
 at::ScalarType float_type(const at::Tensor& t);
 int64_t wrap(int64_t dim, int64_t rank);
 

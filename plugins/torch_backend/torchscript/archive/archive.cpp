@@ -9,7 +9,7 @@ constexpr std::string_view kConstants = "/constants.pkl";
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(TMETER_BAD_MODEL, what); }
 
-/// The shortest folder that holds a constants.pkl; archives inside archives lie deeper.
+/// The shortest folder with a constants.pkl: an archive inside the archive has a longer one.
 std::string root_folder(const Source& source) {
   std::string root;
   for (size_t i = 0; i < source.entry_count(); ++i) {
@@ -18,7 +18,7 @@ std::string root_folder(const Source& source) {
     const auto folder = name.substr(0, name.size() - kConstants.size() + 1);
     if (root.empty() || folder.size() < root.size()) root = folder;
   }
-  if (root.empty()) refuse("this is no TorchScript archive: it has no constants.pkl");
+  if (root.empty()) refuse("not a TorchScript archive: it has no constants.pkl");
   return root;
 }
 
@@ -50,7 +50,7 @@ std::string_view Archive::read(std::string_view record) const {
   return source_.read(*entry);
 }
 
-// The version lies in ".data/version" or, before torch 1.6 and since for most files, in "version".
+// Most files have the version in "version", some of torch 1.6 or newer in ".data/version".
 uint64_t Archive::read_version() const {
   const auto entry = find(".data/version") ? find(".data/version") : find("version");
   if (!entry) refuse("the TorchScript archive is damaged: it has no 'version'");
@@ -58,7 +58,7 @@ uint64_t Archive::read_version() const {
   uint64_t version = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), version);
   if (end.ec != std::errc())
-    refuse("the TorchScript archive is damaged: its 'version' is no number");
+    refuse("the TorchScript archive is damaged: its 'version' is not a number");
   return version;
 }
 

@@ -11,14 +11,14 @@ namespace {
 
 constexpr size_t kMaxBrackets = 200;
 constexpr size_t kMaxChain = 1000;    // operators of one expression, parts of one name
-constexpr int kMaxIndent = 400;       // columns; a block is two further in
+constexpr int kMaxIndent = 400;       // columns; a block is indented by two
 constexpr int kMaxElif = 200;         // of one function
 constexpr int kMaxLines = 20'000;     // of one function: LibTorch recurses along its statements
-constexpr int kMaxEmptyLines = 1000;  // without a token between
+constexpr int kMaxEmptyLines = 1000;  // consecutive
 
 constexpr std::array<std::string_view, 8> kOperatorWords{"not", "and", "or",   "is",
                                                          "in",  "if",  "else", "lambda"};
-/// What torch calls in literals: float("inf"), torch.device("cpu"), annotate(List[int], []).
+/// Functions in the literals of torch: float("inf"), torch.device("cpu"), annotate(List[int], []).
 constexpr std::array<std::string_view, 4> kLiteralCalls{"float", "complex", "torch.device",
                                                         "annotate"};
 
@@ -34,14 +34,14 @@ constexpr std::string_view kComputes =
     "is "
     "read";
 
-/// Where the parser is with respect to what LibTorch evaluates at once.
+/// The position of the parser with respect to values that LibTorch evaluates while parsing.
 enum class Place {
   kCode,
   kHeader,   // between the brackets of "def f(…)"
-  kLiteral,  // behind "=" in there, or at the level of a class
+  kLiteral,  // behind "=" in a header or at class level
 };
 
-/// Tokens are told apart as LibTorch's Lexer does (torch/csrc/jit/frontend/lexer.h).
+/// Splits tokens like LibTorch's Lexer (torch/csrc/jit/frontend/lexer.h).
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -76,7 +76,7 @@ class Scanner {
   void line_end() {
     ++at_;
     refuse_if(++empty_lines_ > kMaxEmptyLines, kTooDeep);
-    if (levels_.size() > 1) return;  // goes on behind the line
+    if (levels_.size() > 1) return;  // a bracket is open: the statement continues
     line_start_ = true;
     indent_ = 0;
     levels_[0].chain = 0;
@@ -112,7 +112,7 @@ class Scanner {
     const std::string end(triple ? 3 : 1, quote);
     at_ += end.size();
     while (at_ < text_.size() && !text_.substr(at_).starts_with(end)) {
-      if (text_[at_] == '\n' && !triple) return;  // LibTorch refuses it
+      if (text_[at_] == '\n' && !triple) return;  // LibTorch refuses this
       at_ += text_[at_] == '\\' ? 2 : 1;
     }
     at_ = std::min(at_ + end.size(), text_.size());
@@ -158,7 +158,7 @@ class Scanner {
   void chain() { refuse_if(++levels_.back().chain > kMaxChain, kTooDeep); }
 
   void open(char c) {
-    constexpr std::string_view kCallable = "a)]}\"'";  // what "(" calls when it follows it
+    constexpr std::string_view kCallable = "a)]}\"'";  // characters that "(" calls
     const bool call = c == '(' && kCallable.find(before_) != std::string_view::npos;
     const bool literal = before_ == 'a' && among(kLiteralCalls, name_);
     refuse_if(place_ == Place::kLiteral && call && !literal, kComputes);
@@ -201,7 +201,7 @@ bool type_sane(std::string_view text) {
   for (const char c : text) {
     if (c == '[' || c == '(') ++depth;
     if ((c == ']' || c == ')') && depth > 0) --depth;
-    if (c == ' ') dots = 0;  // sentences have dots, too
+    if (c == ' ') dots = 0;  // dots of separate sentences do not nest
     if (c == '.') ++dots;
     if (depth > kMaxBrackets || dots > kMaxChain) return false;
   }

@@ -15,21 +15,21 @@ namespace {
 constexpr uint32_t kMaxNesting = 500;
 constexpr uint64_t kMaxSize = 50'000'000;  // values; a model of a million modules has fewer
 
-/// What an opcode does to the stack; names are those of Python's pickletools.
+/// The effect of an opcode on the stack.
 enum class Effect {
   kPush,  // + 1
   kNothing,
   kMark,
-  kToMark,     // pops to the mark, pushes a container of what was there
-  kIntoBelow,  // pops to the mark and adds to the container below it
-  kPopOne,     // pops `pops`, pushes nothing: adds to the container below
+  kToMark,     // pops to the mark, pushes a container of these values
+  kIntoBelow,  // pops to the mark, adds to the container below it
+  kPopOne,     // pops `pops`, adds to the container below
   kReplace,    // pops `pops`, pushes a container of them
   kPut,        // stores the top in the memo
   kGet,        // pushes from the memo
   kStop,
 };
 
-/// How an opcode's argument is laid out.
+/// The layout of an opcode's argument.
 enum class Argument { kNone, kOne, kTwo, kFour, kEight, kLength1, kLength4, kTwoLines };
 
 struct Opcode {
@@ -39,7 +39,8 @@ struct Opcode {
   uint8_t pops = 0;
 };
 
-// What torch::jit::Pickler writes (torch/csrc/jit/serialization/pickler.cpp).
+// The opcodes of torch::jit::Pickler (torch/csrc/jit/serialization/pickler.cpp), named as in
+// pickletools.
 constexpr Opcode kOpcodes[] = {
     {'(', Effect::kMark},
     {'.', Effect::kStop},
@@ -79,7 +80,7 @@ constexpr Opcode kOpcodes[] = {
 
 constexpr uint32_t kNoMemo = UINT32_MAX;
 
-/// How far a value extends when everything in it is followed, shared values each time they occur.
+/// Size and depth of a value with everything in it; shared values count each time they occur.
 struct Extent {
   uint32_t depth = 0;
   uint64_t size = 1;
@@ -87,11 +88,11 @@ struct Extent {
 
 struct Item {
   Extent extent;
-  uint32_t memo = kNoMemo;  // its memo entry, which grows with it
+  uint32_t memo = kNoMemo;  // its memo entry, updated with it
 };
 
-/// Once a value was used a second time it must not grow: it could come to contain itself, or more
-/// than was counted where it was used.
+/// A value must not grow after its second use: it could contain itself, or more than was counted at
+/// that use.
 struct Memo {
   Extent extent;
   bool used = false;
@@ -120,22 +121,22 @@ class Checker {
 
   uint32_t number(size_t bytes) {
     uint32_t value = 0;
-    std::memcpy(&value, take(bytes).data(), bytes);  // pickles are little-endian, and so are we
+    std::memcpy(&value, take(bytes).data(), bytes);  // pickles and this machine are little-endian
     return value;
   }
 
   void line() {
     const auto end = data_.find('\n', at_);
-    if (end == std::string_view::npos) refuse("a name without end");
+    if (end == std::string_view::npos) refuse("a name has no end");
     at_ = end + 1;
   }
 
-  /// Texts may be types ("List[List[…") that LibTorch parses.
+  /// LibTorch parses some texts as types ("List[List[…").
   void text(std::string_view content) const {
     if (!type_sane(content)) refuse("a text is nested too deeply");
   }
 
-  /// Skips the argument; returns it when it is a number.
+  /// Skips the argument and returns it if it is a number.
   uint32_t argument(Argument kind) {
     switch (kind) {
       case Argument::kNone:
@@ -158,10 +159,10 @@ class Checker {
     return 0;
   }
 
-  /// Lowest stack size that may be popped to: what lies under a mark is out of reach.
+  /// The lowest stack size that may be popped to: values under a mark are out of reach.
   size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
 
-  /// Removes everything from `size` on; returns how far it all extends.
+  /// Removes all values from `size` on and returns their extent.
   Extent pop_to(size_t size) {
     Extent all{0, 0};
     for (size_t i = size; i < stack_.size(); ++i) {
@@ -187,7 +188,7 @@ class Checker {
   Extent around(const Extent& outer, const Extent& inner) const {
     const Extent sum{std::max(outer.depth, inner.depth + 1), outer.size + inner.size};
     if (sum.depth > kMaxNesting) refuse("values are nested more than 500 deep");
-    if (sum.size > kMaxSize) refuse("its values share each other beyond all bounds");
+    if (sum.size > kMaxSize) refuse("its shared values would expand beyond the limit");
     return sum;
   }
 
@@ -214,7 +215,7 @@ class Checker {
   }
 
   void get(uint32_t id) {
-    if (id >= memo_.size()) refuse("memo entry " + std::to_string(id) + " is not there");
+    if (id >= memo_.size()) refuse("memo entry " + std::to_string(id) + " does not exist");
     memo_[id].used = true;
     stack_.push_back({memo_[id].extent, id});
   }

@@ -1,9 +1,9 @@
 // Checks a pickle before LibTorch's unpickler sees it.
 //
 // LibTorch trusts its input: a forged memo index allocates gigabytes, an empty stack is popped, and
-// nesting without end overflows the stack when the result is destroyed. This walks the opcodes
-// once, executes nothing and allocates little: lengths, stack, marks, memo and nesting must make
-// sense, and only opcodes that torch.jit.save writes are let through.
+// unlimited nesting overflows the stack when the result is destroyed. This check walks the opcodes
+// once and executes none. It verifies lengths, stack, marks, memo and nesting, and accepts only
+// opcodes that torch.jit.save writes.
 #pragma once
 #include <string_view>
 

@@ -10,11 +10,11 @@ namespace tmeter::torch_backend {
 namespace {
 
 using Shape = std::vector<int64_t>;
-using Kind = Clue::Kind;
+using Kind = Constraint::Kind;
 
-constexpr size_t kMaxChoices = 400;
+constexpr size_t kMaxCandidates = 400;
 
-/// Image sizes in the order of how common they are; what follows 299 is for models that insist.
+/// Image sizes, the most common first. Those after 299 are for models with a fixed size.
 constexpr std::array<int64_t, 22> kImageSizes{224, 256, 384, 512, 299, 320, 336, 448,
                                               240, 260, 300, 192, 160, 128, 96,  64,
                                               32,  28,  480, 640, 800, 1024};
@@ -25,7 +25,7 @@ struct Clip {
 };
 constexpr std::array<Clip, 5> kClips{{{16, 112}, {16, 224}, {32, 224}, {16, 16}, {32, 32}}};
 constexpr int64_t kSteps = 100;  // of a recurrent layer
-/// Detection models resize what they are given; they are documented with images of this size.
+/// Detection models resize their images; their documentation uses this size.
 constexpr int64_t kDetectionSize = 800;
 
 at::Tensor shaped(const Shape& dims, at::ScalarType dtype) {
@@ -39,34 +39,35 @@ std::vector<Shape> image_shapes(int64_t channels, const std::vector<int64_t>& na
   return out;
 }
 
-std::vector<Shape> shapes_for(const Clue& clue, const std::vector<int64_t>& named) {
+std::vector<Shape> shapes_for(const Constraint& constraint, const std::vector<int64_t>& named) {
   std::vector<Shape> out;
-  switch (clue.kind) {
+  switch (constraint.kind) {
     case Kind::kChannels:
-      if (clue.spatial == 2) {
-        out = image_shapes(clue.size, named);
-        // The clue may be of a later convolution, when the first one's weight is computed
-        // (standardised) or its input is rearranged: then it is most likely a picture in colour.
-        if (clue.size != 3) {
+      if (constraint.spatial == 2) {
+        out = image_shapes(constraint.size, named);
+        // A later convolution may have given the constraint, if the first one's weight is computed
+        // (standardised) or its input rearranged. The input is then most likely a colour image.
+        if (constraint.size != 3) {
           for (auto& s : image_shapes(3, named)) out.push_back(std::move(s));
         }
         return out;
       }
-      if (clue.spatial == 3) {
-        for (const auto& c : kClips) out.push_back({1, clue.size, c.frames, c.size, c.size});
+      if (constraint.spatial == 3) {
+        for (const auto& c : kClips) out.push_back({1, constraint.size, c.frames, c.size, c.size});
       } else {
-        for (const auto n : kSignals) out.push_back({1, clue.size, n});
+        for (const auto n : kSignals) out.push_back({1, constraint.size, n});
       }
       return out;
     case Kind::kFeatures:
-      return {{1, clue.size},
-              {1, 16, clue.size},
-              {16, 1, clue.size},
-              {1, 14, 14, clue.size},
-              {1, 56, 56, clue.size}};
+      return {{1, constraint.size},
+              {1, 16, constraint.size},
+              {16, 1, constraint.size},
+              {1, 14, 14, constraint.size},
+              {1, 56, 56, constraint.size}};
     case Kind::kSequence:
-      return clue.batch_first ? std::vector<Shape>{{1, kSteps, clue.size}, {kSteps, clue.size}}
-                              : std::vector<Shape>{{kSteps, 1, clue.size}, {kSteps, clue.size}};
+      return constraint.batch_first
+                 ? std::vector<Shape>{{1, kSteps, constraint.size}, {kSteps, constraint.size}}
+                 : std::vector<Shape>{{kSteps, 1, constraint.size}, {kSteps, constraint.size}};
     case Kind::kIndices:
       for (const auto n : kLengths) out.push_back({1, n});
       out.push_back({16});
@@ -79,14 +80,15 @@ std::vector<Shape> shapes_for(const Clue& clue, const std::vector<int64_t>& name
   return out;
 }
 
-std::vector<at::Tensor> tensors_for(const Clue& clue, const std::vector<int64_t>& named) {
+std::vector<at::Tensor> tensors_for(const Constraint& constraint,
+                                    const std::vector<int64_t>& named) {
   std::vector<at::Tensor> out;
-  for (const auto& s : shapes_for(clue, named)) out.push_back(shaped(s, clue.dtype));
+  for (const auto& s : shapes_for(constraint, named)) out.push_back(shaped(s, constraint.dtype));
   return out;
 }
 
-/// Beside `main`, an argument that no operator says anything of: the same again, a mask over it, a
-/// number per sample.
+/// Candidates for an argument without a constraint beside `main`: the same shape, a mask over it,
+/// one number per sample.
 std::vector<at::Tensor> companions(const at::Tensor& main) {
   const auto dims = main.sizes().vec();
   std::vector<at::Tensor> out{shaped(dims, main.scalar_type())};
@@ -111,20 +113,20 @@ std::vector<at::Tensor> companions(const at::Tensor& main) {
   return out;
 }
 
-class Chooser {
+class Combiner {
  public:
-  Chooser(const std::vector<Unknown>& unknowns, const at::Tensor& known,
-          const std::vector<int64_t>& sizes)
+  Combiner(const std::vector<UnknownInput>& unknowns, const at::Tensor& known,
+           const std::vector<int64_t>& sizes)
       : unknowns_(unknowns), known_(known), sizes_(sizes) {}
 
-  std::vector<Choice> run() {
+  std::vector<Candidate> run() {
     const auto leader = lead();
-    const size_t rounds = leader ? tensors_for(leader->clue, sizes_).size() : 1;
-    for (size_t round = 0; round < rounds && out_.size() < kMaxChoices; ++round) {
-      const auto main = leader ? tensors_for(leader->clue, sizes_)[round] : known_;
+    const size_t rounds = leader ? tensors_for(leader->constraint, sizes_).size() : 1;
+    for (size_t round = 0; round < rounds && out_.size() < kMaxCandidates; ++round) {
+      const auto main = leader ? tensors_for(leader->constraint, sizes_)[round] : known_;
       std::vector<std::vector<c10::IValue>> options;
       for (const auto& u : unknowns_) {
-        options.push_back(options_for(*u.type, u.clue, main, leader, round));
+        options.push_back(options_for(*u.type, u.constraint, main, leader, round));
         if (options.back().empty()) return {};
       }
       combine(options, {});
@@ -133,21 +135,21 @@ class Chooser {
   }
 
  private:
-  /// The argument whose size the others follow: the first with a clue.
-  const Unknown* lead() const {
+  /// The argument that determines the size of the others: the first one with a constraint.
+  const UnknownInput* lead() const {
     for (const auto& u : unknowns_) {
-      if (u.clue.kind != Kind::kNone) return &u;
+      if (u.constraint.kind != Kind::kNone) return &u;
     }
     return nullptr;
   }
 
-  std::vector<c10::IValue> options_for(const c10::Type& type, const Clue& clue,
-                                       const at::Tensor& main, const Unknown* leader,
+  std::vector<c10::IValue> options_for(const c10::Type& type, const Constraint& constraint,
+                                       const at::Tensor& main, const UnknownInput* leader,
                                        size_t round) const {
     std::vector<c10::IValue> out;
     switch (type.kind()) {
       case c10::TypeKind::TensorType:
-        for (const auto& t : tensors(clue, main, leader, round)) out.emplace_back(t);
+        for (const auto& t : tensors(constraint, main, leader, round)) out.emplace_back(t);
         return out;
       case c10::TypeKind::OptionalType:
         return {c10::IValue()};
@@ -158,22 +160,23 @@ class Chooser {
       case c10::TypeKind::BoolType:
         return {false};
       case c10::TypeKind::ListType:
-        return lists(type, clue, main, leader, round);
+        return lists(type, constraint, main, leader, round);
       case c10::TypeKind::TupleType:
-        return tuples(type, clue, main, leader, round);
+        return tuples(type, constraint, main, leader, round);
       default:
         return {};
     }
   }
 
-  std::vector<at::Tensor> tensors(const Clue& clue, const at::Tensor& main, const Unknown* leader,
-                                  size_t round) const {
-    if (clue.kind == Kind::kNone) {
+  std::vector<at::Tensor> tensors(const Constraint& constraint, const at::Tensor& main,
+                                  const UnknownInput* leader, size_t round) const {
+    if (constraint.kind == Kind::kNone) {
       return main.defined() ? companions(main) : std::vector<at::Tensor>{};
     }
-    auto own = tensors_for(clue, sizes_);
-    if (leader && clue.kind == leader->clue.kind && clue.spatial == leader->clue.spatial) {
-      own = {own[round]};  // arguments of one kind go together: pairs of images, ids and types
+    auto own = tensors_for(constraint, sizes_);
+    if (leader && constraint.kind == leader->constraint.kind &&
+        constraint.spatial == leader->constraint.spatial) {
+      own = {own[round]};  // arguments of one kind have equal sizes: pairs of images, ids and types
     } else if (known_.defined()) {
       own.insert(own.begin(), companions(known_)[0]);
     }
@@ -181,51 +184,53 @@ class Chooser {
   }
 
   /// List[Tensor] is mostly images without a batch dim.
-  std::vector<c10::IValue> lists(const c10::Type& type, const Clue& clue, const at::Tensor& main,
-                                 const Unknown* leader, size_t round) const {
+  std::vector<c10::IValue> lists(const c10::Type& type, const Constraint& constraint,
+                                 const at::Tensor& main, const UnknownInput* leader,
+                                 size_t round) const {
     if (type.containedTypes()[0]->kind() != c10::TypeKind::TensorType) return {};
     std::vector<c10::IValue> out;
     const auto add = [&](const at::Tensor& t) {
       out.emplace_back(c10::List<at::Tensor>(std::initializer_list<at::Tensor>{t}));
     };
-    if (clue.kind == Kind::kChannels && clue.spatial == 2 && round == 0) {
-      add(shaped({clue.size, kDetectionSize, kDetectionSize}, clue.dtype));
+    if (constraint.kind == Kind::kChannels && constraint.spatial == 2 && round == 0) {
+      add(shaped({constraint.size, kDetectionSize, kDetectionSize}, constraint.dtype));
     }
-    for (const auto& t : tensors(clue, main, leader, round)) {
+    for (const auto& t : tensors(constraint, main, leader, round)) {
       if (t.dim() > 2) add(shaped(t.sizes().slice(1).vec(), t.scalar_type()));
       add(t);
     }
     return out;
   }
 
-  std::vector<c10::IValue> tuples(const c10::Type& type, const Clue& clue, const at::Tensor& main,
-                                  const Unknown* leader, size_t round) const {
+  std::vector<c10::IValue> tuples(const c10::Type& type, const Constraint& constraint,
+                                  const at::Tensor& main, const UnknownInput* leader,
+                                  size_t round) const {
     std::vector<c10::IValue> items;
     for (const auto& item : type.containedTypes()) {
-      const auto options = options_for(*item, clue, main, leader, round);
+      const auto options = options_for(*item, constraint, main, leader, round);
       if (options.empty()) return {};
       items.push_back(options[0]);
     }
     return {c10::ivalue::Tuple::create(std::move(items))};
   }
 
-  void combine(const std::vector<std::vector<c10::IValue>>& options, Choice chosen) {
+  void combine(const std::vector<std::vector<c10::IValue>>& options, Candidate chosen) {
     if (chosen.size() == options.size()) {
       out_.push_back(std::move(chosen));
       return;
     }
     for (const auto& value : options[chosen.size()]) {
-      if (out_.size() >= kMaxChoices) return;
+      if (out_.size() >= kMaxCandidates) return;
       auto next = chosen;
       next.push_back(value);
       combine(options, std::move(next));
     }
   }
 
-  const std::vector<Unknown>& unknowns_;
+  const std::vector<UnknownInput>& unknowns_;
   const at::Tensor& known_;
   const std::vector<int64_t>& sizes_;
-  std::vector<Choice> out_;
+  std::vector<Candidate> out_;
 };
 
 std::string tensor_option(const at::Tensor& t) {
@@ -238,9 +243,10 @@ std::string tensor_option(const at::Tensor& t) {
 
 }  // namespace
 
-std::vector<Choice> choices(const std::vector<Unknown>& unknowns, const at::Tensor& known,
-                            const std::vector<int64_t>& sizes) {
-  return Chooser(unknowns, known, sizes).run();
+std::vector<Candidate> input_candidates(const std::vector<UnknownInput>& unknowns,
+                                        const at::Tensor& known,
+                                        const std::vector<int64_t>& sizes) {
+  return Combiner(unknowns, known, sizes).run();
 }
 
 std::string as_option(const c10::IValue& value) {

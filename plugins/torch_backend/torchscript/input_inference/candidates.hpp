@@ -1,4 +1,4 @@
-// Values to try for arguments of which only a clue is known.
+// Values to try for arguments of which only constraints are known.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,22 +8,22 @@
 namespace tmeter::torch_backend {
 
 /// An argument that has to be inferred.
-struct Unknown {
+struct UnknownInput {
   std::string name;
   c10::TypePtr type;
-  Clue clue;
+  Constraint constraint;
 };
 
-/// One value for each of `unknowns`, in their order.
-using Choice = std::vector<c10::IValue>;
+/// One value for each unknown input, in their order.
+using Candidate = std::vector<c10::IValue>;
 
-/// What to try, best first; empty when an argument is of a type nothing can be guessed for.
-/// `known` is an argument of another place (given or recorded) that the rest should fit; undefined
-/// when there is none. `sizes` are image sizes the model names itself.
-std::vector<Choice> choices(const std::vector<Unknown>& unknowns, const at::Tensor& known,
-                            const std::vector<int64_t>& sizes);
+/// Candidates, best first; empty if an argument has a type without candidates. `known` is a given
+/// or recorded argument that the others should fit; it may be undefined. `sizes` are image sizes
+/// that the model names.
+std::vector<Candidate> input_candidates(const std::vector<UnknownInput>& unknowns,
+                                        const at::Tensor& known, const std::vector<int64_t>& sizes);
 
-/// "1x3x224x224", "1x16:i64", "[3x800x800]", "true": as --input would be written.
+/// The value as --input takes it: "1x3x224x224", "1x16:i64", "[3x800x800]", "true".
 std::string as_option(const c10::IValue& value);
 
 }  // namespace tmeter::torch_backend

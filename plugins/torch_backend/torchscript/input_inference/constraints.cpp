@@ -18,19 +18,19 @@ using torch::jit::Use;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
-constexpr size_t kMaxSteps = 5000;  // also bounds the recursion
+constexpr size_t kMaxSteps = 5000;  // bounds the recursion too
 
-/// How an operator speaks about its input: by a tensor argument, of which one dim is the size.
-struct Telling {
+/// How a weight of an operator constrains its input: one dim of the weight is the size.
+struct WeightRule {
   std::string_view op;
   size_t input, weight;
-  Clue::Kind kind;
-  int64_t dim;          // of the weight: the size; -1: the last
+  Constraint::Kind kind;
+  int64_t dim;          // of the weight, which has the size; -1: the last
   int64_t spatial = 0;  // kChannels
-  size_t groups = 0;    // the argument that multiplies the size
+  size_t groups = 0;    // index of the argument that multiplies the size; 0: no such argument
 };
-using Kind = Clue::Kind;
-constexpr std::array<Telling, 26> kTellings{{
+using Kind = Constraint::Kind;
+constexpr std::array<WeightRule, 26> kWeightRules{{
     {"aten::conv1d", 0, 1, Kind::kChannels, 1, 1, 6},
     {"aten::conv2d", 0, 1, Kind::kChannels, 1, 2, 6},
     {"aten::conv3d", 0, 1, Kind::kChannels, 1, 3, 6},
@@ -68,7 +68,8 @@ const torch::jit::Graph* graph_of(torch::jit::Function* function) {
   return graph_function ? graph_function->graph().get() : nullptr;
 }
 
-/// A running function: what is known of its arguments, which tells the weights used inside.
+/// A called function with the known values of its arguments, which determine the weights used
+/// inside.
 struct Frame {
   const torch::jit::Graph* graph = nullptr;
   std::vector<std::optional<c10::IValue>> bound;
@@ -84,7 +85,8 @@ std::optional<c10::IValue> resolve(const Value* value, const Frame& frame) {
   }
   if (node->kind() == prim::Constant) return torch::jit::toIValue(value);
   if (node->kind() == prim::ListConstruct && !node->inputs().empty()) {
-    return resolve(node->input(0), frame);  // the weights of a recurrent layer: the first one tells
+    return resolve(node->input(0),
+                   frame);  // weights of a recurrent layer: the first one constrains
   }
   if (node->kind() == prim::unchecked_cast || node->kind() == c10::aten::t) {
     const auto inner = resolve(node->input(0), frame);
@@ -99,10 +101,10 @@ std::optional<c10::IValue> resolve(const Value* value, const Frame& frame) {
   return slot ? std::optional(object->toObjectRef().getSlot(*slot)) : std::nullopt;
 }
 
-/// A call of a function: its graph and where the arguments begin; null graph when it is unknown.
+/// The function that a node calls; null graph if it is unknown.
 struct Callee {
   const torch::jit::Graph* graph = nullptr;
-  size_t first = 0;  // of the node's inputs
+  size_t first = 0;  // the node's input that is the first argument
 };
 Callee callee_of(const torch::jit::Node* node, const Frame& frame) {
   if (node->kind() == prim::CallMethod) {
@@ -120,11 +122,11 @@ Callee callee_of(const torch::jit::Node* node, const Frame& frame) {
 
 class Follower {
  public:
-  Clue run(const Value* value, const FramePtr& frame) {
+  Constraint run(const Value* value, const FramePtr& frame) {
     if (++steps_ > kMaxSteps || !seen_.insert({value, frame}).second) return {};
     for (const auto& use : value->uses()) {
-      const auto clue = tell(use, *frame);
-      if (clue.kind != Kind::kNone) return clue;
+      const auto constraint = constraint_at(use, *frame);
+      if (constraint.kind != Kind::kNone) return constraint;
       const auto further = follow(use, frame);
       if (further.kind != Kind::kNone) return further;
     }
@@ -132,21 +134,21 @@ class Follower {
   }
 
  private:
-  static Clue tell(const Use& use, const Frame& frame) {
+  static Constraint constraint_at(const Use& use, const Frame& frame) {
     const std::string_view op = use.user->kind().toQualString();
-    for (const auto& t : kTellings) {
+    for (const auto& t : kWeightRules) {
       if (op != t.op || use.offset != t.input) continue;
       if (t.kind == Kind::kIndices) return {t.kind, 0, 0, false, at::kLong};
       const auto inputs = use.user->inputs();
       const auto weight =
           t.weight < inputs.size() ? first_tensor(resolve(inputs[t.weight], frame)) : at::Tensor();
       if (!weight.defined() || weight.dim() == 0) continue;
-      return clue(t, weight, *use.user, frame);
+      return constraint_by(t, weight, *use.user, frame);
     }
     return {};
   }
 
-  /// Recurrent layers have a list of weights: the first one tells.
+  /// Recurrent layers have a list of weights: the first one constrains.
   static at::Tensor first_tensor(const std::optional<c10::IValue>& value) {
     if (!value) return {};
     if (value->isTensor()) return value->toTensor();
@@ -154,9 +156,9 @@ class Follower {
     return value->toTensorVector()[0];
   }
 
-  static Clue clue(const Telling& t, const at::Tensor& weight, const torch::jit::Node& node,
-                   const Frame& frame) {
-    Clue out{t.kind, 0, t.spatial, false, weight.scalar_type()};
+  static Constraint constraint_by(const WeightRule& t, const at::Tensor& weight,
+                                  const torch::jit::Node& node, const Frame& frame) {
+    Constraint out{t.kind, 0, t.spatial, false, weight.scalar_type()};
     if (t.dim >= weight.dim()) return {};
     out.size = weight.size(t.dim);
     if (t.groups) out.size *= integer(node, t.groups, frame).value_or(1);
@@ -176,7 +178,7 @@ class Follower {
     return value && value->isInt() ? std::optional(value->toInt()) : std::nullopt;
   }
 
-  Clue follow(const Use& use, const FramePtr& frame) {
+  Constraint follow(const Use& use, const FramePtr& frame) {
     const auto* node = use.user;
     if (const auto callee = callee_of(node, *frame); callee.graph) {
       return enter(callee, use, frame);
@@ -199,14 +201,14 @@ class Follower {
     return {};
   }
 
-  /// A shape: what follows from it says nothing of the input.
+  /// Shapes: values derived from them do not constrain the input.
   static bool holds_numbers(const c10::Type& type) {
     if (type.kind() != c10::TypeKind::ListType) return false;
     const auto kind = type.containedTypes()[0]->kind();
     return kind == c10::TypeKind::IntType || kind == c10::TypeKind::FloatType;
   }
 
-  Clue enter(const Callee& callee, const Use& use, const FramePtr& frame) {
+  Constraint enter(const Callee& callee, const Use& use, const FramePtr& frame) {
     if (use.offset < callee.first) return {};
     auto inner = std::make_shared<Frame>();
     inner->graph = callee.graph;
@@ -229,7 +231,7 @@ class Follower {
     return {};
   }
 
-  Clue leave_block(const Use& use, const FramePtr& frame) {
+  Constraint leave_block(const Use& use, const FramePtr& frame) {
     const auto* owner = use.user->owningBlock()->owningNode();
     if (!owner) {
       returned_ = true;
@@ -240,20 +242,21 @@ class Follower {
     return run(owner->outputs()[use.offset - skip], frame);
   }
 
-  Clue loop(const Use& use, const FramePtr& frame) {
+  Constraint loop(const Use& use, const FramePtr& frame) {
     if (use.offset < 2) return {};
     const auto inside = run(use.user->blocks()[0]->inputs()[use.offset - 1], frame);
     return inside.kind != Kind::kNone ? inside : run(use.user->outputs()[use.offset - 2], frame);
   }
 
-  std::set<std::pair<const Value*, FramePtr>> seen_;  // keeps the frames: addresses stay taken
+  std::set<std::pair<const Value*, FramePtr>>
+      seen_;  // holds the frames, so that addresses are not reused
   size_t steps_ = 0;
   bool returned_ = false;  // the value reached the end of the running function
 };
 
-/// A module's weight tells what it wants: [out, in, kernel…] of a convolution, [out, in] of a
-/// linear layer, weight_ih_l0 [gates, in] of a recurrent layer.
-Clue clue_of_weight(const std::string& name, const at::Tensor& weight) {
+/// The constraint of a module's weight: [out, in, kernel…] of a convolution, [out, in] of a linear
+/// layer, weight_ih_l0 [gates, in] of a recurrent layer.
+Constraint constraint_of_weight(const std::string& name, const at::Tensor& weight) {
   const auto part = last_part(name);
   if (part == "weight_ih_l0" && weight.dim() == 2) {
     return {Kind::kSequence, weight.size(1), 0, false, weight.scalar_type()};
@@ -272,7 +275,7 @@ at::ScalarType float_type_of(const torch::jit::Module& root) {
   return at::kFloat;
 }
 
-Clue clue_for_argument(const torch::jit::Module& root, size_t i) {
+Constraint constraint_on_argument(const torch::jit::Module& root, size_t i) {
   auto frame = std::make_shared<Frame>();
   const auto method = root.find_method("forward");
   frame->graph = method ? graph_of(&method->function()) : nullptr;
@@ -281,10 +284,10 @@ Clue clue_for_argument(const torch::jit::Module& root, size_t i) {
   return Follower().run(frame->graph->inputs()[i + 1], frame);
 }
 
-Clue clue_from_weights(const torch::jit::Module& root) {
+Constraint constraint_of_weights(const torch::jit::Module& root) {
   for (const auto& parameter : root.named_parameters()) {
-    const auto clue = clue_of_weight(parameter.name, parameter.value);
-    if (clue.kind != Kind::kNone) return clue;
+    const auto constraint = constraint_of_weight(parameter.name, parameter.value);
+    if (constraint.kind != Kind::kNone) return constraint;
   }
   return {};
 }

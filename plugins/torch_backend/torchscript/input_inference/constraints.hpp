@@ -1,5 +1,5 @@
-// What a model wants of an input that neither the file nor the user describes: found by following
-// the argument through the program to the first operators that say something of it.
+// Constraints on an input that neither the file nor the user describes, found by following the
+// argument through the program to the first operators that restrict it.
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,26 +8,27 @@
 
 namespace tmeter::torch_backend {
 
-/// What the first operator with a weight that a value reaches wants of it.
-struct Clue {
+/// The requirement of the first operator with a weight that the input reaches.
+struct Constraint {
   enum class Kind { kNone, kChannels, kFeatures, kSequence, kIndices };
   Kind kind = Kind::kNone;
   int64_t size = 0;          // channels or features
-  int64_t spatial = 0;       // kChannels: 1, 2 or 3 dims behind them
+  int64_t spatial = 0;       // kChannels: the number of spatial dims, 1 to 3
   bool batch_first = false;  // kSequence: [batch, time, features] and not [time, batch, features]
   at::ScalarType dtype = at::kFloat;
 };
 
-/// The clue for the argument `i` of forward (0: the first one behind self).
-Clue clue_for_argument(const torch::jit::Module& root, size_t i);
+/// The constraint on argument `i` of forward; 0 is the first after self.
+Constraint constraint_on_argument(const torch::jit::Module& root, size_t i);
 
-/// From the model's first weights, when following an argument leads nowhere.
-Clue clue_from_weights(const torch::jit::Module& root);
+/// The constraint of the model's first weights, for an argument that reaches no operator with a
+/// weight.
+Constraint constraint_of_weights(const torch::jit::Module& root);
 
-/// The type of the model's floats: that of its first floating-point parameter.
+/// The type of the first floating-point parameter, or float32.
 at::ScalarType float_type_of(const torch::jit::Module& root);
 
-/// Sizes the modules name themselves (image_size = 384), in the order they are found.
+/// Image sizes in attributes and constants of modules (image_size = 384), in their order.
 std::vector<int64_t> named_image_sizes(const torch::jit::Module& root);
 
 }  // namespace tmeter::torch_backend

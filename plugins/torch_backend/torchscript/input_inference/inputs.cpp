@@ -1,40 +1,158 @@
 #include "torchscript/input_inference/inputs.hpp"
 
+#include <charconv>
 #include <deque>
 #include <optional>
 
+#include "operators/messages.hpp"
 #include "torchscript/input_inference/candidates.hpp"
-#include "torchscript/input_inference/given_input.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
 
 using c10::TypeKind;
 
+class GivenValue {
+ public:
+  GivenValue(const InputSpec& spec, const c10::TypePtr& type, const std::string& argument,
+             const std::function<at::ScalarType()>& default_type)
+      : whole_(spec), type_(type), argument_(argument), default_type_(default_type) {}
+
+  c10::IValue run() const { return value(whole_, type_); }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(TMETER_BAD_USAGE, "--input " + std::string(whole_.text) + ": " + why);
+  }
+  [[noreturn]] void refuse_form() const {
+    refuse("the argument '" + argument_ + "' is " + type_->annotation_str());
+  }
+
+  c10::IValue value(const InputSpec& spec, const c10::TypePtr& type) const {
+    switch (type->kind()) {
+      case TypeKind::OptionalType:
+        if (spec.form == TMETER_INPUT_VALUE && spec.value == "none") return {};
+        return value(spec, type->expectRef<c10::OptionalType>().getElementType());
+      case TypeKind::TensorType:
+        return tensor(spec);
+      case TypeKind::ListType:
+        return list(spec, type->expectRef<c10::ListType>().getElementType());
+      case TypeKind::TupleType:
+        return tuple(spec, *type);
+      default:
+        return scalar(spec, *type);
+    }
+  }
+
+  at::Tensor tensor(const InputSpec& spec) const {
+    if (spec.form != TMETER_INPUT_TENSOR) refuse_form();
+    const auto dtype = spec.dtype.id() != TMETER_DTYPE_UNDEFINED
+                           ? static_cast<at::ScalarType>(spec.dtype.id())
+                           : default_type_();
+    try {
+      return at::empty(at::IntArrayRef(spec.dims.begin(), spec.dims.end()),
+                       at::dtype(dtype).device(at::kMeta));
+    } catch (const std::exception& e) {
+      refuse(short_reason(e));
+    }
+  }
+
+  c10::IValue list(const InputSpec& spec, const c10::TypePtr& element) const {
+    c10::impl::GenericList out(element);
+    if (spec.form == TMETER_INPUT_LIST) {
+      for (const auto& item : spec.items) out.push_back(value(item, element));
+      return out;
+    }
+    if (spec.form != TMETER_INPUT_TENSOR) refuse_form();
+    if (element->kind() == TypeKind::IntType) {
+      for (const auto d : spec.dims) out.push_back(d);
+      return out;
+    }
+    if (element->kind() != TypeKind::TensorType) refuse_form();
+    add_images(tensor(spec), out);
+    return out;
+  }
+
+  /// Adds the images of a batch, or a single image.
+  static void add_images(const at::Tensor& whole, c10::impl::GenericList& out) {
+    if (whole.dim() < 4) return out.push_back(whole);
+    for (int64_t k = 0; k < whole.size(0); ++k) out.push_back(at::empty_like(whole[k]));
+  }
+
+  c10::IValue tuple(const InputSpec& spec, const c10::Type& type) const {
+    const auto elements = type.containedTypes();
+    const bool grouped = spec.form == TMETER_INPUT_TUPLE || spec.form == TMETER_INPUT_LIST;
+    if (!grouped || spec.items.size() != elements.size()) refuse_form();
+    std::vector<c10::IValue> items;
+    for (size_t i = 0; i < elements.size(); ++i) items.push_back(value(spec.items[i], elements[i]));
+    return c10::ivalue::Tuple::create(std::move(items));
+  }
+
+  /// The host parses 5 as a shape of one dim, but true and 0.5 as values.
+  c10::IValue scalar(const InputSpec& spec, const c10::Type& type) const {
+    const bool size = spec.form == TMETER_INPUT_TENSOR && spec.dims.rank() == 1;
+    const bool plain = spec.form == TMETER_INPUT_VALUE;
+    double number = 0;
+    const bool is_number =
+        plain &&
+        std::from_chars(spec.value.data(), spec.value.data() + spec.value.size(), number).ec ==
+            std::errc();
+    switch (type.kind()) {
+      case TypeKind::IntType:
+        if (size) return spec.dims[0];
+        if (is_number && number == std::floor(number)) return static_cast<int64_t>(number);
+        break;
+      case TypeKind::FloatType:
+        if (size) return static_cast<double>(spec.dims[0]);
+        if (is_number) return number;
+        break;
+      case TypeKind::BoolType:
+        if (plain && (spec.value == "true" || spec.value == "false")) return spec.value == "true";
+        break;
+      default:
+        break;
+    }
+    refuse_form();
+  }
+
+  const InputSpec& whole_;
+  const c10::TypePtr& type_;
+  const std::string& argument_;
+  const std::function<at::ScalarType()>& default_type_;
+};
+
+/// Throws TMETER_BAD_USAGE, naming the argument and its type, if `spec` has another form.
+/// `default_type` is called for tensors whose dtype the user does not name.
+c10::IValue given_value(const InputSpec& spec, const c10::TypePtr& type,
+                        const std::string& argument,
+                        const std::function<at::ScalarType()>& default_type) {
+  return GivenValue(spec, type, argument, default_type).run();
+}
+
 std::vector<c10::Argument> arguments(const c10::FunctionSchema& schema) {
   return {schema.arguments().begin() + 1, schema.arguments().end()};  // without self
 }
 
-std::string example(const std::vector<Unknown>& unknowns, bool with_names) {
+std::string example(const std::vector<UnknownInput>& unknowns, bool with_names) {
   std::string out;
   for (const auto& u : unknowns) {
     const bool list = u.type->kind() == TypeKind::ListType;
-    const auto* shape = list                                  ? "[3x800x800,3x600x800]"
-                        : u.clue.kind == Clue::Kind::kIndices ? "1x16:i64"
-                                                              : "1x3x224x224";
+    const auto* shape = list                                              ? "[3x800x800,3x600x800]"
+                        : u.constraint.kind == Constraint::Kind::kIndices ? "1x16:i64"
+                                                                          : "1x3x224x224";
     out += " --input " + (with_names ? u.name + "=" : "") + shape;
   }
   return out;
 }
 
-class Matcher {
+class InputResolver {
  public:
-  Matcher(const ModelFile& file, const Request& request)
+  InputResolver(const ModelFile& file, const Request& request)
       : file_(file),
         forward_(file.root().get_method("forward")),
         schema_(forward_.function().getSchema()),
         arguments_(arguments(schema_)),
-        clues_(arguments_.size()) {
+        constraints_(arguments_.size()) {
     for (const auto& spec : request.inputs()) {
       if (spec.name.empty())
         positional_.push_back(spec);
@@ -73,15 +191,16 @@ class Matcher {
     }
   }
 
-  const Clue& clue(size_t i) {
-    if (!clues_[i]) clues_[i] = clue_for_argument(file_.root(), i);
-    return *clues_[i];
+  const Constraint& constraint(size_t i) {
+    if (!constraints_[i]) constraints_[i] = constraint_on_argument(file_.root(), i);
+    return *constraints_[i];
   }
 
   at::ScalarType default_type(size_t i) {
     const auto& recorded = file_.recorded_inputs();
     if (i < recorded.size() && recorded[i].isTensor()) return recorded[i].toTensor().scalar_type();
-    return clue(i).kind == Clue::Kind::kIndices ? at::kLong : float_type_of(file_.root());
+    return constraint(i).kind == Constraint::Kind::kIndices ? at::kLong
+                                                            : float_type_of(file_.root());
   }
 
   bool given(size_t i, ModelInput& input) {
@@ -115,9 +234,10 @@ class Matcher {
 
   std::vector<InputSet> inferred(const InputSet& set, const std::vector<size_t>& missing) {
     const auto unknowns = describe(set, missing);
-    const auto found = choices(unknowns, known_tensor(set), named_image_sizes(file_.root()));
+    const auto found =
+        input_candidates(unknowns, known_tensor(set), named_image_sizes(file_.root()));
     if (found.empty()) {
-      refuse("the file does not say what inputs the model takes: " + signature(schema_) +
+      refuse("the file does not describe the model's inputs: " + signature(schema_) +
              ". Give them, for example" + example(unknowns, arguments_.size() > 1));
     }
     std::vector<InputSet> sets;
@@ -131,19 +251,19 @@ class Matcher {
     return sets;
   }
 
-  /// When following the arguments leads nowhere, the first weights tell what the first one is.
-  std::vector<Unknown> describe(const InputSet& set, const std::vector<size_t>& missing) {
-    std::vector<Unknown> out;
+  /// If no argument has a constraint, the first weights constrain the first one.
+  std::vector<UnknownInput> describe(const InputSet& set, const std::vector<size_t>& missing) {
+    std::vector<UnknownInput> out;
     bool any = known_tensor(set).defined();
     for (const auto i : missing) {
-      out.push_back({arguments_[i].name(), arguments_[i].type(), clue(i)});
-      any = any || out.back().clue.kind != Clue::Kind::kNone;
+      out.push_back({arguments_[i].name(), arguments_[i].type(), constraint(i)});
+      any = any || out.back().constraint.kind != Constraint::Kind::kNone;
     }
     for (auto& u : out) {
       if (any || !u.type->isSubtypeOf(*c10::TensorType::get())) {
         if (any || u.type->kind() != TypeKind::ListType) continue;
       }
-      u.clue = clue_from_weights(file_.root());
+      u.constraint = constraint_of_weights(file_.root());
       any = true;
     }
     return out;
@@ -160,7 +280,7 @@ class Matcher {
   torch::jit::Method forward_;
   const c10::FunctionSchema& schema_;
   std::vector<c10::Argument> arguments_;
-  std::vector<std::optional<Clue>> clues_;
+  std::vector<std::optional<Constraint>> constraints_;
   std::deque<InputSpec> positional_;
   std::vector<InputSpec> named_;
 };
@@ -171,7 +291,7 @@ std::vector<InputSet> input_sets(const ModelFile& file, const Request& request) 
   if (!file.root().find_method("forward")) {
     throw Error(TMETER_CANNOT_RUN, "the model has no method 'forward', so there is nothing to run");
   }
-  return Matcher(file, request).run();
+  return InputResolver(file, request).run();
 }
 
 std::string signature(const c10::FunctionSchema& schema) {

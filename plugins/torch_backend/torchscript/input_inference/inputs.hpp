@@ -17,17 +17,17 @@ struct ModelInput {
 
 using InputSet = std::vector<ModelInput>;
 
-/// Sets to try in turn: one, or several when inputs had to be inferred. Throws TMETER_BAD_USAGE,
-/// with the signature and what to write, when there is none.
+/// Sets to try in turn; several if inputs must be inferred. Throws TMETER_BAD_USAGE with the
+/// signature and an example of --input if no candidate exists.
 std::vector<InputSet> input_sets(const ModelFile& file, const Request& request);
 
 /// "forward(images: Tensor, mask: Optional[Tensor] = None)"
 std::string signature(const c10::FunctionSchema& schema);
 
-/// "--input 1x4x224x224": what the user gave; empty when nothing was given.
+/// The inputs that the user gave: "--input 1x4x224x224"; may be empty.
 std::string given_text(const InputSet& inputs);
 
-/// "x=1x3x224x224 mask=1x128:i64": what was inferred.
+/// The inferred inputs: "x=1x3x224x224 mask=1x128:i64".
 std::string inferred_text(const InputSet& inputs);
 
 }  // namespace tmeter::torch_backend

@@ -9,7 +9,7 @@
 namespace tmeter::torch_backend {
 namespace {
 
-/// Operators, functions written in TorchScript itself, and what its compiler handles by name.
+/// Whether LibTorch has the name: as an operator, as a TorchScript function, or in its compiler.
 bool known_to_libtorch(const std::string& op) {
   const auto symbol = c10::Symbol::fromQualString(op);
   return op.starts_with("prim::") || !torch::jit::getAllOperatorsFor(symbol).empty() ||
@@ -18,7 +18,7 @@ bool known_to_libtorch(const std::string& op) {
 
 c10::FunctionSchema schema_of_calls(const std::string& op, const ForeignCall& call) {
   const auto any = [](const std::string& name, bool by_name) {
-    // A default lets calls leave the argument out.
+    // The default allows calls without the argument.
     return c10::Argument(name, c10::AnyType::get(), std::nullopt, c10::IValue(), by_name);
   };
   std::vector<c10::Argument> arguments, results;

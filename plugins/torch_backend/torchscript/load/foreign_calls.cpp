@@ -42,7 +42,7 @@ std::vector<std::string_view> arguments_at(std::string_view text) {
   return out;
 }
 
-/// "fast" of " fast=True"; empty when it is by position.
+/// "fast" of " fast=True"; empty for an argument by position.
 std::string_view keyword_of(std::string_view argument) {
   while (argument.starts_with(' ') || argument.starts_with('\n')) argument.remove_prefix(1);
   const auto name = name_at(argument);
@@ -51,8 +51,8 @@ std::string_view keyword_of(std::string_view argument) {
                                                                            : std::string_view();
 }
 
-/// What a statement assigns to that is nothing but this call: "a, b = ops.…" takes several results
-/// apart, "a, b, = ops.…" the items of a list.
+/// The targets of an assignment whose value is this call alone: "a, b = ops.…" unpacks several
+/// results, "a, b, = ops.…" the items of a list.
 struct Targets {
   std::vector<std::string> names;
   bool unpacks_list = false;
@@ -78,7 +78,7 @@ Targets targets_before(std::string_view text, size_t call) {
   return out;
 }
 
-/// True when the variable is used as a list of tensors further on in the same function.
+/// Whether the same function later uses the variable as a list of tensors.
 bool used_as_list(std::string_view text, size_t from, const std::string& variable) {
   const auto body = text.substr(from, text.find("\n  def ", from) - from);
   for (const std::string use : {"torch.cat(", "torch.stack(", ", = "}) {
@@ -111,7 +111,7 @@ void add_call(std::string_view text, size_t call, size_t open, ForeignCall& out)
   }
 }
 
-/// "acme::norm" of "acme.norm(" and where its "(" is; nothing when the text is no such call.
+/// "acme::norm" of "acme.norm(" and the place of its "("; nothing if the text is not such a call.
 struct Callee {
   std::string op;
   size_t open = 0;

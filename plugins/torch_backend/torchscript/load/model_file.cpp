@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cstring>
 
-#include "torchscript/archive/pickle_check.hpp"
 #include "operators/messages.hpp"
+#include "operators/quantized.hpp"
+#include "torchscript/archive/pickle_check.hpp"
 #include "torchscript/load/names.hpp"
-#include "operators/packed.hpp"
-#include "torchscript/load/safety.hpp"
 #include "torchscript/load/operator_mode.hpp"
+#include "torchscript/load/safety.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
 
-/// Constants up to this size are read: their values may decide which way the program goes.
+/// Constants up to this size are read, because their values may steer the program.
 constexpr int64_t kMaxConstantNumel = 1 << 18;
 
 void require_known_version(uint64_t version) {
@@ -29,7 +29,8 @@ void require_known_version(uint64_t version) {
                                     ". Rebuild tmeter with a newer LibTorch (./dev setup)");
 }
 
-/// `value` with every tensor in it replaced by `f(tensor)`. Pickles were checked for nesting.
+/// `value` with every tensor in it replaced by `f(tensor)`. The recursion is bounded:
+/// check_pickle() limits nesting.
 template <class F>
 c10::IValue with_tensors(const c10::IValue& value, const F& f) {
   if (value.isTensor()) return f(value.toTensor());
@@ -105,7 +106,7 @@ c10::intrusive_ptr<c10::ivalue::Object> ModelFile::make_object(const c10::Strong
   return object;
 }
 
-/// The user trusts the file: its code gets the real weights where the file has them.
+/// Runs code of a trusted file, with the real weights if the file has them.
 void ModelFile::run_set_state(torch::jit::Function& function, const c10::IValue& object,
                               const c10::IValue& state) const {
   const auto real = [this](const at::Tensor& t) {
@@ -120,13 +121,13 @@ void ModelFile::run_set_state(torch::jit::Function& function, const c10::IValue&
   }
 }
 
-/// Only a pickle with quantized tensors makes others than meta tensors.
+/// The value on the meta device. Only a pickle with quantized tensors has tensors elsewhere.
 c10::IValue ModelFile::weightless(const c10::IValue& value) {
   if (!quantized_) return value;
   return with_tensors(value, [this](const at::Tensor& t) { return storages_.to_meta(t); });
 }
 
-/// Compiles the code of the type, if that was not done yet.
+/// The type, compiled if it was not yet.
 c10::StrongTypePtr ModelFile::type_named(const c10::QualifiedName& name) {
   const Compiling compiling;
   return {code_, importer_.loadType(name)};
@@ -182,7 +183,7 @@ void ModelFile::read_root() {
   root_ = torch::jit::Module(value.toObject());
 }
 
-// {"forward": [first argument, …]}; in another form it is as if there were none.
+// {"forward": [first argument, …]}; any other form counts as no inputs.
 void ModelFile::read_recorded_inputs() {
   if (!archive_.traced()) return;
   const auto value = unpickle("traced_inputs");

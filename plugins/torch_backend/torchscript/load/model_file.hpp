@@ -1,15 +1,15 @@
 // A TorchScript file as LibTorch objects, without its weights.
 //
-// torch::jit::load reads every weight even when it is told to build meta tensors, and fails on many
-// traces then. This does the same steps on LibTorch's public parts (SourceImporter, Unpickler) with
-// storages that have no bytes: milliseconds for a file of any size.
+// torch::jit::load reads every weight even if it builds meta tensors, and then fails on many
+// traces. This class takes the same steps with LibTorch's public parts (SourceImporter, Unpickler)
+// and storages without bytes, which takes milliseconds for a file of any size.
 #pragma once
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "torchscript/archive/archive.hpp"
 #include "operators/libtorch.hpp"
+#include "torchscript/archive/archive.hpp"
 #include "torchscript/load/declarations.hpp"
 #include "torchscript/load/storage.hpp"
 
@@ -17,8 +17,9 @@ namespace tmeter::torch_backend {
 
 class ModelFile {
  public:
-  /// Reads code and objects. Unless the user trusts it, throws TMETER_REFUSED before anything of
-  /// the file runs: a class with __setstate__ would be run by loading alone.
+  /// Reads code and objects. Throws TMETER_REFUSED if loading would run code of the file (a class
+  /// with
+  /// __setstate__), unless the user trusts it.
   ModelFile(const Request& request, const Call& call);
 
   const Archive& archive() const { return archive_; }

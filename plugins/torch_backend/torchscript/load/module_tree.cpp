@@ -4,24 +4,24 @@
 #include <optional>
 #include <vector>
 
+#include "operators/quantized.hpp"
 #include "torchscript/load/names.hpp"
-#include "operators/packed.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
 
 using Id = GraphBuilder::Id;
 
-/// Buffers that may steer the program (counters, lengths), not weights.
+/// Whether a buffer may steer the program (counters, lengths).
 constexpr int64_t kMaxBufferNumel = 64;
 constexpr size_t kMaxAttributeItems = 16;
 
 bool steers(const at::Tensor& t) {
-  if (t.numel() == 1) return !at::isQIntType(t.scalar_type());  // the scale of a quantization, too
+  if (t.numel() == 1) return !at::isQIntType(t.scalar_type());  // scales of quantization included
   return t.numel() <= kMaxBufferNumel && at::isIntegralType(t.scalar_type(), /*includeBool=*/true);
 }
 
-/// A weightless file may share one element among all of a tensor; that ties nothing.
+/// A weightless file may store one element for all tensors, which does not tie them.
 bool expanded(const at::Tensor& t) {
   const auto strides = t.strides();
   return t.numel() > 1 &&
@@ -63,7 +63,7 @@ class Pusher {
     }
   }
 
-  /// A module registered twice is one module: the first name counts, as in named_modules().
+  /// A module registered twice is one module with its first name, as in named_modules().
   void push_child(const c10::ivalue::Object& object, size_t slot, Id parent,
                   const std::string& path) {
     const auto child = object.getSlot(slot).toObject();
@@ -86,11 +86,11 @@ class Pusher {
     if (!real.defined()) return;
     object.setSlot(slot, real);
     tree_.tensors.emplace(real.unsafeGetTensorImpl(), id);
-    tree_.kept.push_back(tensor);
+    tree_.replaced.push_back(tensor);
   }
 
-  /// Weights that are no parameters to torch, as it cannot train them, and parameters to everybody
-  /// else.
+  /// Packed weights: torch does not list them as parameters because it cannot train them; a report
+  /// does.
   void push_packed(const Packed& weights, const std::string& path, Id owner) {
     const auto push = [&](const at::Tensor& t, const char* part) {
       if (!t.defined() || tree_.tensors.contains(t.unsafeGetTensorImpl())) return;

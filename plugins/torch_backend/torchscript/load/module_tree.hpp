@@ -8,8 +8,8 @@
 
 namespace tmeter::torch_backend {
 
-/// Where LibTorch's objects are in the graph. Objects and tensors are found by identity, so that a
-/// call or an argument is attributed exactly, whatever it is named.
+/// Maps LibTorch's objects and tensors to the graph. Keys are identities, so calls and arguments
+/// are attributed exactly, whatever their names.
 struct ModuleTree {
   struct Place {
     GraphBuilder::Id id;
@@ -17,12 +17,12 @@ struct ModuleTree {
   };
   std::unordered_map<const c10::ivalue::Object*, Place> modules;
   std::unordered_map<const c10::TensorImpl*, GraphBuilder::Id> tensors;
-  std::vector<at::Tensor> kept;  // replaced in the model; their addresses must stay taken
+  std::vector<at::Tensor> replaced;  // in the model; held so that their addresses are not reused
   GraphBuilder::Id root = 0;
 };
 
-/// Pushes modules, their hyper-parameters and tensors in the order of registration. Puts the model
-/// into evaluation mode, and gives small integer buffers their values from the file.
+/// Pushes modules, their hyper-parameters and tensors in the order of registration. Sets the model
+/// to evaluation mode and reads the values of small integer buffers from the file.
 ModuleTree push_modules(const ModelFile& file, GraphBuilder& builder);
 
 }  // namespace tmeter::torch_backend

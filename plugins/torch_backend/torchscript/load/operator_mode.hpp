@@ -1,7 +1,7 @@
 // Intercepts the operators that a program calls, before LibTorch decomposes them.
 //
-// A dispatch mode does this: a key of LibTorch's dispatcher that nothing else uses, active in one thread
-// only. Operators called inside of operators are not seen.
+// A dispatch mode does this: a key of LibTorch's dispatcher that nothing else uses, active in one
+// thread only. Operators called inside of operators are not seen.
 #pragma once
 #include "operators/libtorch.hpp"
 
@@ -27,8 +27,8 @@ class OperatorMode {
   c10::impl::IncludeDispatchKeyGuard mode_;
 };
 
-/// While it lives, LibTorch compiles a file's code in this thread. Constant folding and default values
-/// would run parts of that code, which is refused except for comparisons of constants.
+/// While it lives, LibTorch compiles a file's code in this thread. Constant folding and default
+/// values would run parts of that code, which is refused except for comparisons of constants.
 class Compiling final : private OperatorObserver {
  public:
   Compiling() : mode_(*this) {}

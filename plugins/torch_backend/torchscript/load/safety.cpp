@@ -4,12 +4,12 @@
 #include <optional>
 #include <unordered_map>
 
+#include "operators/operator_libraries.hpp"
 #include "torchscript/archive/nesting.hpp"
 #include "torchscript/load/model_file.hpp"
 #include "torchscript/load/names.hpp"
-#include "operators/operator_libraries.hpp"
-#include "torchscript/review/review.hpp"
 #include "torchscript/primitives/guards.hpp"
+#include "torchscript/review/review.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
@@ -44,11 +44,10 @@ std::optional<Refused> find_refused(torch::jit::Block* block, const Declarations
   return std::nullopt;
 }
 
-/// Tuples of tuples share their items: sixty lines make 2^60 values, over which any walk is
-/// endless.
+/// Nested tuples share their items: sixty lines can make 2^60 values, too many to walk over.
 class TupleSizes {
  public:
-  /// The values in a tuple of this type; throws when they are too many or nested too deeply.
+  /// The number of values in a tuple of this type. Throws if it is too large or nested too deeply.
   uint64_t of(const c10::TypePtr& type, int depth = 0) {
     if (type->kind() != c10::TypeKind::TupleType) return 1;
     if (const auto it = known_.find(type.get()); it != known_.end()) return it->second;

@@ -1,5 +1,5 @@
-// What a hostile TorchScript file must not do: run code while it is loaded, touch files or
-// processes when it runs, or take LibTorch's parser down.
+// Refuses hostile TorchScript files, which would run code while they are loaded, touch files or
+// processes when they run, or crash LibTorch's parser.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,23 +10,22 @@ namespace tmeter::torch_backend {
 
 class ModelFile;
 
-/// Throws TMETER_REFUSED: this class would run code while the file is loaded.
+/// Throws TMETER_REFUSED, because this class would run code while the file is loaded.
 [[noreturn]] void refuse_code_at_load(const std::string& file, const c10::ClassType& cls);
 
-/// Throws TMETER_BAD_MODEL when `value` is an object of another class than `type` says, alone or in a
-/// container: compiled code reaches into objects without looking.
+/// Throws TMETER_BAD_MODEL if `value`, or an item of it, is an object of another class than `type`
+/// says: compiled code accesses attributes of objects unchecked.
 void check_classes(const c10::IValue& value, const c10::Type& type, const std::string& name);
 
-/// Checks a source file before it is parsed, see archive/nesting.hpp.
+/// Throws TMETER_BAD_MODEL for a source file that must not be parsed (archive/nesting.hpp).
 void check_source(std::string_view text, const std::string& path);
 
-/// Throws TMETER_BAD_MODEL when a tuple, its items followed wherever they occur, has too many
-/// values.
+/// Throws TMETER_BAD_MODEL if a tuple has too many values, those of nested tuples included.
 void check_tuples(const torch::jit::CompilationUnit& code);
 
-/// Throws TMETER_REFUSED when any function of the file uses an operator that a file may not use
-/// (operators/review.hpp). Operators that were only declared do nothing. Nothing has run when this
-/// is called.
+/// Throws TMETER_REFUSED if a function of the file uses an operator that a file may not use
+/// (torchscript/review/review.hpp). Operators that were only declared do nothing. Must be called
+/// before anything of the file runs.
 void check_operators(const ModelFile& file);
 
 }  // namespace tmeter::torch_backend

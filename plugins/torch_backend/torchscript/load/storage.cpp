@@ -9,13 +9,13 @@ namespace {
 
 void keep(void*) {}  // records belong to the table
 
-/// The records of a model built on the meta device are empty: they count as large enough.
+/// The records of a model built on the meta device are empty and count as large enough.
 constexpr uint64_t kAnySize = uint64_t{1} << 48;
 
-/// More scales than the widest layer has channels.
+/// Enough for the scales of any layer: one per channel.
 constexpr uint64_t kMaxReadable = 1 << 20;
 
-/// The bytes are the mapped file's: to be read only.
+/// The bytes belong to the mapped file and must not be written.
 c10::Storage storage_of(const StorageRecord& record, char* bytes, at::DeviceType device) {
   const auto size = record.entry.size ? record.entry.size : kAnySize;
   auto* place = const_cast<StorageRecord*>(&record);
@@ -23,7 +23,7 @@ c10::Storage storage_of(const StorageRecord& record, char* bytes, at::DeviceType
           c10::GetAllocator(device), /*resizable=*/true};
 }
 
-/// One past the last element reached, in elements; -1 when the geometry is impossible.
+/// The number of elements up to the last one reached; -1 if sizes and strides are impossible.
 int64_t reach(const at::Tensor& t) {
   int64_t last = t.storage_offset();
   bool overflow = last < 0;

@@ -1,19 +1,20 @@
-// Tensors without bytes: what the unpickler is given instead of weights.
+// Storages without bytes, which the unpickler gets in the place of weights.
 //
-// Every storage of the file becomes a meta storage whose DataPtr context points at its record, so
-// that a tensor can be traced back to its place in the file. Bytes are copied only for small
+// Every storage of the file becomes a meta storage. The context of its DataPtr points at its
+// record, so a tensor can be traced back to its place in the file. Bytes are copied only for small
 // tensors whose values may steer the program (constants, integer buffers).
 //
-// LibTorch's unpickler cannot make quantized tensors on the meta device. A pickle that has some
-// gets storages that say they are the CPU's; its tensors become meta ones before anything computes.
+// LibTorch's unpickler cannot create quantized tensors on the meta device. A pickle with quantized
+// tensors gets storages marked as the CPU's; its tensors become meta tensors before anything
+// computes.
 #pragma once
 #include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
 
-#include "torchscript/archive/archive.hpp"
 #include "operators/libtorch.hpp"
+#include "torchscript/archive/archive.hpp"
 
 namespace tmeter::torch_backend {
 
@@ -29,21 +30,21 @@ class StorageTable {
   StorageTable(const StorageTable&) = delete;
 
   /// Weightless storages for every record below the folder ("data/"), as the unpickler takes them:
-  /// on the meta device, or said to be the CPU's. Of the latter, small ones can be read: the scales
-  /// of a quantized tensor are while it is made.
+  /// on the meta device, or marked as the CPU's. Small ones of the latter have their bytes, because
+  /// creating a quantized tensor reads its scales.
   std::shared_ptr<torch::jit::DeserializationStorageContext> open(const std::string& folder,
                                                                   at::DeviceType device);
 
   /// The tensor on the meta device, its place in the file kept; tensors of one record share it.
   at::Tensor to_meta(const at::Tensor& tensor);
 
-  /// Where the tensor's storage comes from; null when it is not from the file.
+  /// The record of the tensor's storage; null if it is not from the file.
   static const StorageRecord* of(const at::Tensor& tensor);
 
-  /// Throws TMETER_BAD_MODEL when sizes and strides reach beyond the storage or make no sense.
+  /// Throws TMETER_BAD_MODEL if sizes and strides are impossible or reach beyond the storage.
   static void check(const at::Tensor& tensor, const std::string& name);
 
-  /// A CPU copy with the file's values; an undefined tensor when the file has no bytes for it.
+  /// A CPU copy with the file's values; an undefined tensor if the file has no bytes for it.
   at::Tensor read(const at::Tensor& tensor) const;
 
  private:

@@ -21,7 +21,7 @@ using torch::jit::Stack;
 struct Guard {
   std::string_view op;
   Check check;
-  std::string_view overloads = {};  // that the check is for: those that begin so; empty: all
+  std::string_view overloads = {};  // the overload that is checked; empty: all
 };
 
 constexpr Guard kGuards[] = {
@@ -79,7 +79,7 @@ Check check_for(const c10::FunctionSchema& schema) {
   return nullptr;
 }
 
-/// The operands on top of the stack; a variable number of them has its count above.
+/// The operands on top of the stack; for a variable number, the count lies above them.
 Operands operands_of(const Stack& stack, const c10::FunctionSchema& schema) {
   size_t count = schema.arguments().size(), above = 0;
   if (schema.is_vararg()) {
@@ -90,7 +90,7 @@ Operands operands_of(const Stack& stack, const c10::FunctionSchema& schema) {
 }
 
 torch::jit::Operation checked(const Operator& op, Check check) {
-  // The schema is copied: the operator it belongs to leaves the registry.
+  // The schema is copied because its operator leaves the registry.
   return [inner = op.getOperation(), schema = op.schema(), check](Stack& stack) mutable {
     check(operands_of(stack, schema));
     inner(stack);
@@ -101,25 +101,25 @@ torch::jit::Operation refusing(const Operator& op) {
   return [inner = op.getOperation(), name = op.schema().name()](Stack& stack) mutable {
     if (trusts()) return inner(stack);
     throw std::runtime_error("the operator " + name +
-                             " is not among those that tmeter runs with what a file says");
+                             " is not among those that tmeter runs for a model file");
   };
 }
 
-/// The operator as it is from now on; nothing when it stays as it is.
+/// The guarded operator; nothing if it needs no guard.
 std::optional<Operator> replacement(const Operator& op) {
   if (op.isC10Op() || !op.hasOperation()) return std::nullopt;
   const auto& schema = op.schema();
   const auto check = check_for(schema);
   if (!check && refusal(schema, OperatorKind::kPrimitive).empty()) return std::nullopt;
   auto operation = check ? checked(op, check) : refusing(op);
-  if (schema.is_vararg()) {  // no constructor takes those but the one from text
+  if (schema.is_vararg()) {  // only the constructor from text takes these
     return Operator(c10::toString(schema), std::move(operation), schema.aliasAnalysis());
   }
   return Operator(schema.name(), schema.overload_name(), schema.arguments(), schema.returns(),
                   std::move(operation), schema.aliasAnalysis());
 }
 
-/// All overloads are entered anew, so that they stay in the order in which LibTorch tries them.
+/// Registers all overloads again to keep the order in which LibTorch tries them.
 void replace_overloads(const std::vector<std::shared_ptr<Operator>>& overloads) {
   std::vector<Operator> now;
   for (const auto& op : overloads) {
@@ -130,7 +130,7 @@ void replace_overloads(const std::vector<std::shared_ptr<Operator>>& overloads) 
   for (auto& op : now) torch::jit::registerOperator(std::move(op));
 }
 
-/// Names of which an overload does not stay as it is.
+/// Names with an overload that needs a guard.
 std::set<std::string> names_to_guard() {
   std::set<std::string> names;
   for (const auto& op : torch::jit::getAllOperators()) {
@@ -146,11 +146,11 @@ TrustPrimitives::~TrustPrimitives() { trusts() = before_; }
 
 void guard_primitives() {
   static const bool done = [] {
-    // LibTorch's own code may point at the operators as they were: they live on.
+    // LibTorch's own code may point at the original operators, so they are never destroyed.
     static auto* const before = new std::list<std::vector<std::shared_ptr<Operator>>>();
     for (const auto& name : names_to_guard()) {
-      replace_overloads(before->emplace_back(
-          torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name))));
+      replace_overloads(
+          before->emplace_back(torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name))));
     }
     return true;
   }();

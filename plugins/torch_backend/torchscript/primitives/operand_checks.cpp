@@ -10,9 +10,8 @@
 namespace tmeter::torch_backend {
 namespace {
 
-constexpr uint64_t kMaxReplaceWork = uint64_t{1}
-                                     << 30;    // bytes moved; each occurrence moves the rest
-constexpr uint64_t kMaxTensorItems = 1 << 18;  // as many as a tensor with values may have
+constexpr uint64_t kMaxReplaceWork = 1 << 30;  // bytes moved; each occurrence moves the rest
+constexpr uint64_t kMaxTensorItems = 1 << 18;  // the limit of tensors with values
 constexpr int64_t kMaxFactorial = 20;          // 21! needs more than 64 bits
 constexpr int kMaxDepth = 200;
 
@@ -41,8 +40,8 @@ void allow_list(uint64_t size) {
 uint64_t text_size(const c10::IValue& v) { return v.isString() ? v.toStringRef().size() : 0; }
 uint64_t list_size(const c10::IValue& v) { return v.isList() ? v.toListRef().size() : 0; }
 
-/// Adds how many texts' bytes and values `v` has when everything in it is followed, shared values
-/// each time they occur; stops when there are more than `limit`.
+/// Adds the number of values in `v` and the bytes of its texts; shared values count each time they
+/// occur. Stops above `limit`.
 void add_extent(const c10::IValue& v, uint64_t limit, int depth, uint64_t& sum) {
   if (sum > limit) return;
   if (depth > kMaxDepth) sum = limit;

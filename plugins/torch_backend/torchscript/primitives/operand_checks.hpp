@@ -1,4 +1,4 @@
-// What must hold of a primitive's operands before it runs. Each check throws when it does not.
+// Checks of a primitive's operands before it runs. Each throws if they are not safe.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@ namespace tmeter::torch_backend {
 using Operands = c10::ArrayRef<c10::IValue>;
 using Check = void (*)(Operands operands);
 
-/// Longer texts and lists are made by no model; copying them is what costs.
+/// No model makes longer texts and lists, and copying them takes time.
 constexpr uint64_t kMaxText = 1 << 20;
 constexpr uint64_t kMaxItems = 1'000'000;
 

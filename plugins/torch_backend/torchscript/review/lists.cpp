@@ -1,6 +1,6 @@
-#include <array>
-
 #include "torchscript/review/lists.hpp"
+
+#include <array>
 
 namespace tmeter::torch_backend {
 namespace {
@@ -8,8 +8,8 @@ namespace {
 constexpr std::string_view kFiles = "reads or writes files";
 constexpr std::string_view kProcesses = "talks to other processes";
 constexpr std::string_view kPython = "runs Python";
-constexpr std::string_view kMemory = "reaches memory that nothing bounds";
-constexpr std::string_view kUnchecked = "does not check what it is given";
+constexpr std::string_view kMemory = "accesses memory without bounds";
+constexpr std::string_view kUnchecked = "does not check its arguments";
 constexpr std::string_view kTraining = "runs backward";
 constexpr std::string_view kCompiler =
     "LibTorch's optimiser puts into programs and no file needs to have";
@@ -29,7 +29,7 @@ constexpr RefusedOperator kRefused[] = {
     {"prim::rpc_remote", kProcesses},
     {"prim::PythonOp", kPython},
     {"prim::IgnoredPythonOp", kPython},
-    // Strides and offsets are taken as they come, or an address is given or taken.
+    // Strides and offsets are not checked, or an address is taken or returned.
     {"aten::set_data", kMemory},
     {"aten::_cudnn_init_dropout_state", kMemory},
     {"aten::_nested_view_from_buffer", kMemory},
@@ -43,7 +43,7 @@ constexpr RefusedOperator kRefused[] = {
     {"mkldnn::_get_mkldnn_serialized_md", kMemory},
     {"onnx::Reshape", kMemory},
     {"onnx::Shape", kMemory},
-    // A signal where others say what is wrong (tests/torchscript/operator_review.cpp --call), in
+    // These crash where others report an error (tests/torchscript/operator_review.cpp --call), in
     // every LibTorch; no layer calls them.
     {"_quantized::wrapped_fbgemm_linear_fp16_weight", kUnchecked},
     {"aten::_nnpack_spatial_convolution", kUnchecked},
@@ -119,10 +119,10 @@ constexpr std::string_view kHarmless[] = {
     "aten::_nnpack_available", "aten::is_vulkan_available", "aten::_use_cudnn_rnn_flatten_weight",
     "mkldnn::_is_mkldnn_acl_supported", "mkldnn::_is_mkldnn_bf16_supported",
     "mkldnn::_is_mkldnn_fp16_supported",
-    // A name around a part of the program; print(), which prints nothing here
+    // Names for parts of the program; print(), which writes nothing here
     "profiler::_record_function_enter", "profiler::_record_function_enter_new",
     "profiler::_record_function_exit", "aten::_print",
-    // Their argument is a class that holds weights, said to be anything
+    // The schema says "any" for an argument that is a class with weights
     "quantized::conv2d_unpack_sizes", "prepacked::unpack_prepacked_sizes_conv2d",
     "prepacked::unpack_prepacked_sizes_linear"};
 
@@ -130,12 +130,12 @@ constexpr std::string_view kOptions[] = {
     // Names of dims
     "dim", "dim0", "dim1", "dim2", "dims", "names", "order", "out_dim", "outdim", "start_dim",
     "end_dim",
-    // One of a few words
+    // One of a few keywords
     "UPLO", "activation", "algorithm", "approximate", "attr", "binary_attr", "binary_post_op",
     "driver", "indexing", "interpolation", "mode", "norm", "ord", "p", "pad_mode", "padding",
     "padding_side", "post_op_algorithm", "post_op_name", "reduce", "rounding_mode", "side",
     "unary_algorithm", "unary_attr", "unary_post_op", "unary_post_op_algorithm",
-    // Words for an error, and the equation of einsum
+    // Texts of errors, and the equation of einsum
     "api_name", "assert_msg", "equation"};
 
 constexpr std::string_view kWeightClasses[] = {

@@ -1,4 +1,4 @@
-// The lists that review.cpp goes by: data, each with its source in the comment above it.
+// The lists of review.cpp.
 #pragma once
 #include <span>
 #include <string_view>
@@ -11,7 +11,7 @@ struct RefusedOperator {
 };
 std::span<const RefusedOperator> refused_operators();
 
-/// Dispatched operators that do no harm, although the rules cannot tell.
+/// Harmless dispatched operators that the rules would refuse.
 std::span<const std::string_view> harmless_operators();
 
 struct Primitive {
@@ -20,7 +20,7 @@ struct Primitive {
 };
 std::span<const Primitive> primitives();
 
-/// Names of arguments whose text is an option, a label or a message.
+/// Names of text arguments that are options, labels or messages.
 std::span<const std::string_view> option_names();
 
 /// Classes written in C++ that hold weights: "__torch__.torch.classes.quantized.".

@@ -1,9 +1,9 @@
-// TorchScript's operators on numbers, texts, lists and dicts, by name and overload: those of
-// LibTorch 2.6 to 2.15. Each takes constant time, or time linear in operands that others have
-// bounded, and no operand makes it trap. Those that take tensors call operators of the dispatcher,
-// which are looked at as such.
+// Operators of TorchScript (LibTorch 2.6 to 2.15) on numbers, texts, lists and dicts, by name and
+// overload. Each takes constant time, or time linear in operands whose size is bounded elsewhere,
+// and no operand makes it trap. The ones with tensor arguments call operators of the dispatcher,
+// which are reviewed as such.
 //
-// tests/torchscript/test_operators.py names what a LibTorch has beyond this list.
+// tests/torchscript/test_operators.py names the operators of a LibTorch that this list lacks.
 #include "torchscript/review/lists.hpp"
 
 namespace tmeter::torch_backend {
@@ -168,7 +168,7 @@ constexpr Primitive kPrimitives[] = {
     {"prim::ModuleContainerIndex", "dict list"},
     {"prim::tolist", "-"},
     {"prim::index", "-"},
-    // What the compiler puts in
+    // Operators that the compiler inserts
     {"aten::__is__", "-"},
     {"aten::__isnot__", "-"},
     {"aten::_unwrap_optional", "-"},
@@ -271,7 +271,7 @@ constexpr Primitive kPrimitives[] = {
     {"aten::matrix_H", "a"},
     {"aten::numpy_T", "a"},
     {"aten::to", "prim_Device prim_dtype prim_other"},
-    // Bounded by a check of their operands (script/primitives.cpp)
+    // Bounded by a check of their operands (torchscript/primitives/guards.cpp)
     {"aten::__round_to_zero_floordiv", "int"},
     {"aten::_list_to_tensor", "-"},
     {"aten::add",

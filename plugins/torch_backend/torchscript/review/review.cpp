@@ -13,10 +13,11 @@ namespace {
 using c10::TypeKind;
 
 constexpr std::string_view kVariable = "has arguments that its schema does not describe";
-constexpr std::string_view kNotPure = "takes or gives more than tensors, numbers and known options";
-constexpr std::string_view kNoOperand = "computes with nothing that it is given";
+constexpr std::string_view kNotPure =
+    "takes or returns more than tensors, numbers and known options";
+constexpr std::string_view kNoOperand = "computes without any of its arguments";
 constexpr std::string_view kUnknownPrimitive =
-    "is not among those of TorchScript that tmeter runs with what a file says";
+    "is not among the operators of TorchScript that tmeter runs for a model file";
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
@@ -26,7 +27,8 @@ bool contains(const Names& names, std::string_view name) {
 std::string_view listed_refusal(std::string_view name) {
   const auto space = name.substr(0, name.find(':'));
   for (const auto& [refused, reason] : refused_operators()) {
-    if (refused == name || (refused.ends_with("::*") && refused.substr(0, refused.size() - 3) == space))
+    if (refused == name ||
+        (refused.ends_with("::*") && refused.substr(0, refused.size() - 3) == space))
       return reason;
   }
   return {};
@@ -59,8 +61,7 @@ bool holds_weights(const c10::Type& type) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-/// Whether every type inside is one of those that `fits` takes; lists, tuples and options are
-/// followed.
+/// Whether `fits` holds for the type, or for every type in a list, tuple or optional.
 template <class Fits>
 bool made_of(const c10::Type& type, const Fits& fits) {
   switch (type.kind()) {
@@ -113,7 +114,7 @@ bool plain_result(const c10::Argument& result) {
   });
 }
 
-/// A tensor, weights, or the device on which a new tensor is to be: it then has shapes alone.
+/// A tensor, weights, or the device of a new tensor, which then has only a shape.
 bool is_operand(const c10::Argument& argument) {
   return !made_of(*argument.type(), [](const c10::Type& type) {
     return type.kind() != TypeKind::TensorType && type.kind() != TypeKind::DeviceObjType &&
@@ -133,7 +134,8 @@ std::string_view refusal_of_dispatched(const c10::FunctionSchema& schema) {
   return {};
 }
 
-/// Tensors go through the dispatcher; numbers of the file could be anything, flags not.
+/// Tensors go through the dispatcher, and flags have two values; numbers of the file could be
+/// anything.
 bool tensors_and_flags(const c10::FunctionSchema& schema) {
   const auto plain = [](const c10::Argument& argument) {
     return made_of(*argument.type(), [](const c10::Type& type) {

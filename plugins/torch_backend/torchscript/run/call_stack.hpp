@@ -1,9 +1,9 @@
-// Which call of which module is running.
+// Tracks the running call of a module.
 //
-// LibTorch reports every TorchScript function it enters together with its arguments; the first one
-// is the module object itself, so calls are attributed by identity, not by name. A module's own
-// methods (self.encode(x)) belong to the call that is already running; forward of another module is
-// a new call; another method of another module is one as soon as an operator runs inside.
+// LibTorch reports every TorchScript function it enters with its arguments. The first argument is
+// the module object, so calls are attributed by identity, not by name. A module's own methods
+// (self.encode(x)) belong to the running call. forward of another module is a new call; any other
+// method of another module becomes one as soon as an operator runs in it.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,7 +15,7 @@ namespace tmeter::torch_backend {
 
 class CallStack {
  public:
-  /// `builder` null: paths only, nothing is recorded.
+  /// `builder` may be null: then only paths are tracked.
   CallStack(const ModuleTree& tree, GraphBuilder* builder) : tree_(tree), builder_(builder) {}
 
   void enter(const c10::ivalue::Object* self, std::string_view method) {
@@ -34,10 +34,8 @@ class CallStack {
     if (!frames_.empty()) frames_.pop_back();
   }
 
-  /// The id of the running call, made now if it is not there yet.
-  GraphBuilder::Id current() {
-    return builder_ && !frames_.empty() ? materialise(frames_.back()) : 0;
-  }
+  /// The id of the running call in the graph, pushed at its first use.
+  GraphBuilder::Id current() { return builder_ && !frames_.empty() ? push(frames_.back()) : 0; }
 
   /// "layer1.0.conv1"; empty in the root.
   const std::string& path() const {
@@ -60,10 +58,10 @@ class CallStack {
            method.find_first_not_of("0123456789", 7) == std::string_view::npos;
   }
 
-  GraphBuilder::Id materialise(size_t i) {
+  GraphBuilder::Id push(size_t i) {
     auto& call = calls_[i];
     if (call.id) return call.id;
-    const auto parent = call.parent == kNone ? 0 : materialise(call.parent);
+    const auto parent = call.parent == kNone ? 0 : push(call.parent);
     const auto module = call.self ? tree_.modules.at(call.self).id : tree_.root;
     return calls_[i].id = builder_->module_call(module, parent);
   }
@@ -71,7 +69,7 @@ class CallStack {
   const ModuleTree& tree_;
   GraphBuilder* builder_;
   std::vector<Call> calls_;
-  std::vector<size_t> frames_;  // indexes of calls_; equal neighbours are the same call
+  std::vector<size_t> frames_;  // indexes of calls_; methods of one call repeat its index
 };
 
 }  // namespace tmeter::torch_backend

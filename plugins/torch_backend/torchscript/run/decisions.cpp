@@ -22,14 +22,14 @@ constexpr std::array<std::string_view, 8> kReadings{
     "aten::item",           "aten::Int",         "aten::Float",         "aten::Bool",
     "aten::ScalarImplicit", "aten::IntImplicit", "aten::FloatImplicit", "aten::ComplexImplicit"};
 
-/// Operators without any answer when values are missing.
-constexpr std::array<std::string_view, 6> kAsking{"aten::equal",    "aten::is_nonzero",
-                                                  "aten::allclose", "aten::bincount",
-                                                  "prim::tolist",   "aten::repeat_interleave"};
+/// Operators without a result if values are missing.
+constexpr std::array<std::string_view, 6> kNeedValues{"aten::equal",    "aten::is_nonzero",
+                                                      "aten::allclose", "aten::bincount",
+                                                      "prim::tolist",   "aten::repeat_interleave"};
 
-/// What these answer does not depend on the value they are given.
-constexpr std::array<std::string_view, 5> kBlind{"aten::len", "aten::__is__", "aten::__isnot__",
-                                                 "prim::RaiseException", "aten::format"};
+/// The results of these operators do not depend on the value.
+constexpr std::array<std::string_view, 5> kIgnoreValue{
+    "aten::len", "aten::__is__", "aten::__isnot__", "prim::RaiseException", "aten::format"};
 
 template <size_t N>
 bool among(const std::array<std::string_view, N>& names, const Node& node) {
@@ -79,23 +79,23 @@ class Decisions {
     }
   }
 
-  /// True when there is anything that asks for values.
+  /// True if an operator needs values.
   bool mark(c10::Symbol symbol) {
-    bool asks = false;
+    bool needs_values = false;
     std::vector<Node*> found;
     for (auto* graph : graphs_) {
       for_each_node(graph->block(), [&](Node* node) {
-        asks = asks || among(kAsking, *node);
+        needs_values = needs_values || among(kNeedValues, *node);
         if (reads_value(*node) && decides(node->output())) found.push_back(node);
       });
     }
     for (auto* node : found) node->owningGraph()->create(symbol, {}, 0)->insertBefore(node);
-    return asks || !found.empty();
+    return needs_values || !found.empty();
   }
 
  private:
-  /// Whether the value reaches a decision. Without recursion, as programs may be long; what was
-  /// found out of a value is kept, so that all readings together are followed once.
+  /// Whether the value reaches a decision. Not recursive, because programs may be long. Results are
+  /// kept, so that each value is followed once.
   bool decides(const Value* start) {
     std::vector<const Value*> found{start};
     came_from_.clear();
@@ -118,7 +118,7 @@ class Decisions {
     return false;
   }
 
-  /// True when the use itself decides, else the values it leads to are added to next_.
+  /// True if the use itself decides; else adds the values it leads to to next_.
   bool follow(const Use& use) {
     const auto* node = use.user;
     if (node->kind() == prim::If || node->kind() == prim::SetAttr) return true;
@@ -134,7 +134,7 @@ class Decisions {
       if (i < callee->inputs().size()) next_.push_back(callee->inputs()[i]);
       return false;
     }
-    if (among(kBlind, *node)) return false;
+    if (among(kIgnoreValue, *node)) return false;
     const bool appends = std::string_view(node->kind().toQualString()) == "aten::append";
     if (appends && use.offset == 1) {
       next_.push_back(node->input(0));
@@ -166,15 +166,16 @@ class Decisions {
 
   std::vector<torch::jit::Graph*> graphs_;
   std::unordered_map<const torch::jit::Graph*, std::vector<const Node*>> callers_;
-  std::unordered_set<const Value*> deciding_, harmless_;      // what was found out
-  std::unordered_map<const Value*, const Value*> came_from_;  // of the values of one search
+  std::unordered_set<const Value*> deciding_, harmless_;      // results so far
+  std::unordered_map<const Value*, const Value*> came_from_;  // the path of the current search
   std::vector<const Value*> next_;
 };
 
 c10::Symbol mark_symbol() {
   static const auto symbol = [] {
     static const torch::jit::RegisterOperators registration({torch::jit::Operator(
-        "tmeter::decides() -> ()", [](torch::jit::Stack&) { evaluation_state().next_value_decides = true; },
+        "tmeter::decides() -> ()",
+        [](torch::jit::Stack&) { evaluation_state().next_value_decides = true; },
         c10::AliasAnalysisKind::CONSERVATIVE)});
     return c10::Symbol::fromQualString("tmeter::decides");
   }();

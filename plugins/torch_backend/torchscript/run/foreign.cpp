@@ -7,14 +7,14 @@ constexpr size_t kMaxPlans = 64;
 
 using Sizes = std::vector<int64_t>;
 
-/// The result of a call with these tensors; nullopt when the guess makes no sense for them.
+/// The result of a call with these tensors; nullopt if the guess is impossible for them.
 using Guess = std::optional<Sizes> (*)(const std::vector<at::Tensor>& tensors);
 
 std::optional<Sizes> as_first(const std::vector<at::Tensor>& tensors) {
   return tensors[0].sizes().vec();
 }
 
-/// The first tensor through one matrix after the other, each with its input size at `dim`.
+/// The first tensor multiplied by each matrix in turn; the input size of a matrix is at `dim`.
 template <int64_t dim>
 std::optional<Sizes> as_product(const std::vector<at::Tensor>& tensors) {
   auto out = tensors[0].sizes().vec();
@@ -82,8 +82,9 @@ std::string ForeignOperators::guessed() const {
 void ForeignOperators::note(const OperatorInfo& info) {
   const auto it = guess_.find(info.name);
   if (it == guess_.end() || !noted_.insert(info.name).second) return;
-  call_.warn(info.name + " is of a library that is not here, and no plugin has a shape rule for " +
-             "it: its result was taken to have " + kGuesses[it->second].what);
+  call_.warn(info.name +
+             " is of a library that is not loaded, and no plugin has a shape rule for " +
+             "it: its result is assumed to have " + kGuesses[it->second].what);
 }
 
 void ForeignOperators::execute(const c10::OperatorHandle& op, const OperatorInfo& info,

@@ -1,5 +1,5 @@
-// Results of operators whose library is not here: by the shape rule of a plugin, else by a guess
-// that has to fit the rest of the program.
+// Results of operators whose library is not loaded: by the shape rule of a plugin, else by a guess
+// that must fit the rest of the program.
 #pragma once
 #include <array>
 #include <map>
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "operators/evaluator.hpp"
 #include "operators/libtorch.hpp"
 #include "torchscript/load/declarations.hpp"
-#include "operators/evaluator.hpp"
 
 namespace tmeter::torch_backend {
 
@@ -21,12 +21,12 @@ class ForeignOperators final : public MissingOperators {
   void execute(const c10::OperatorHandle& op, const OperatorInfo& info,
                torch::jit::Stack& args) override;
 
-  /// How many combinations of guesses there are, at least one. The first is the likeliest.
+  /// The number of combinations of guesses, at least 1. The likeliest comes first.
   size_t plans() const;
   void use_plan(size_t i);
-  /// "acme::norm, acme::mlp": operators whose results are guessed; empty when there are none.
+  /// The operators whose results are guessed: "acme::norm, acme::mlp"; may be empty.
   std::string guessed() const;
-  /// Warns once for each operator whose result is a guess.
+  /// Warns once per operator that its result is a guess.
   void note(const OperatorInfo& info);
 
  private:

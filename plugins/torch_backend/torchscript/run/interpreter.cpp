@@ -12,7 +12,7 @@ namespace {
 
 using torch::jit::Stack;
 
-// LibTorch's callbacks are plain functions; this tells them whose run it is.
+// LibTorch's callbacks are plain functions: this is the run of their thread.
 Run*& current_run() {
   thread_local Run* run = nullptr;
   return run;
@@ -35,9 +35,9 @@ void on_call(Stack&) {
   if (auto* limits = Limits::current()) limits->count_call();
 }
 
-/// An operator without arguments that calls back.
+/// Registers an operator without arguments that calls `function`.
 c10::Symbol own_operator(const char* name, void (*function)(Stack&)) {
-  // Never destroyed: programs point at it.
+  // Never destroyed, because programs point at it.
   new torch::jit::RegisterOperators({torch::jit::Operator(std::string(name) + "() -> ()", function,
                                                           c10::AliasAnalysisKind::CONSERVATIVE)});
   return c10::Symbol::fromQualString(name);
@@ -57,7 +57,8 @@ c10::Symbol printed_operator() {
   return symbol;
 }
 
-/// Formatting is an instruction of the interpreter's, not an operator that could be replaced.
+/// Inserts a check, because formatting is an instruction of the interpreter and not an operator
+/// that could be replaced.
 void check_formatted(torch::jit::Graph& graph, torch::jit::Node* node) {
   const std::string_view op = node->kind().toQualString();
   if (op != "aten::format" && op != "aten::percentFormat") return;
@@ -80,7 +81,7 @@ void add_call(torch::jit::Graph& graph) {
   graph.block()->prependNode(graph.create(call, {}, 0));
 }
 
-/// The interpreter as it is needed here: functions stay functions, nothing is fused or specialised.
+/// Sets up the interpreter: functions stay functions, operators are neither fused nor specialised.
 class PlainInterpreter {
  public:
   PlainInterpreter()
@@ -154,7 +155,7 @@ bool Run::forward(const torch::jit::Module& root, std::vector<c10::IValue> input
   }
 }
 
-/// The interpreter told of it in its own words, see Limits::stop.
+/// Keeps the error that Limits::stop() threw; the interpreter has turned it into text.
 void Run::keep_stop() {
   try {
     limits_.rethrow();
@@ -166,7 +167,7 @@ void Run::keep_stop() {
 
 namespace {
 
-/// How many values the arguments are, lists counted by their items.
+/// The number of arguments, lists counted by their items.
 size_t items_of(const Stack& args) {
   size_t items = 0;
   for (const auto& a : args) items += a.isList() ? a.toListRef().size() : 1;

@@ -1,5 +1,5 @@
-// Runs a model under LibTorch's own TorchScript interpreter and intercepts every operator. Everything
-// happens in the calling thread, forked tasks included.
+// Runs a model under LibTorch's own TorchScript interpreter and intercepts every operator.
+// Everything happens in the calling thread, forked tasks included.
 #pragma once
 #include <exception>
 #include <string>
@@ -8,18 +8,18 @@
 #include "operators/evaluator.hpp"
 #include "operators/failure.hpp"
 #include "operators/libtorch.hpp"
+#include "operators/limits.hpp"
 #include "torchscript/load/module_tree.hpp"
 #include "torchscript/load/operator_mode.hpp"
 #include "torchscript/run/call_stack.hpp"
 #include "torchscript/run/foreign.hpp"
-#include "operators/limits.hpp"
 #include "torchscript/run/recorder.hpp"
 
 namespace tmeter::torch_backend {
 
 class Run final : private OperatorObserver {
  public:
-  /// `recorder` and `builder` null: a trial, nothing is recorded.
+  /// `builder` and `recorder` null: a trial run, which records nothing.
   /// `values` null: a run on shapes; else a run with real weights.
   Run(const ModuleTree& tree, GraphBuilder* builder, Recorder* recorder, ForeignOperators& foreign,
       Limits& limits, TensorValues* values = nullptr)
@@ -29,12 +29,13 @@ class Run final : private OperatorObserver {
         calls_(tree, builder),
         evaluator_(&foreign, values) {}
 
-  /// Calls forward. False: see failure().
+  /// Calls forward. If it returns false, failure() has the reason.
   bool forward(const torch::jit::Module& root, std::vector<c10::IValue> inputs);
 
   const c10::IValue& result() const { return result_; }
   const Failure& failure() const { return failure_; }
-  /// "aten::nonzero in rpn": the first operator whose result's size was assumed; empty when none was.
+  /// The first operator whose result has an assumed size, "aten::nonzero in rpn"; empty if none
+  /// has.
   const std::string& assumed() const { return assumed_; }
 
   // LibTorch calls these when a function of the program begins and ends.
@@ -57,8 +58,8 @@ class Run final : private OperatorObserver {
   bool failed_ = false;
 };
 
-/// Once per process and model: makes loops and functions of the model's code report to the limits,
-/// so that what runs without operators ends, too.
+/// Makes loops and functions of the model's code report to the limits, so that code without
+/// operators ends too. Call it once per model.
 void watch_loops(const torch::jit::CompilationUnit& code);
 
 }  // namespace tmeter::torch_backend

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint8_t kPriority = 200;  // above LibTorch's own allocators
 
-/// A weightless file may share one element among all of a tensor: those are no values.
+/// False if the file has no bytes for the tensor, or one element shared by all (a weightless file).
 bool has_values(const at::Tensor& t) {
   const auto* record = StorageTable::of(t);
   if (t.numel() == 0 || !record) return true;
@@ -23,15 +23,16 @@ bool has_values(const at::Tensor& t) {
   return record->entry.size > 0 && !shared;
 }
 
-/// Hands on to LibTorch's allocator and counts. One for the process: tensors may outlive the run.
+/// Counts memory and forwards to LibTorch's allocator. One per process, because tensors may outlive
+/// a run.
 class CountingAllocator final : public c10::Allocator {
  public:
   void begin(c10::Allocator* base, uint64_t limit) {
     base_ = base;
     limit_ = limit;
-    forget_peak();
+    reset_peak();
   }
-  void forget_peak() { peak_ = used_.load(); }
+  void reset_peak() { peak_ = used_.load(); }
   uint64_t peak() const { return peak_; }
 
   c10::DataPtr allocate(size_t bytes) override {
@@ -45,9 +46,9 @@ class CountingAllocator final : public c10::Allocator {
     }
     auto inner = base_->allocate(bytes);
     auto* const data = inner.get();
-    // Some kernels take memory by its address alone, which then is all that there is to know it by.
+    // Some kernels release memory by its address alone, so the address must identify the block.
     TORCH_CHECK(inner.get_deleter() == base_->raw_deleter() && inner.get_context() == data,
-                "LibTorch's allocator is not the one that tmeter knows");
+                "LibTorch's allocator is not the one that tmeter supports");
     inner.release_context();
     {
       const std::lock_guard lock(mutex_);
@@ -73,11 +74,11 @@ class CountingAllocator final : public c10::Allocator {
 };
 
 CountingAllocator& counting_allocator() {
-  static auto* const allocator = new CountingAllocator();  // never destroyed: see its comment
+  static auto* const allocator = new CountingAllocator();  // never destroyed
   return *allocator;
 }
 
-/// Tensors may outlive the run; the base stays LibTorch's.
+/// Called also after the run, for tensors that outlive it.
 void CountingAllocator::release(void* data) {
   auto& all = counting_allocator();
   {
@@ -146,7 +147,7 @@ MemoryLimit::MemoryLimit(uint64_t bytes) : before_(c10::GetAllocator(c10::kCPU))
 
 MemoryLimit::~MemoryLimit() { c10::SetAllocator(c10::kCPU, before_, kPriority); }
 
-void MemoryLimit::forget_peak() { counting_allocator().forget_peak(); }
+void MemoryLimit::reset_peak() { counting_allocator().reset_peak(); }
 
 uint64_t MemoryLimit::peak() const { return counting_allocator().peak(); }
 

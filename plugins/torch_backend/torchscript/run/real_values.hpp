@@ -1,5 +1,5 @@
-// The values behind weightless tensors, for the one kind of model that needs them: where the
-// program goes depends on them.
+// Values for weightless tensors. Only models in which data decides which way the program goes need
+// them.
 #pragma once
 #include <map>
 #include <string>
@@ -15,13 +15,13 @@ class RealValues final : public TensorValues {
  public:
   explicit RealValues(const ModelFile& file) : file_(file) {}
 
-  /// The first parameter whose values are not in the file; empty when all are there.
+  /// The first parameter whose values are not in the file; empty if the file has all.
   std::string missing_weight() const;
   /// Bytes of all weights.
   uint64_t weight_bytes() const;
 
-  /// The tensor with values: from the file, or made up for what has none (inputs: random numbers
-  /// of a fixed seed, integers zero).
+  /// The tensor with values from the file. Inputs, and weights that the file lacks, are made up:
+  /// random numbers of a fixed seed, integers 0.
   at::Tensor of(const at::Tensor& tensor) override;
 
  private:
@@ -29,11 +29,11 @@ class RealValues final : public TensorValues {
 
   const ModelFile& file_;
   std::map<std::pair<const StorageRecord*, at::ScalarType>, at::Tensor> storages_;  // flat
-  // By identity: a value that is changed in place stays changed. The keys are kept alive.
+  // By identity, so that changes in place persist; the pairs keep their keys alive.
   std::unordered_map<const c10::TensorImpl*, std::pair<at::Tensor, at::Tensor>> made_;
 };
 
-/// While it lives, CPU memory of tensors above `bytes` is refused with TMETER_CANNOT_RUN.
+/// While it lives, CPU tensors of more than `bytes` in total are refused with TMETER_CANNOT_RUN.
 class MemoryLimit {
  public:
   explicit MemoryLimit(uint64_t bytes);
@@ -41,9 +41,9 @@ class MemoryLimit {
   MemoryLimit(const MemoryLimit&) = delete;
   MemoryLimit& operator=(const MemoryLimit&) = delete;
 
-  /// The most that was in use at once, since it was last forgotten.
+  /// The maximum in use since the last reset.
   uint64_t peak() const;
-  void forget_peak();
+  void reset_peak();
 
  private:
   c10::Allocator* before_;

@@ -4,18 +4,159 @@
 
 #include "operators/evaluator.hpp"
 #include "operators/limits.hpp"
+#include "operators/quantized.hpp"
 
 namespace tmeter::torch_backend {
 namespace {
 
-/// A tensor is filled at once, so few wait for it.
-constexpr size_t kMostUnfilled = 64;
+constexpr size_t kMaxDepth = 64;  // as in the graph
+constexpr uint64_t kUnitsPerItem = 20;
+
+std::vector<tmeter_dim> dims_of(const at::Tensor& t) {
+  std::vector<tmeter_dim> out;
+  for (const auto d : t.sizes()) out.push_back(GraphBuilder::dim(d));
+  return out;
+}
+
+DType dtype_of(const at::Tensor& t) { return DType(static_cast<int32_t>(t.scalar_type())); }
+
+template <class T>
+std::string printed(const T& value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
+}
 
 }  // namespace
 
-// Arithmetic on sizes happens in tensors too: a trace turns x.size(0) // 2 into operators on
-// numbers. A node needs a tensor among its results, or one that it writes into, that is not such a
-// number made from numbers.
+bool Values::is_number(const at::Tensor& t) const {
+  return t.defined() && t.dim() == 0 && !t.is_meta() &&
+         !tensors_.contains(t.unsafeGetTensorImpl()) &&
+         !tree_.tensors.contains(t.unsafeGetTensorImpl());
+}
+
+template <class F>
+Values::Id Values::list(const c10::IValue& value, const F& each) {
+  if (++depth_ > kMaxDepth) {
+    depth_ = 0;
+    throw Error(TMETER_CANNOT_RUN, "the model makes values that are nested more than " +
+                                       std::to_string(kMaxDepth) + " deep");
+  }
+  std::vector<Id> ids;
+  const auto f = [&](const c10::IValue& item) {
+    if (auto* limits = Limits::current()) limits->spend(kUnitsPerItem);
+    return each(item);
+  };
+  if (value.isTuple()) {
+    for (const auto& item : value.toTupleRef().elements()) ids.push_back(f(item));
+  } else if (value.isGenericDict()) {
+    for (const auto& entry : value.toGenericDict()) ids.push_back(f(entry.value()));
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& t : value.toTensorList()) ids.push_back(f(t));
+  } else {
+    const auto items = value.toList();
+    for (size_t i = 0; i < items.size(); ++i) ids.push_back(f(items.get(i)));
+  }
+  --depth_;
+  return builder_.list(ids);
+}
+
+Values::Id Values::use(const c10::IValue& value, ArgKind kind) {
+  if (value.isTensor()) return use_tensor(value.toTensor());
+  if (value.isInt()) return use_int(value.toInt(), kind);
+  if (value.isDouble()) return builder_.real(value.toDouble());
+  if (value.isBool()) return builder_.boolean(value.toBool());
+  if (value.isString()) return builder_.text(value.toStringRef());
+  if (value.isNone()) return builder_.none();
+  if (value.isDevice()) return builder_.other(value.toDevice().str());
+  if (value.isScalar()) return number(value.toScalar());
+  if (value.isTuple() || value.isList() || value.isGenericDict()) {
+    return list(value, [&](const c10::IValue& item) { return use(item); });
+  }
+  if (const auto weights = packed(value)) {
+    std::vector<Id> fields{use_tensor(weights->weight)};
+    if (weights->bias.defined()) fields.push_back(use_tensor(weights->bias));
+    return builder_.list(fields);
+  }
+  return builder_.other(value.tagKind());
+}
+
+Values::Id Values::define(const c10::IValue& value) {
+  if (value.isTensor()) return define_tensor(value.toTensor());
+  if (value.isTuple() || value.isList() || value.isGenericDict()) {
+    return list(value, [&](const c10::IValue& item) { return define(item); });
+  }
+  return use(value);
+}
+
+Values::Id Values::use_tensor(const at::Tensor& t) {
+  if (!t.defined()) return builder_.none();
+  if (const auto it = tensors_.find(t.unsafeGetTensorImpl()); it != tensors_.end())
+    return it->second;
+  if (is_number(t)) return number(t);
+  const auto bound = tree_.tensors.find(t.unsafeGetTensorImpl());
+  const Id tensor = bound != tree_.tensors.end() ? bound->second : constant(t);
+  keep(t);
+  return tensors_[t.unsafeGetTensorImpl()] = builder_.bound(tensor);
+}
+
+Values::Id Values::define_tensor(const at::Tensor& t) {
+  if (!t.defined()) return builder_.none();
+  keep(t);
+  return tensors_[t.unsafeGetTensorImpl()] = builder_.tensor_value(dtype_of(t), dims_of(t));
+}
+
+/// A tensor of the program text, which is neither parameter nor buffer.
+Values::Id Values::constant(const at::Tensor& t) {
+  const auto* record = StorageTable::of(t);
+  const auto name = "constants." + std::to_string(constants_++);
+  if (!t.is_meta()) state_.constants[name] = t.clone();
+  tmeter_tensor_desc d{};
+  d.kind = TMETER_TENSOR_CONSTANT;
+  d.name = to_abi(name);
+  d.owner = tree_.root;
+  d.dtype = dtype_of(t).id();
+  d.dims = t.sizes().data();
+  d.strides = t.strides().data();
+  d.rank = t.sizes().size();
+  d.storage_key = to_abi(record ? std::string_view(record->name) : std::string_view(name));
+  d.storage_offset = t.storage_offset();
+  d.file_offset = record && record->entry.stored ? static_cast<int64_t>(record->entry.offset) : -1;
+  d.storage_bytes = record ? static_cast<int64_t>(record->entry.size) : 0;
+  return builder_.tensor(d);
+}
+
+Values::Id Values::number(const at::Tensor& t) { return number(t.item()); }
+
+Values::Id Values::number(const at::Scalar& s) {
+  if (s.isBoolean()) return builder_.boolean(s.toBool());
+  if (s.isIntegral(/*includeBool=*/false)) return builder_.integer(s.toLong());
+  if (s.isFloatingPoint()) return builder_.real(s.toDouble());
+  return builder_.other(printed(s));
+}
+
+Values::Id Values::use_int(int64_t value, ArgKind kind) {
+  switch (kind) {
+    case ArgKind::kDtype:
+      return builder_.dtype(DType(static_cast<int32_t>(value)));
+    case ArgKind::kLayout:
+      return builder_.other(printed(static_cast<at::Layout>(value)));
+    case ArgKind::kMemoryFormat:
+      return builder_.other(printed(static_cast<at::MemoryFormat>(value)));
+    default:
+      return builder_.integer(value);
+  }
+}
+
+namespace {
+
+/// A program fills a tensor right after its creation, so few are unfilled at a time.
+constexpr size_t kMaxUnfilled = 64;
+
+}  // namespace
+
+// Traces compute sizes in tensors too: x.size(0) // 2 becomes operators on scalar tensors. A node
+// needs a result, or an argument it writes into, that is more than a number made from numbers.
 bool Recorder::computes_tensors(const OperatorInfo& op, const torch::jit::Stack& args,
                                 c10::ArrayRef<c10::IValue> results) const {
   bool any = false, only_numbers = true, has_argument = false;
@@ -49,14 +190,15 @@ void Recorder::node(const OperatorInfo& op, const torch::jit::Stack& args,
   for (const auto& r : results) made.push_back(values_.define(r));
   if (op.uninitialised && results[0].isTensor() && !results[0].toTensor().is_meta())
     unfilled_.emplace_back(results[0].toTensor(), nodes_);
-  if (unfilled_.size() > kMostUnfilled) unfilled_.erase(unfilled_.begin());
+  if (unfilled_.size() > kMaxUnfilled) unfilled_.erase(unfilled_.begin());
   ++nodes_;
   builder_.node(op.name, op.overload, module_call, arguments, made);
 }
 
-/// Before anything reads it: what is in it then came there by no operator.
+/// Keeps the contents of an uninitialised tensor before its first reader: no operator wrote them.
 void Recorder::keep_filled(const at::Tensor& tensor) {
-  const auto it = std::ranges::find_if(unfilled_, [&](const auto& u) { return u.first.is_same(tensor); });
+  const auto it =
+      std::ranges::find_if(unfilled_, [&](const auto& u) { return u.first.is_same(tensor); });
   if (it == unfilled_.end()) return;
   if (!tensor.is_meta()) state_.filled[it->second] = tensor.clone();
   unfilled_.erase(it);
@@ -64,7 +206,8 @@ void Recorder::keep_filled(const at::Tensor& tensor) {
 
 void Recorder::output(const c10::IValue& value) {
   if (value.isNone()) return;
-  if (auto* limits = Limits::current()) limits->spend(100);  // tuples may share their items
+  if (auto* limits = Limits::current())
+    limits->spend(100);  // tuples may share items, so the walk can be long
   if (value.isTuple()) {
     for (const auto& item : value.toTupleRef().elements()) output(item);
   } else if (value.isGenericDict()) {
@@ -86,7 +229,7 @@ void Recorder::assumed(Assumption assumption, const OperatorInfo& op, const std:
       return call_.warn("the number of distinct values in " + place +
                         " depends on data; one was assumed");
     case Assumption::kZeros:
-      return call_.warn(place + " has no implementation here; zeros were taken for its result");
+      return call_.warn(place + " has no implementation here; its result is assumed to be zeros");
     default:
       return call_.warn("the value " + place +
                         " reads depends on data and sets sizes; 1 was assumed");

@@ -20,7 +20,7 @@ typedef struct tmeter_analysis {
   tmeter_str name;     /* for messages; one line */
   tmeter_str required; /* metric ids separated by spaces; a metric that no loaded plugin has is an error */
   tmeter_str produced; /* metric ids separated by spaces, all of this plugin's own; may be empty */
-  /* [serial] Once in a run, when what it requires is there. Figures go out by `emit_at` (metric.h),
+  /* [serial] Once in a run, when what it requires is there. Values go out by `emit_at` (metric.h),
    * what there is to say by findings, distributions and series. Cells that are not emitted stay NONE.
    * TMETER_OK or a failure: UNSUPPORTED is taken as "nothing to say". */
   tmeter_status(TMETER_ABI *run)(tmeter_call *, const tmeter_graph *, void *user);

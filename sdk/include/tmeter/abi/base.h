@@ -1,6 +1,5 @@
 /*
- * The words every other header of the tmeter plugin contract is written in: strings, spans,
- * status codes, numbers. C11 and C++17, no dependency beyond the C standard library.
+ * The vocabulary of the tmeter plugin contract: strings, spans, status codes, numbers. C11 and C++17, no dependency beyond the C standard library.
  *
  * Three kinds of struct exist (docs/abi.md):
  *   frozen values   (tmeter_str, tmeter_number, …) never change and may sit in arrays;
@@ -10,22 +9,21 @@
  * Thread tags used in comments: [main] the thread that called `init`; [serial] any thread, never
  * two at once for one plugin; [any] any thread, also at the same time.
  *
- * What holds unless a comment says otherwise. Handles, structs and places to store something in are not
- * null: a null one crashes, as the plugin. A text or span that is not there is empty; one whose `ptr` is null
- * is empty, whatever its `len`. A function stores what it is to store when it returns TMETER_OK, and nothing
- * otherwise. Who asks for a struct to be filled sets its `struct_size` before. Text that is not UTF-8, and
- * control characters in it, are spelled out where they are kept ("\x1b"). docs/limits.md has the greatest
+ * Unless a comment says otherwise: Handles, structs and output pointers are not null; a null one crashes, and
+ * the plugin is blamed. A missing text or span is empty; one whose `ptr` is null is empty, whatever its `len`.
+ * A function writes its outputs if it returns TMETER_OK, and leaves them untouched otherwise. The caller sets `struct_size` of a struct that is to be filled. Text that is not UTF-8, and
+ * control characters in it, are escaped where they are stored ("\x1b"). docs/limits.md has the maximum
  * lengths and counts.
  *
  * Handles end with the call that received them. Calls, builders and outputs are checked before they are
  * followed: one that has ended, or a call on another thread than its own, is refused with
  * TMETER_INVALID_ARGUMENT and, while the plugin is inside a callback, the plugin's failure. The node of an
- * event and the tensor whose numbers are asked for are looked up in the graph. Other handles are followed as
- * they are: a look-up for each operator would cost more than the function. One that leads nowhere crashes, as
- * the plugin.
+ * event and the tensor whose elements are requested are looked up in the graph. Other handles are dereferenced
+ * unchecked: a look-up for each operator would cost more than the function. A dangling one crashes, and the
+ * plugin is blamed.
  *
- * Every callback of a plugin ends with the `user` pointer that stands beside it: what a language
- * without functions of its own type (closures, objects) needs to find its state without globals.
+ * Every callback of a plugin takes as its last argument the `user` pointer stored beside it, so that it
+ * finds its state without globals.
  */
 #ifndef TMETER_ABI_BASE_H
 #define TMETER_ABI_BASE_H
@@ -33,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The newest minor these headers describe. What a plugin needs at least it says itself, in
+/* The newest minor these headers describe. A plugin states its minimum in
  * `abi_minor_required` (entry.h). */
 #define TMETER_ABI_MINOR 1
 
@@ -86,12 +84,12 @@ typedef struct tmeter_bytes {
   size_t len;         /* how many */
 } tmeter_bytes;
 
-/* What a call came to. Anything but TMETER_OK and TMETER_UNSUPPORTED must have been explained with
+/* The outcome of a call. Explain any other status than TMETER_OK and TMETER_UNSUPPORTED with
  * the call's `fail`. Unknown values mean "failed". */
 typedef int32_t tmeter_status;
 enum {
   TMETER_OK = 0,
-  TMETER_UNSUPPORTED = 1,      /* "not mine": a normal answer, the next candidate is asked      */
+  TMETER_UNSUPPORTED = 1,      /* "not mine": a normal answer, the next candidate is tried      */
   TMETER_INVALID_ARGUMENT = 2, /* the caller used the interface wrongly                         */
   TMETER_INTERNAL = 3,         /* a defect in the callee                                        */
   TMETER_BAD_MODEL = 4,        /* the model file is damaged, hostile or of an unknown version   */
@@ -103,9 +101,9 @@ enum {
   TMETER_BAD_USAGE = 10        /* the user's options do not fit this model                      */
 };
 
-/* One measured or computed figure. `kind` says which member counts and what its absence means. A kind
+/* One measured or computed value. `kind` says which member is valid, or why both are not. A kind
  * that a reader does not know is read as UNKNOWN, never as a number: a later minor may use the bytes
- * of `i` and `f` otherwise, for integers beyond 63 bits say. Until then such a figure is a FLOAT. */
+ * of `i` and `f` otherwise, for integers beyond 63 bits say. Until then such a value is a FLOAT. */
 typedef struct tmeter_number {
   int32_t kind;   /* TMETER_NUMBER_…, above all */
   uint32_t flags; /* TMETER_NUMBER_PARTIAL, … */
@@ -118,28 +116,28 @@ enum {
   TMETER_NUMBER_FLOAT = 2,        /* `f`                                                       */
   TMETER_NUMBER_ZERO_BY_RULE = 3, /* 0, and a rule says so (a view, a mere copy of metadata)   */
   TMETER_NUMBER_UNKNOWN = 4,      /* no rule: never to be read as zero                         */
-  TMETER_NUMBER_UNAVAILABLE = 5,  /* the machine cannot tell                                   */
-  /* It is part of the figure of a module call around it, which a module handler gave (op_handler.h);
+  TMETER_NUMBER_UNAVAILABLE = 5,  /* the machine cannot determine it                           */
+  /* It is part of the value of a module call around it, which a module handler gave (op_handler.h);
    * also of a module all of whose calls are inside such calls. The host alone says it. */
   TMETER_NUMBER_IN_MODULE = 6
 };
-/* Flags of a number; those that are not known are to be left as they are. */
+/* Flags of a number; leave unknown ones as they are. */
 enum {
-  /* Of a roll-up (or of a plugin's own figure): something that belongs in it has no figure. A sum or
-   * largest is then a lower bound, a mean that of the rest. Roll-ups set it; nobody else works it
-   * out. What has no known figure inside is UNKNOWN or UNAVAILABLE instead, never 0. */
+  /* Of a roll-up (or of a plugin's own value): something that belongs in it has no value. A sum or
+   * maximum is then a lower bound, a mean that of the rest. Roll-ups set it, and nothing else needs
+   * to. A roll-up without any known value is UNKNOWN or UNAVAILABLE instead, never 0. */
   TMETER_NUMBER_PARTIAL = 1u,
   /* Of a module call: a module handler gave it, and it stands for everything inside; of a module:
-   * that of each of its calls is such a figure. The host alone sets it. */
+   * each of its calls has such a value. The host alone sets it. */
   TMETER_NUMBER_BY_MODULE = 2u,
-  /* Of a module or the model, instead of PARTIAL: the figure rests on an assumption about data, such as a
+  /* Of a module or the model, instead of PARTIAL: the value rests on an assumption about data, such as a
    * size that depends on it or a branch that was chosen; a warning names it. It bounds nothing. The host
-   * alone sets it, when all is worked out: only report writers see it. */
+   * alone sets it, when all is computed: only report writers see it. */
   TMETER_NUMBER_ASSUMED = 4u
 };
 
-/* Tables of results; a row is the index that the graph tells of a thing (`node_index`, …), which is
- * to be asked for, not counted. A metric on an axis that a reader does not know is left out by it. */
+/* Tables of results; a row is the index that the graph has for an entity (`node_index`, …); read
+ * it, do not count. A metric on an axis that a reader does not know is left out by it. */
 enum {
   TMETER_AXIS_NODE = 0,        /* a row for each operator call            */
   TMETER_AXIS_MODULE_CALL = 1, /* for each call of a module               */

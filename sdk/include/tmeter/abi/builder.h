@@ -7,8 +7,8 @@
  * docs/limits.md. A violation sets the call's error, naming the node, and returns
  * TMETER_BAD_MODEL; the loader should return that status at once. The first refusal stays: every later
  * function of the same builder gives it again, and a loader or propagator that returns TMETER_OK
- * nevertheless has failed. What is wrong whatever the file says (an array that is null although its
- * count is not 0, `reserved` that is set) is the plugin's failure, too.
+ * nevertheless has failed. An error independent of the file (a null array with a
+ * count above 0, `reserved` not 0) is the plugin's failure, too.
  *
  * Host interface "tmeter.host.builder/1", [serial]. Texts and arrays are copied; an array may be null
  * when its count is 0. What gives an id stores it in `out`, which is never null and not touched by a
@@ -92,7 +92,7 @@ typedef struct tmeter_node_desc { /* growable */
   tmeter_id module_call; /* the innermost call it runs in; must exist */
   tmeter_str op;       /* "aten::conv2d" */
   tmeter_str overload; /* "" for the default */
-  const tmeter_arg *args;   /* those that are given, in the order of the schema */
+  const tmeter_arg *args;   /* the given ones, in the order of the schema */
   size_t arg_count;         /* of `args` */
   const tmeter_id *results; /* values; list values stand for all their members */
   size_t result_count;      /* of `results`; may be 0 */

@@ -31,7 +31,7 @@ typedef struct tmeter_call_api {
   uint32_t struct_size;
   uint32_t reserved;
 
-  /* Sets the error text of this call (copied; the last one counts). It is told when the function
+  /* Sets the error text of this call (copied; the last one counts). It is reported when the function
    * returns a status that needs one, and forgotten when it returns TMETER_OK or TMETER_UNSUPPORTED. */
   void(TMETER_ABI *fail)(tmeter_call *, tmeter_str message);
 
@@ -39,8 +39,8 @@ typedef struct tmeter_call_api {
    * alone. Copied. */
   void(TMETER_ABI *log)(tmeter_call *, int32_t level, tmeter_str message);
 
-  /* Non-zero once the user has asked to stop: return TMETER_CANCELLED soon. Cheap; asked for every
-   * millisecond or so of work. Who does not ask is ended from outside. */
+  /* Non-zero once the user has asked to stop: return TMETER_CANCELLED soon. Cheap; call it every
+   * millisecond or so of work. A plugin that does not is ended from outside. */
   int32_t(TMETER_ABI *cancelled)(tmeter_call *);
 
   /* Memory that lives until this call returns, zeroed and aligned for every type; null when `bytes` is
@@ -63,12 +63,12 @@ typedef struct tmeter_call_api {
   /* BOOL: 1 or 0; else 0 */
   tmeter_status(TMETER_ABI *option_bool)(tmeter_call *, tmeter_str key, int32_t *out);
 
-  /* What this call is working on just now, in a few words: "aten::conv2d of layer1". Should it crash
-   * or take too long, the user is told. The first 200 bytes are copied, without a system call: cheap
-   * enough to be said for each operator. The host says itself which callback, node or tensor it is. */
+  /* The current work of this call in a few words: "aten::conv2d of layer1". The message about a crash
+   * or a time-out contains it. The first 200 bytes are copied, without a system call: cheap
+   * enough for each operator. The host adds the callback, node or tensor by itself. */
   void(TMETER_ABI *at)(tmeter_call *, tmeter_str what);
 
-  /* The graph this run is about, in handlers, analyses and `configure`; null where there is none yet
+  /* The graph this run is about, in handlers, analyses and `configure`; null before it exists
    * (loaders, shape rules, `init`) and in writers, whose report has it. */
   const tmeter_graph *(TMETER_ABI *graph)(tmeter_call *);
 } tmeter_call_api;

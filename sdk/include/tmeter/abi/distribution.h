@@ -1,5 +1,5 @@
 /*
- * Distributions and series: what a figure cannot say alone. A distribution is a histogram, how many
+ * Distributions and series: what a value cannot say alone. A distribution is a histogram, how many
  * elements of a tensor lie between two edges; a series is y over x, the loss over the share that is
  * pruned. Every writer shows them for the thing they belong to.
  *
@@ -44,7 +44,7 @@ typedef struct tmeter_distributions_api {
   uint32_t struct_size;
   uint32_t reserved;
   /* Refuses (any status but TMETER_OK) an empty id, no bins, edges that do not rise or are not finite,
-   * a target the graph does not have, and what is beyond the limits of docs/limits.md. */
+   * a target the graph does not have, and sizes beyond the limits of docs/limits.md. */
   tmeter_status(TMETER_ABI *add)(tmeter_call *, const tmeter_distribution *);
   /* Refuses an empty id, no points, x that do not rise, what is not finite, and targets likewise. */
   tmeter_status(TMETER_ABI *add_series)(tmeter_call *, const tmeter_series *);

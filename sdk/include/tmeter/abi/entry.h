@@ -41,7 +41,7 @@ typedef struct tmeter_plugin_info {
    * "files" (writing), "processes" (starting and signalling), "threads" (a pool, OpenMP's say, that
    * outlives a callback), separated by spaces. Everything else fails with EPERM or EACCES, or is the
    * plugin's error (docs/reliability.md). A word that ends in '?' ("gpu?") is a right that the plugin
-   * can do without: one that the host does not know is left out, and told. Users see all of it in
+   * can do without: one that the host does not know is dropped with a warning. Users see all of it in
    * `tmeter plugin info` and, when they run the plugin, as a note. */
   tmeter_str rights;
 } tmeter_plugin_info;
@@ -50,7 +50,7 @@ typedef struct tmeter_plugin_info {
 typedef struct tmeter_host_v1 {
   uint32_t struct_size;
   uint32_t abi_minor; /* the newest this host knows */
-  tmeter_str name, version; /* "tmeter"; "1.0.0", for messages: ask `get_interface` what there is */
+  tmeter_str name, version; /* "tmeter"; "1.0.0", for messages; query features by `get_interface` */
   /* [any] A table by id ("tmeter.host.graph/1"), or null when this host has none. The table lives
    * for ever. The first argument is this host itself. */
   const void *(TMETER_ABI *get_interface)(const struct tmeter_host_v1 *, tmeter_str id);
@@ -66,22 +66,22 @@ typedef struct tmeter_plugin_entry_v1 {
 
   /* [main] `library_path` is the plugin's own file. The host lives for ever; the call ends with this
    * function: it takes the reason of a failure (`fail`) and messages (`log`), but options are not
-   * known before the plugin has told, afterwards, which it has. Any status but TMETER_OK means that
+   * known before the plugin has declared them, afterwards. Any status but TMETER_OK means that
    * the plugin cannot be used here; `fail` says why. */
   tmeter_status(TMETER_ABI *init)(tmeter_call *, const tmeter_host_v1 *, tmeter_str library_path,
                                   void *user);
-  /* [main] Gives back what `init` took. Of the host nothing may be called any more. */
+  /* [main] Releases what `init` acquired. No function of the host may be called. */
   void(TMETER_ABI *deinit)(void *user);
 
   /* [any] The table of a capability ("tmeter.metrics/1"), or null when the plugin does not offer it.
    * Unknown ids are normal: a newer host asks for more. The table and all it gives live until
-   * `deinit`, and say the same whenever they are asked. */
+   * `deinit`, and never change. */
   const void *(TMETER_ABI *get_capability)(tmeter_str id, void *user);
 
   /* [serial] May be null. Before each run in which the plugin takes part, whether it has metrics or
    * not, when the options are known: the place for `set_convention` and `set_provenance`, and to fail
    * on options that make no sense. A process may make several runs over one graph, under other sizes:
-   * what was worked out for nodes before is to be forgotten here. A plugin of which only a loader, a
+   * forget values computed for nodes of earlier runs here. A plugin of which only a loader, a
    * propagator, a shape rule or a writer is used takes no part in runs: these find the options in
    * their own calls. */
   tmeter_status(TMETER_ABI *configure)(tmeter_call *, void *user);

@@ -49,8 +49,8 @@ typedef struct tmeter_executor { /* growable */
   /* Makes the model ready: `*state` is handed to the others, and to `release` when this returns TMETER_OK. */
   tmeter_status(TMETER_ABI *prepare)(tmeter_call *, const tmeter_graph *,
                                      const tmeter_run_request *, void **state, void *user);
-  /* One run: `run` is TMETER_RUN_…, on so many threads; one that is not known is told of as WHOLE is. Events go
-   * to `tmeter.host.events/1`. Asks the call's `cancelled` before each operator. */
+  /* One run: `run` is TMETER_RUN_…, on `threads` threads; an unknown kind emits the events of WHOLE. Events go
+   * to `tmeter.host.events/1`. Call `cancelled` before each operator. */
   tmeter_status(TMETER_ABI *run)(tmeter_call *, void *state, int32_t run, int32_t threads,
                                  void *user);
   /* Once, after the last run. */
@@ -73,15 +73,15 @@ typedef struct tmeter_events_api { /* growable; all [serial], in calls of execut
   /* In `run`. RUN_BEGIN and RUN_END are of every run; the others as its kind says. Cheap. Checked before
    * observers see it, and the executor's failure otherwise: RUN_BEGIN comes first and RUN_END last, once each;
    * OP_END follows the OP_BEGIN of the same node, and operators do not overlap; nodes are of the graph; no
-   * time is before that of the event before (those of memory and the others apart: a GPU has a clock of its
+   * time is before that of the event before (memory events and others separately: a GPU has a clock of its
    * own), nor `since` outside of its begin and end; `bytes` are above 0 and below 2^63 in all. An event of a
    * kind that is not known is passed over. Any status but TMETER_OK: an observer has failed; return it. */
   tmeter_status(TMETER_ABI *event)(tmeter_call *, const tmeter_event *);
-  /* In `prepare`: what observers and reports are told (observer.h, `fact`; report property "run.KEY"). The key
+  /* In `prepare`: a fact for observers and reports (observer.h, `fact`; report property "run.KEY"). The key
    * is of [a-z0-9._-]. Copied; one line. */
   tmeter_status(TMETER_ABI *fact)(tmeter_call *, tmeter_str key, tmeter_str text);
-  /* In `prepare`: the memory in which a tensor's numbers lie, from its first element to the last that its
-   * strides reach: the file, mapped to be read. What the model changes is to be copied before. It may not be
+  /* In `prepare`: the memory of a tensor's elements, from its first element to the last that its
+   * strides reach: the file, mapped read-only. Copy tensors the model changes. It may not be
    * aligned to the size of an element, and lives until `release` returns. TMETER_UNAVAILABLE, without an error text,
    * when the numbers are not in a file (tensor_data.h's `unavailable` says why). */
   tmeter_status(TMETER_ABI *weights)(tmeter_call *, const tmeter_tensor *, tmeter_bytes *out);

@@ -41,10 +41,10 @@ typedef struct tmeter_finding { /* growable */
   int32_t severity;    /* TMETER_SEVERITY_… */
   tmeter_str rule;     /* plain word, stable: "memory-peak" */
   tmeter_str text;     /* what was found, one sentence, without its period */
-  tmeter_str evidence; /* the figures it rests on; may be empty */
+  tmeter_str evidence; /* the values it rests on; may be empty */
   tmeter_str action;   /* how to do something about it; may be empty */
-  const tmeter_target *targets; /* what it is about; where several plugins of a family find the same rule, the
-                                   one that is about most is told */
+  const tmeter_target *targets; /* its subjects; if several plugins of a family find the same rule, the
+                                   finding with the most subjects is kept */
   size_t target_count;          /* of `targets`; may be 0 */
   const tmeter_change *changes; /* what following the advice makes of the model's totals */
   size_t change_count;          /* of `changes`; may be 0 */
@@ -55,7 +55,7 @@ typedef struct tmeter_findings_api {
   uint32_t struct_size;
   uint32_t reserved;
   /* Refuses (any status but TMETER_OK) an empty rule or text, a severity that is not known, a change
-   * that is not finite, a target the graph does not have, and what is beyond the limits of docs/limits.md: the
+   * that is not finite, a target the graph does not have, and sizes beyond the limits of docs/limits.md: the
    * plugin's error, whatever it returns then. */
   tmeter_status(TMETER_ABI *add)(tmeter_call *, const tmeter_finding *);
 } tmeter_findings_api;

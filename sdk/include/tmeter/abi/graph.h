@@ -59,9 +59,9 @@ typedef struct tmeter_graph_api {
   /* graph ------------------------------------------------------------------------------------ */
   /* Facts by key, empty when absent: "name" (class of the model), "format" ("torch.export"), "file",
    * "producer" ("torch 2.15.0"), "content" ("weights": no operators), "part" (of a checkpoint).
-   * When the sizes are not those of the file but were worked out for other inputs: "sizes"
-   * ("worked out for x=8x3x224x224; the file records 1x3x224x224"), and, where the propagator says
-   * so, how many numbers in the program it worked out again ("literals.replaced") and how many that
+   * When the sizes are not those of the file but were computed for other inputs: "sizes"
+   * ("computed for x=8x3x224x224; the file records 1x3x224x224"), and, where the propagator says
+   * so, how many numbers in the program it computed again ("literals.replaced") and how many that
    * might follow from sizes it left as they were ("literals.kept"). */
   tmeter_str(TMETER_ABI *property)(const tmeter_graph *, tmeter_str key);
   size_t(TMETER_ABI *node_count)(const tmeter_graph *); /* 0 for a file that holds only weights */
@@ -87,7 +87,7 @@ typedef struct tmeter_graph_api {
   size_t(TMETER_ABI *node_index)(const tmeter_node *);        /* its row on the axis NODE   */
   tmeter_str(TMETER_ABI *node_op)(const tmeter_node *);       /* "aten::conv2d"               */
   tmeter_str(TMETER_ABI *node_overload)(const tmeter_node *); /* "" for the default overload  */
-  size_t(TMETER_ABI *node_arg_count)(const tmeter_node *); /* those that the file gives: defaults may lack */
+  size_t(TMETER_ABI *node_arg_count)(const tmeter_node *); /* as the file gives them: defaults may lack */
   tmeter_str(TMETER_ABI *node_arg_name)(const tmeter_node *, size_t); /* as in the schema: "stride" */
   const tmeter_value *(TMETER_ABI *node_arg)(const tmeter_node *, size_t); /* null beyond the count */
   /* By name; null when the node has no such argument, which then has its default. */
@@ -107,10 +107,10 @@ typedef struct tmeter_graph_api {
   tmeter_str(TMETER_ABI *value_text)(const tmeter_value *);     /* TEXT, OTHER, else empty      */
   size_t(TMETER_ABI *value_size)(const tmeter_value *);         /* items of a LIST, else 0      */
   const tmeter_value *(TMETER_ABI *value_at)(const tmeter_value *, size_t); /* an item; null beyond the size */
-  /* The parameter, buffer or constant that the value is; null when it is none. */
+  /* The parameter, buffer or constant that the value is; null for other values. */
   const tmeter_tensor *(TMETER_ABI *value_tensor)(const tmeter_value *);
   /* The node that made it, the first when several have it as a result; null for inputs, constants and
-   * what is bound to a tensor, unless an operator writes into it. */
+   * values bound to a tensor, unless an operator writes into it. */
   const tmeter_node *(TMETER_ABI *value_producer)(const tmeter_value *);
 
   /* module ----------------------------------------------------------------------------------- */

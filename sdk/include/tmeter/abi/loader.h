@@ -29,7 +29,7 @@ extern "C" {
 /* A kind of file that a loader wants. */
 typedef struct tmeter_match { /* frozen */
   tmeter_str conditions; /* separated by spaces, all of which must hold; none at all never holds */
-  int32_t score;         /* 1…100, else the plugin is refused; the highest is asked first */
+  int32_t score;         /* 1…100, else the plugin is refused; the highest is tried first */
   int32_t reserved;
 } tmeter_match;
 
@@ -72,9 +72,9 @@ typedef struct tmeter_loader {
   uint32_t match_count; /* of `matches` */
   tmeter_str name;      /* "pt2"; one of its plugin's loaders has it */
   tmeter_str title;     /* "torch.export archive": what messages call such a file */
-  const tmeter_match *matches; /* the files it wants: those that any of them holds for */
+  const tmeter_match *matches; /* the files it reads: any match suffices */
   /* [serial] Pushes the model into the builder, a root module at least. TMETER_UNSUPPORTED passes the file to
-   * the next loader, and what was pushed is dropped. TMETER_OK after a refusal of the builder is the plugin's
+   * the next loader, and the builder's content is dropped. TMETER_OK after a refusal of the builder is the plugin's
    * failure. Request and builder end with the call. */
   tmeter_status(TMETER_ABI *load)(tmeter_call *, const tmeter_request *, tmeter_builder *,
                                   void *user);

@@ -2,7 +2,7 @@
  * Capability "tmeter.metrics/1": the columns a plugin adds to every report, and the host interface
  * "tmeter.host.results/1" through which values are emitted and read back.
  *
- * A metric that has no stated convention is worth little: `convention` is mandatory ("1 MAC = one
+ * A metric without a stated convention is worth little: `convention` is mandatory ("1 MAC = one
  * multiplication and one addition; bias not counted").
  */
 #ifndef TMETER_ABI_METRIC_H
@@ -28,28 +28,28 @@ enum {
   TMETER_UNIT_OTHER = 7   /* shown as it stands        */
 };
 
-/* How a module's or the model's figure follows from those inside it. Cells of kind NONE take no
- * part, nor do those of kind IN_MODULE, whose share is in the figure of the call; zero by rule counts
- * as 0; what is unknown or unavailable makes the figure partial. An aggregation
- * not known is taken as NONE, and told. */
+/* How a module's or the model's value follows from those inside it. Cells of kind NONE take no
+ * part, nor do those of kind IN_MODULE, whose share is in the value of the call; zero by rule counts
+ * as 0; an unknown or unavailable value makes the roll-up partial. An unknown
+ * aggregation is treated as NONE, with a warning. */
 enum {
   TMETER_AGGREGATE_SUM = 0,  /* of a tensor that several modules share once */
   TMETER_AGGREGATE_MAX = 1,
   TMETER_AGGREGATE_LAST = 2, /* of what ran last; of tensors the last in the file. Not known when
-                                that has no figure */
+                                that has no value */
   /* Weighted by the metric `weight` at the same nodes or tensors, which must be loaded: a plugin that
    * does not define it itself names the one that does in what it needs. The mean of a module is that
    * of all nodes or tensors inside, however they are nested. */
   TMETER_AGGREGATE_WEIGHTED_MEAN = 3,
-  TMETER_AGGREGATE_NONE = 4  /* no figure, unless an analysis emits one there */
+  TMETER_AGGREGATE_NONE = 4  /* no value, unless an analysis emits one there */
 };
 
-/* Which way a figure improves, for comparisons. */
+/* Which way a value improves, for comparisons. */
 enum { TMETER_BETTER_LOWER = 0, TMETER_BETTER_HIGHER = 1, TMETER_BETTER_NEITHER = 2 };
 
-/* Where a metric's figures are from, with a text. */
+/* Where a metric's values are from, with a text. */
 enum {
-  TMETER_PROVENANCE_COMPUTED = 0,   /* exactly, from the graph; what every metric is until told */
+  TMETER_PROVENANCE_COMPUTED = 0,   /* exactly, from the graph; the default */
   TMETER_PROVENANCE_MEASURED = 1,   /* text: repeats and spread */
   TMETER_PROVENANCE_ESTIMATED = 2,  /* text: by which model     */
   TMETER_PROVENANCE_UNAVAILABLE = 3 /* text: why                */
@@ -60,7 +60,7 @@ enum {
   TMETER_METRIC_DETAIL = 1u,  /* in JSON and on request; not a default column */
   TMETER_METRIC_COVERAGE = 2u, /* its counted / zero / unknown nodes are the report's coverage */
   TMETER_METRIC_TENSORS = 4u,  /* a column of the table of tensors, not of the module tree */
-  /* Worked out on request, since it takes long: where --columns, --sort, --assert or an option names it,
+  /* Computed on request, since it takes long: where --columns, --sort, --assert or an option names it,
    * or another plugin's analysis requires it. Otherwise reports are without the column, reading it
    * gives TMETER_UNSUPPORTED, what is emitted for it is dropped, and an analysis that produces nothing
    * else is not run. Hosts that do not know the flag always work it out. */
@@ -76,7 +76,7 @@ typedef struct tmeter_metric_desc {
   tmeter_str unit;   /* "MAC", "B", "J" */
   int32_t unit_kind;      /* TMETER_UNIT_… */
   /* NODE, TENSOR, MODULE_CALL or MODEL: where values are emitted. A metric on an axis that the host does not
-   * know is left out, and told: its handlers are not asked, and emitting it does nothing. */
+   * know is left out with a warning: its handlers are not called, and emitting it does nothing. */
   int32_t axis;
   int32_t aggregation;    /* TMETER_AGGREGATE_… */
   int32_t better;         /* TMETER_BETTER_… */
@@ -95,32 +95,32 @@ typedef struct tmeter_metrics {
 
 /* Whose memory the result of an operator has. A value that is not known here is to be read as UNKNOWN. */
 enum {
-  TMETER_MEMORY_UNKNOWN = 0, /* nobody says                                                     */
+  TMETER_MEMORY_UNKNOWN = 0, /* not known                                                       */
   TMETER_MEMORY_OWN = 1,     /* its own                                                         */
-  TMETER_MEMORY_VIEW = 2,    /* that of an argument: `Tensor(a)`, or the operator makes views   */
+  TMETER_MEMORY_VIEW = 2,    /* an argument's: `Tensor(a)`, or the operator makes views         */
   TMETER_MEMORY_ARGUMENT = 3 /* it is an argument, which the operator has changed: `Tensor(a!)` */
 };
 
-/* Figures, [serial]. What is used wrongly (emitting in the wrong kind of call, for another plugin's metric, on
+/* Values, [serial]. Misuse (emitting in the wrong kind of call, for another plugin's metric, on
  * another axis, for a row that is not there; a number that is not finite, of an unknown kind, or below 0
  * where something is counted) sets the call's error and is the plugin's error, whatever the plugin
- * returns then. Calls of loaders, propagators, shape rules and writers have no figures. */
+ * returns then. Calls of loaders, propagators, shape rules and writers have no values. */
 typedef struct tmeter_results_api {
   uint32_t struct_size;
   uint32_t reserved;
 
   /* In a handler: the value of the metric and node (or module call) being evaluated. The last one counts,
-   * and one there must be before it returns TMETER_OK. */
+   * and one is required before it returns TMETER_OK. */
   tmeter_status(TMETER_ABI *emit)(tmeter_call *, tmeter_number);
 
   /* In an analysis: a cell of a metric it declared to produce, on the metric's own axis; on those of
-   * modules, module calls and the model, too, when the aggregation is NONE. The last one counts. */
+   * modules, module calls and the model, too, for the aggregation NONE. The last one counts. */
   tmeter_status(TMETER_ABI *emit_at)(tmeter_call *, tmeter_str metric, int32_t axis, size_t index,
                                      tmeter_number);
 
-  /* Any cell, roll-ups included, from handlers and analyses: what it needs is evaluated first (at a
-   * node that node alone; a roll-up or what an analysis gives, all of it), so it does not matter who
-   * reads first. A circle is an error naming all that take part. An analysis reads its own metrics as
+  /* Any cell, roll-ups included, from handlers and analyses: its prerequisites are evaluated first (at a
+   * node, that node alone; for a roll-up or the output of an analysis, everything), so the order of
+   * reads does not matter. A cycle is an error naming all participants. An analysis reads its own metrics as
    * it has emitted them so far. Not in `configure`. Kind NONE where there is no such row.
    * TMETER_UNSUPPORTED when no loaded plugin has this metric. */
   tmeter_status(TMETER_ABI *read)(tmeter_call *, tmeter_str metric, int32_t axis, size_t index,
@@ -129,7 +129,7 @@ typedef struct tmeter_results_api {
   /* What an own metric counts in this run, when options or the machine decide it. Copied; not empty. Best in
    * `configure`. */
   tmeter_status(TMETER_ABI *set_convention)(tmeter_call *, tmeter_str metric, tmeter_str text);
-  /* Where the figures of an own metric are from, TMETER_PROVENANCE_…, with what there is to say of it;
+  /* Where the values of an own metric are from, TMETER_PROVENANCE_…, with what there is to say of it;
    * copied. */
   tmeter_status(TMETER_ABI *set_provenance)(tmeter_call *, tmeter_str metric, int32_t provenance,
                                             tmeter_str text);
@@ -138,7 +138,7 @@ typedef struct tmeter_results_api {
    * `deinit`. */
   tmeter_status(TMETER_ABI *op_class)(tmeter_call *, const tmeter_node *, tmeter_str *name);
 
-  /* The two below came after 1.1: TMETER_IS_SET. They go by the schema of the plugin that has a shape rule
+  /* The two below came after 1.1: TMETER_IS_SET. They follow the schema of the plugin that has a shape rule
    * for the operator; for operators without one by the class of work, by the `_` at the end of a name
    * and by an argument `out`. Two plugins with schemas that differ are an error naming both. */
 
@@ -146,7 +146,7 @@ typedef struct tmeter_results_api {
    * node's argument, which may be a list. TMETER_INVALID_ARGUMENT for a result that is not there. */
   tmeter_status(TMETER_ABI *result_memory)(tmeter_call *, const tmeter_node *, size_t result,
                                            int32_t *memory, size_t *argument);
-  /* Whether the operator writes into an argument: 1 or 0. TMETER_UNSUPPORTED when nobody says,
+  /* Whether the operator writes into an argument: 1 or 0. TMETER_UNSUPPORTED if not known,
    * TMETER_INVALID_ARGUMENT for an argument that is not there. */
   tmeter_status(TMETER_ABI *argument_written)(tmeter_call *, const tmeter_node *, size_t argument,
                                               int32_t *written);

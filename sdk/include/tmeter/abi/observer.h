@@ -6,14 +6,14 @@
  *   begin            once: which kinds of runs are wanted (`want` below)
  *   event …          of every run of a kind that it wants
  *   enough           after each round; when every observer has enough, or time is up, it ends
- *   end              once: figures, findings, series, as in an analysis
+ *   end              once: values, findings, series, as in an analysis
  *
- * Kinds are apart because observing costs: WHOLE runs are told of by two events alone, so their time is
- * that of the model; what OPERATORS runs take more is what observing costs. Rounds let machine noise
- * fall on all kinds alike. Before the first round the model is run (WARM_UP, told to nobody) until its
+ * Kinds are separate because observing costs time. WHOLE runs have two events only, so their time is
+ * that of the model; the additional time of OPERATORS runs is the cost of observing. Rounds spread machine noise
+ * evenly over all kinds. Before the first round the model is run (WARM_UP, without events) until its
  * time is stable.
  *
- * Events of one run come in order, on one thread; those of a GPU when the run has ended, as only then
+ * Events of one run come in order, on one thread; a GPU's after the run has ended, as only then
  * their times are known. The host has checked them (executor.h): operators begin and end in pairs, one at a
  * time. While a run goes on, time spent in `event` is time of the model: keep what it
  * tells and work it out in `end`.
@@ -28,7 +28,7 @@ extern "C" {
 #define TMETER_CAP_OBSERVER "tmeter.observer/1"
 #define TMETER_HOST_RUNS "tmeter.host.runs/1"
 
-/* What a run tells of. Not known: a run this observer did not want. */
+/* The events of a run. An unknown kind: a run this observer did not request. */
 enum {
   TMETER_RUN_WARM_UP = 0,
   TMETER_RUN_WHOLE = 1,     /* RUN_BEGIN and RUN_END alone */
@@ -53,7 +53,7 @@ typedef struct tmeter_event { /* growable; the host fills it */
   uint64_t nanoseconds;    /* CLOCK_MONOTONIC; of work on a GPU: its own clock, set to that one at RUN_BEGIN */
   const tmeter_node *node; /* of OP_…; of ALLOCATE and FREE, or null */
   int64_t bytes;           /* of ALLOCATE and FREE, above 0; else 0 */
-  /* Of OP_END and RUN_END: when it began, once its begin had been told of: what lies between `since` and
+  /* Of OP_END and RUN_END: when it began, after the begin event was delivered: the interval from `since` to
    * `nanoseconds` is time of the model alone. Else 0. */
   uint64_t since;
   int32_t run;             /* TMETER_RUN_… */
@@ -73,9 +73,9 @@ typedef struct tmeter_observer { /* growable */
   /* [serial] May be null: one round is enough. Non-zero: no more rounds are needed for it. Failures as
    * in `event`. */
   int32_t(TMETER_ABI *enough)(tmeter_call *, void *user);
-  /* [serial] After the last round, also when a run has failed (`stopped` below): figures go out by
-   * `emit_at`, on the axes of the metric, beside findings, distributions and series. What is not emitted
-   * of the metrics produced is UNAVAILABLE. */
+  /* [serial] After the last round, also when a run has failed (`stopped` below): values go out by
+   * `emit_at`, on the axes of the metric, beside findings, distributions and series. Produced metrics without
+   * a value are UNAVAILABLE. */
   tmeter_status(TMETER_ABI *end)(tmeter_call *, const tmeter_graph *, void *user);
   /* [serial] May be null. Called every `interval` nanoseconds while runs go on, on a thread of the
    * host's that does nothing else; never at once with the others of this observer, so short.  */
@@ -95,11 +95,11 @@ typedef struct tmeter_observers { /* growable */
 typedef struct tmeter_runs_api { /* growable; all [serial] */
   uint32_t struct_size;
   uint32_t reserved;
-  /* In `begin`: one run of this kind in every round, or, with `rounds` above 0, in so many; on so many
-   * threads, 0 standing for those the user wants. TMETER_INVALID_ARGUMENT for a kind that is not
+  /* In `begin`: one run of this kind in every round, or, with `rounds` above 0, in that number of rounds; on `threads`
+   * threads, 0 meaning the user's number. TMETER_INVALID_ARGUMENT for a kind that is not
    * known, WARM_UP, or more threads than 1024. */
   tmeter_status(TMETER_ABI *want)(tmeter_call *, int32_t run, int32_t threads, int32_t rounds);
-  /* In `begin`: `sample` is to be called every so many nanoseconds, 1 ms at least. */
+  /* In `begin`: request `sample` every `interval` nanoseconds, at least 1 ms. */
   tmeter_status(TMETER_ABI *want_samples)(tmeter_call *, uint64_t interval);
   /* What is known of the runs, by key: "device" ("cpu", "cuda:0"), "engine" ("LibTorch 2.15.0"),
    * "weights" ("of the file", "random"), "inputs", "threads" (those the user wants), "seconds" (that

@@ -1,6 +1,6 @@
 /*
  * Capability "tmeter.op-class/1": what kind of work an in-house operator does, for metrics that treat
- * whole families alike: which figures of a hardware profile hold for its arithmetic, which share of
+ * whole families alike: which values of a hardware profile hold for its arithmetic, which share of
  * the peak it reaches. Operators of PyTorch have a class by their name (cpp/op_class.hpp).
  *
  * Asked for with `op_class` of "tmeter.host.results/1".

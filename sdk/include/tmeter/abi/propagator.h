@@ -1,5 +1,5 @@
 /*
- * Capability "tmeter.propagator/1": works out all sizes of a graph again for other inputs.
+ * Capability "tmeter.propagator/1": computes all sizes of a graph again for other inputs.
  *
  * A loader that finds sizes fixed in the file pushes the graph as recorded and says with the
  * builder's `want_input` what the user asked for. The host then asks a propagator for a new graph:
@@ -8,7 +8,7 @@
  * The builder handed over already has the recorded graph's properties, modules, module calls and
  * tensors; the id of each is its index in the recorded graph plus one. Left to push: values, inputs
  * (origin "given" for those wanted), nodes with their arguments and results, outputs. The host says
- * in the report that the sizes are worked out; how many numbers of the program were worked out
+ * in the report that the sizes are computed; how many numbers of the program were computed
  * again, and how many that might follow from sizes were left, the propagator says with the
  * properties "literals.replaced" and "literals.kept" (decimal).
  *
@@ -27,7 +27,7 @@ extern "C" {
 
 #define TMETER_CAP_PROPAGATOR "tmeter.propagator/1"
 
-/* What works out sizes again. */
+/* What computes sizes again. */
 typedef struct tmeter_propagator {
   uint32_t struct_size;
   uint32_t reserved;

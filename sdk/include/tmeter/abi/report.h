@@ -29,9 +29,9 @@ typedef struct tmeter_writer {
   /* "application/json". What is neither "text/…" nor JSON, XML, YAML or built on these ("…+xml") is
    * bytes: they are not written to a terminal. Empty: text. */
   tmeter_str media_type;
-  /* [serial] Reads the report and appends to the output; both end with the call, and an output that has ended
-   * takes nothing any more (TMETER_INVALID_ARGUMENT). A failure, and
-   * TMETER_UNSUPPORTED too, is told; then nothing is written. */
+  /* [serial] Reads the report and appends to the output; both end with the call; an output that has ended
+   * refuses more (TMETER_INVALID_ARGUMENT). A failure, including
+   * TMETER_UNSUPPORTED, is reported; then nothing is written. */
   tmeter_status(TMETER_ABI *write)(tmeter_call *, const tmeter_report *, tmeter_output *, void *user);
   void *user;
 } tmeter_writer;
@@ -63,7 +63,7 @@ typedef struct tmeter_coverage { /* growable; the host fills it. Texts live with
   uint32_t struct_size;
   uint32_t reserved;
   tmeter_str metric; /* empty: no loaded metric states coverage */
-  uint64_t counted, zero_by_rule, unknown; /* nodes with a figure, free by rule, without a rule */
+  uint64_t counted, zero_by_rule, unknown; /* nodes with a value, free by rule, without a rule */
 } tmeter_coverage;
 
 /* Flags of a formula. */
@@ -71,7 +71,7 @@ enum {
   TMETER_FORMULA_PARTIAL = 1u /* operators without a rule inside: it is a lower bound */
 };
 
-/* A figure as a function of the symbols: the sum of its terms. */
+/* A value as a function of the symbols: the sum of its terms. */
 typedef struct tmeter_formula { /* growable; the host fills it. All it points to lives with the report. */
   uint32_t struct_size;
   uint32_t flags;          /* TMETER_FORMULA_PARTIAL */
@@ -98,10 +98,10 @@ typedef struct tmeter_sweep { /* growable; the host fills it. Spans live with th
   size_t point_count;      /* 0: no sweep */
 } tmeter_sweep;
 
-/* A bound the user wants kept, as in --assert 'module("layer4").macs < 1G', and what came of it. */
+/* A bound given by the user, as in --assert 'module("layer4").macs < 1G', and its outcome. */
 typedef struct tmeter_assertion { /* growable; the host fills it. Texts live with the report. */
   uint32_t struct_size;
-  int32_t holds;         /* non-zero: it does, and what is known proves it */
+  int32_t holds;         /* non-zero: it holds, proved by known values */
   tmeter_str expression; /* as the user wrote it */
   tmeter_str subject;    /* "macs", "module(\"layer4\").macs", "coverage", "unknown" */
   tmeter_str comparison; /* "<=", "<", ">=", ">", "==", "!=" */
@@ -123,8 +123,8 @@ typedef struct tmeter_report_api {
   /* Texts by key, empty when absent: "tool.version", "model.file" (its name), "model.path" (as given),
    * "model.size" (bytes), "analysis.seconds" (as text), "hardware", "command" (the command line as a
    * shell would take it), "run.sandbox" (what held), "sizes" (when they are not those of the
-   * file: for what they were worked out, what the file records, and how many of its numbers were
-   * worked out again or kept; also in the provenance of each metric it is true of). */
+   * file: for what they were computed, what the file records, and how many of its numbers were
+   * computed again or kept; also in the provenance of each metric it is true of). */
   tmeter_str(TMETER_ABI *property)(const tmeter_report *, tmeter_str key);
   /* How the user wants it shown: "by", "depth", "columns", "sort", "raw", "repr", "no-fold". Empty when
    * not said. */
@@ -135,10 +135,10 @@ typedef struct tmeter_report_api {
   tmeter_status(TMETER_ABI *metric_at)(const tmeter_report *, size_t, tmeter_metric_info *out);
   /* Any cell. For node metrics also module calls, modules and the model (rolled up); for tensor
    * metrics also modules and the model. kind NONE where the metric does not apply. A roll-up over
-   * cells of which some have no figure is that of the others, and flagged PARTIAL. */
+   * cells of which some have no value is that of the others, and flagged PARTIAL. */
   tmeter_number(TMETER_ABI *cell)(const tmeter_report *, size_t metric, int32_t axis, size_t index);
 
-  /* Of the metric that states coverage: its empty `metric` says that there is none. */
+  /* Of the metric that states coverage: an empty `metric` if there is no such metric. */
   tmeter_status(TMETER_ABI *coverage)(const tmeter_report *, tmeter_coverage *out);
   size_t(TMETER_ABI *unknown_count)(const tmeter_report *); /* distinct operators without a rule */
   /* Such an operator, "acme::gated_mlp", and how many nodes it has; most frequent first. */
@@ -150,7 +150,7 @@ typedef struct tmeter_report_api {
   /* "flops.convention" → "torch". */
   tmeter_status(TMETER_ABI *config_at)(const tmeter_report *, size_t, tmeter_str *key,
                                        tmeter_str *value);
-  size_t(TMETER_ABI *plugin_count)(const tmeter_report *); /* those that took part, the loader first */
+  size_t(TMETER_ABI *plugin_count)(const tmeter_report *); /* the plugins of the run, the loader first */
   /* "org.tmeter.flops" → "1.0.0". */
   tmeter_status(TMETER_ABI *plugin_at)(const tmeter_report *, size_t, tmeter_str *id,
                                        tmeter_str *version);
@@ -160,7 +160,7 @@ typedef struct tmeter_report_api {
   tmeter_status(TMETER_ABI *finding_at)(const tmeter_report *, size_t, tmeter_finding *out);
   tmeter_str(TMETER_ABI *finding_plugin)(const tmeter_report *, size_t); /* id of who says it */
 
-  /* Facts of a module in words, empty when there is none, by key: "text": as PyTorch prints it,
+  /* Facts of a module in words, by key; empty if missing: "text": as PyTorch prints it,
    * "Conv2d(3, 64, kernel_size=(7, 7), stride=(2, 2))", its type when nothing more is known;
    * "kernel_size": "[7, 7]"; "input_size", "output_size" of its first call: "[1, 64, 56, 56]". */
   tmeter_str(TMETER_ABI *module_fact)(const tmeter_report *, size_t module, tmeter_str key);
@@ -170,7 +170,7 @@ typedef struct tmeter_report_api {
   int32_t(TMETER_ABI *module_repeat)(const tmeter_report *, size_t module, size_t *window,
                                      size_t *times);
 
-  /* None where a figure is no polynomial, or all sizes are fixed. */
+  /* None where a value is not a polynomial, or all sizes are fixed. */
   size_t(TMETER_ABI *formula_count)(const tmeter_report *);
   /* By metric, then module. */
   tmeter_status(TMETER_ABI *formula_at)(const tmeter_report *, size_t, tmeter_formula *out);

@@ -1,10 +1,10 @@
 /*
  * Capability "tmeter.shape-rule/1": schema and output shapes of an in-house operator, so that a
  * program that calls it can be run on shapes without the library that implements it; and the host
- * interface "tmeter.host.shape-rules/1", by which loaders, propagators and whoever else has a call
- * ask for them.
+ * interface "tmeter.host.shape-rules/1", by which loaders, propagators and any other holder of a call
+ * use them.
  *
- * A rule is asked for operators that nobody here can run; those of LibTorch are LibTorch's.
+ * A rule is called for operators that no installed library can run; LibTorch computes its own.
  */
 #ifndef TMETER_ABI_SHAPE_RULE_H
 #define TMETER_ABI_SHAPE_RULE_H
@@ -24,7 +24,7 @@ typedef struct tmeter_shape_rule {
   tmeter_str schema; /* "acme::gated_mlp(Tensor x, Tensor w_in, Tensor w_out) -> Tensor" */
   void *user;
   /* [serial] `args` in schema order, null for those left out. Makes the values of the results in
-   * the builder and stores their ids in `results`, of which there is room for as many as the schema
+   * the builder and stores their ids in `results`, which has room for as many as the schema
    * returns. The values live until the call returns.
    * TMETER_BAD_MODEL refuses these arguments, as the operator itself would: `fail` says what it
    * expects. Any other failure, and values that cannot be (negative dims), are the plugin's. */
@@ -48,11 +48,11 @@ typedef struct tmeter_shape_rules_api {
   uint32_t struct_size;
   uint32_t reserved;
   /* The schema of the rule for `op` and the id of its plugin; both live until `deinit`.
-   * TMETER_UNSUPPORTED when there is none. Two plugins with a rule for it are an error. */
+   * TMETER_UNSUPPORTED without one. Two plugins with a rule for it are an error. */
   tmeter_status(TMETER_ABI *find)(tmeter_call *, tmeter_str op, tmeter_str *schema,
                                   tmeter_str *plugin);
   /* A builder of its own for the values of one call; to be given back with `end`, before this call
-   * returns. Its errors are told in this call. */
+   * returns. Its errors become errors of this call. */
   tmeter_builder *(TMETER_ABI *begin)(tmeter_call *);
   /* Asks the rule: `args` are values of this builder in schema order, 0 for those left out; `results`
    * gets their ids, `result_count` as the schema says, 0 each when it fails.
@@ -62,7 +62,7 @@ typedef struct tmeter_shape_rules_api {
   tmeter_status(TMETER_ABI *infer)(tmeter_call *, tmeter_str op, tmeter_builder *,
                                    const tmeter_id *args, size_t count, tmeter_id *results,
                                    size_t result_count, tmeter_str *why);
-  /* Reads a value of such a builder, until `end`; null when the id is none of it. */
+  /* Reads a value of such a builder, until `end`; null for a foreign id. */
   const tmeter_value *(TMETER_ABI *value)(const tmeter_builder *, tmeter_id);
   void(TMETER_ABI *end)(tmeter_builder *); /* gives it back, and all its values; null does nothing */
 } tmeter_shape_rules_api;

@@ -24,7 +24,7 @@ typedef struct tmeter_archive_entry { /* growable; the host fills it */
   uint64_t offset;  /* of the first (compressed) byte in the file */
 } tmeter_archive_entry;
 
-/* The functions of a source. [any]: also without a call, but for those that take one. */
+/* The functions of a source. [any]: also without a call, except functions that take one. */
 typedef struct tmeter_source_api {
   uint32_t struct_size;
   uint32_t reserved;
@@ -36,10 +36,10 @@ typedef struct tmeter_source_api {
   /* In the order of the directory. TMETER_INVALID_ARGUMENT for an index that is not below the count or a
    * struct smaller than in 1.0. Set `struct_size` before. */
   tmeter_status(TMETER_ABI *entry_at)(const tmeter_source *, size_t, tmeter_archive_entry *out);
-  /* The index of an entry by its full name; TMETER_UNSUPPORTED when there is none. */
+  /* The index of an entry by its full name; TMETER_UNSUPPORTED if missing. */
   tmeter_status(TMETER_ABI *find)(const tmeter_source *, tmeter_str name, size_t *out);
   /* The entry's bytes: a view into the mapping when stored, else inflated into memory of the host, once
-   * (at most 256 MiB for all that are read of an archive; more is TMETER_BAD_MODEL, as is what does not
+   * (at most 256 MiB for all that are read of an archive; more is TMETER_BAD_MODEL, as is an entry that does not
    * inflate to its size). At least 64 readable bytes follow. TMETER_INVALID_ARGUMENT, without an error
    * text, for an index that is not below the count. */
   tmeter_status(TMETER_ABI *read)(tmeter_call *, const tmeter_source *, size_t, tmeter_bytes *out);

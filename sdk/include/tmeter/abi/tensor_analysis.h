@@ -1,5 +1,5 @@
 /*
- * Capability "tmeter.tensor-analysis/1": looks at the numbers inside parameters, buffers and
+ * Capability "tmeter.tensor-analysis/1": reads the elements of parameters, buffers and
  * constants. The host streams them: files are mapped, every tensor is cut into parts, every part
  * into chunks, and a pool of threads (--threads) feeds the chunks of all analyses while they are in
  * the cache. Memory stays bounded for files of any size.
@@ -9,16 +9,16 @@
  *   begin(part) → state   for every part, on any thread
  *   chunk(state, bytes)   its elements in order
  *   merge(state, other)   part 0 takes in part 1, then part 2, … always in this order
- *   end(state)            once: works out the figures, or asks for another pass
+ *   end(state)            once: computes the values, or asks for another pass
  * and, in the order of the tensors, while later ones may still be streamed:
- *   emit(state)           gives the figures to the host
+ *   emit(state)           gives the values to the host
  *   release(state)        for every state ever made, also after errors
  *
  * Parts are cut by the tensor's shape alone, never by the number of threads: the same file gives
- * the same figures on every machine with the same arithmetic.
+ * the same values on every machine with the same arithmetic.
  *
  * Only tensors that are their own canonical tensor (graph.h) are streamed, and only those whose
- * bytes are in the file; for the others `tmeter.host.tensor-data/1` tells why (tensor_data.h).
+ * bytes are in the file; for the others `tmeter.host.tensor-data/1` gives the reason (tensor_data.h).
  */
 #ifndef TMETER_ABI_TENSOR_ANALYSIS_H
 #define TMETER_ABI_TENSOR_ANALYSIS_H
@@ -29,7 +29,8 @@ extern "C" {
 
 #define TMETER_CAP_TENSOR_ANALYSIS "tmeter.tensor-analysis/1"
 
-/* What a state is about. Lives until the function that is given it returns, but for what it points to. */
+/* The part a state belongs to. Lives until the function that receives it returns; pointers in it have
+ * lifetimes of their own. */
 typedef struct tmeter_tensor_part { /* growable; the host fills it */
   uint32_t struct_size;
   int32_t pass; /* 0, 1, … */
@@ -54,11 +55,11 @@ typedef struct tmeter_tensor_analysis {
   uint32_t reserved;
   tmeter_str name;     /* for messages; one line */
   tmeter_str produced; /* metric ids it emits, separated by spaces */
-  /* [serial] Non-zero: this tensor's numbers are wanted. May be null: all are. An error text (`fail`)
+  /* [serial] Non-zero: this tensor's elements are wanted. May be null: all tensors are. An error text (`fail`)
    * is a failure. */
   int32_t(TMETER_ABI *wants)(tmeter_call *, const tmeter_tensor *, void *user);
-  /* [any] Makes the state of a part. What is in *state when it returns goes to `release`, also after a
-   * failure; null, as it was, does not. */
+  /* [any] Makes the state of a part. The value of *state on return goes to `release`, also after a
+   * failure, unless it is still null. */
   tmeter_status(TMETER_ABI *begin)(tmeter_call *, const tmeter_tensor_part *, void **state,
                                    void *user);
   /* [any] The next elements of the part. */
@@ -72,7 +73,7 @@ typedef struct tmeter_tensor_analysis {
   tmeter_status(TMETER_ABI *end)(tmeter_call *, const tmeter_tensor_part *, void *state,
                                  int32_t *again, void *user);
   /* [serial] Metrics (results), distributions and series may be emitted; findings too. Small
-   * states make for little memory: `end` is the place to drop what is no longer needed. */
+   * states keep memory low: release temporary data in `end`. */
   tmeter_status(TMETER_ABI *emit)(tmeter_call *, const tmeter_tensor *, void *state, void *user);
   void(TMETER_ABI *release)(void *state, void *user); /* [any] Gives back a state; cannot fail */
   void *user;

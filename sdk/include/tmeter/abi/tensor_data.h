@@ -1,5 +1,5 @@
 /*
- * The numbers inside tensors, for work that needs them more than once or out of order. Streaming
+ * Elements of tensors, for work that needs them more than once or out of order. Streaming
  * (tensor_analysis.h) is the quick way; this is the flexible one.
  *
  * Host interface "tmeter.host.tensor-data/1", [any] for different calls, in `end` of a tensor
@@ -18,7 +18,7 @@ extern "C" {
 typedef struct tmeter_tensor_data_api {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Why a tensor's numbers cannot be read ("saved without weights"); empty when they can. Lives
+  /* Why a tensor's elements cannot be read ("saved without weights"); empty when they can. Lives
    * with the graph. */
   tmeter_str(TMETER_ABI *unavailable)(tmeter_call *, const tmeter_tensor *);
   /* Elements [first, first + count) in row-major order, aligned to the size of an element: a view

@@ -47,9 +47,9 @@ class Reported : public Error {
 
 namespace detail {
 
-/// Throws. A plugin built with -fno-exceptions has no way back to the host from here: what was wrong
-/// goes to standard error and the process ends. The host tells both with the plugin's name, and goes
-/// on without it.
+/// Throws. A plugin built with -fno-exceptions has no way back to the host from here: the message
+/// goes to standard error and the process ends. The host reports both with the plugin's name, and
+/// goes on without it.
 template <class E>
 [[noreturn]] void raise(const E& e) {
 #ifdef __cpp_exceptions

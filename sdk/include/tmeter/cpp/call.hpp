@@ -14,9 +14,7 @@ struct ResultMemory {
   int32_t kind = TMETER_MEMORY_UNKNOWN;
   size_t argument = 0;  ///< of the node, where it is an argument's
   /// A view of an argument, or the argument itself.
-  bool of_argument() const {
-    return kind == TMETER_MEMORY_VIEW || kind == TMETER_MEMORY_ARGUMENT;
-  }
+  bool of_argument() const { return kind == TMETER_MEMORY_VIEW || kind == TMETER_MEMORY_ARGUMENT; }
 };
 
 class Call {
@@ -33,7 +31,7 @@ class Call {
     detail::call_api().fail(h_, to_abi(why));
     return status;
   }
-  /// What is being worked on just now, should it crash or take too long; cheap (call.h).
+  /// The current work, for the message about a crash or a time-out; cheap (call.h).
   void at(std::string_view what) const { detail::call_api().at(h_, to_abi(what)); }
   /// The graph this run is about; in handlers, analyses and `configure`.
   Graph graph() const { return Graph(detail::call_api().graph(h_)); }
@@ -88,8 +86,8 @@ class Call {
     check(detail::results_api().op_class(h_, node.handle(), &name));
     return to_view(name);
   }
-  /// By the schema of the operator's shape rule, else by its name and class; unknown when nobody says,
-  /// and on hosts that came before this question.
+  /// By the schema of the operator's shape rule, else by its name and class; unknown otherwise,
+  /// and on hosts that predate this function.
   ResultMemory memory_of(const Node& node, size_t result) const {
     ResultMemory out;
     const auto& api = detail::results_api();
@@ -97,7 +95,7 @@ class Call {
       check(api.result_memory(h_, node.handle(), result, &out.kind, &out.argument));
     return out;
   }
-  /// Whether the operator writes into an argument; nothing when nobody says.
+  /// Whether the operator writes into an argument; empty if not known.
   std::optional<bool> writes(const Node& node, size_t argument) const {
     const auto& api = detail::results_api();
     if (!TMETER_IS_SET(&api, tmeter_results_api, argument_written)) return std::nullopt;
@@ -123,7 +121,7 @@ class Call {
     check(detail::findings_api().add(h_, &f));
   }
 
-  /// A histogram or a curve beside the figures; in analyses and in TensorAnalysis::emit.
+  /// A histogram or a curve beside the values; in analyses and in TensorAnalysis::emit.
   void add(const Distribution& distribution) const {
     const auto d = distribution.abi();
     check(detail::distributions_api().add(h_, &d));

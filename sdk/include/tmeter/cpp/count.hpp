@@ -37,11 +37,14 @@ class Count {
   friend constexpr auto operator<=>(Count a, Count b) { return a.value_ <=> b.value_; }
 
  private:
-  [[noreturn]] static void overflow() { detail::raise(Error(TMETER_BAD_MODEL, "a count exceeds 2^63")); }
+  [[noreturn]] static void overflow() {
+    detail::raise(Error(TMETER_BAD_MODEL, "a count exceeds 2^63"));
+  }
   int64_t value_;
 };
 
-/// One figure as a handler or analysis gives it: a count, a real number, or why there is none.
+/// One value as a handler or analysis gives it: a count, a real number, or the reason it is
+/// missing.
 class Cell {
  public:
   Cell() : n_{TMETER_NUMBER_NONE, 0, 0, 0} {}
@@ -53,7 +56,7 @@ class Cell {
       n_ = {TMETER_NUMBER_UNKNOWN, 0, 0, 0};
   }
   static Cell zero_by_rule() { return of_kind(TMETER_NUMBER_ZERO_BY_RULE); }
-  /// "Not mine": the next handler is asked; without one the node is listed as unknown.
+  /// "Not mine": the next handler is called; without one the node is listed as unknown.
   static Cell unsupported() { return of_kind(TMETER_NUMBER_UNKNOWN); }
   static Cell unavailable() { return of_kind(TMETER_NUMBER_UNAVAILABLE); }
 
@@ -64,20 +67,20 @@ class Cell {
   bool is_zero_by_rule() const { return n_.kind == TMETER_NUMBER_ZERO_BY_RULE; }
   bool is_unavailable() const { return n_.kind == TMETER_NUMBER_UNAVAILABLE; }
   bool empty() const { return n_.kind == TMETER_NUMBER_NONE; }
-  /// It has no figure of its own: that is in the figure of a module call around it.
+  /// It has no value of its own: that is in the value of a module call around it.
   bool in_module() const { return n_.kind == TMETER_NUMBER_IN_MODULE; }
   /// A module handler gave it, and it stands for everything inside.
   bool by_module() const { return (n_.flags & TMETER_NUMBER_BY_MODULE) != 0; }
-  /// A figure that leaves something out: a sum is a lower bound.
+  /// A value that leaves something out: a sum is a lower bound.
   bool partial() const { return known() && (n_.flags & TMETER_NUMBER_PARTIAL) != 0; }
-  /// A figure that rests on an assumption about data, which a warning names: it bounds nothing.
+  /// A value that rests on an assumption about data, which a warning names: it bounds nothing.
   bool assumed() const { return known() && (n_.flags & TMETER_NUMBER_ASSUMED) != 0; }
   Cell as_partial() const {
     Cell out = *this;
     out.n_.flags |= TMETER_NUMBER_PARTIAL;
     return out;
   }
-  /// The figure as a count (0 unless it is one) and as a real number (0 unless known).
+  /// The value as a count (0 unless it is one) and as a real number (0 unless known).
   Count count() const { return n_.kind == TMETER_NUMBER_INT ? n_.i : 0; }
   double real() const {
     return n_.kind == TMETER_NUMBER_INT     ? static_cast<double>(n_.i)

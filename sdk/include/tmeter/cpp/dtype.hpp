@@ -79,7 +79,7 @@ class DType {
   /// Bytes of one element; 0 when the type is unknown.
   constexpr int64_t bytes() const { return known() ? kDTypes[id_].bits / 8 : 0; }
   constexpr DTypeClass kind() const { return known() ? kDTypes[id_].kind : DTypeClass::kOther; }
-  /// By name ("float32") or short code ("f32"); UNDEFINED when there is none.
+  /// By name ("float32") or short code ("f32"); UNDEFINED for other texts.
   static constexpr DType parse(std::string_view text) {
     for (const auto& d : kDTypes)
       if (d.name == text || d.code == text) return DType(d.id);

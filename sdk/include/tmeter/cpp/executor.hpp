@@ -22,11 +22,11 @@ class ExecutorCall : public Call {
   void event(const tmeter_event& event) const {
     check(detail::events_api().event(handle(), &event));
   }
-  /// In `prepare`: what observers and reports are told.
+  /// In `prepare`: a fact for observers and reports.
   void fact(std::string_view key, std::string_view text) const {
     check(detail::events_api().fact(handle(), to_abi(key), to_abi(text)));
   }
-  /// In `prepare`: where the numbers of a tensor lie, to be read; null when they are in no file.
+  /// In `prepare`: the memory of a tensor's elements, read-only; null if the file lacks them.
   tmeter_bytes weights(const Tensor& tensor) const {
     tmeter_bytes bytes{};
     const auto status = detail::events_api().weights(handle(), tensor.handle(), &bytes);
@@ -50,8 +50,7 @@ using Prepare = std::unique_ptr<Execution> (*)(const Graph&, const tmeter_run_re
 
 template <Prepare P>
 tmeter_status TMETER_ABI prepare_execution(tmeter_call* call, const tmeter_graph* graph,
-                                           const tmeter_run_request* request, void** state,
-                                           void*) {
+                                           const tmeter_run_request* request, void** state, void*) {
   return guarded(call, [&]() -> tmeter_status {
     ExecutorCall c(call);
     *state = P(Graph(graph), *request, c).release();
@@ -72,7 +71,8 @@ inline void TMETER_ABI release_execution(void* state, void*) {
 
 }  // namespace detail
 
-/// Registers the plugin's only executor. `P` prepares an Execution, or throws (UNSUPPORTED passes on).
+/// Registers the plugin's only executor. `P` prepares an Execution, or throws (UNSUPPORTED passes
+/// on).
 template <detail::Prepare P>
 void executor(Registrar& r, std::string_view name) {
   static tmeter_executor item;
@@ -84,7 +84,8 @@ void executor(Registrar& r, std::string_view name) {
           &detail::release_execution,
           nullptr};
   static const tmeter_executors table{
-      sizeof table, 1, [](uint32_t i, void*) -> const tmeter_executor* { return i == 0 ? &item : nullptr; },
+      sizeof table, 1,
+      [](uint32_t i, void*) -> const tmeter_executor* { return i == 0 ? &item : nullptr; },
       nullptr};
   r.offer(TMETER_CAP_EXECUTOR, &table);
 }

@@ -27,8 +27,8 @@ class Shape {
   int64_t operator[](int64_t i) const {
     const int64_t k = i < 0 ? i + rank() : i;
     if (k < 0 || k >= rank())
-      detail::raise(Error(TMETER_BAD_MODEL,
-                  "dim " + std::to_string(i) + " of a tensor of rank " + std::to_string(rank())));
+      detail::raise(Error(TMETER_BAD_MODEL, "dim " + std::to_string(i) + " of a tensor of rank " +
+                                                std::to_string(rank())));
     return ptr_[k];
   }
   int64_t front() const { return (*this)[0]; }
@@ -73,7 +73,7 @@ class Value {
   Tensor tensor() const;  ///< the parameter, buffer or constant behind it, if any
   Node producer() const;  ///< the node that made it, if any
 
-  // Scalars; `fallback` when it is none.
+  // Scalars; `fallback` for other values.
   int64_t as_int(int64_t fallback = 0) const {
     return is_none() ? fallback : detail::graph_api().value_int(h_);
   }
@@ -243,7 +243,8 @@ class Node {
   /// The i-th result, which must be a tensor.
   Value output(size_t i = 0) const {
     const auto what = "result " + std::to_string(i);
-    if (i >= result_count()) detail::raise(Error(TMETER_INTERNAL, std::string(op()) + " has no " + what));
+    if (i >= result_count())
+      detail::raise(Error(TMETER_INTERNAL, std::string(op()) + " has no " + what));
     return tensor_or_throw(result(i), what);
   }
 
@@ -255,7 +256,8 @@ class Node {
   }
   Value tensor_or_throw(Value v, std::string_view what) const {
     if (!v.is_tensor())
-      detail::raise(Error(TMETER_BAD_MODEL, std::string(op()) + " has no tensor " + std::string(what)));
+      detail::raise(
+          Error(TMETER_BAD_MODEL, std::string(op()) + " has no tensor " + std::string(what)));
     return v;
   }
   const tmeter_node* h_;

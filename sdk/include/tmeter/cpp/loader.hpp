@@ -101,8 +101,8 @@ class Request {
   const tmeter_request* h_;
 };
 
-/// Pushes a model into the host. Every function throws when the host refuses (builder.h says when). A
-/// plugin built without exceptions goes on with ids that are 0, and its loader fails in the end.
+/// Pushes a model into the host. Every function throws when the host refuses (builder.h says when).
+/// A plugin built without exceptions goes on with ids that are 0, and its loader fails in the end.
 class GraphBuilder {
  public:
   using Id = tmeter_id;
@@ -177,7 +177,7 @@ class GraphBuilder {
   void input(std::string_view name, std::string_view origin, Id value) {
     check(api().input(h_, to_abi(name), to_abi(origin), value));
   }
-  /// The user asked for other dims than the file can give: a propagator is to work out the rest.
+  /// The user asked for other dims than the file can give: a propagator is to compute the rest.
   void want_input(std::string_view name, Shape dims) {
     check(api().want_input(h_, to_abi(name), dims.begin(), static_cast<size_t>(dims.rank())));
   }

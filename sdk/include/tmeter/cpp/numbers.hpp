@@ -18,7 +18,7 @@ TMETER_SDK_BEGIN
 
 static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
 
-/// Why elements of this type are no numbers that `decode` gives; empty when they are.
+/// Why `decode` does not support elements of this type; empty if it does.
 constexpr std::string_view undecodable(DType type) {
   const int32_t id = type.id();
   if (id >= TMETER_DTYPE_UINT1 && id < TMETER_DTYPE_FLOAT8_E8M0FNU)
@@ -150,7 +150,8 @@ void convert_all(std::span<const uint8_t> bytes, std::span<Real> out) {
 template <class Real>
 void decode(DType type, std::span<const uint8_t> bytes, std::span<Real> out) {
   if (const auto why = undecodable(type); !why.empty())
-    detail::raise(Error(TMETER_INVALID_ARGUMENT, std::string(type.name()) + ": " + std::string(why)));
+    detail::raise(
+        Error(TMETER_INVALID_ARGUMENT, std::string(type.name()) + ": " + std::string(why)));
   if (bytes.size() / static_cast<size_t>(type.bytes()) < out.size())
     detail::raise(Error(TMETER_INVALID_ARGUMENT, "decode: fewer bytes than elements wanted"));
   switch (type.id()) {

@@ -33,7 +33,8 @@ inline const tmeter_runs_api& runs_api() {
 class ObserverCall : public Call {
  public:
   using Call::Call;
-  /// In `begin`: one such run in every round, or in so many rounds; `threads` 0: the user's.
+  /// In `begin`: one such run in every round, or in `rounds` rounds; `threads` 0: the user's
+  /// number.
   void want(int32_t run, int32_t threads = 0, int32_t rounds = 0) const {
     check(detail::runs_api().want(handle(), run, threads, rounds));
   }
@@ -113,25 +114,21 @@ struct ObserverFunctions {
 
 }  // namespace detail
 
-/// Registers one observer of class `O`, which is made anew whenever the model is run: the only one of
+/// Registers one observer of class `O`, made for each run of the model: the only one of
 /// the plugin. `produced`: ids of the metrics it emits, separated by spaces.
 template <class O>
 void observer(Registrar& r, std::string_view name, std::string_view produced) {
   using Functions = detail::ObserverFunctions<O>;
   static typename Functions::State state;
   static tmeter_observer item;
-  item = {sizeof item,
-          0,
-          to_abi(name),
-          to_abi(produced),
-          &Functions::begin,
-          &Functions::event,
-          &Functions::enough,
-          &Functions::end,
-          &Functions::sample,
-          &state};
+  item = {sizeof item,        0,
+          to_abi(name),       to_abi(produced),
+          &Functions::begin,  &Functions::event,
+          &Functions::enough, &Functions::end,
+          &Functions::sample, &state};
   static const tmeter_observers table{
-      sizeof table, 1, [](uint32_t i, void*) -> const tmeter_observer* { return i == 0 ? &item : nullptr; },
+      sizeof table, 1,
+      [](uint32_t i, void*) -> const tmeter_observer* { return i == 0 ? &item : nullptr; },
       nullptr};
   r.offer(TMETER_CAP_OBSERVER, &table);
 }

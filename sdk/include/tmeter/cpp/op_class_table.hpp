@@ -1,7 +1,7 @@
 // The data behind op_class.hpp: operator names without namespace, by class.
 //
 // Drawn from every forward schema of torch 2.15 (`torch._C._jit_get_all_schemas()`), torchvision
-// 0.30 and the tags of native_functions.yaml, then sorted by hand. What is not here is kOther, and
+// 0.30 and the tags of native_functions.yaml, then sorted by hand. Other operators are kOther, and
 // metrics must then say "unknown" instead of guessing: matrix decompositions (svd, qr, …), FFTs,
 // losses whose cost depends on data (ctc_loss) and backward operators are left out on purpose.
 // In-place names (`relu_`), `_out`, `_copy` and `_foreach_` forms follow from the base name.

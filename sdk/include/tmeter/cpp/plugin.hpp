@@ -76,7 +76,7 @@ class Registrar {
     }
 
     /// What kind of work it does, a class of abi/op_class.h: "matmul", "attention", … The energy of
-    /// its arithmetic is taken from the hardware profile's figures for that class.
+    /// its arithmetic is taken from the hardware profile's values for that class.
     Op& work(std::string_view class_name) {
       r_->op_classes_.push_back({sizeof(tmeter_op_class), 0, to_abi(op_), to_abi(class_name)});
       return *this;
@@ -97,14 +97,15 @@ class Registrar {
   };
 
   Op op(std::string_view name) { return {this, name}; }
-  /// Handlers of operators that are added after this keep nothing from one call to the next and
-  /// tell equal operators apart by nothing but what a call shows of them: the host may ask once for
-  /// all that are alike. See TMETER_HANDLER_BY_SIGNATURE in abi/op_handler.h.
+  /// Handlers of operators added after this keep no state between calls and
+  /// depend only on the operator's signature: the host may call them once for
+  /// all equal operators. See TMETER_HANDLER_BY_SIGNATURE in abi/op_handler.h.
   void handlers_by_signature() { op_flags_ = TMETER_HANDLER_BY_SIGNATURE; }
 
-  /// What each call of a module type costs, instead of the sum of what is inside: "acme.nn.Fused",
-  /// "Fused", or "*". `follows`: only the calls that have such a figure under one of these metrics
-  /// (ids separated by spaces), for a metric that is computed from them. See abi/op_handler.h.
+  /// The cost of each call of a module type, instead of the sum over its operators:
+  /// "acme.nn.Fused", "Fused", or "*". `follows`: only the calls that have such a value under one
+  /// of these metrics (ids separated by spaces), for a metric that is computed from them. See
+  /// abi/op_handler.h.
   void module_type(std::string_view type, std::string_view metric, ModuleHandler f,
                    int32_t priority = 0, std::string_view follows = {}) {
     auto& stored = module_functions_.emplace_back(std::move(f));
@@ -238,7 +239,7 @@ class Registrar {
   }
 
   static tmeter_status emit(tmeter_call* call, const Cell& cell) {
-    // What was read at a covered node is no figure here.
+    // A value read at a covered node is not a value of this one.
     if (cell.is_unknown() || cell.in_module()) return TMETER_UNSUPPORTED;
     return detail::results_api().emit(call, cell.abi());
   }
@@ -325,7 +326,7 @@ class Registrar {
   std::vector<tmeter_shape_rule> shape_rules_;
   std::vector<tmeter_op_class> op_classes_;
   std::vector<tmeter_op_handler> op_handlers_;
-  uint32_t op_flags_ = 0;  // of those that are added
+  uint32_t op_flags_ = 0;  // of the handlers that follow
   std::vector<tmeter_module_handler> module_handlers_;
   std::vector<tmeter_metric_desc> metrics_;
   std::vector<tmeter_option_desc> options_;

@@ -45,7 +45,7 @@ class AssertionView {
   std::string_view comparison() const { return to_view(a_.comparison); }
   Cell value() const { return Cell(a_.value); }
   Cell limit() const { return Cell(a_.limit); }
-  /// False for "coverage" and "unknown", which are no metrics.
+  /// False for "coverage" and "unknown", which are not metrics.
   bool of_metric() const { return a_.metric != SIZE_MAX; }
   size_t metric() const { return a_.metric; }  // index
   size_t module() const { return a_.module; }  // index; 0: the whole model
@@ -119,7 +119,7 @@ class Report {
     auto at = [h = h_](size_t i) { return to_view(api().warning_at(h, i)); };
     return IndexRange<std::string_view, decltype(at)>(api().warning_count(h_), at);
   }
-  /// Figures as polynomials in the symbols; see abi/report.h.
+  /// Values as polynomials in the symbols; see abi/report.h.
   auto formulas() const {
     auto at = [h = h_](size_t i) {
       tmeter_formula f{};
@@ -135,7 +135,7 @@ class Report {
     check(api().term_at(h_, formula, i, &t));
     return t;
   }
-  /// Without symbols when there is none.
+  /// Without symbols if the run has no sweep.
   tmeter_sweep sweep() const {
     tmeter_sweep s{};
     s.struct_size = sizeof s;

@@ -41,14 +41,18 @@ class ShapeCall {
   Value input(std::string_view name) const {
     const auto v = arg(name);
     if (std::find(names_.begin(), names_.end(), name) == names_.end())
-      detail::raise(Error(TMETER_INTERNAL, "the schema has no argument '" + std::string(name) + "'"));
+      detail::raise(
+          Error(TMETER_INTERNAL, "the schema has no argument '" + std::string(name) + "'"));
     if (!v.is_tensor())
-      detail::raise(Error(TMETER_BAD_MODEL, "the argument '" + std::string(name) + "' is no tensor"));
+      detail::raise(
+          Error(TMETER_BAD_MODEL, "the argument '" + std::string(name) + "' is not a tensor"));
     return v;
   }
 
   /// Refuses these arguments, as the operator itself would: "x must have 32 columns".
-  [[noreturn]] void refuse(const std::string& why) const { detail::raise(Error(TMETER_BAD_MODEL, why)); }
+  [[noreturn]] void refuse(const std::string& why) const {
+    detail::raise(Error(TMETER_BAD_MODEL, why));
+  }
 
   /// The next result.
   void give(DType dtype, const std::vector<int64_t>& dims) { give(tensor(dtype, dims)); }
@@ -77,7 +81,8 @@ class ShapeCall {
   }
   void give(tmeter_id id) {
     if (given_ == result_count_)
-      detail::raise(Error(TMETER_INTERNAL, "the shape rule gives more results than the schema has"));
+      detail::raise(
+          Error(TMETER_INTERNAL, "the shape rule gives more results than the schema has"));
     results_[given_++] = id;
   }
 

@@ -1,4 +1,4 @@
-// Analyses of the numbers inside tensors, streamed by the host (abi/tensor_analysis.h):
+// Analyses of tensor elements, streamed by the host (abi/tensor_analysis.h):
 //
 //   struct Zeros final : tmeter::TensorAnalysis {
 //     void chunk(const tmeter::Chunk& c, tmeter::Call&) override {
@@ -78,7 +78,7 @@ struct TensorAnalysisMaker {
   Make make;
 };
 
-/// The numbers of a tensor out of order: abi/tensor_data.h.
+/// Elements of a tensor out of order: abi/tensor_data.h.
 class TensorData {
  public:
   TensorData(const Call& call, const Tensor& tensor) : call_(call.handle()), tensor_(tensor) {}

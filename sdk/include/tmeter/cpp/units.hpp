@@ -2,7 +2,7 @@
 //
 // Counts step by 1000 (K M G T P E), bytes by 1024 (KiB …), joules and watts by 1000 in both
 // directions, seconds ns … s, min, h; rates ("IPS", "B/s", "FLOP/s") take a prefix of 1000. Two
-// decimals, but small whole numbers stay whole. A figure other than 0 never reads as 0. Whatever
+// decimals, but small whole numbers stay whole. A value other than 0 never reads as 0. Whatever
 // the locale: a point, no groups.
 #pragma once
 #include <array>
@@ -35,7 +35,7 @@ inline std::string fixed(double v, int decimals) {
   return detail::format_real(v, std::chars_format::fixed, decimals);
 }
 
-/// printf's "%.Ng": so many significant `digits`, with an exponent where that is shorter.
+/// printf's "%.Ng": `digits` significant digits, with an exponent where that is shorter.
 inline std::string general(double v, int digits = 6) {
   return detail::format_real(v, std::chars_format::general, digits);
 }
@@ -47,7 +47,8 @@ inline std::string shortest(double v) {
 }
 
 /// What the cell says, exactly: "4089184256", "0.0188", "0" by rule, "unknown", "unavailable",
-/// "in_module", "none" where it does not apply; "812 (partial)" for a figure that leaves something out.
+/// "in_module", "none" where it does not apply; "812 (partial)" for a value that leaves something
+/// out.
 inline std::string plain(const Cell& c) {
   if (c.empty()) return "none";
   if (c.is_unknown()) return "unknown";

@@ -1,3 +1,6 @@
+// Deprecated: a helper of tmeter's own plugins, which have it in plugins/common now. It stays, unchanged,
+// so that plugins that include it still build; new plugins should not include it.
+//
 // What a weight is worth in arithmetic: the multiply-accumulates of the operators that use it. For
 // advice on weights (quantization, pruning).
 #pragma once
@@ -27,7 +30,7 @@ inline Tensor weight_behind(Value v) {
 }  // namespace detail
 
 /// By tensor, tied ones at their canonical one; empty when the file has no operators or no plugin
-/// counts `macs`. An operator counts for its first parameter of rank 2 or more; those that take
+/// counts `macs`. An operator counts for its first parameter of rank 2 or more; operators that take
 /// theirs in a list (recurrent layers) are left out.
 inline std::vector<double> weight_macs(const Graph& graph, const Call& call) {
   std::vector<double> out;

@@ -1,3 +1,6 @@
+// Deprecated: a helper of tmeter's own plugins, which have it in plugins/common now. It stays, unchanged,
+// so that plugins that include it still build; new plugins should not include it.
+//
 // Numbers and lists of names as findings and warnings write them.
 #pragma once
 #include <functional>

@@ -92,7 +92,7 @@ def summary(
 ) -> ModelStatistics:
     """Prints (``verbose=0``: does not) and returns the summary; the module is not run.
 
-    Without inputs only layers and parameters are told, as by torchinfo. ``device`` and
+    Without inputs only layers and parameters are reported, as by torchinfo. ``device`` and
     ``cache_forward_pass`` have no effect: nothing is run.
     """
     from .layers import layers_of_module, layers_of_report

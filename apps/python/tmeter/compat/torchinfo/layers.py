@@ -60,7 +60,7 @@ class LayerInfo:
         return "Partial"
 
     def leftover_params(self) -> int:
-        """Parameters that are no child's."""
+        """Parameters that no child owns."""
         inside = {id(p) for c in self.module.children() for p in c.parameters()}
         return sum(n for p, n in _counted(self.module) if id(p) not in inside)
 
@@ -133,7 +133,7 @@ def layers_of_report(model: nn.Module, name: str, report: Mapping[str, Any]) -> 
 
 
 def _close(open_layers: dict[str, LayerInfo], path: str) -> None:
-    """What is not around this path has ended."""
+    """Closes layers that do not enclose this path."""
     for other in [p for p in open_layers if p and not path.startswith(p + ".")]:
         del open_layers[other]
 

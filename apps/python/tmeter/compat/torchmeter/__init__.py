@@ -1,6 +1,6 @@
 """``from tmeter.compat.torchmeter import Meter, get_config``
 
-Like torchmeter, it needs rich for what is printed and polars for the frames of ``profile``.
+Like torchmeter, it needs rich for its output and polars for the frames of ``profile``.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no YAML: {str(error).splitlines()[0]}") from error
+        raise UsageError(f"{path} is not YAML: {str(error).splitlines()[0]}") from error
     if not isinstance(found, dict):
         raise UsageError(f"{path}: settings are expected, one a line")
     return found

@@ -28,7 +28,7 @@ class _Report(NamedTuple):
 
 
 class Meter:
-    """Wraps a model; what is not here is the model's own attribute or method.
+    """Wraps a model; other attributes and methods are the model's own.
 
     ``param`` needs nothing. ``cal`` and ``mem`` need to know an input: call the meter once, as you
     would call the model. ``ittp`` runs and times the live model, each time it is asked for.

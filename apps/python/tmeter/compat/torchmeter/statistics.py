@@ -101,7 +101,7 @@ class ParamsMeter(Statistics):
 
     @property
     def RegNum(self) -> Figure:
-        """Of those that learn."""
+        """Of the trainable parameters."""
         learning = (p for p in self._root.module.parameters() if p.requires_grad)
         return Figure(sum(p.numel() for p in learning))
 

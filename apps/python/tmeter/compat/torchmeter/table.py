@@ -67,7 +67,7 @@ def frame_of(statistics: Statistics, raw: bool) -> Any:
         figures = any(isinstance(v, Number) for v in values)
         if figures and raw:
             values = [v.raw_data if isinstance(v, Number) else v for v in values]
-        # Nothing but figures are objects: polars knows the rest.
+        # Only figures are objects: polars knows the other types.
         kind = {"dtype": polars.Object} if figures and not raw else {}
         columns[name] = polars.Series(name, values, **kind, strict=False)
     return polars.DataFrame(columns)

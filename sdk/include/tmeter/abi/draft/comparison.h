@@ -18,14 +18,14 @@ enum {
   TMETER_PAIR_REMOVED = 2u,   /* only in A */
   TMETER_PAIR_RENAMED = 4u,   /* another path than in A, found by its structure */
   TMETER_PAIR_REDEFINED = 8u, /* another type, other settings, other tensors of its own */
-  TMETER_PAIR_FIGURES = 16u   /* some figure of it differs */
+  TMETER_PAIR_FIGURES = 16u   /* some value of it differs */
 };
 
 /* A module of A and the one it is in B. */
 typedef struct tmeter_pair { /* growable; the host fills it */
   uint32_t struct_size;
   uint32_t flags;       /* 0: nothing differs */
-  size_t before, after; /* indices; SIZE_MAX where there is none */
+  size_t before, after; /* indices; SIZE_MAX if missing */
   size_t depth;         /* in the tree of the comparison */
 } tmeter_pair;
 

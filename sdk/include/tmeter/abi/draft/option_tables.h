@@ -7,8 +7,8 @@
  *   [plugin.text.column.macs]        the option "column.macs.style", declared as "column.*.style"
  *   style = "green"                  on the command line: --set text.column.macs.style=green
  *
- * Beside "tmeter.options/1", and checked likewise: a path that nobody declared, a wrong type, a value out of
- * range are told with the file's line and column. What only the plugin can judge it refuses itself
+ * Beside "tmeter.options/1", and checked likewise: an undeclared path, a wrong type, a value out of
+ * range are reported with the file's line and column. The plugin itself refuses what it alone can judge
  * (`fail_at`), and the host says where that stands.
  */
 #ifndef TMETER_ABI_DRAFT_OPTION_TABLES_H

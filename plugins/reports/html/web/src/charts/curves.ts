@@ -5,7 +5,7 @@ export interface Points {
   y: readonly number[];
 }
 
-/** All x that occur, rising, and each curve's value there, null where it has none. */
+/** All x that occur, rising, and each curve's value there, null where it has no value. */
 export function aligned(curves: readonly Points[]): { x: number[]; y: (number | null)[][] } {
   const x = [...new Set(curves.flatMap((curve) => [...curve.x]))].sort((a, b) => a - b);
   const at = new Map(x.map((value, i) => [value, i]));

@@ -8,7 +8,7 @@ import type { Operators } from "../data/raw";
 export interface Box {
   id: string;
   kind: "operator" | "module" | "outside";
-  /** operator or module index; of what is outside, 0 */
+  /** operator or module index; outside, 0 */
   index: number;
   /** operators it stands for */
   operators: number[];

@@ -1,4 +1,4 @@
-// Figures that plugins give for module calls as a whole. Operators inside have none of their own ("^"), so where
+// Figures that plugins give for module calls as a whole. Operators inside have no own values ("^"), so where
 // operators are added up these are added, too.
 import type { RawCell } from "./cell";
 import type { Operators } from "./raw";

@@ -1,5 +1,5 @@
 // Data in the page: <script type="application/octet-stream" id="tmeter-NAME">, base64 of raw deflate
-// of JSON. A block is decoded when somebody asks for it.
+// of JSON. A block is decoded on first use.
 
 type FromBase64 = (text: string) => Uint8Array<ArrayBuffer>;
 

@@ -1,4 +1,4 @@
-// One figure as the writer put it: a number, or why there is none. Counts beyond 2^53 keep their digits.
+// One figure as the writer put it: a number, or why it is missing. Counts beyond 2^53 keep their digits.
 
 /** number; null: nothing; "?" unknown; "-" unavailable; "^" in a module's figure; "0" zero by rule; "i…" digits; "nan", "inf", "-inf". */
 export type RawCell = number | string | null;

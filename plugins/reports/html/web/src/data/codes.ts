@@ -11,7 +11,7 @@ const named = (names: readonly string[]) => (code: number): string => names[code
 
 export const provenanceName = named(["computed", "measured", "estimated", "unavailable"]);
 export const aggregationName = named([
-  "the sum of what is inside", "the largest inside", "the last inside", "a weighted mean", "not rolled up",
+  "the sum of the values inside", "the largest inside", "the last inside", "a weighted mean", "not rolled up",
 ]);
 export const betterName = named(["lower is better", "higher is better", ""]);
 export const severityName = named(["info", "advice", "warning", "error"]);

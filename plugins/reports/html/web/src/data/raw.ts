@@ -98,7 +98,7 @@ export interface Operators {
   /** Module call; -1 outside of all. */
   call: number[];
   calls: { module: number[]; parent: number[] };
-  /** Figures that plugins give for module calls as a whole: operators inside have none of their own. */
+  /** Figures that plugins give for module calls as a whole: operators inside have no own values. */
   answers: [call: number, metric: number, cell: RawCell][];
   location: Texts;
   arguments: Texts;

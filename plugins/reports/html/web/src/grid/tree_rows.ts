@@ -2,7 +2,7 @@
 // sorted. A row is a module's index, or runRow(first) for a run of identical siblings drawn once.
 import type { ModuleTree } from "../data/modules";
 
-/** The row of the run that begins at a module; negative, so that it is no module. */
+/** The row of the run that begins at a module; negative, so that it differs from modules. */
 export const runRow = (first: number): number => -first - 1;
 export const isRun = (row: number): boolean => row < 0;
 /** The module of a row; of a run, its first. */

@@ -32,7 +32,7 @@ export const poolSize = (viewport: number): number => 2 * Math.ceil((viewport / 
 
 /**
  * The row of each slot, -1 for none. A row stays in its slot while it is on the screen, and a slot that
- * becomes free takes the next row: no element is made, moved or styled anew while scrolling.
+ * becomes free takes the next row: no element is made, moved or styled again while scrolling.
  */
 export function slots({ first, last }: Window, pool: number): number[] {
   const list = new Array<number>(pool).fill(-1);

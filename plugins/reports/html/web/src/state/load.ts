@@ -1,4 +1,4 @@
-// Data that comes later: undefined until it is there. What fails is told to the whole page (main.tsx).
+// Data that comes later: undefined until it is there. Failures are shown by the whole page (main.tsx).
 import { useEffect, useState } from "preact/hooks";
 
 export const failed = "tmeter-failed";

@@ -38,7 +38,7 @@ export function useTheme(): [theme: Theme, next: () => void] {
   return [theme, () => setTheme(isDark() ? "light" : "dark")];
 }
 
-/** Changes when colours do: for what is drawn on a canvas. */
+/** Changes when colours do: for drawings on a canvas. */
 export function useColors(): boolean {
   const [dark, setDark] = useState(isDark);
   useLayoutEffect(() => {

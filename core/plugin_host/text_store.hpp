@@ -1,0 +1,39 @@
+// Copies of the texts in a plugin's tables: what has been checked stays as it was, whatever the
+// plugin does with its own memory. A plugin may build each text in the same buffer.
+#pragma once
+#include <tmeter/abi/base.h>
+
+#include <cstring>
+#include <initializer_list>
+#include <memory_resource>
+#include <span>
+
+#include "core/plugin_host/said_limits.hpp"
+
+namespace tmeter::core {
+
+class TextStore {
+ public:
+  /// Each text becomes a copy that lives as long as this. One beyond `most` bytes stays the
+  /// plugin's: check_offers refuses it by its length.
+  void keep(std::initializer_list<tmeter_str*> texts, size_t most = said::kTextBytes) {
+    for (auto* text : texts) {
+      if (!text->ptr || text->len > most) continue;
+      auto* copy = static_cast<char*>(memory_.allocate(text->len + 1, 1));
+      std::memcpy(copy, text->ptr, text->len);
+      copy[text->len] = '\0';
+      text->ptr = copy;
+    }
+  }
+  template <class T>
+  std::span<T> keep(std::span<const T> items) {
+    auto* copy = static_cast<T*>(memory_.allocate(items.size_bytes(), alignof(T)));
+    std::uninitialized_copy(items.begin(), items.end(), copy);
+    return {copy, items.size()};
+  }
+
+ private:
+  std::pmr::monotonic_buffer_resource memory_;
+};
+
+}  // namespace tmeter::core

@@ -1,0 +1,150 @@
+// What an operator call does, and the figures of a hardware profile for it: which figure stands for
+// which class of work and element type, and the roofline. Formulas only, no host; used by energy,
+// roofline and their unit tests.
+//
+//   arithmetic [s] = (macs / peak.mac + ops / peak.op) / efficiency(class)
+//   memory     [s] = (bytes read + bytes written) / peak.dram
+//
+// `ops` are the arithmetic operations other than MACs. An operator takes the longer of the two:
+// the roofline of Williams, Waterman and Patterson, CACM 52(4), 2009. Keys:
+// docs/hardware-profiles.md.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <tmeter/cpp/dtype.hpp>
+#include <tmeter/cpp/op_class.hpp>
+#include <tuple>
+#include <vector>
+
+#pragma GCC visibility push(hidden)  // as the SDK types inside
+namespace machine {
+
+using tmeter::DType;
+using tmeter::DTypeClass;
+using tmeter::OpClass;
+
+/// A number of the profile by dotted key; empty if the profile lacks it.
+using Lookup = std::function<std::optional<double>(const std::string& key)>;
+
+/// What one operator call does.
+struct Work {
+  double macs = 0, ops = 0, bytes = 0;
+  OpClass kind = OpClass::kOther;
+  DType type;  ///< of the arithmetic
+  bool operator==(const Work&) const = default;
+};
+
+// --- which figure stands for which element type ---
+
+inline constexpr std::array kFigureFloats{TMETER_DTYPE_FLOAT8_E4M3FN, TMETER_DTYPE_FLOAT8_E5M2,
+                                          TMETER_DTYPE_FLOAT16,       TMETER_DTYPE_BFLOAT16,
+                                          TMETER_DTYPE_FLOAT32,       TMETER_DTYPE_FLOAT64};
+inline constexpr std::array kFigureInts{TMETER_DTYPE_INT8, TMETER_DTYPE_INT16, TMETER_DTYPE_INT32,
+                                        TMETER_DTYPE_INT64};
+
+constexpr bool is_integral(DType type) {
+  return type.kind() == DTypeClass::kInt || type.kind() == DTypeClass::kBool ||
+         type.kind() == DTypeClass::kQuantized;
+}
+
+/// Types whose figures may be used for `type`, best first: itself; for integers the signed
+/// integers at least as wide; then the floats at least as wide (dearer, so the estimate errs
+/// upwards). Complex and raw-bit types have no stand-in.
+inline std::vector<DType> stand_ins(DType type) {
+  std::vector<DType> out{type};
+  const auto add_wider = [&](const auto& ids) {
+    for (const int32_t id : ids) {
+      const DType other(id);
+      if (other.bytes() >= type.bytes() && !(other == type)) out.push_back(other);
+    }
+  };
+  if (is_integral(type)) add_wider(kFigureInts);
+  if (is_integral(type) || type.kind() == DTypeClass::kFloat) add_wider(kFigureFloats);
+  return out;
+}
+
+/// uint8, quint8 and bool are computed with as int8: no approximation worth a warning.
+constexpr bool same_arithmetic(DType a, DType b) {
+  return a == b || (is_integral(a) && is_integral(b) && a.bytes() == b.bytes());
+}
+
+// --- the profile ---
+
+/// The families of figures that depend on operator class and element type.
+enum class Family { kEnergyMac, kEnergyOp, kPeakMac, kPeakOp };
+
+constexpr std::string_view key_of(Family family) {
+  constexpr std::array<std::string_view, 4> kKeys{"energy.mac", "energy.op", "peak.mac", "peak.op"};
+  return kKeys[static_cast<size_t>(family)];
+}
+
+struct Figure {
+  double value = 0;
+  DType type;  ///< the type it was given for
+};
+
+/// Reads figures and remembers them. `FAMILY.CLASS.DTYPE` goes before `FAMILY.DTYPE`.
+class Profile {
+ public:
+  void forget() { figures_.clear(); }
+
+  std::optional<Figure> figure(const Lookup& lookup, Family family, OpClass kind, DType type) {
+    const auto [at, is_new] = figures_.try_emplace({family, kind, type.id()});
+    if (is_new) at->second = find(lookup, family, kind, type);
+    return at->second;
+  }
+
+  /// Whether the profile has the family at all, for any class or type.
+  static bool has(const Lookup& lookup, Family family) {
+    return std::any_of(tmeter::kDTypes.begin(), tmeter::kDTypes.end(), [&](const auto& type) {
+      return lookup(join(key_of(family), type.name)).has_value();
+    });
+  }
+
+ private:
+  static std::string join(std::string_view a, std::string_view b) {
+    return std::string(a).append(".").append(b);
+  }
+  static std::optional<Figure> find(const Lookup& lookup, Family family, OpClass kind, DType type) {
+    const auto in_class = join(key_of(family), tmeter::name_of(kind));
+    for (const auto candidate : stand_ins(type)) {
+      if (const auto v = lookup(join(in_class, candidate.name()))) return Figure{*v, candidate};
+      if (const auto v = lookup(join(key_of(family), candidate.name()))) {
+        return Figure{*v, candidate};
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::map<std::tuple<Family, OpClass, int32_t>, std::optional<Figure>> figures_;
+};
+
+// --- the roofline ---
+
+/// Rates in 1/s; a rate the profile does not have bounds nothing. `efficiency`: the share of peak
+/// arithmetic that operators of the class reach.
+struct Rates {
+  std::optional<double> mac, op, byte;
+  double efficiency = 1;
+};
+
+inline double seconds_at(double amount, std::optional<double> rate) {
+  return amount > 0 && rate && *rate > 0 ? amount / *rate : 0.0;
+}
+
+inline double arithmetic_seconds(const Work& work, const Rates& rates) {
+  return (seconds_at(work.macs, rates.mac) + seconds_at(work.ops, rates.op)) /
+         (rates.efficiency > 0 ? rates.efficiency : 1);
+}
+
+/// Roofline seconds: a lower bound, without launch overheads.
+inline double roofline_time(const Work& work, const Rates& rates) {
+  return std::max(arithmetic_seconds(work, rates), seconds_at(work.bytes, rates.byte));
+}
+
+}  // namespace machine
+#pragma GCC visibility pop

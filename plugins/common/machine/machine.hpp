@@ -1,0 +1,71 @@
+// From a node of the graph to seconds on a machine: reads what the other plugins counted, asks the
+// hardware profile of the run for figures, and says once what had to be approximated or left out.
+#pragma once
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tmeter/cpp/plugin.hpp>
+#include <vector>
+
+#include "plugins/common/machine/figures.hpp"
+
+namespace machine {
+
+/// Seconds of one operator's arithmetic and of its traffic, which happens meanwhile.
+struct Times {
+  double arithmetic = 0, memory = 0;
+  double longer() const { return std::max(arithmetic, memory); }
+};
+
+class Machine {
+ public:
+  /// `what`: what is worked out, for messages: "energy".
+  explicit Machine(std::string what) : what_(std::move(what)) {}
+
+  /// Looks at the profile of this run; forgets what was learned about another.
+  void start(const tmeter::Call& call);
+  /// "hardware profile 'nvidia-a100'"
+  std::string quoted_name() const;
+  bool has_peak_mac() const { return has_peak_mac_; }
+  /// Of memory, in B/s.
+  std::optional<double> bandwidth() const { return bandwidth_; }
+  /// Whether the profile has the family at all, for any class or type.
+  static bool has(const tmeter::Call& call, Family family);
+  static std::optional<double> number(const tmeter::Call& call, const std::string& key);
+
+  /// Empty when the operator's MACs, operations or bytes are unknown.
+  std::optional<Work> work_of(const tmeter::Node& node, const tmeter::Call& call);
+  /// Of a module call of which a module handler gives MACs, operations or bytes as a whole: what is
+  /// still counted operator by operator, and one part for the rest. Empty when some of it is
+  /// unknown. `partial`: it leaves something out.
+  std::optional<std::vector<Work>> work_of(const tmeter::ModuleCall& m, const tmeter::Call& call,
+                                           bool& partial);
+
+  /// Of the work's class and element type, or a stand-in. Empty if the profile lacks it.
+  std::optional<double> figure(Family family, const Work& work, const tmeter::Call& call);
+  /// Of its class, where the profile knows what caches give it; else of memory.
+  std::optional<double> bandwidth_of(OpClass kind, const tmeter::Call& call);
+  /// Of all parts together, which run as one: their arithmetic one after the other, their traffic
+  /// meanwhile. What the profile has no rates for takes no time; empty when it has rates, but none
+  /// for this element type.
+  std::optional<Times> times_of(std::span<const Work> parts, const tmeter::Call& call);
+
+ private:
+  using Amounts = std::array<double, 3>;  // MACs, other operations, bytes
+  std::optional<Amounts> amounts_inside(const tmeter::Node& node, const tmeter::Call& call) const;
+  std::optional<double> arithmetic_of(const Work& work, const tmeter::Call& call);
+  void warn_once(const tmeter::Call& call, const std::string& message);
+
+  std::string what_;
+  Profile profile_;
+  std::string name_;
+  std::optional<double> bandwidth_;
+  std::map<OpClass, std::optional<double>> bandwidths_;
+  bool has_peak_mac_ = false, has_peak_op_ = false;
+  std::set<std::string> warned_;
+};
+
+}  // namespace machine

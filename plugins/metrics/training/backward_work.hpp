@@ -1,0 +1,29 @@
+// Multiply-accumulates of a node's backward: for each factor of a product that needs a gradient one
+// product as large as the forward's, `backward of X · Y = (dZ · Yᵀ, Xᵀ · dZ)`.
+#pragma once
+#include <optional>
+#include <tmeter/cpp/plugin.hpp>
+
+#include "gradients.hpp"
+#include "settings.hpp"
+
+namespace training {
+
+/// Of one node. `torch_*`: what FlopCounterMode of torch 2.15 adds, in MACs (half of its FLOPs).
+struct Work {
+  tmeter::Cell backward, torch_forward, torch_backward;
+};
+
+/// `macs` is what the metric of that name says of the node.
+Work backward_work(const tmeter::Node& node, const tmeter::Cell& macs, const Gradients& gradients,
+                   const Settings& settings);
+
+/// An attention as one operator, by base name.
+bool is_attention(std::string_view base);
+
+/// Whether the CPU's or CUDA's fused kernel takes this attention; otherwise it runs as two products
+/// and a softmax.
+bool runs_fused(const tmeter::Node& attention, const Gradients& gradients,
+                const Settings& settings);
+
+}  // namespace training

@@ -1,0 +1,130 @@
+#include "conventions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tmeter/cpp/op_class.hpp>
+
+namespace training {
+namespace {
+
+using tmeter::Cell;
+using tmeter::Count;
+using tmeter::Node;
+using tmeter::Value;
+
+struct Named {
+  Convention convention;
+  std::string_view name, text;
+};
+
+constexpr std::array<Named, 5> kConventions{{
+    {Convention::kExact, "exact",
+     "exact: 1 MAC = 2 FLOPs; a product has the gradient of each factor that needs one, fused "
+     "attention five products "
+     "backward; recurrent layers and grouped convolutions as they compute; bias, norms, "
+     "activations not counted"},
+    {Convention::kTorch, "torch",
+     "torch: as torch.utils.flop_counter.FlopCounterMode (torch 2.15) counts forward and backward: "
+     "the weight gradient "
+     "of a grouped convolution times its groups, LSTMs and vector products 0"},
+    {Convention::kSixN, "6n",
+     "6n: 6 × parameters × tokens, 4 of them backward (Kaplan et al., arXiv:2001.08361); "
+     "embeddings left out, "
+     "attention not counted"},
+    {Convention::kPalm, "palm",
+     "palm: 6 × parameters × tokens and 12 × layers × heads × width × length per token for "
+     "attention, in full, causal "
+     "or not (Chowdhery et al., arXiv:2204.02311, appendix B); two thirds backward"},
+    {Convention::kMegatron, "megatron",
+     "megatron: 6 per MAC of a product, 3 of causal attention, of which half is masked "
+     "(Megatron-LM, "
+     "num_floating_point_operations); two thirds backward"},
+}};
+
+bool is_embedding(const Node& node) {
+  return tmeter::op_class(node.op()) == tmeter::OpClass::kEmbedding;
+}
+
+Cell thirds(Cell whole, int64_t of_three) {
+  return whole.is_int() ? Cell(whole.count() / 3 * of_three) : whole;
+}
+
+Flops split(Cell step) { return {thirds(step, 2), step}; }
+
+Cell doubled(const Cell& cell) { return cell.is_int() ? Cell(cell.count() * 2) : cell; }
+
+Cell sum(const Cell& a, const Cell& b) {
+  if (!a.known() || !b.known()) return Cell::unsupported();
+  if (a.is_zero_by_rule() && b.is_zero_by_rule()) return a;
+  return a.count() + b.count();
+}
+
+Cell megatron(const Node& node, const Cell& macs) {
+  if (!macs.is_int()) return macs;
+  const bool causal = is_attention(tmeter::base_name(node.op())) && node.arg("is_causal").as_bool();
+  return macs.count() * (causal ? 3 : 6);
+}
+
+Cell by_parameters(const Node& node, const Cell& macs, const LanguageModel& model, bool attention) {
+  auto flops = model.parameters_of(node) * model.tokens() * 6;
+  if (attention && is_attention(tmeter::base_name(node.op()))) {
+    if (!macs.is_int()) return Cell::unsupported();
+    flops += macs.count() * 6;
+  }
+  return flops == Count(0) ? Cell::zero_by_rule() : Cell(flops);
+}
+
+}  // namespace
+
+Convention convention_of(std::string_view name) {
+  const auto* at = std::find_if(kConventions.begin(), kConventions.end(),
+                                [&](const Named& c) { return c.name == name; });
+  return at != kConventions.end() ? at->convention
+                                  : Convention::kExact;  // the host has checked the choice
+}
+
+std::string_view text_of(Convention convention) {
+  return kConventions[static_cast<size_t>(convention)].text;
+}
+
+LanguageModel::LanguageModel(const tmeter::Graph& graph) {
+  for (const auto& input : graph.inputs())
+    if (input.dtype().kind() == tmeter::DTypeClass::kInt && input.shape().rank() <= 2 &&
+        tokens_ == Count(0))
+      tokens_ = input.numel();
+  std::vector<bool> seen(graph.tensors().size());
+  parameters_.resize(graph.nodes().size());
+  for (const auto& node : graph.nodes()) {
+    const auto use = [&](const Value& v) {
+      const auto tensor = v.tensor();
+      if (!tensor || !tensor.is_parameter() || seen[tensor.canonical().index()]) return;
+      seen[tensor.canonical().index()] = true;
+      parameters_[node.index()] += tensor.numel();
+    };
+    if (is_embedding(node)) continue;
+    for (size_t i = 0; i < node.arg_count(); ++i) {
+      const auto value = node.arg(i);
+      use(value);
+      for (size_t k = 0; k < value.size(); ++k) use(value[k]);
+    }
+  }
+}
+
+Flops flops_of(const Node& node, const Cell& macs, const Work& work, Convention convention,
+               const LanguageModel& model) {
+  switch (convention) {
+    case Convention::kExact:
+      return {doubled(work.backward), sum(doubled(macs), doubled(work.backward))};
+    case Convention::kTorch:
+      return {doubled(work.torch_backward),
+              sum(doubled(work.torch_forward), doubled(work.torch_backward))};
+    case Convention::kMegatron:
+      return split(megatron(node, macs));
+    case Convention::kSixN:
+    case Convention::kPalm:
+      return split(by_parameters(node, macs, model, convention == Convention::kPalm));
+  }
+  return {};
+}
+
+}  // namespace training

@@ -1,0 +1,33 @@
+// How the elements of a tensor lie in its storage, by the rules of torch's operators: whether a
+// reshape is a view or a copy decides what autograd keeps.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace training {
+
+using Dims = std::vector<int64_t>;
+using DimSpan = std::span<const int64_t>;
+
+/// Strides of elements that lie one after the other, the last dim first.
+Dims contiguous_strides(DimSpan shape);
+/// As `contiguous_strides`, channels (dim 1) first: NHWC, NDHWC.
+Dims channels_last_strides(DimSpan shape);
+
+/// Dims of size 1 are not looked at.
+bool is_contiguous(DimSpan shape, DimSpan strides);
+bool is_channels_last(DimSpan shape, DimSpan strides);
+/// No element twice, no gap: a permutation of contiguous.
+bool is_dense(DimSpan shape, DimSpan strides);
+
+/// The strides of a view with the shape `to`; empty: a reshape has to copy
+/// (at::detail::computeStride).
+std::optional<Dims> view_strides(DimSpan from, DimSpan strides, DimSpan to);
+
+/// Dense strides of `shape` in the order of the dims of `like`, which has as many: what an
+/// elementwise operator gives.
+Dims strides_like(DimSpan shape, DimSpan like);
+
+}  // namespace training

@@ -1,0 +1,282 @@
+#include "options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "style.hpp"
+
+namespace text_report {
+namespace {
+
+constexpr int kText = TMETER_OPTION_TEXT, kInt = TMETER_OPTION_INT, kBool = TMETER_OPTION_BOOL,
+              kChoice = TMETER_OPTION_CHOICE;
+constexpr double kMaxWidth = 10'000, kMaxLines = 100;
+
+// --- texts into values; the host has checked whole numbers, truth values and choices
+// -------------------
+
+bool truth(std::string_view text) {
+  return text == "true" || text == "1" || text == "yes" || text == "on";
+}
+
+size_t number(std::string_view text) {
+  size_t n = 0;
+  std::from_chars(text.data(), text.data() + text.size(), n);
+  return n;
+}
+
+template <class Enum>
+Enum one_of(std::string_view text, std::initializer_list<std::string_view> names) {
+  const auto* it = std::find(names.begin(), names.end(), text);
+  return static_cast<Enum>(it == names.end() ? 0 : it - names.begin());
+}
+
+// One number for all sides; top and bottom, left and right; or top, right, bottom, left.
+Padding padding(std::string_view text) {
+  constexpr size_t kMaxPadding = 100;
+  std::vector<size_t> n;
+  for (size_t at = 0; at <= text.size();) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    auto item = text.substr(at, comma - at);
+    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
+    size_t value = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
+    if (error != std::errc() || end != item.data() + item.size() || value > kMaxPadding)
+      throw Mistake{at, "padding is whole numbers up to 100"};
+    n.push_back(value);
+    at = comma + 1;
+  }
+  if (n.size() == 1) return {n[0], n[0], n[0], n[0]};
+  if (n.size() == 2) return {n[0], n[1], n[0], n[1]};
+  if (n.size() == 4) return {n[0], n[1], n[2], n[3]};
+  throw Mistake{0,
+                "padding is one number, two (top and bottom, left and right) or four (top, right, "
+                "bottom, left)"};
+}
+
+const Box* box(std::string_view text) {
+  if (text == "none" || text.empty()) return nullptr;
+  if (const auto* found = find_box(text)) return found;
+  std::string names;
+  for (const auto name : box_names()) names.append(names.empty() ? "" : ", ").append(name);
+  throw Mistake{0, "there is no box '" + plugins::readable(text) + "'" + meant(text, box_names()) +
+                       "; there are " + names};
+}
+
+// --- where they go
+// --------------------------------------------------------------------------------------
+
+using Target = const OptionTarget&;
+using Sv = std::string_view;
+
+Written written(Target t, Sv text) { return {parse_template(text, t.look.theme), t.given}; }
+LevelSettings& level(Target t) { return t.look.levels[std::string(t.name)]; }
+ColumnSettings& column(Target t) { return t.look.columns[std::string(t.name)]; }
+
+constexpr auto kSides = "auto left center right";
+Justify justify(Sv text) { return one_of<Justify>(text, {"auto", "left", "center", "right"}); }
+
+template <Role Of>
+void set_role(Target t, Sv text) {
+  const auto style = parse_style(text);
+  if (style.role != Role::kPlain) throw Mistake{0, "a colour of the theme is not said by another"};
+  t.look.theme[static_cast<size_t>(Of)] = style;
+}
+
+const auto kOptions = std::to_array<Option>({
+    {{"fold", kBool, "true", "draw identical siblings once"},
+     [](Target t, Sv x) { t.look.fold = truth(x); }},
+    {{"notes", kChoice, "short",
+      "below the table: what may differ from run to run, all (as with -v), nothing",
+      "short all none"},
+     [](Target t, Sv x) {
+       t.look.notes = one_of<NoteChoice>(x, {"short", "all", "none"});
+     }},
+    {{"ascii", kBool, "false", "ASCII only"}, [](Target t, Sv x) { t.look.ascii = truth(x); }},
+
+    // The theme first, as templates depend on it.
+    {{"theme.strong", kText, "bold",
+      "the model, totals. Styles: bold dim italic underline blink reverse strike, 'not bold', a "
+      "colour (green, "
+      "gray35, #8090a0, rgb(1,2,3), color(17), default), 'on' a colour, a name of this table, "
+      "none"},
+     set_role<Role::kStrong>},
+    {{"theme.quiet", kText, "dim", "ids, lines of the tree, units, zeros, explanations"},
+     set_role<Role::kQuiet>},
+    {{"theme.type", kText, "cyan", "types of modules"}, set_role<Role::kType>},
+    {{"theme.bar", kText, "blue", "bars and histograms"}, set_role<Role::kBar>},
+    {{"theme.good", kText, "green", "advice, bounds that hold"}, set_role<Role::kGood>},
+    {{"theme.warning", kText, "yellow", "unknown figures, warnings"}, set_role<Role::kWarning>},
+    {{"theme.number", kText, "bold cyan", "where highlight is on: numbers"},
+     set_role<Role::kNumber>},
+    {{"theme.quoted", kText, "green", "where highlight is on: quoted texts"},
+     set_role<Role::kQuoted>},
+    {{"theme.word", kText, "italic", "where highlight is on: True, False, None"},
+     set_role<Role::kWord>},
+
+    {{"level.*.label", kText, "<name>[quiet]<marks>[/]",
+      "a row of the tree. [STYLE]…[/] is a style, \\\\[ a bracket; <id> <name> <marks> (×n †) "
+      "<type> <full_type> <path> "
+      "<text> (as PyTorch prints it) <kernel_size> <input_size> <output_size> <calls> <children> "
+      "<parent> <is_leaf> "
+      "<level> <repeat_time> <repeat_winsz> <share>, and every metric by its id, as <macs>"},
+     [](Target t, Sv x) { level(t).label = written(t, x); }},
+    {{"level.*.style", kText, "none", "of the label"},
+     [](Target t, Sv x) { level(t).style = parse_style(x); }},
+    {{"level.*.guide-style", kText, "quiet", "of the lines to the level below"},
+     [](Target t, Sv x) { level(t).guide = parse_style(x); }},
+    {{"level.*.highlight", kBool, "false", "numbers and quoted texts in colour"},
+     [](Target t, Sv x) { level(t).highlight = truth(x); }},
+    {{"level.*.hide-root", kBool, "false", "of level 0: without the row of the model"},
+     [](Target t, Sv x) { level(t).hide_root = truth(x); }},
+    {{"level.*.expanded", kBool, "true", "show what is below; --depth goes before"},
+     [](Target t, Sv x) { level(t).expanded = truth(x); }},
+    {{"level.0.label", kText, "[strong]<name>[/][quiet]<marks>[/]",
+      "the model; likewise for any level, 'all' for all"},
+     [](Target t, Sv x) { level(t).label = written(t, x); }},
+
+    {{"repeat.title", kText, "repeat <repeat_time> ×",
+      "above what repeats. Also <first> and <last>, the ids at both ends, and <repeat_winsz>, the "
+      "siblings of one "
+      "repetition"},
+     [](Target t, Sv x) { t.look.repeat.title = written(t, x); }},
+    {{"repeat.title-align", kChoice, "center", "in the box", "left center right"},
+     [](Target t, Sv x) { t.look.repeat.title_align = justify(x); }},
+    {{"repeat.subtitle", kText, "", "in the lower line of the box"},
+     [](Target t, Sv x) { t.look.repeat.subtitle = written(t, x); }},
+    {{"repeat.subtitle-align", kChoice, "center", "in the box", "left center right"},
+     [](Target t, Sv x) { t.look.repeat.subtitle_align = justify(x); }},
+    {{"repeat.footer", kText, "", "a line of its own below what repeats"},
+     [](Target t, Sv x) { t.look.repeat.footer = written(t, x); }},
+    {{"repeat.style", kText, "none", "of all in the box"},
+     [](Target t, Sv x) { t.look.repeat.style = parse_style(x); }},
+    {{"repeat.highlight", kBool, "false", "numbers and quoted texts in colour"},
+     [](Target t, Sv x) { t.look.repeat.highlight = truth(x); }},
+    {{"repeat.box", kText, "none",
+      "none; or rounded, square, heavy, heavy-edge, double, double-edge, ascii, ascii2, "
+      "horizontals, minimal, simple, "
+      "markdown …"},
+     [](Target t, Sv x) { t.look.repeat.box = box(x); }},
+    {{"repeat.border-style", kText, "quiet", "of the box"},
+     [](Target t, Sv x) { t.look.repeat.border = parse_style(x); }},
+    {{"repeat.width", kInt, "0", "columns of the box; 0: as its content", {}, 0, kMaxWidth},
+     [](Target t, Sv x) { t.look.repeat.width = number(x); }},
+    {{"repeat.height", kInt, "0", "lines of the box at least", {}, 0, kMaxLines},
+     [](Target t, Sv x) { t.look.repeat.height = number(x); }},
+    {{"repeat.padding", kText, "0, 1",
+      "inside the box: lines, columns; or top, right, bottom, left", "list"},
+     [](Target t, Sv x) { t.look.repeat.padding = padding(x); }},
+    {{"repeat.expand", kBool, "false", "as wide as the tree"},
+     [](Target t, Sv x) { t.look.repeat.expand = truth(x); }},
+
+    {{"column.*.title", kText, "",
+      "above the column; empty: the metric's. Columns of figures take after 'default'; id, name "
+      "and type of the tree do not"},
+     [](Target t, Sv x) { column(t).title = Sv(x); }},
+    {{"column.*.style", kText, "none", "of its figures"},
+     [](Target t, Sv x) { column(t).style = parse_style(x); }},
+    {{"column.*.header-style", kText, "quiet", "of its title"},
+     [](Target t, Sv x) { column(t).header = parse_style(x); }},
+    {{"column.*.justify", kChoice, "auto",
+      "auto: figures to the right with their units below each other", kSides},
+     [](Target t, Sv x) { column(t).justify = justify(x); }},
+    {{"column.*.vertical", kChoice, "top", "in a row of several lines", "top middle bottom"},
+     [](Target t, Sv x) {
+       column(t).vertical = one_of<Vertical>(x, {"top", "middle", "bottom"});
+     }},
+    {{"column.*.overflow", kChoice, "auto",
+      "what does not fit; auto: names end in …, figures are never cut: their column is left out, "
+      "and said to be",
+      "auto fold crop ellipsis"},
+     [](Target t, Sv x) {
+       column(t).overflow = one_of<Overflow>(x, {"auto", "fold", "crop", "ellipsis"});
+     }},
+    {{"column.*.no-wrap", kBool, "false", "one line, whatever overflow says"},
+     [](Target t, Sv x) { column(t).no_wrap = truth(x); }},
+    {{"column.*.width", kInt, "0", "columns of the terminal; 0: as its content", {}, 0, kMaxWidth},
+     [](Target t, Sv x) { column(t).width = number(x); }},
+    {{"column.*.show", kChoice, "auto",
+      "auto: <id> and <type> in labels take the place of these columns", "auto always never"},
+     [](Target t, Sv x) {
+       column(t).show = one_of<Show>(x, {"auto", "always", "never"});
+     }},
+    {{"column.id.style", kText, "quiet", "the columns of the tree are id, name and type"},
+     [](Target t, Sv x) { column(t).style = parse_style(x); }},
+    {{"column.type.style", kText, "type", "of its words"},
+     [](Target t, Sv x) { column(t).style = parse_style(x); }},
+
+    {{"table.title", kText, "", "above the table: <name> <file> <type> and the totals, as <macs>"},
+     [](Target t, Sv x) { t.look.table.title = written(t, x); }},
+    {{"table.title-style", kText, "bold", "of the title"},
+     [](Target t, Sv x) { t.look.table.title_style = parse_style(x); }},
+    {{"table.title-justify", kChoice, "center", "of the title", "left center right"},
+     [](Target t, Sv x) { t.look.table.title_justify = justify(x); }},
+    {{"table.caption", kText, "", "below the table, as the title"},
+     [](Target t, Sv x) { t.look.table.caption = written(t, x); }},
+    {{"table.caption-style", kText, "none", "of the caption"},
+     [](Target t, Sv x) { t.look.table.caption_style = parse_style(x); }},
+    {{"table.caption-justify", kChoice, "center", "of the caption", "left center right"},
+     [](Target t, Sv x) { t.look.table.caption_justify = justify(x); }},
+    {{"table.style", kText, "none", "of the table"},
+     [](Target t, Sv x) { t.look.table.style = parse_style(x); }},
+    {{"table.highlight", kBool, "false", "numbers and quoted texts in colour"},
+     [](Target t, Sv x) { t.look.table.highlight = truth(x); }},
+    {{"table.box", kText, "none", "as of repeats"},
+     [](Target t, Sv x) { t.look.table.box = box(x); }},
+    {{"table.border-style", kText, "quiet", "of the box"},
+     [](Target t, Sv x) { t.look.table.border = parse_style(x); }},
+    {{"table.tree", kChoice, "beside", "the tree is beside the box, or in it", "beside inside"},
+     [](Target t, Sv x) {
+       t.look.table.tree = one_of<TreePlace>(x, {"beside", "inside"});
+     }},
+    {{"table.gap",
+      kInt,
+      "2",
+      "columns between the tree and the values beside it",
+      {},
+      0,
+      kMaxLines},
+     [](Target t, Sv x) { t.look.table.gap = number(x); }},
+    {{"table.width",
+      kInt,
+      "0",
+      "of it all; 0: as it needs, at most the terminal",
+      {},
+      0,
+      kMaxWidth},
+     [](Target t, Sv x) { t.look.table.width = number(x); }},
+    {{"table.min-width", kInt, "0", "at least", {}, 0, kMaxWidth},
+     [](Target t, Sv x) { t.look.table.min_width = number(x); }},
+    {{"table.expand", kBool, "false", "as wide as the terminal"},
+     [](Target t, Sv x) { t.look.table.expand = truth(x); }},
+    {{"table.padding", kText, "0, 1", "of a cell: lines, columns; or top, right, bottom, left",
+      "list"},
+     [](Target t, Sv x) { t.look.table.padding = padding(x); }},
+    {{"table.collapse-padding", kBool, "false", "between two cells only the wider one"},
+     [](Target t, Sv x) { t.look.table.collapse_padding = truth(x); }},
+    {{"table.pad-edge", kBool, "true", "padding at the outer lines of the box, too"},
+     [](Target t, Sv x) { t.look.table.pad_edge = truth(x); }},
+    {{"table.leading", kInt, "0", "empty lines between rows", {}, 0, kMaxLines},
+     [](Target t, Sv x) { t.look.table.leading = number(x); }},
+    {{"table.show-header", kBool, "true", "the titles of columns"},
+     [](Target t, Sv x) { t.look.table.show_header = truth(x); }},
+    {{"table.header-style", kText, "none", "under that of columns"},
+     [](Target t, Sv x) { t.look.table.header = parse_style(x); }},
+    {{"table.show-footer", kBool, "false", "the totals once more, as the last row"},
+     [](Target t, Sv x) { t.look.table.show_footer = truth(x); }},
+    {{"table.footer-style", kText, "italic", "of that row"},
+     [](Target t, Sv x) { t.look.table.footer = parse_style(x); }},
+    {{"table.show-lines", kBool, "false", "lines of the box between rows"},
+     [](Target t, Sv x) { t.look.table.show_lines = truth(x); }},
+    {{"table.row-styles", kText, "", "styles that rows have in turn, as \"none, dim\"", "list"},
+     [](Target t, Sv x) { t.look.table.rows = parse_styles(x); }},
+    {{"table.show-edge", kBool, "true", "the outer lines of the box"},
+     [](Target t, Sv x) { t.look.table.show_edge = truth(x); }},
+});
+
+}  // namespace
+
+std::span<const Option> all_options() { return kOptions; }
+
+}  // namespace text_report

@@ -1,0 +1,60 @@
+// Products of sparse matrices in compressed rows, and their conversion to coordinates. How many
+// elements of a product are not zero is up to data: the most there can be are taken.
+#include <algorithm>
+
+#include "operators/evaluation_state.hpp"
+#include "operators/meta_kernels/registry.hpp"
+
+namespace tmeter::torch_backend {
+namespace {
+
+at::TensorOptions dense_like(const at::Tensor& t, at::ScalarType dtype) {
+  return at::TensorOptions().device(t.device()).dtype(dtype);
+}
+
+/// Each element of the left one meets at most each of the right one, once.
+int64_t most_elements(const at::Tensor& a, const at::Tensor& b) {
+  int64_t all = 0, pairs = 0;
+  const bool many = __builtin_mul_overflow(a.size(0), b.size(1), &all);
+  if (__builtin_mul_overflow(a._nnz(), b._nnz(), &pairs)) pairs = all;
+  TORCH_CHECK(!many, "makes a matrix of more elements than can be counted");
+  return std::min(all, pairs);
+}
+
+// LibTorch asks for the product of two as one that is added to nothing.
+void sparse_product(KernelCall& call) {
+  const auto a = call.tensor("mat1"), b = call.tensor("mat2");
+  TORCH_CHECK(a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(0),
+              "takes matrices whose inner sizes agree, got ", a.sizes(), " and ", b.sizes());
+  const Dims out{a.size(0), b.size(1)};
+  if (a.layout() != at::kSparseCsr || b.layout() != at::kSparseCsr)
+    return call.give(at::empty(out, dense_like(a, a.scalar_type())));
+  const auto count = most_elements(a, b);
+  evaluation_state().assumed = Assumption::kLargest;
+  call.give(at::_sparse_csr_tensor_unsafe(
+      at::empty({out[0] + 1}, dense_like(a, at::kLong)), at::empty({count}, dense_like(a, at::kLong)),
+      at::empty({count}, dense_like(a, a.scalar_type())), out, a.options()));
+}
+
+void to_coordinates(KernelCall& call) {
+  const auto x = call.tensor("self");
+  if (call.has("layout"))
+    TORCH_CHECK(call.value("layout").toLayout() == at::kSparse, "is followed to coordinates only");
+  const auto count = x._nnz();
+  call.give(at::_sparse_coo_tensor_unsafe(at::empty({x.dim(), count}, dense_like(x, at::kLong)),
+                                          at::empty({count}, dense_like(x, x.scalar_type())), x.sizes(),
+                                          x.options().layout(at::kSparse),
+                                          /*is_coalesced=*/true));
+}
+
+constexpr KernelEntry kSparseTable[] = {
+    {"aten::addmm", sparse_product},
+    {"aten::_to_sparse", to_coordinates},
+    {"aten::_to_sparse.sparse_dim", to_coordinates},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> sparse_kernels() { return kSparseTable; }
+
+}  // namespace tmeter::torch_backend

@@ -1,0 +1,37 @@
+// What the TorchScript loader learns of a program and no file holds. A run of the recorded graph,
+// later in the same process, needs it (executor/).
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "operators/libtorch.hpp"
+
+namespace tmeter::torch_backend {
+
+struct LoadedModelState {
+  /// Tensors that the program text holds, or whose values steer it; by their name in the graph.
+  std::map<std::string, at::Tensor, std::less<>> constants;
+  /// By node: values that the program wrote, without an operator, into the memory the node
+  /// allocated (torch.tensor of a list).
+  std::map<size_t, at::Tensor> filled;
+  /// The inputs of the recorded run, if data decides which way the program goes; else empty.
+  std::vector<at::Tensor> inputs;
+};
+
+/// State of the model that was loaded last. The plugin interface gives loader and executor no
+/// common context, so the process holds it: load_model() writes it, prepare() of the executor reads
+/// it.
+inline LoadedModelState& last_loaded_model() {
+  static auto* const state =
+      new LoadedModelState();  // never destroyed: LibTorch may be gone before it
+  return *state;
+}
+
+/// The state for a run of this graph; empty for a graph of another loader.
+inline const LoadedModelState& state_of(const Graph& graph) {
+  static const auto* const empty = new LoadedModelState();
+  return graph.property("format").starts_with("TorchScript") ? last_loaded_model() : *empty;
+}
+
+}  // namespace tmeter::torch_backend

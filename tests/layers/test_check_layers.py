@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""check_layers.py finds what it is for: small repositories with one violation each.
+
+Usage: test_check_layers.py
+"""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import check_layers  # noqa: E402
+
+
+def found(files: dict[str, str]) -> list[str]:
+    """What is found in a repository of these headers: {path: what it includes}."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for path, includes in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text("".join(f'#include "{name}"\n' for name in includes.split()))
+        return list(check_layers.violations(root))
+
+
+class Plugins(unittest.TestCase):
+    def test_common_is_for_all(self):
+        self.assertEqual(found({"plugins/common/a.hpp": "core/base/utf8.hpp", "core/base/utf8.hpp": "",
+                                "plugins/metrics/flops/b.cpp": "plugins/common/a.hpp"}), [])
+
+    def test_another_plugin_is_not(self):
+        for include in ("plugins/metrics/memory/a.hpp", "../memory/a.hpp"):
+            self.assertIn("plugins/metrics/flops may include",
+                          "".join(found({"plugins/metrics/memory/a.hpp": "", "plugins/metrics/flops/b.cpp": include})))
+
+    def test_common_includes_no_plugin(self):
+        self.assertTrue(found({"plugins/metrics/memory/a.hpp": "", "plugins/common/b.cpp": "plugins/metrics/memory/a.hpp"}))
+
+    def test_a_header_found_by_a_folder_around_it(self):
+        self.assertTrue(found({"plugins/metrics/energy/sensor.hpp": "", "plugins/metrics/a.hpp": "",
+                               "plugins/metrics/system/b.cpp": "energy/sensor.hpp"}))
+
+    def test_of_the_host_only_the_leaves(self):
+        self.assertTrue(found({"core/base/text.hpp": "", "plugins/common/a.hpp": "core/base/text.hpp"}))
+        self.assertTrue(found({"core/base/sha256.hpp": "", "sdk/include/tmeter/cpp/a.hpp": "core/base/sha256.hpp"}))
+
+    def test_a_leaf_stands_alone(self):
+        self.assertTrue(found({"core/base/utf8.hpp": "core/base/text.hpp", "core/base/text.hpp": ""}))
+
+    def test_a_plugin_without_a_rule(self):
+        self.assertTrue(found({"plugins/other/a.hpp": "", "plugins/new/b.cpp": "plugins/other/a.hpp"}))
+
+
+class Circles(unittest.TestCase):
+    def test_two_folders_of_a_plugin(self):
+        text = "".join(found({"plugins/metrics/flops/a/x.hpp": "b/y.hpp", "plugins/metrics/flops/b/y.hpp": "a/z.hpp",
+                              "plugins/metrics/flops/a/z.hpp": ""}))
+        self.assertIn("folders include each other in a circle", text)
+
+    def test_three_folders(self):
+        self.assertTrue(found({"plugins/reports/xml/a/x.hpp": "../b/x.hpp", "plugins/reports/xml/b/x.hpp": "../c/x.hpp",
+                               "plugins/reports/xml/c/x.hpp": "../a/y.hpp", "plugins/reports/xml/a/y.hpp": ""}))
+
+    def test_a_folder_and_the_one_around_it(self):
+        self.assertTrue(found({"plugins/metrics/flops/x.hpp": "ops/y.hpp", "plugins/metrics/flops/ops/y.hpp": "../z.hpp",
+                               "plugins/metrics/flops/z.hpp": ""}))
+
+    def test_one_direction_is_fine(self):
+        self.assertEqual(found({"plugins/metrics/flops/x.cpp": "ops/y.hpp", "plugins/metrics/flops/ops/y.hpp": ""}), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

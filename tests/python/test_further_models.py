@@ -1,0 +1,94 @@
+"""Models that were once wrong, silent or refused, from small configurations (tests/zoo/survey_special.py). The reference is
+FlopCounterMode on the module as it runs, and its own parameters. Skipped where a library is not installed; the small
+modules of test_branches.py have the same in them, and always run."""
+
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+
+import tmeter
+
+sys.path.insert(0, str(Path(os.environ["SOURCE"]) / "tests/zoo"))
+from survey import files  # noqa: E402
+from survey_models import MODELS  # noqa: E402
+from survey_reference import one_expert_after_the_other, reference  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def made(name):
+    torch.manual_seed(0)
+    try:
+        model, inputs = MODELS[name]()
+    except ImportError as error:
+        pytest.skip(str(error).strip().splitlines()[0])
+    model.eval()
+    return model, inputs, reference(one_expert_after_the_other(model), inputs)
+
+
+def analyzed(*arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tmeter.analyze(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    "name", ["eomt", "pvt", "led", "longt5", "informer", "mimi", "olmoe", "granitemoe", "qwen3_next", "qwen3_5_text"]
+)
+def test_live_and_exact(name):
+    model, inputs, flops = made(name)
+    result = analyzed(model, inputs=inputs)
+    assert (result.total("flops"), result.status("flops")) == (flops, None)
+    assert result.total("params") == sum(p.numel() for p in model.parameters())
+    assert result.status("other_flops") is None and result.coverage["unknown_ops"] == []
+    assert result.warnings == ()
+
+
+#: What they ask of their inputs; the figures are those of a run on the same inputs.
+@pytest.mark.parametrize("name", ["fsmt", "ovis2", "qwen2_vl", "fastspeech2_conformer", "gcn", "gatv2"])
+def test_live_and_said(name):
+    model, inputs, flops = made(name)
+    result = analyzed(model, inputs=inputs)
+    assert (result.total("flops"), result.status("flops"), result.status("peak_activation_bytes")) == (flops, "assumed", "assumed")
+    assert result.status("params") is None and result.total("params") == sum(p.numel() for p in model.parameters())
+    assert any("data" in w for w in result.warnings)
+
+
+@pytest.mark.parametrize("name", ["jetmoe", "graph_unet"])
+def test_the_largest_that_data_allows_is_said(name):
+    model, inputs, flops = made(name)
+    result = analyzed(model, inputs=inputs)
+    assert result.total("flops") >= flops and result.status("flops") == "assumed"
+    assert any("depend on data" in w or "depends on data" in w for w in result.warnings), result.warnings
+    with pytest.raises(tmeter.BudgetError, match="under an assumption"):
+        result.assert_("flops<=1T")
+
+
+@pytest.mark.parametrize(
+    "name, status",
+    [("olmoe", None), ("granitemoe", None), ("mimi", None), ("led", None), ("gatv2", "assumed")],
+)
+def test_torchscript(name, status, tmp_path):
+    model, inputs, flops = made(name)
+    path, _ = files(model, inputs, tmp_path)["traced"]()
+    result = analyzed(path)
+    assert (result.total("flops"), result.status("flops"), result.coverage["unknown_ops"]) == (flops, status, [])
+
+
+@pytest.mark.parametrize("name", ["graph_unet", "fastspeech2_conformer"])
+def test_torchscript_that_follows_data(name, tmp_path):
+    model, inputs, _ = made(name)
+    path, _ = files(model, inputs, tmp_path)["traced"]()
+    assert analyzed(path).status("flops") == "assumed"
+
+
+def test_what_torch_exports_otherwise_is_said():
+    """torch.export has a loop and two products in place of a triangular solver: is_torchdynamo_exporting()."""
+    model, inputs, flops = made("qwen3_next")
+    result = analyzed(model, inputs=inputs, via="torch.export")
+    assert result.total("flops") != flops and result.status("flops") == "assumed"
+    assert any("does otherwise when it is exported" in w for w in result.warnings)

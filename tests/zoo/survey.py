@@ -1,0 +1,188 @@
+"""Model types that are in no other list of ours, from small configurations, held against FlopCounterMode and the module's own
+parameters: live, as the file of a plain torch.export, and as the file of a plain torch.jit.trace.
+
+    PYTHON survey.py [--csv ../../docs/dev/survey.csv] [NAME …]     PYTHON: tests/python/requirements.txt and tmeter
+"""
+
+import argparse
+import csv
+import json
+import os
+import signal
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+from survey_models import MODELS
+from survey_reference import one_expert_after_the_other, reference
+
+SECONDS = 150  # of the processor
+WAYS = ("live", "exported", "traced")
+COLUMNS = ("name", "params", "flops", *(f"{way}{part}" for way in WAYS for part in ("", "_flops", "_status")), "said")
+
+
+def files(model, inputs, folder):
+    """way → what writes the file that a user would make of it; gives its path and the program in it."""
+    import torch
+
+    tensors = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}
+    whole = with_tensors_alone(model, tensors, {k: v for k, v in inputs.items() if k not in tensors}).eval()
+    given = tuple(tensors.values())
+
+    def exported():
+        program = torch.export.export(whole, given, strict=False)
+        torch.export.save(program, folder / "exported.pt2")
+        return folder / "exported.pt2", lambda: reference(program.module(), given)
+
+    def traced():
+        program = torch.jit.trace(whole, given, check_trace=False, strict=False)
+        program.save(str(folder / "traced.pt"))
+        return folder / "traced.pt", lambda: reference(program, given)
+
+    return {"exported": exported, "traced": traced}
+
+
+def with_tensors_alone(model, names, fixed):
+    """Takes tensors by position, and gives the tensors of the results."""
+    import torch
+
+    from tmeter.export.forward import tensors_in
+
+    class Whole(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, *inputs):
+            return tuple(tensors_in(self.model(**dict(zip(names, inputs)), **fixed)))
+
+    return Whole()
+
+
+def verdict(result, flops, params, own):
+    """exact; exact or said, with a status; another program: the file has what FlopCounterMode counts when *it* runs; WRONG"""
+    right = (result.total("flops"), result.total("params")) == (flops, params)
+    if result.status("flops"):
+        return "exact, with a status" if right else "said"
+    if right:
+        return "exact"
+    return "another program" if result.total("params") == params and result.total("flops") == tried(own) else "WRONG"
+
+
+def tried(own):
+    try:
+        return own()
+    except Exception:
+        return None
+
+
+def remarks(result):
+    unknown = sorted({u["op"] for u in result.coverage["unknown_ops"]})
+    said = [*result.warnings] + ([f"unknown: {', '.join(unknown)}"] if unknown else [])
+    if result.status("other_flops") == "lower_bound" and not said:
+        said.append("other_flops is a lower bound, and nothing says why")
+    return said
+
+
+def row(name):
+    import torch
+
+    import tmeter
+
+    found = {"name": name}
+    try:
+        torch.manual_seed(0)
+        model, inputs = MODELS[name]()
+        model.eval()
+        flops = reference(one_expert_after_the_other(model), inputs)
+    except Exception as error:
+        return found | {"said": f"does not run: {type(error).__name__}: {error}"[:300]}
+    params = sum(p.numel() for p in model.parameters())
+    found |= {"params": params, "flops": flops}
+    said = []
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ways = {"live": lambda: (tmeter.analyze(model, inputs=inputs), lambda: None)}
+        for way, make in files(model, inputs, Path(folder)).items():
+            ways[way] = lambda make=make, way=way: analyze_file(make, way)
+        for way, result_of in ways.items():
+            try:
+                result, own = result_of()
+            except NotMade as error:
+                found[way] = "torch refuses"
+                said.append(f"{way}: {error}")
+                continue
+            except tmeter.Error as error:
+                found[way] = "refused"
+                said.append(f"{way}: {type(error).__name__}: {error}")
+                continue
+            found[way] = verdict(result, flops, params, own)
+            found[f"{way}_flops"], found[f"{way}_status"] = result.total("flops"), result.status("flops") or ""
+            if way == "live" and result.export.way != "dispatch on fake tensors":
+                said.append(f"live: by {result.export.way}; " + "; ".join(f"{w}: {t}" for w, t in result.export.failed))
+            said += [f"{way}: {text}" for text in remarks(result)]
+    return found | {"said": " | ".join(" ".join(s.split())[:600] for s in said)}
+
+
+class NotMade(Exception):
+    """torch itself does not write such a file."""
+
+
+def analyze_file(make, way):
+    import tmeter
+
+    try:
+        file, own = make()
+    except Exception as error:
+        raise NotMade(f"torch.{'export' if way == 'exported' else 'jit.trace'}: {type(error).__name__}: {error}"[:200])
+    return tmeter.analyze(file), own
+
+
+def apart(name):
+    """In a process of its own, which may take so long."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        try:
+            found = row(name)
+        except BaseException as error:  # noqa: BLE001  whatever it is, it is a finding
+            found = {"name": name, "live": "CRASH", "said": repr(error)[:400]}
+        with os.fdopen(writer, "w") as out:
+            json.dump(found, out)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        text = pipe.read()
+    os.waitpid(pid, 0)
+    return json.loads(text) if text else {"name": name, "live": "CRASH", "said": f"ended, after at most {SECONDS} s"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--csv", type=Path)
+    options = parser.parse_args()
+    import torch
+    import transformers
+
+    import tmeter  # noqa: F401  before forking, as all need it
+
+    torch.set_num_threads(1)
+    transformers.logging.set_verbosity_error()
+    rows = []
+    for name in options.names or MODELS:
+        rows.append(apart(name))
+        print(json.dumps(rows[-1]), flush=True)
+    if options.csv:
+        with options.csv.open("w", newline="") as out:
+            table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)
+    return sum("WRONG" in r.values() or "CRASH" in r.values() for r in rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
