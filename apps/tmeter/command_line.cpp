@@ -452,8 +452,7 @@ std::string help_text() {
          "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run, 130 "
          "interrupted.\n\n"
          "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n"
-         "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n"
-         "  tmeter llama.safetensors --plugins=param-stats,quantization-advice\n";
+         "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n";
   return out.str();
 }
 

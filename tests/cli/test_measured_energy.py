@@ -113,7 +113,7 @@ class MeasuredEnergy(CliTest):
 
     def test_counters_that_stand_still_measure_nothing(self):
         self.sensors()
-        self.assert_unavailable(self.run_it("--run-for=1s", wrong="still"), "did not move")
+        self.assert_unavailable(self.run_it("--run-for=1s", wrong="still"), "did not change")
 
     def test_on_a_gpu_the_processors_are_not_passed_off_as_its_energy(self):
         self.sensors()

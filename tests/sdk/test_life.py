@@ -49,8 +49,8 @@ class Life(LifeTest):
     def test_a_run_starts_configures_and_ends_it_once(self):
         self.assert_life(["configure pages=7", "analysis"], MODEL, "--plugin", self.plugin)
 
-    def test_a_library_found_in_two_ways_is_started_once(self):
-        self.assert_life(["configure pages=7", "analysis"], MODEL, "--plugin", self.plugin, "--plugin-path", self.folder, described=2)
+    def test_a_library_found_in_two_ways_is_described_and_started_once(self):
+        self.assert_life(["configure pages=7", "analysis"], MODEL, "--plugin", self.plugin, "--plugin-path", self.folder)
 
     def test_a_run_that_ends_with_an_error_ends_the_plugin_too(self):
         done, diary = self.live("--plugin", self.plugin, "--assert", "macs < 1", MODEL)

@@ -4,7 +4,7 @@ from functools import partial
 
 from survey_special import SPECIAL
 
-#: transformers' model types whose base class takes what its configuration tells of inputs.
+#: transformers' model types whose base class takes the inputs that its configuration describes.
 PLAIN = """
 afmoe apertus arcee aria_text bert-generation bigbird_pegasus biogpt bitnet blenderbot blenderbot-small camembert
 clip_vision_model codegen cohere2 cpmant ctrl cwm data2vec-text data2vec-vision diffllama dinov2_with_registers
@@ -63,7 +63,7 @@ def plain(name):
 
     kind = CONFIG_MAPPING[name]
     config = kind(**shrunk(kind()))
-    config.use_cache = False  # what is kept for the next token cannot be exported or traced
+    config.use_cache = False  # a cache cannot be exported or traced
     model = MODEL_MAPPING_NAMES[name]
     model = getattr(transformers, model if isinstance(model, str) else model[0])(config)
     return model, {

@@ -93,16 +93,29 @@ class Result:
         """As `total`."""
         return self.total(metric)
 
-    def __getattr__(self, name: str) -> int | float | None:
-        """As `total`, for every metric of this report."""
-        report = self.__dict__.get("_report")
-        if report is None or not any(m["id"] == name for m in report["metrics"]):
-            raise AttributeError(
-                f"a result has neither an attribute nor a metric {name!r}; metrics: "
-                + ", ".join(m["id"] for m in (report or {"metrics": ()})["metrics"])
-            )
-        value: int | float | None = report["totals"].get(name)
-        return value
+    if TYPE_CHECKING:  # the metrics that most reports have; type checkers find misspelt names
+        params: int | None
+        params_trainable: int | None
+        macs: int | None
+        flops: int | None
+        param_bytes: int | None
+        output_bytes: int | None
+        peak_activation_bytes: int | None
+        predicted_peak_bytes: int | None
+        energy: float | None
+        infer_time: float | None
+        throughput: float | None
+    else:
+
+        def __getattr__(self, name: str) -> int | float | None:
+            """As `total`, for every metric of this report."""
+            report = self.__dict__.get("_report")
+            if report is None or not any(m["id"] == name for m in report["metrics"]):
+                raise AttributeError(
+                    f"a result has neither an attribute nor a metric {name!r}; metrics: "
+                    + ", ".join(m["id"] for m in (report or {"metrics": ()})["metrics"])
+                )
+            return report["totals"].get(name)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.metrics})

@@ -70,8 +70,8 @@ def _example(model: nn.Module, inputs: Any) -> Example:
 
 
 def _plain_parameters(model: nn.Module) -> tuple[set[str], list[str]]:
-    """Parameters of forward that are texts or lists of numbers, which are no shapes then; and those that
-    can be given by position."""
+    """Parameters of forward that are texts or lists of numbers, so that such an argument is not a shape;
+    and the positional parameters."""
     try:
         parameters = inspect.signature(model.forward).parameters.values()
     except (TypeError, ValueError):

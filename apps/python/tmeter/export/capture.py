@@ -69,7 +69,7 @@ class _Recorder(ProxyTorchDispatchMode):  # type: ignore[no-untyped-call]
             if chosen is None and isinstance(result, (torch.Tensor, tuple, list)):
                 result = self._fake(result)
         if isinstance(result, (bool, int, float, complex)):
-            return result  # reading a number is no operator of the model
+            return result  # reading a number is not an operator of the model
         self._values.note(func, args, kwargs, result)
         written = _WRITTEN_AS.get(func, func)
         self._program.add(Row(written, given, self._calls.stack(), _place()), result)

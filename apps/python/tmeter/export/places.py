@@ -22,5 +22,5 @@ def innermost(frame: Any) -> str:
 
 
 def place_of(frame: Any) -> str:
-    """Of what is installed without where that is."""
+    """``file:line``; files of installed packages without their folder."""
     return f"{frame.f_code.co_filename.rpartition('/site-packages/')[2]}:{frame.f_lineno}"

@@ -194,7 +194,7 @@ def _attempts(task: Task, ways: list[tuple[str, Way]], use: Use[T]) -> Iterator[
     depends_on_data = any_worked = asks = False
     for name, way in ways:
         if way in (_capture_on_inputs, _capture_on_weights) and not asks:
-            continue  # what they answer nobody asked
+            continue  # no earlier way needed the values they supply
         if depends_on_data and name.startswith("torch.export"):
             continue  # it will not find another answer
         if way is _script and not any_worked:
@@ -352,7 +352,7 @@ def _capture(task: Task) -> Exported:
 
 
 def _capture_on_inputs(task: Task) -> Exported:
-    """As the model is when nobody exports it; what it asks of the inputs is answered, and told."""
+    """The model as it runs. Questions about the values of inputs are answered, and reported."""
     if any(t.is_meta for t in task.example.tensors()):
         raise ValueError("the inputs are sizes without values")
     return _told(task, known_weights=False)
