@@ -1,6 +1,7 @@
 #include "apps/tmeter/model_report.hpp"
 
 #include <filesystem>
+#include <future>
 #include <optional>
 
 #include "apps/tmeter/by_size.hpp"
@@ -98,6 +99,21 @@ void require_model(const tmeter_source& source) {
                                      "` writes it in any format");
 }
 
+/// A second thread describes the modules of a large graph while metrics are computed. A failure is
+/// met again by the writer that asks for the descriptions.
+std::future<void> describe_modules_meanwhile(const Report& report, unsigned threads) {
+  constexpr size_t kMinOperators = 4096;
+  const auto& graph = *report.graph;
+  const bool is_worth_it = graph.nodes().size() >= kMinOperators && graph.symbols().empty();
+  if (!is_worth_it || threads < 2 || activity().watchful) return {};
+  return std::async(std::launch::async, [&report] {
+    try {
+      report.module_descriptions();
+    } catch (const std::exception&) {
+    }
+  });
+}
+
 /// What is to be known of measurements, and whether they came to their end.
 void add_measuring(Report& report, Session& session, const ModelRuns& runs) {
   for (const auto& [key, text] : runs.facts()) report.add_run_property(key, text);
@@ -154,6 +170,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
   put_in_order(plugins);
   choose_requested(plugins, requested_metrics(line));
   report.graph = model.graph.get();
+  auto described = describe_modules_meanwhile(report, line.threads);
   const TensorBytes tensors(source.file);
   Engine engine(*model.graph, plugins, log, &hardware);
   engine.read_tensors(tensors, line.threads);
@@ -169,6 +186,7 @@ SavedReport report_of_model(Session& session, const std::string& path,
     throw about_model(e, path);
   }
   end_progress(log);
+  if (described.valid()) described.get();
   session.require_unchanged("while the model was analysed");
   report.warnings = log.warnings();
   fill_report(report, line, model, plugins, hardware, source.file);

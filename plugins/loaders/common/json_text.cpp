@@ -38,7 +38,11 @@ uint64_t bit_of(std::string_view key) {
 /// Compares each key with its predecessors, if the bits say that one may be equal.
 template <size_t N>
 void check_few(json::object object) {
-  std::array<std::string_view, N> seen;
+  struct Key {
+    const char* text;
+    size_t size;
+  };
+  Key seen[N];  // not cleared: most objects are small, and there is one for every argument
   size_t count = 0;
   uint64_t bits = 0;
   for (auto field = object.begin(); field != object.end(); ++field) {
@@ -46,9 +50,9 @@ void check_few(json::object object) {
     const auto bit = bit_of(key);
     if (bits & bit)
       for (size_t i = 0; i < count; ++i)
-        if (seen[i] == key) refuse_repeated(key);
+        if (std::string_view(seen[i].text, seen[i].size) == key) refuse_repeated(key);
     bits |= bit;
-    seen[count++] = key;
+    seen[count++] = {key.data(), key.size()};
   }
 }
 
