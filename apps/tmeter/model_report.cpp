@@ -99,14 +99,14 @@ void require_model(const tmeter_source& source) {
                                      "` writes it in any format");
 }
 
-/// A second thread describes the modules of a large graph while metrics are computed. A failure is
-/// met again by the writer that asks for the descriptions.
+/// A second thread, where one can be had, describes the modules of a large graph while metrics are
+/// computed. A failure is met again by the writer that asks for the descriptions.
 std::future<void> describe_modules_meanwhile(const Report& report, unsigned threads) {
   constexpr size_t kMinOperators = 4096;
   const auto& graph = *report.graph;
   const bool is_worth_it = graph.nodes().size() >= kMinOperators && graph.symbols().empty();
   if (!is_worth_it || threads < 2 || activity().watchful) return {};
-  return std::async(std::launch::async, [&report] {
+  return std::async([&report] {
     try {
       report.module_descriptions();
     } catch (const std::exception&) {
