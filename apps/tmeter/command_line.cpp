@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -177,6 +178,25 @@ unsigned core_count() {
   cpu_set_t set;
   const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   return static_cast<unsigned>(std::max(n, 1));
+}
+
+/// What OpenMP's and MKL's own variables say; a list such as "4,2" by its first number. Without them,
+/// every core. Throws Error(kUsage) for a value that is none, where the model is to be run.
+unsigned default_threads(bool runs) {
+  for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) {
+    const char* value = std::getenv(name);
+    if (!value || !*value) continue;
+    const std::string text(value);
+    const auto first = text.substr(0, text.find(','));
+    unsigned n = 0;
+    const auto parsed = std::from_chars(first.data(), first.data() + first.size(), n);
+    if (parsed.ec == std::errc() && parsed.ptr == first.data() + first.size() && n >= 1 && n <= 1024)
+      return n;
+    if (runs)
+      throw Error(ErrorKind::kUsage, std::string(name) + "='" + core::printable(text) +
+                                         "': a number from 1 to 1024 is expected; unset it, or give --threads");
+  }
+  return core_count();
 }
 
 unsigned parse_threads(const std::string& text) {
@@ -421,8 +441,9 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   // A configuration's reports are of models.
   if (command == Command::kBudget && !map.count("report")) out.settings.reports.clear();
   fill_view(map, out);
-  out.threads =
-      map.count("threads") ? parse_threads(map["threads"].as<std::string>()) : core_count();
+  const bool runs = map.count("inference") != 0 || map.count("profile") != 0;
+  out.threads = map.count("threads") ? parse_threads(map["threads"].as<std::string>())
+                                     : default_threads(runs);
   out.limits = parse_limits(map);
   fill_runs(map, out);
   for (const auto& t : texts(map, "input")) {

@@ -82,6 +82,21 @@ class Execution(CliTest):
                 self.assertIn("device.name", facts)
         self.assertRegex(facts["output.0"], r"^float32\[5, 12\] sha256 [0-9a-f]{64}$")
 
+    def test_threads_follow_openmp_where_none_are_given(self):
+        for variables, wanted in (({"OMP_NUM_THREADS": "1"}, "1"), ({"OMP_NUM_THREADS": "2,1", "MKL_NUM_THREADS": "1"}, "2"),
+                                  ({"MKL_NUM_THREADS": "1"}, "1")):
+            with self.subTest(**variables):
+                done = tmeter(TIED, "--inference", "--run-for", "0.1", "--report", "json", env=variables)
+                self.assertEqual(json.loads(done.stdout)["run"]["threads"], wanted, done.stderr)
+        done = tmeter(TIED, "--inference", "--threads", "2", "--run-for", "0.1", "--report", "json", env={"OMP_NUM_THREADS": "1"})
+        self.assertEqual(json.loads(done.stdout)["run"]["threads"], "2")
+        for value in ("two", "0", "1.5", "99999999999"):
+            done = tmeter(TIED, "--inference", env={"OMP_NUM_THREADS": value})
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertEqual(done.stderr, f"tmeter: OMP_NUM_THREADS='{value}': a number from 1 to 1024 is expected; unset it, or "
+                             "give --threads\n")
+        self.assertEqual(tmeter(TIED, "--plugins=params", env={"OMP_NUM_THREADS": "two"}).returncode, 0)
+
     def test_a_file_without_weights_runs_with_random_ones_and_says_so(self):
         facts = self.facts(MODELS / "resnet50.pt2", "--seed", "3")
         self.assertEqual(facts["weights"], "random, seed 3")
