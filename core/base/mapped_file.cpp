@@ -100,6 +100,13 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   map(file.get(), path);
 }
 
+MappedFile::MappedFile(const std::string& path, OrDirectory) : path_(path) {
+  const Descriptor file(open(path.c_str(), kOpenFlags));
+  struct stat info {};
+  const bool directory = file.get() >= 0 && fstat(file.get(), &info) == 0 && S_ISDIR(info.st_mode);
+  if (!directory) map(file.get(), path);
+}
+
 MappedFile::MappedFile(const Folder& folder, const std::string& name, const std::string& path)
     : path_(path) {
   const Descriptor file(openat(folder.descriptor(), name.c_str(), kOpenFlags));
@@ -124,16 +131,19 @@ void MappedFile::map(int file, const std::string& name) {
 }
 
 MappedFile::~MappedFile() {
+  if (!guard_) return;
   guard_->size = 0;
   munmap(const_cast<char*>(data_), size_);
 }
 
 void MappedFile::expect(size_t offset, size_t size) const {
+  if (is_directory()) return;
   const auto [begin, length] = pages(offset, size, size_);
   madvise(const_cast<char*>(data_) + begin, length, MADV_WILLNEED);
 }
 
 void MappedFile::release(size_t offset, size_t size) const {
+  if (is_directory()) return;
   const auto [begin, length] = pages(offset, size, size_);
   madvise(const_cast<char*>(data_) + begin, length, MADV_DONTNEED);
 }
