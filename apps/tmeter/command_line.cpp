@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include "apps/tmeter/input_spec.hpp"
@@ -180,18 +181,21 @@ unsigned core_count() {
   return static_cast<unsigned>(std::max(n, 1));
 }
 
-/// What OpenMP's and MKL's own variables say; a list such as "4,2" by its first number. Without them,
-/// every core. Throws Error(kUsage) for a value that is none, where the model is to be run.
+std::optional<unsigned> thread_count(std::string_view text) {
+  unsigned n = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), n);
+  const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  return whole && n >= 1 && n <= 1024 ? std::optional(n) : std::nullopt;
+}
+
+/// The number in the variables of OpenMP and MKL, of a list such as "4,2" the first one; else every core.
+/// Only a run of the model refuses a variable that is not a number: an analysis does not depend on it.
 unsigned default_threads(bool runs) {
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) {
     const char* value = std::getenv(name);
     if (!value || !*value) continue;
-    const std::string text(value);
-    const auto first = text.substr(0, text.find(','));
-    unsigned n = 0;
-    const auto parsed = std::from_chars(first.data(), first.data() + first.size(), n);
-    if (parsed.ec == std::errc() && parsed.ptr == first.data() + first.size() && n >= 1 && n <= 1024)
-      return n;
+    const std::string_view text(value);
+    if (const auto n = thread_count(text.substr(0, text.find(',')))) return *n;
     if (runs)
       throw Error(ErrorKind::kUsage, std::string(name) + "='" + core::printable(text) +
                                          "': a number from 1 to 1024 is expected; unset it, or give --threads");
@@ -200,12 +204,10 @@ unsigned default_threads(bool runs) {
 }
 
 unsigned parse_threads(const std::string& text) {
-  unsigned n = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || n < 1 || n > 1024) {
+  const auto n = thread_count(text);
+  if (!n)
     throw Error(ErrorKind::kUsage, "--threads " + text + ": a number from 1 to 1024 is expected");
-  }
-  return n;
+  return *n;
 }
 
 core::Limits parse_limits(const po::variables_map& map) {
@@ -250,7 +252,7 @@ void require_run(const po::variables_map& map) {
   }
 }
 
-/// A pipe would be waited for, and a device never ends. Whoever reads the file says that it is missing.
+/// Reading a pipe may never return, and a device never ends. A missing file is left to its reader to report.
 void require_regular_if_there(const std::string& path) {
   std::error_code missing;
   const auto type = std::filesystem::status(path, missing).type();
