@@ -8,6 +8,7 @@
 #include "core/base/text.hpp"
 #include "core/plugin_host/abi_text.hpp"
 #include "core/plugin_host/builder_handle.hpp"
+#include "core/plugin_host/decoders.hpp"
 #include "core/plugin_host/model_loading.hpp"
 #include "core/report/writing.hpp"
 
@@ -184,7 +185,8 @@ void try_model(const CheckedPlugin& checked, const std::string& path) {
     } else if (!checked.plugin.manifest.loaders.empty()) {
       lines.note(name + " is read by " + model.loader->manifest.id + ", not by this plugin");
     }
-    const TensorBytes tensors(source.file);
+    Decoders decoders(checked.registry, *model.graph, checked.log);
+    const TensorBytes tensors(source.file, &decoders);
     auto results = try_run(checked, *model.graph, tensors, name);
     if (!results) return;
     Report report;

@@ -40,6 +40,7 @@ void print_list(std::ostream& out, const char* title, const std::string& items) 
 void print_manifest(const Manifest& m, std::ostream& out) {
   print_list(out, "needs", joined(m.needs));
   for (const auto& l : m.loaders) out << "reads: " << l.title << "\n";
+  print_list(out, "decodes", joined(m.decoders));
   if (!m.propagators.empty()) out << "works out: sizes for other inputs\n";
   if (!m.executors.empty()) out << "runs: models, by " << joined(m.executors) << "\n";
   if (!m.measured.empty()) out << "measures: while a model runs (--inference)\n";

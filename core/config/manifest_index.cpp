@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Another number where what `pass` writes changes.
-constexpr std::string_view kHeader = "tmeter plugin index 3\n";
+constexpr std::string_view kHeader = "tmeter plugin index 4\n";
 constexpr uintmax_t kLongest = 8 << 20;
 constexpr std::string_view kManifestSuffix = ".tmeter.toml";
 
@@ -91,7 +91,7 @@ void pass(auto& io, Indexed auto& entry) {
   for (auto* text : {&m.id, &m.name, &m.version, &m.description, &m.unavailable, &m.rights,
                      &m.when_missing, &m.made_from.sha256, &m.made_from.build_id})
     io(*text);
-  for (auto* texts : {&m.needs, &m.metrics, &m.options, &m.handles, &m.shape_rules, &m.propagators,
+  for (auto* texts : {&m.needs, &m.metrics, &m.options, &m.handles, &m.shape_rules, &m.decoders, &m.propagators,
                       &m.executors, &m.measured, &m.library_folders})
     io(*texts);
   io(m.loaders), io(m.writers);

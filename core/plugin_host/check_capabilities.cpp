@@ -247,6 +247,15 @@ void check_models(const PluginInstance& plugin, const PluginCapabilities& o) {
     loaders.only_one(view(l.name));
     loaders.lines({l.name, l.title, l.engine});
   }
+  Check decoders(plugin, "decoder of");
+  for (const auto& d : o.decoders) {
+    decoders.name(view(d.encodings));
+    decoders.has(d.open, "open"), decoders.has(d.decode, "decode"), decoders.has(d.close, "close");
+    if (d.encodings.len > said::kListBytes) decoders.refuse("has more than 1 MiB of names");
+    const auto ids = split(view(d.encodings), " ");
+    if (ids.empty()) decoders.refuse("has no encoding");
+    for (const auto& id : ids) decoders.name(id), decoders.word(words_of("._-"));
+  }
   Check propagators(plugin, "propagator");
   for (const auto& p : o.propagators) {
     propagators.name(view(p.name));
