@@ -3,6 +3,7 @@
 #include "conventions.hpp"
 #include "optimizers.hpp"
 #include "options.hpp"
+#include "regions.hpp"
 #include "step_report.hpp"
 
 namespace {
@@ -68,6 +69,9 @@ void add_metrics(tmeter::Registrar& r) {
   metric("backward_macs", "backward MACs", "MAC", TMETER_METRIC_DETAIL, kBackwardMacs);
   metric("backward_flops", "backward FLOPs", "FLOP", 0, exact);
   metric("training_flops", "training FLOPs", "FLOP", 0, exact);
+  metric("recomputed_flops", "recomputed FLOPs", "FLOP", TMETER_METRIC_DETAIL,
+         "forward FLOPs that training.checkpoint runs again in the backward; a part of "
+         "training_flops where that counts operators");
   r.metric({.id = "saved_bytes",
             .title = "saved",
             .unit = "B",
@@ -128,6 +132,7 @@ void find_backward(const Graph& graph, Call& call) {
   const auto settings = training::settings_of(call);
   const Gradients gradients(graph, call.option_text("frozen"));
   if (!has_backward(graph, gradients, call)) return;
+  const auto regions = training::checkpointed(graph, gradients, settings, call);
   const training::LanguageModel model(graph);
   const bool needs_tokens = convention == Convention::kSixN || convention == Convention::kPalm;
   if (needs_tokens && model.tokens() == tmeter::Count(0))
@@ -138,10 +143,14 @@ void find_backward(const Graph& graph, Call& call) {
     const auto work = training::backward_work(node, macs, gradients, settings);
     auto flops = training::flops_of(node, macs, work, convention, model);
     if (needs_tokens && model.tokens() == tmeter::Count(0))
-      flops = {Cell::unavailable(), Cell::unavailable()};
+      flops = {Cell::unavailable(), Cell::unavailable(), Cell::zero_by_rule()};
     call.emit("backward_macs", TMETER_AXIS_NODE, node.index(), work.backward);
     call.emit("backward_flops", TMETER_AXIS_NODE, node.index(), flops.backward);
-    call.emit("training_flops", TMETER_AXIS_NODE, node.index(), flops.step);
+    const bool again = regions.recomputes(static_cast<uint32_t>(node.index()));
+    const auto recomputed = again ? flops.forward : Cell::zero_by_rule();
+    call.emit("training_flops", TMETER_AXIS_NODE, node.index(),
+              training::sum_of(flops.step, recomputed));
+    call.emit("recomputed_flops", TMETER_AXIS_NODE, node.index(), recomputed);
   }
 }
 
@@ -151,8 +160,9 @@ void register_all(tmeter::Registrar& r) {
   r.configure(configure);
   r.analysis("states", "", "gradient_bytes optimizer_bytes optimizer_flops",
              training::find_states);
-  r.analysis("step", "macs", "saved_bytes step_peak_bytes", training::find_step);
-  r.analysis("backward", "macs", "backward_macs backward_flops training_flops", find_backward);
+  r.analysis("step", "macs backward_macs", "saved_bytes step_peak_bytes", training::find_step);
+  r.analysis("backward", "macs", "backward_macs backward_flops training_flops recomputed_flops",
+             find_backward);
 }
 
 }  // namespace

@@ -85,6 +85,13 @@ std::vector<ModuleCall> checkpointed_calls(const tmeter::Graph& graph, std::stri
   return out;
 }
 
+Regions checkpointed(const tmeter::Graph& graph, const Gradients& gradients,
+                     const Settings& settings, const tmeter::Call& call) {
+  const auto calls = checkpointed_calls(graph, call.option_text("checkpoint"));
+  if (calls.empty()) return {};
+  return {graph, record_tape(graph, gradients, settings), calls};
+}
+
 std::vector<std::optional<Count>> saved_bytes(const Tape& tape, const Regions& regions) {
   std::vector<bool> is_kept(tape.storages.size());
   std::vector<std::optional<Count>> by_node;

@@ -44,6 +44,10 @@ class Regions {
 std::vector<tmeter::ModuleCall> checkpointed_calls(const tmeter::Graph& graph,
                                                    std::string_view patterns);
 
+/// Those of `training.checkpoint`. Records the tape only if there are any.
+Regions checkpointed(const tmeter::Graph& graph, const Gradients& gradients,
+                     const Settings& settings, const tmeter::Call& call);
+
 /// By node, as `saved_bytes` of the tape, under checkpointing: a region keeps its inputs, at its
 /// first node.
 std::vector<std::optional<tmeter::Count>> saved_bytes(const Tape& tape, const Regions& regions);

@@ -1,9 +1,11 @@
 #include "step_report.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <tmeter/cpp/units.hpp>
 
+#include "checkpoint_choices.hpp"
 #include "gradients.hpp"
 #include "optimizers.hpp"
 #include "options.hpp"
@@ -96,6 +98,38 @@ tmeter::Series curve_of(const StepMemory& step) {
   return out;
 }
 
+std::string percent(double share) {
+  const auto text = std::to_string(static_cast<int64_t>(share * 100 + (share < 0 ? -0.5 : 0.5)));
+  return (share >= 0 ? "+" + text : "\u2212" + text.substr(text.starts_with('-') ? 1 : 0)) + " %";
+}
+
+/// One finding for each of the best choices.
+void report_choices(const std::vector<Choice>& choices, Count saved, Count peak,
+                    const std::function<StepMemory(const Regions&)>& simulate, Call& call) {
+  const auto total = [&](std::string_view id) {
+    const auto cell = call.read(id, TMETER_AXIS_MODEL, 0);
+    return cell.is_int() ? static_cast<double>(cell.count().value()) : 0.0;
+  };
+  const auto work = total("macs") + total("backward_macs");
+  for (const auto& choice : choices) {
+    const auto after = simulate(choice.regions).peak.total();
+    const auto as_double = [](Count c) { return static_cast<double>(c.value()); };
+    Finding f;
+    f.severity = TMETER_SEVERITY_ADVICE;
+    f.rule = "training-checkpoint";
+    f.text = "checkpoint these " + std::to_string(choice.calls) + " " + std::string(choice.type) +
+             " modules: " +
+             percent(as_double(choice.saved) / as_double(saved) - 1) +
+             " of the memory kept for the backward, " +
+             percent(work > 0 ? as_double(choice.recomputed_macs) / work : 0) + " FLOPs";
+    f.action = "torch.utils.checkpoint.checkpoint(module, x, use_reentrant=False) around each; "
+               "--set training.checkpoint=" + std::string(choice.type) + " shows each figure";
+    f.changes = {{"saved_bytes", as_double(saved), as_double(choice.saved)},
+                 {"step_peak_bytes", as_double(peak), as_double(after)}};
+    call.add(f);
+  }
+}
+
 void report_peak(const Graph& graph, const StepMemory& step, bool whole, Call& call) {
   const auto total = step.peak.total();
   call.emit("step_peak_bytes", TMETER_AXIS_MODEL, 0,
@@ -155,20 +189,35 @@ void find_step(const Graph& graph, Call& call) {
   const auto costs = step_costs(graph, gradients, settings, call);
   if (graph.nodes().size() == 0) return report_weights_alone(costs, call);
   const auto tape = record_tape(graph, gradients, settings);
-  const Regions regions(graph, tape, checkpointed_calls(graph, call.option_text("checkpoint")));
+  const auto calls = checkpointed_calls(graph, call.option_text("checkpoint"));
+  const Regions regions(graph, tape, calls);
   bool whole = true;
+  Count kept = 0;
   const auto saved = saved_bytes(tape, regions);
   for (size_t i = 0; i < saved.size(); ++i) {
     const bool nothing = saved[i] && *saved[i] == Count(0);
     whole = whole && saved[i];
+    kept += saved[i].value_or(0);
     call.emit("saved_bytes", TMETER_AXIS_NODE, i,
               nothing    ? Cell::zero_by_rule()
               : saved[i] ? Cell(*saved[i])
                          : Cell::unsupported());
   }
-  const auto step = simulate_step(graph, gradients, tape, regions, costs, settings);
+  const auto simulate = [&](const Regions& r) {
+    return simulate_step(graph, gradients, tape, r, costs, settings);
+  };
+  const auto step = simulate(regions);
   report_peak(graph, step, whole, call);
   call.add(curve_of(step));
+  if (!calls.empty() || kept == Count(0)) return;
+  constexpr size_t kChoices = 5;
+  std::vector<Count> macs;
+  for (const auto& node : graph.nodes()) {
+    const auto cell = call.read("macs", node);
+    macs.push_back(cell.is_int() ? cell.count() : Count(0));
+  }
+  report_choices(checkpoint_choices(graph, tape, macs, kept, kChoices), kept, step.peak.total(),
+                 simulate, call);
 }
 
 }  // namespace training
