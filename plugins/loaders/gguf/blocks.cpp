@@ -36,7 +36,8 @@ bool has_finite_scales(const BlockFormat& format, const uint8_t* block, bool big
     case ScaleKind::kUe4m3:
       return std::none_of(scale, scale + 4, [](uint8_t x) { return x == 0x7f; });
     case ScaleKind::kSplitHalf:
-      // The digit of the exponent's upper bits is the last word's, that of its lowest bit the third one's.
+      // The digit of the exponent's upper bits is the last word's, that of its lowest bit the third
+      // one's.
       return (read_at<uint16_t>(scale + 6, big_endian) >> 12 & 7) != 7 ||
              (read_at<uint16_t>(scale + 4, big_endian) >> 12 & 12) != 12;
   }
@@ -68,8 +69,8 @@ void decode_big_endian(const BlockFormat& format, const uint8_t* blocks, size_t 
   }
 }
 
-std::optional<size_t> first_bad_scale(const BlockFormat& format, const uint8_t* blocks, size_t count,
-                                      bool big_endian) {
+std::optional<size_t> first_bad_scale(const BlockFormat& format, const uint8_t* blocks,
+                                      size_t count, bool big_endian) {
   for (size_t i = 0; i < count; ++i)
     if (!has_finite_scales(format, blocks + i * format.bytes, big_endian)) return i;
   return std::nullopt;

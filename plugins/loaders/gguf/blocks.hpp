@@ -1,5 +1,6 @@
-// Decoding of ggml's blocks into float32: every type of ggml_types.hpp that is stored in blocks. The arithmetic and its
-// order are those of gguf-py (package gguf 0.19.0, quants.py), so each bit is the same. Needs no host; any thread.
+// Decoding of ggml's blocks into float32: every type of ggml_types.hpp that is stored in blocks.
+// The arithmetic and its order are those of gguf-py (package gguf 0.19.0, quants.py), so each bit
+// is the same. Needs no host; any thread.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -25,7 +26,8 @@ struct BlockFormat {
   size_t elements, bytes;
   ScaleKind scale_kind;
   std::array<int16_t, 2> scales;  // their places in a block; -1: none
-  /// Swapped in big-endian files, as gguf-py's gguf_convert_endian.py or ggml itself on such a machine.
+  /// Swapped in big-endian files, as gguf-py's gguf_convert_endian.py or ggml itself on such a
+  /// machine.
   std::array<Field, 2> fields;
   /// Of IQ2_XXS and IQ3_XXS ggml's own writer and reader disagree on big-endian machines.
   bool has_big_endian = true;
@@ -62,7 +64,7 @@ inline constexpr std::array<BlockFormat, 33> kBlockFormats{{
     {"ggml.q1_0", 128, 18, ScaleKind::kHalf, {0, -1}, {{{0, 2, 1}}}},
     {"ggml.q2_0", 64, 18, ScaleKind::kHalf, {0, -1}, {{{0, 2, 1}}}},
     {"prism.q2_0", 128, 34, ScaleKind::kHalf, {0, -1}, {{{0, 2, 1}}}},
-    // Elements of big-endian files; those of little-endian ones are streamed as they are.
+    // Elements of big-endian files; elements of little-endian files are streamed unchanged.
     {"ggml.f32", 1, 4, ScaleKind::kNone, {-1, -1}, {{{0, 4, 1}}}},
     {"ggml.f16", 1, 2, ScaleKind::kNone, {-1, -1}, {{{0, 2, 1}}}},
     {"ggml.bf16", 1, 2, ScaleKind::kNone, {-1, -1}, {{{0, 2, 1}}}},
@@ -78,9 +80,9 @@ DecodeBlocks decoder_of(const BlockFormat& format);
 /// The same of a big-endian file.
 void decode_big_endian(const BlockFormat& format, const uint8_t* blocks, size_t count, float* out);
 
-/// The first block with a scale that is NaN or infinite, as ggml_validate_row_data (ggml-quants.c) refuses
-/// it; nothing if there is none.
-std::optional<size_t> first_bad_scale(const BlockFormat& format, const uint8_t* blocks, size_t count,
-                                      bool big_endian);
+/// The first block with a scale that is NaN or infinite, as ggml_validate_row_data (ggml-quants.c)
+/// refuses it; empty if all are finite.
+std::optional<size_t> first_bad_scale(const BlockFormat& format, const uint8_t* blocks,
+                                      size_t count, bool big_endian);
 
 }  // namespace gguf

@@ -1,4 +1,5 @@
-// Reads the numbers and texts of a GGUF header. Nothing is read beyond the file or beyond the limit of headers.
+// Reads the numbers and texts of a GGUF header. Nothing is read beyond the file or beyond the limit
+// of headers.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -32,7 +33,7 @@ class Cursor {
 
   size_t at() const { return at_; }
   void go_to(size_t at) { at_ = at; }
-  /// Bytes from here to the end of what may be read.
+  /// Readable bytes from here on.
   size_t left() const { return std::min(file_.size(), kMaxHeaderBytes) - at_; }
   /// The file is big-endian.
   void swap_bytes() { swapped_ = true; }

@@ -1,5 +1,5 @@
-// The types of tensors in GGUF files, with the sizes of their blocks: ggml's type_traits (ggml.c, ggml-common.h of
-// llama.cpp d99724f) and GGML_QUANT_SIZES of the package gguf 0.19.0.
+// The types of tensors in GGUF files, with the sizes of their blocks: ggml's type_traits (ggml.c,
+// ggml-common.h of llama.cpp d99724f) and GGML_QUANT_SIZES of the package gguf 0.19.0.
 #pragma once
 #include <tmeter/abi/dtype.h>
 
@@ -62,7 +62,8 @@ inline constexpr std::array<GgmlType, 43> kGgmlTypes{{
     {40, "ggml.nvfp4", kInBlocks, 64, 36},
     {41, "ggml.q1_0", kInBlocks, 128, 18},
     {42, "ggml.q2_0", kInBlocks, 64, 18},
-    // Removed from ggml. The sizes of blocks are not needed: the next tensor's offset tells the bytes.
+    // Removed from ggml. The sizes of blocks are not needed: the next tensor's offset tells the
+    // bytes.
     {4, "ggml.q4_2", kInBlocks, 0, 0},
     {5, "ggml.q4_3", kInBlocks, 0, 0},
     {31, "ggml.q4_0_4_4", kInBlocks, 0, 0},

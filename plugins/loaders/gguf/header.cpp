@@ -4,8 +4,8 @@
 #include <string>
 #include <unordered_set>
 
-#include "../common/text_hash.hpp"
 #include "../common/weight_tree.hpp"
+#include "core/base/text_hash.hpp"
 
 namespace gguf {
 namespace {
@@ -27,11 +27,11 @@ int64_t numel_of(const StoredTensor& t) {
   return numel;
 }
 
-/// Bytes of all elements in blocks of this type; throws if rows are no whole blocks.
+/// Bytes of all elements in blocks of this type; throws if rows are not whole blocks.
 int64_t bytes_of(const StoredTensor& t, const GgmlType& type) {
   const int64_t row = t.dims.empty() ? 1 : t.dims.back();
   if (row % type.block_elements != 0)
-    throw BadFile("its rows of " + std::to_string(row) + " elements are no multiple of the " +
+    throw BadFile("its rows of " + std::to_string(row) + " elements are not a multiple of the " +
                   std::to_string(type.block_elements) + " in a block of " +
                   std::string(type.encoding));
   int64_t bytes = 0;
@@ -78,9 +78,9 @@ void Header::read_version(Cursor& cursor) {
     cursor.swap_bytes();
   }
   if (version_ == 0 || version_ > kNewestVersion)
-    throw BadFile("it has the GGUF version " + std::to_string(version_) +
-                      "; tmeter reads versions 1 to 3",
-                  "convert it again with a llama.cpp of those versions");
+    throw BadFile(
+        "it has the GGUF version " + std::to_string(version_) + "; tmeter reads versions 1 to 3",
+        "convert it again with a llama.cpp of those versions");
   if (version_ == 1) cursor.use_short_counts();
 }
 
@@ -100,13 +100,14 @@ void Header::read_tensors(Cursor& cursor, uint64_t count) {
     throw BadFile("it claims " + std::to_string(count) + " tensors; " + cursor.the_rest());
   if (count > kMaxTensors)
     throw BadFile("it has " + std::to_string(count) + " tensors; tmeter reads at most 2,000,000");
-  std::unordered_set<std::string_view, loading::TextHash> names;
+  std::unordered_set<std::string_view, tmeter::core::TextHash> names;
   for (uint64_t i = 0; i < count; ++i) {
     const auto name = loading::within([&] { return "tensor " + std::to_string(i); },
                                       [&] { return cursor.text(); });
     if (name.empty()) throw BadFile("tensor " + std::to_string(i) + " has no name");
     loading::check_name(name);
-    if (!names.insert(name).second) throw BadFile("the tensor " + in_quotes(name) + " occurs twice");
+    if (!names.insert(name).second)
+      throw BadFile("the tensor " + in_quotes(name) + " occurs twice");
     loading::within([&] { return "tensor " + in_quotes(name); },
                     [&] { tensors_.push_back(read_tensor(cursor)); });
     tensors_.back().name = name;
@@ -134,7 +135,8 @@ StoredTensor Header::read_tensor(Cursor& cursor) const {
   return t;
 }
 
-/// Chooses the blocks that the offsets of all tensors of an id agree with, where there are two kinds.
+/// Chooses the blocks that the offsets of all tensors of an id agree with, where there are two
+/// kinds.
 void Header::choose_blocks(const std::vector<Place>& places, uint64_t alignment) {
   for (const auto& other : kOtherBlocks) {
     const auto* usual = ggml_type(other.id);
@@ -149,8 +151,8 @@ void Header::choose_blocks(const std::vector<Place>& places, uint64_t alignment)
   }
 }
 
-/// Each byte of the data belongs to one tensor or to its padding, as ggml demands. The bytes of a tensor
-/// with an unknown type end where the next one begins.
+/// Each byte of the data belongs to one tensor or to its padding, as ggml demands. The bytes of a
+/// tensor with an unknown type end where the next one begins.
 void Header::place_tensors(size_t header, uint64_t alignment, size_t file_size) {
   if (tensors_.empty()) return;
   const auto data = padded(header, alignment);
@@ -178,7 +180,7 @@ uint64_t Header::place(const Place& p, const StoredTensor* next, uint64_t expect
                        uint64_t alignment, uint64_t size) {
   auto& t = *p.tensor;
   if (p.begin % alignment != 0)
-    throw BadFile("its offset " + std::to_string(p.begin) + " is no multiple of the alignment " +
+    throw BadFile("its offset " + std::to_string(p.begin) + " is not a multiple of the alignment " +
                   std::to_string(alignment));
   const bool known = t.has_known_blocks();
   t.bytes = known ? bytes_of(t, *t.type) : static_cast<int64_t>(p.space);

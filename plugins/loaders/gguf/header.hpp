@@ -1,5 +1,5 @@
-// The header of a GGUF file: metadata, and a table of tensors before their bytes. Format: docs/gguf.md and
-// src/gguf.cpp of ggml.
+// The header of a GGUF file: metadata, and a table of tensors before their bytes. Format:
+// docs/gguf.md and src/gguf.cpp of ggml.
 //
 //   "GGUF", version, number of tensors, number of pairs
 //   pairs    key, type, value
@@ -7,8 +7,8 @@
 //   padding to `general.alignment`
 //   data     the tensors, each padded to the alignment
 //
-// Versions 1 to 3. Version 1 has counts of 32 bits. A big-endian file has no mark: the bytes of its version are
-// swapped.
+// Versions 1 to 3. Version 1 has counts of 32 bits. A big-endian file has no mark: the bytes of its
+// version are swapped.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -39,8 +39,8 @@ class Header {
   static bool plausible(std::string_view file) { return file.starts_with("GGUF"); }
 
   /// Throws BadFile for every file that ggml refuses, and for more than 256 MiB of metadata. Unlike
-  /// ggml it accepts version 1, big-endian files, names of any length, arrays of arrays, tensors in any order and
-  /// types that ggml does not have.
+  /// ggml it accepts version 1, big-endian files, names of any length, arrays of arrays, tensors in
+  /// any order and types that ggml does not have.
   explicit Header(std::string_view file);
 
   uint32_t version() const { return version_; }

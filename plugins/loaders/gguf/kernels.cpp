@@ -1,5 +1,6 @@
-// Plain loops over the elements of a block, which the compiler vectorises: Highway only compiles this file once for each
-// instruction set and chooses one at run time. Products and sums must not be fused (CMakeLists.txt).
+// Plain loops over the elements of a block, which the compiler vectorises: Highway only compiles
+// this file once for each instruction set and chooses one at run time. Products and sums must not
+// be fused (CMakeLists.txt).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels.cpp"
 #include "kernels.hpp"
@@ -48,7 +49,8 @@ inline float ue4m3_half(uint8_t x) {
 
 inline float f(int x) { return static_cast<float>(x); }
 
-// Q4_0 … Q8_1 ----------------------------------------------------------------------------------------------------
+// Q4_0 … Q8_1
+// ----------------------------------------------------------------------------------------------------
 
 inline void q4_0(Bytes b, Floats out) {
   const float d = half(b);
@@ -65,7 +67,8 @@ inline void q5_0(Bytes b, Floats out) {
   const float d = half(b);
   const auto high = read<uint32_t>(b + 2);
   for (int j = 0; j < 16; ++j) out[j] = d * f(((b[6 + j] & 15) | fifth_bit(high, j)) - 16);
-  for (int j = 0; j < 16; ++j) out[16 + j] = d * f(((b[6 + j] >> 4) | fifth_bit(high, 16 + j)) - 16);
+  for (int j = 0; j < 16; ++j)
+    out[16 + j] = d * f(((b[6 + j] >> 4) | fifth_bit(high, 16 + j)) - 16);
 }
 inline void q5_1(Bytes b, Floats out) {
   const float d = half(b), m = half(b + 2);
@@ -87,7 +90,8 @@ inline void q8_1_f32(Bytes b, Floats out) {
   for (int j = 0; j < 32; ++j) out[j] = d * f(int8(b[8 + j]));
 }
 
-// K ---------------------------------------------------------------------------------------------------------------
+// K
+// ---------------------------------------------------------------------------------------------------------------
 
 inline void q2_k(Bytes b, Floats out) {
   const float d = half(b + 80), min = half(b + 82);
@@ -161,9 +165,11 @@ inline void q8_k(Bytes b, Floats out) {  // behind the codes: their sums
   for (int j = 0; j < 256; ++j) out[j] = d * f(int8(b[4 + j]));
 }
 
-// Ternary, binary --------------------------------------------------------------------------------------------------
+// Ternary, binary
+// --------------------------------------------------------------------------------------------------
 
-/// Five trits in a byte, as a fraction of 3^5: times a power of 3, the next trit is the integer part.
+/// Five trits in a byte, as a fraction of 3^5: times a power of 3, the next trit is the integer
+/// part.
 inline void trits(Bytes q, int bytes, int powers, float d, Floats out) {
   uint8_t power = 1;
   for (int i = 0; i < powers; ++i, power = static_cast<uint8_t>(power * 3), out += bytes)
@@ -194,7 +200,8 @@ void q2_0(Bytes b, Floats out) {
   for (int j = 0; j < kElements; ++j) out[j] = d * f((b[2 + j / 4] >> j % 4 * 2 & 3) - 1);
 }
 
-// Tables of 16 ----------------------------------------------------------------------------------------------------
+// Tables of 16
+// ----------------------------------------------------------------------------------------------------
 
 /// E2M1, doubled.
 constexpr int8_t kFp4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
@@ -220,7 +227,8 @@ inline void iq4_xs(Bytes b, Floats out) {
   }
 }
 
-// Lattices --------------------------------------------------------------------------------------------------------
+// Lattices
+// --------------------------------------------------------------------------------------------------------
 
 /// Seven signs, and an eighth that makes their number even.
 inline int all_signs(uint32_t seven) {
@@ -230,7 +238,8 @@ inline int all_signs(uint32_t seven) {
 inline void signed_eight(const int8_t* magnitudes, float d, int signs, Floats out) {
   for (int j = 0; j < 8; ++j) out[j] = d * f(magnitudes[j]) * (signs >> j & 1 ? -1.f : 1.f);
 }
-inline void signed_two_fours(const int8_t* first, const int8_t* second, float d, int signs, Floats out) {
+inline void signed_two_fours(const int8_t* first, const int8_t* second, float d, int signs,
+                             Floats out) {
   int8_t eight[8];
   std::memcpy(eight, first, 4);
   std::memcpy(eight + 4, second, 4);
@@ -293,8 +302,8 @@ inline void iq1_s(Bytes b, Floats out) {
   for (int i = 0; i < 32; ++i, out += 8) {
     const auto h = read<uint16_t>(b + 34 + i / 4 * 2);
     const auto q = static_cast<size_t>(b[2 + i] | (h >> i % 4 * 3 & 7) << 8);
-    shifted_eight(grids::kIq1S[q].data(), d * f(2 * (h >> 12 & 7) + 1), h & 0x8000 ? -0.125f : 0.125f,
-                  out);
+    shifted_eight(grids::kIq1S[q].data(), d * f(2 * (h >> 12 & 7) + 1),
+                  h & 0x8000 ? -0.125f : 0.125f, out);
   }
 }
 /// The scale's four digits are the top digits of the four words of scales.
@@ -312,7 +321,8 @@ inline void iq1_m(Bytes b, Floats out) {
   }
 }
 
-// One by one ------------------------------------------------------------------------------------------------------
+// One by one
+// ------------------------------------------------------------------------------------------------------
 
 inline void f32(Bytes b, Floats out) { *out = read<float>(b); }
 inline void f16(Bytes b, Floats out) { *out = half(b); }
@@ -379,7 +389,9 @@ namespace gguf {
 
 HWY_EXPORT(find_kernel);
 
-DecodeBlocks kernel_of(std::string_view encoding) { return HWY_DYNAMIC_DISPATCH(find_kernel)(encoding); }
+DecodeBlocks kernel_of(std::string_view encoding) {
+  return HWY_DYNAMIC_DISPATCH(find_kernel)(encoding);
+}
 
 }  // namespace gguf
 #endif

@@ -1,4 +1,5 @@
-// The inner loops of blocks.hpp: one function for each format, compiled for several instruction sets.
+// The inner loops of blocks.hpp: one function for each format, compiled for several instruction
+// sets.
 #pragma once
 #include <string_view>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "../common/text_hash.hpp"
+#include "core/base/text_hash.hpp"
 
 namespace gguf {
 namespace {
@@ -98,7 +98,7 @@ Scalar read_scalar(Cursor& cursor, ValueType type) {
     case ValueType::kArray:
       break;
   }
-  throw BadFile("an array is no single value");
+  throw BadFile("an array is not a single value");
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ void Metadata::read(Cursor& cursor, uint64_t count) {
   if (count > kMaxPairs)
     throw BadFile("it has " + std::to_string(count) +
                   " metadata pairs; tmeter reads at most 100,000");
-  std::unordered_set<std::string_view, loading::TextHash> keys;
+  std::unordered_set<std::string_view, tmeter::core::TextHash> keys;
   for (uint64_t i = 0; i < count; ++i) {
     const auto key = loading::within([&] { return "metadata pair " + std::to_string(i); },
                                      [&] { return cursor.text(); });
@@ -148,8 +148,9 @@ std::optional<uint64_t> Metadata::find_size(std::string_view key) const {
   const auto* value = find(key);
   if (!value) return std::nullopt;
   const auto items = value->is_array ? std::vector<Scalar>() : this->items(*value, 1);
-  if (items.empty() || !std::holds_alternative<int64_t>(items[0]) || std::get<int64_t>(items[0]) < 0)
-    throw BadFile("key " + in_quotes(key) + " is no integer of 0 or more");
+  if (items.empty() || !std::holds_alternative<int64_t>(items[0]) ||
+      std::get<int64_t>(items[0]) < 0)
+    throw BadFile("key " + in_quotes(key) + " is not an integer of 0 or more");
   return static_cast<uint64_t>(std::get<int64_t>(items[0]));
 }
 

@@ -1,5 +1,5 @@
-// The key-value pairs of a GGUF file. A value stays in the file; its place and type are kept, so that a vocabulary
-// costs no memory.
+// The key-value pairs of a GGUF file. A value stays in the file; its place and type are kept, so
+// that a vocabulary costs no memory.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -48,7 +48,8 @@ class Metadata {
   /// In the order of the file.
   const std::vector<Value>& values() const { return values_; }
   const Value* find(std::string_view key) const;
-  /// An integer that is not negative. Nothing if the key is not there. Throws BadFile for another type.
+  /// An integer that is not negative. Nothing if the key is not there. Throws BadFile for another
+  /// type.
   std::optional<uint64_t> find_size(std::string_view key) const;
   /// Empty if there is no such text.
   std::string_view find_text(std::string_view key) const;

@@ -1,13 +1,15 @@
-// The loader of GGUF files: one file, or all parts of a split model, whichever of them is named. Weights are not read.
+// The loader of GGUF files: one file, or all parts of a split model, whichever of them is named.
+// Weights are not read; the decoder of their blocks is here, too.
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <tmeter/cpp/plugin.hpp>
 #include <unordered_set>
 
-#include "../common/text_hash.hpp"
 #include "../common/weight_tree.hpp"
+#include "core/base/text_hash.hpp"
+#include "decoder.hpp"
 #include "header.hpp"
+#include "metadata_push.hpp"
 #include "shards.hpp"
 
 namespace gguf {
@@ -79,13 +81,13 @@ class Load {
     Part part{Header(file.bytes()), file.handle()};
     const auto split = split_of(part.header.metadata());
     if (split.number != number || split.count != count)
-      throw BadFile("its metadata say that it is part " + std::to_string(split.number + 1) + " of " +
-                    std::to_string(split.count));
+      throw BadFile("its metadata say that it is part " + std::to_string(split.number + 1) +
+                    " of " + std::to_string(split.count));
     return part;
   }
 
   void check_tensors(const Split& split) const {
-    std::unordered_set<std::string_view, loading::TextHash> names;
+    std::unordered_set<std::string_view, tmeter::core::TextHash> names;
     for (const auto& part : parts_)
       for (const auto& t : part.header.tensors())
         if (!names.insert(t.name).second)
@@ -99,33 +101,36 @@ class Load {
 
   void push() {
     loading::WeightTree tree(graph_);
-    std::map<std::string, size_t> without_type;
     for (const auto& part : parts_)
-      for (const auto& t : part.header.tensors()) push(t, part, tree, without_type);
+      for (const auto& t : part.header.tensors()) push(t, part, tree);
     const auto& first = parts_.front().header;
     std::string format = "GGUF v" + std::to_string(first.version());
     if (first.big_endian()) format += ", big-endian";
     if (parts_.size() > 1) format += " (" + std::to_string(parts_.size()) + " files)";
     graph_.property("format", format);
     graph_.property("content", "weights");
-    for (const auto& [type, count] : without_type)
-      call_.warn(std::to_string(count) + " tensors have the type " + type +
-                 ": their numbers are not looked at");
+    push_metadata(first.metadata(), graph_);
   }
 
-  void push(const StoredTensor& t, const Part& part, loading::WeightTree& tree,
-            std::map<std::string, size_t>& without_type) {
+  void push(const StoredTensor& t, const Part& part, loading::WeightTree& tree) {
+    const bool swapped = part.header.big_endian() && !(t.type && t.type->block_bytes == 1);
+    const std::string encoding = t.encoding() + (swapped ? kBigEndian : "");
     tmeter_tensor_desc d{};
     d.name = tmeter::to_abi(t.name);
-    const bool plain = t.type && !t.type->in_blocks() &&
-                       (!part.header.big_endian() || t.type->block_bytes == 1);
-    d.dtype = plain ? t.type->dtype : int32_t{TMETER_DTYPE_UNDEFINED};
     d.dims = t.dims.data();
     d.rank = t.dims.size();
     d.file_offset = t.begin;
     d.storage_bytes = t.bytes;
     d.source = part.file;
-    if (!plain) ++without_type[t.encoding()];
+    if (t.type && !t.type->in_blocks() && !swapped) {
+      d.dtype = t.type->dtype;
+    } else {
+      d.dtype = TMETER_DTYPE_FLOAT32;
+      d.encoding = tmeter::to_abi(encoding);
+      d.block_elements = t.type ? t.type->block_elements : 0;
+      d.block_bytes = t.type ? t.type->block_bytes : 0;
+      if (t.type && !t.type->in_blocks()) d.stored_dtype = t.type->dtype;
+    }
     if (is_buffer(t)) {
       tree.add_buffer(d);
     } else {
@@ -156,8 +161,9 @@ TMETER_PLUGIN_INFO(
     (tmeter::PluginInfo{
         .id = "org.tmeter.gguf",
         .version = "1.0.0",
-        .description = "Reads GGUF files, also split ones, weights left unread",
+        .description = "Reads GGUF files, also split ones, and decodes ggml's blocks",
     }),
     [](tmeter::Registrar& r) {
       r.loader("gguf", "GGUF file", {{"magic:47475546", 90}}, gguf::load);  // "GGUF"
+      gguf::register_decoder(r);
     })

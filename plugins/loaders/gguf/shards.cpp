@@ -12,7 +12,8 @@ constexpr uint64_t kMaxFiles = 10'000;  // of a source
 std::string ending(uint64_t number, uint64_t count) {
   char text[64];
   std::snprintf(text, sizeof text, "-%05llu-of-%05llu.gguf",
-                static_cast<unsigned long long>(number + 1), static_cast<unsigned long long>(count));
+                static_cast<unsigned long long>(number + 1),
+                static_cast<unsigned long long>(count));
   return text;
 }
 
@@ -28,7 +29,8 @@ Split split_of(const Metadata& metadata) {
     throw BadFile("split.no is " + std::to_string(s.number) + " of " + std::to_string(s.count) +
                   " files");
   if (s.count > kMaxFiles)
-    throw BadFile("split.count is " + std::to_string(s.count) + "; tmeter reads at most 10,000 files");
+    throw BadFile("split.count is " + std::to_string(s.count) +
+                  "; tmeter reads at most 10,000 files");
   return s;
 }
 

@@ -1,5 +1,6 @@
-// Blocks of every type, decoded to the bit as the package gguf decodes them (fixtures/gguf/blocks.json, written by
-// fixtures/make_gguf.py), on every instruction set of this machine.
+// Blocks of every type, decoded to the bit as the package gguf decodes them
+// (fixtures/gguf/blocks.json, written by fixtures/make_gguf.py), on every instruction set of this
+// machine.
 #include "plugins/loaders/gguf/blocks.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +66,7 @@ TEST(GgufBlocks, AreDecodedAsByTheReferenceToTheBit) {
       ASSERT_EQ(format->bytes, wanted["bytes"].get<size_t>()) << name;
       const auto blocks = arbitrary(kBlocks * format->bytes, format->bytes);
       std::vector<float> out(kBlocks * format->elements);
-      decoder_of(*format)(blocks.data(), kBlocks, out.data());
+      decoder_of (*format)(blocks.data(), kBlocks, out.data());
       EXPECT_EQ(digest(out), wanted["sha256"].get<std::string>()) << name;
     }
   });
@@ -79,7 +80,8 @@ TEST(GgufBlocks, EveryTypeInBlocksHasADecoderOfTheSameSizes) {
     EXPECT_EQ(static_cast<int64_t>(format->elements), type.block_elements) << type.encoding;
     EXPECT_EQ(static_cast<int64_t>(format->bytes), type.block_bytes) << type.encoding;
   }
-  for (const auto& format : kBlockFormats) EXPECT_NE(decoder_of(format), nullptr) << format.encoding;
+  for (const auto& format : kBlockFormats)
+    EXPECT_NE(decoder_of(format), nullptr) << format.encoding;
 }
 
 /// The same blocks as a big-endian machine stores them.
@@ -133,7 +135,8 @@ TEST(GgufBlocks, AScaleThatIsNaNOrInfiniteIsFound) {
         default:
           scale[1] = 0xfc;  // minus infinity
       }
-      EXPECT_EQ(first_bad_scale(format, blocks.data(), 3, false), 2u) << format.encoding << " at " << at;
+      EXPECT_EQ(first_bad_scale(format, blocks.data(), 3, false), 2u)
+          << format.encoding << " at " << at;
       std::fill(last, last + format.bytes, uint8_t{0});
     }
   }
@@ -144,10 +147,12 @@ TEST(GgufBlocks, OfASplitHalfTheDecoderAgreesOnWhatIsFinite) {
   for (uint32_t half = 0; half < 0x10000; half += 0x40) {
     std::vector<uint8_t> block(format.bytes);
     for (int digit = 0; digit < 4; ++digit)
-      block[49 + 2 * static_cast<size_t>(digit)] = static_cast<uint8_t>((half >> 4 * digit & 15) << 4);
+      block[49 + 2 * static_cast<size_t>(digit)] =
+          static_cast<uint8_t>((half >> 4 * digit & 15) << 4);
     float out[256];
     decoder_of(format)(block.data(), 1, out);
-    EXPECT_EQ(first_bad_scale(format, block.data(), 1, false).has_value(), !std::isfinite(out[0])) << half;
+    EXPECT_EQ(first_bad_scale(format, block.data(), 1, false).has_value(), !std::isfinite(out[0]))
+        << half;
   }
 }
 

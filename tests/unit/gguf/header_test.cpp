@@ -1,4 +1,5 @@
-// GGUF headers that are wrong in one place, and the complaint about each; versions, byte orders and names that are right.
+// GGUF headers that are wrong in one place, and the complaint about each; versions, byte orders and
+// names that are right.
 #include "plugins/loaders/gguf/header.hpp"
 
 #include <gtest/gtest.h>
@@ -24,9 +25,7 @@ struct Writer {
     bytes += raw;
     return *this;
   }
-  Writer& count(uint64_t n) {
-    return version == 1 ? number(static_cast<uint32_t>(n)) : number(n);
-  }
+  Writer& count(uint64_t n) { return version == 1 ? number(static_cast<uint32_t>(n)) : number(n); }
   Writer& text(const std::string& s) {
     count(s.size());
     bytes += s;
@@ -36,7 +35,8 @@ struct Writer {
     bytes = "GGUF";
     return number(version).count(tensors).count(pairs);
   }
-  Writer& tensor(const std::string& name, const std::vector<uint64_t>& dims, int32_t type, uint64_t offset) {
+  Writer& tensor(const std::string& name, const std::vector<uint64_t>& dims, int32_t type,
+                 uint64_t offset) {
     text(name).number(static_cast<uint32_t>(dims.size()));
     for (const auto d : dims) count(d);
     return number(type).number(offset);
@@ -72,7 +72,12 @@ TEST(GgufHeader, EveryVersionAndByteOrderSaysTheSame) {
     for (const bool big_endian : {false, true}) {
       Writer w{version, big_endian, {}};
       w.begin(2, 2).text("general.architecture").number(kText).text("llama");
-      w.text("a.sizes").number(kArray).number(kU32).count(2).number(uint32_t{7}).number(uint32_t{9});
+      w.text("a.sizes")
+          .number(kArray)
+          .number(kU32)
+          .count(2)
+          .number(uint32_t{7})
+          .number(uint32_t{9});
       w.tensor("a.weight", {64, 3}, kQ8_0, 0).tensor("b", {}, kF32, 224).data(224 + 4);
       const Header h(w.bytes);
       EXPECT_EQ(h.version(), version);
@@ -102,7 +107,8 @@ TEST(GgufHeader, Versions) {
 }
 
 TEST(GgufHeader, CountsBeyondTheFile) {
-  expect_complaint(Writer{}.begin(1'000'000'000, 0), "claims 1000000000 tensors; the file has 0 bytes");
+  expect_complaint(Writer{}.begin(1'000'000'000, 0),
+                   "claims 1000000000 tensors; the file has 0 bytes");
   expect_complaint(Writer{}.begin(uint64_t{1} << 63, 0), "claims 9223372036854775808 tensors");
   expect_complaint(Writer{}.begin(0, UINT64_MAX), "claims 18446744073709551615 metadata pairs");
   expect_complaint(Writer{}.begin(0, 1).count(uint64_t{1} << 60).number(uint64_t{0}),
@@ -154,19 +160,22 @@ TEST(GgufHeader, Alignment) {
   expect_complaint(aligned(kU32, 48, 256, 260), "general.alignment is 48");
   expect_complaint(aligned(5, 256, 256, 260), "general.alignment");
   expect_complaint(aligned(kText, 256, 256, 260), "claimed");
-  expect_complaint(aligned(kU32, 256, 32, 260), "its offset 32 is no multiple of the alignment 256");
+  expect_complaint(aligned(kU32, 256, 32, 260),
+                   "its offset 32 is not a multiple of the alignment 256");
   expect_complaint(aligned(kU32, 1u << 31, 1u << 31, 260), "not in the file");
 }
 
 TEST(GgufHeader, Shapes) {
   EXPECT_EQ(complaint(one({256, 2}, kQ4K, 0, 288)), "accepted");
-  expect_complaint(one({100, 2}, kQ4K, 0, 288),
-                   "tensor 't': its rows of 100 elements are no multiple of the 256 in a block of ggml.q4_k");
+  expect_complaint(
+      one({100, 2}, kQ4K, 0, 288),
+      "tensor 't': its rows of 100 elements are not a multiple of the 256 in a block of ggml.q4_k");
   expect_complaint(one({}, kQ4K, 0, 288), "its rows of 1 elements");
   expect_complaint(one({2, 256}, kQ4K, 0, 288), "its rows of 2 elements");
   expect_complaint(one({1, 1, 1, 1, 1}, kF32, 0, 4), "it has 5 dims");
   expect_complaint(one({uint64_t{1} << 63}, kF32, 0, 4), "its dim 0 is negative");
-  expect_complaint(one({uint64_t{1} << 40, uint64_t{1} << 40}, kF32, 0, 4), "more elements than any file");
+  expect_complaint(one({uint64_t{1} << 40, uint64_t{1} << 40}, kF32, 0, 4),
+                   "more elements than any file");
   expect_complaint(one({uint64_t{1} << 62}, kF32, 0, 4), "more bytes than any file");
   EXPECT_EQ(complaint(one({0, uint64_t{1} << 62, uint64_t{1} << 62}, kF32, 0, 0)), "accepted");
 }
@@ -184,7 +193,11 @@ TEST(GgufHeader, Names) {
 
 TEST(GgufHeader, EachByteBelongsToOneTensor) {
   const auto two = [](uint64_t first, uint64_t second, size_t data) {
-    return Writer{}.begin(2, 0).tensor("a", {9}, kF32, first).tensor("b", {1}, kF32, second).data(data);
+    return Writer{}
+        .begin(2, 0)
+        .tensor("a", {9}, kF32, first)
+        .tensor("b", {1}, kF32, second)
+        .data(data);
   };
   EXPECT_EQ(complaint(two(0, 64, 68)), "accepted");
   EXPECT_EQ(complaint(two(32, 0, 68)), "accepted");  // in any order
@@ -193,7 +206,8 @@ TEST(GgufHeader, EachByteBelongsToOneTensor) {
   expect_complaint(two(0, 96, 100), "tensor 'b': it lies behind a gap of 32 bytes");
   expect_complaint(two(32, 96, 100), "tensor 'a': it lies behind a gap of 32 bytes");
   expect_complaint(two(0, 65, 100), "no multiple of the alignment");
-  expect_complaint(two(0, 64, 67), "tensor 'b': its 4 bytes at offset 64 are not in the file, which has 67");
+  expect_complaint(two(0, 64, 67),
+                   "tensor 'b': its 4 bytes at offset 64 are not in the file, which has 67");
   expect_complaint(two(0, uint64_t{1} << 62, 67), "");
   expect_complaint(two(0, UINT64_MAX - 31, 67), "leads beyond any file");
   EXPECT_NE(complaint(two(0, uint64_t{1} << 62, 67)), "accepted");
@@ -201,7 +215,11 @@ TEST(GgufHeader, EachByteBelongsToOneTensor) {
 
 TEST(GgufHeader, UnknownTypesEndWhereTheNextTensorBegins) {
   Writer w;
-  w.begin(3, 0).tensor("a", {100}, 99, 0).tensor("b", {4}, 31, 96).tensor("c", {7}, -5, 128).data(150);
+  w.begin(3, 0)
+      .tensor("a", {100}, 99, 0)
+      .tensor("b", {4}, 31, 96)
+      .tensor("c", {7}, -5, 128)
+      .data(150);
   const Header h(w.bytes);
   EXPECT_EQ(h.tensors()[0].bytes, 96);
   EXPECT_EQ(h.tensors()[0].encoding(), "ggml.type-99");
@@ -212,7 +230,10 @@ TEST(GgufHeader, UnknownTypesEndWhereTheNextTensorBegins) {
 TEST(GgufHeader, OffsetsTellWhichBlocksAnIdHas) {
   const auto encodings = [](int32_t type, uint64_t row, uint64_t bytes, size_t end) {
     Writer w;
-    w.begin(2, 0).tensor("a", {row, 64}, type, 0).tensor("b", {row, 64}, type, bytes).data(bytes + end);
+    w.begin(2, 0)
+        .tensor("a", {row, 64}, type, 0)
+        .tensor("b", {row, 64}, type, bytes)
+        .data(bytes + end);
     const Header h(w.bytes);
     return h.tensors()[0].encoding() + " " + h.tensors()[1].encoding();
   };
@@ -221,13 +242,14 @@ TEST(GgufHeader, OffsetsTellWhichBlocksAnIdHas) {
   EXPECT_EQ(encodings(9, 32, 64 * 36, 64 * 36), "ggml.q8_1 ggml.q8_1");
   EXPECT_EQ(encodings(9, 32, 64 * 40, 64 * 40), "ggml.q8_1_f32 ggml.q8_1_f32");
   EXPECT_EQ(encodings(9, 32, 64 * 36, 9999), "ggml.q8_1 ggml.q8_1");  // and other bytes behind
-  EXPECT_THROW(encodings(9, 32, 64 * 40, 64 * 36), BadFile);         // they contradict each other
+  EXPECT_THROW(encodings(9, 32, 64 * 40, 64 * 36), BadFile);          // they contradict each other
 }
 
 TEST(GgufShards, AreNamedByTheNameOfOne) {
   const Split split{1, 3, {}};
   EXPECT_EQ(shard_names("m-00002-of-00003.gguf", split),
-            (std::vector<std::string>{"m-00001-of-00003.gguf", "m-00002-of-00003.gguf", "m-00003-of-00003.gguf"}));
+            (std::vector<std::string>{"m-00001-of-00003.gguf", "m-00002-of-00003.gguf",
+                                      "m-00003-of-00003.gguf"}));
   EXPECT_THROW(shard_names("m-00001-of-00003.gguf", split), BadFile);
   EXPECT_THROW(shard_names("m.gguf", split), BadFile);
 }
