@@ -205,7 +205,7 @@ TEST(GgufHeader, EachByteBelongsToOneTensor) {
   expect_complaint(two(0, 0, 68), "overlaps");
   expect_complaint(two(0, 96, 100), "tensor 'b': it lies behind a gap of 32 bytes");
   expect_complaint(two(32, 96, 100), "tensor 'a': it lies behind a gap of 32 bytes");
-  expect_complaint(two(0, 65, 100), "no multiple of the alignment");
+  expect_complaint(two(0, 65, 100), "not a multiple of the alignment");
   expect_complaint(two(0, 64, 67),
                    "tensor 'b': its 4 bytes at offset 64 are not in the file, which has 67");
   expect_complaint(two(0, uint64_t{1} << 62, 67), "");
