@@ -10,6 +10,7 @@
 #include "core/config/manifest.hpp"
 #include "core/config/settings.hpp"
 #include "core/merging/merging.hpp"
+#include "core/plugin_host/decoders.hpp"
 #include "core/plugin_host/interfaces.hpp"
 #include "core/plugin_host/model_loading.hpp"
 #include "core/process/sandbox.hpp"
@@ -39,6 +40,22 @@ void load(std::string_view content) {
   const tmeter_request request{&source, false, {}};
   core::CallLog log;
   core::load_model(registry(), request, {&log, nullptr, nullptr});
+}
+
+/// The tensors of a GGUF file, decoded.
+void gguf(std::string_view input) {
+  constexpr int64_t kMostElements = 1 << 20;
+  const app::SampleFile file(input);
+  const tmeter_source source(file.path());
+  const tmeter_request request{&source, false, {}};
+  core::CallLog log;
+  const auto model = core::load_model(registry(), request, {&log, nullptr, nullptr});
+  core::Decoders decoders(registry(), *model.graph, log);
+  const core::TensorBytes bytes(source.file, &decoders);
+  core::ElementBuffer buffer;
+  for (const auto& t : model.graph->tensors())
+    if (t.numel > 0 && t.numel <= kMostElements && bytes.unavailable(t).empty())
+      bytes.view(t, 0, t.numel, buffer);
 }
 
 void zip(std::string_view input) {
@@ -85,9 +102,9 @@ void settings(std::string_view input) { core::read_settings(app::SampleFile(inpu
 void hardware(std::string_view input) { core::load_hardware(app::SampleFile(input).path(), {}); }
 
 constexpr Target kTargets[] = {
-    {"zip", zip},           {"pt2", program},       {"pickle", pickle},
-    {"file", load},         {"manifest", manifest}, {"settings", settings},
-    {"hardware", hardware}, {"report", report},     {"merge", merge}};
+    {"zip", zip},       {"pt2", program},       {"pickle", pickle},     {"file", load},
+    {"gguf", gguf},     {"manifest", manifest}, {"settings", settings}, {"hardware", hardware},
+    {"report", report}, {"merge", merge}};
 
 }  // namespace
 

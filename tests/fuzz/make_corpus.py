@@ -44,6 +44,8 @@ def files():
                         yield "pickle", path.stem, archive.read(name)
     for path in sorted(FIXTURES.glob("**/*.safetensors")):
         yield "file", path.stem, path.read_bytes()
+    for path in sorted((FIXTURES / "gguf").glob("*.gguf")):
+        yield "gguf", path.stem, path.read_bytes()
     for path in sorted((ROOT / "plugins").glob("**/*.toml")):
         yield "hardware", path.stem, path.read_bytes()
         yield "manifest", path.stem, path.read_bytes()
