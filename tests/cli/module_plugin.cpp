@@ -1,11 +1,11 @@
-// A stranger's module handlers, as the environment variable ENV wants them: rules separated by ";",
+// Third-party module handlers, defined by the environment variable ENV: rules separated by ";",
 // each "TYPE METRIC WHAT [+PRIORITY] [FOLLOWED…]". ID, ENV and METRICS (own metrics, of operators)
-// are given when it is compiled.
+// are set at compile time.
 //
 //   WHAT   7               that many
 //          partial:7       at least that many
 //          zero, unavailable, none, decline
-//          half            half of what the operators inside cost without it
+// WHAT   7               that value
 //          nodes, inputs, outputs, elements   how many the call has; elements of its first input
 //          other:METRIC    what that metric says of the call
 //          node:METRIC     what that metric says of the first operator inside
