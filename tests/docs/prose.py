@@ -99,7 +99,7 @@ def prose_of(path, text):
 
 CPP_SUFFIXES = {".h", ".hpp", ".c", ".cc", ".cpp"}
 SUFFIXES = CPP_SUFFIXES | {".py", ".md", ".ts", ".js", ".cmake", ".sh", ".toml", ".txt", ".in"}
-NOT_OURS = ("tests/docs/prose", "tests/docs/test_prose", "tests/abi/1.0/", "build/")
+NOT_OURS = ("tests/docs/prose", "tests/docs/test_prose", "tests/abi/1.0/", "tests/abi/1.1/", "build/")
 
 
 def joined(prose):
