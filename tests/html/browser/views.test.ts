@@ -1,4 +1,4 @@
-// The other views: map, graph, operators, tensors, charts, findings, and what a stranger's plugin adds.
+// The other views: map, graph, operators, tensors, charts, findings, and the additions of a third-party plugin.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ test("details come when a double click is over, so that its second click hits wh
     await page.locator(".details").waitFor({ state: "detached" });
   }));
 
-test("what is selected in the map is selected in the table and the details", () =>
+test("a selection in the map selects in the table and the details, too", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
     await page.getByRole("button", { name: /^fc, / }).click();
     await becomes(() => page.locator(".details .long-name").innerText(), "fc");
@@ -90,7 +90,7 @@ test("the noise of each scheme stands beside the others', of a tensor and of all
   withPage(trained(), { hash: "#tensors?tensor=stem.weight" }, async ({ page }) => {
     const bars = page.getByRole("list", { name: "sqnr [dB]" }).getByRole("listitem");
     await becomes(() => bars.count(), 28);
-    // 46.325 dB, as PyTorch's observer and fake quantization have it (fixtures/trained/expected.json).
+    // 46.325 dB, the figure of PyTorch's observer and fake quantization (fixtures/trained/expected.json).
     await eventually(async () => assert.match(await bars.filter({ hasText: /^int8 per channel/ }).first().innerText(), /46\.3[23]\sdB/));
     await openTab(page, /Charts/);
     await page.getByRole("heading", { name: "sqnr [dB] over all tensors" }).waitFor();

@@ -1,4 +1,4 @@
-// Data in the page: read back as they were written, and told when they are cut short.
+// Data in the page: read back as written, and refused when cut short.
 import assert from "node:assert/strict";
 import { deflateRawSync } from "node:zlib";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Figures: which are numbers, and that counts keep every digit.
+// Values of cells: which are numbers, and that counts keep every digit.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aggregate, integerOf, isKnown, kindOf, valueOf } from "page/data/cell";
@@ -57,7 +57,7 @@ test("what a group of figures comes to", () => {
   assert.equal(aggregate([null, null], Aggregation.sum), null);
 });
 
-test("what has no figure is no number to sort by", () => {
+test("a cell without a figure gives no number to sort by", () => {
   assert.ok(Number.isNaN(valueOf(null)) && Number.isNaN(valueOf("?")) && Number.isNaN(valueOf("nan")));
   assert.equal(valueOf("0"), 0);
   assert.equal(valueOf("-inf"), -Infinity);

@@ -1,4 +1,4 @@
-// Figures that are read beside each other, whoever gave them.
+// Figures that are read side by side, whichever plugin gives them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Aggregation, UnitKind } from "page/data/codes";
@@ -23,7 +23,7 @@ test("names that have nothing in common leave the first one's title", () => {
   assert.equal(families(metrics, all(metrics))[0]!.title, "up");
 });
 
-test("other plugins, other units, counts, bytes and what has no unit are no kin", () => {
+test("figures of other plugins and units, counts, bytes and figures without a unit form no family", () => {
   const metrics = [metric("a", "dB"), metric("b", "dB"), metric("c", "dB"), metric("d", "dB", { plugin: "q" }), metric("e", "bit"),
     ...["f", "g", "h", "i"].map((id) => metric(id, "B", { unit_kind: UnitKind.byte })),
     ...["j", "k", "l", "m"].map((id) => metric(id, ""))];

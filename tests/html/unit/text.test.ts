@@ -6,7 +6,7 @@ import { tsv } from "page/format/tsv";
 import { formatRoute, parseRoute, type Route } from "page/state/route";
 import { matcher } from "page/views/filters";
 
-test("what cannot be seen is made visible", () => {
+test("invisible characters are made visible", () => {
   assert.equal(visible("a\u0000b\nc\u001b[31m"), "a␀b␊c␛[31m");
   assert.equal(visible("gpj.\u202eexe"), "gpj.\\u202eexe", "text must not run backwards");
   assert.equal(visible("größe 层"), "größe 层");
