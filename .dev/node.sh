@@ -1,6 +1,6 @@
-# Node.js and npm packages for ./dev: they bundle the page of the html report and test it. A node and an
-# npm on PATH if they are new enough, else those in PyPI's wheel; the packages by the lock file, which
-# has their hashes. Both are kept, so that a second build needs no network.
+# Node.js and npm packages for ./dev: they bundle the page of the html report and test it. node and npm on PATH if they are new
+# enough, else those in PyPI's wheel; the packages by the lock file, which has their hashes. Both are kept, so that a second build
+# needs no network.
 
 node_version=24.19.0  # of the wheel
 node_minimum=20

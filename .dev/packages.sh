@@ -1,4 +1,4 @@
-# Debian packages for ./dev: only what is missing is installed, and root is needed only then.
+# Debian packages for ./dev: only missing ones are installed, and root is needed only then.
 
 # For building and testing. LibTorch and Node.js come from PyPI, see libtorch.sh and node.sh.
 build_packages=(
