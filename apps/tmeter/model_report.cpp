@@ -12,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/base/version.hpp"
+#include "core/plugin_host/decoders.hpp"
 #include "core/plugin_host/model_loading.hpp"
 #include "core/process/activity.hpp"
 
@@ -171,7 +172,8 @@ SavedReport report_of_model(Session& session, const std::string& path,
   choose_requested(plugins, requested_metrics(line));
   report.graph = model.graph.get();
   auto described = describe_modules_meanwhile(report, line.threads);
-  const TensorBytes tensors(source.file);
+  Decoders decoders(registry, *model.graph, log);
+  const TensorBytes tensors(source.file, &decoders);
   Engine engine(*model.graph, plugins, log, &hardware);
   engine.read_tensors(tensors, line.threads);
   std::optional<ModelRuns> runs;

@@ -15,7 +15,7 @@ const tmeter_source& tmeter_source::companion(std::string_view name) const {
                      name.find('/') == name.npos && name.find('\0') == name.npos;
   if (!plain) {
     throw Error(ErrorKind::kModel, "names the file '" + printable(name) +
-                                       "', which is no plain file name in its own folder");
+                                       "', which is not a plain file name in its own folder");
   }
   auto it = companions_.find(name);
   if (it == companions_.end()) {

@@ -1,6 +1,6 @@
 """Every operator of the linked LibTorch, and whether a TorchScript file may use it (plugins/torch_backend/torchscript/review).
 
-`operator_review` prints the registry. This file lists by hand the operators that may be refused and those that must be,
+`operator_review` prints the registry. This file lists by hand the operators that may be refused and the ones that must be,
 independently of the lists and rules of the review.
 """
 import collections
