@@ -2,17 +2,17 @@
 // each "TYPE METRIC WHAT [+PRIORITY] [FOLLOWED…]". ID, ENV and METRICS (own metrics, of operators)
 // are set at compile time.
 //
-//   WHAT   7               that many
-//          partial:7       at least that many
+//   WHAT   7               that value
+//          partial:7       at least that value
 //          zero, unavailable, none, decline
-// WHAT   7               that value
-//          nodes, inputs, outputs, elements   how many the call has; elements of its first input
-//          other:METRIC    what that metric says of the call
-//          node:METRIC     what that metric says of the first operator inside
-//          raw:KIND        that kind of number, past the wrapper
+//          half            half of the cost of the operators inside
+//          nodes, inputs, outputs, elements   their number in the call; elements of its first input
+//          other:METRIC    the value of that metric for the call
+//          node:METRIC     its value for the first operator inside
+//          raw:KIND        a number of that kind, without the wrapper
 //          at:PATH         7, of that module alone
-// Its own metrics: 1 for each operator, or with "op METRIC other:METRIC2" what that one says of it,
-// and with "op METRIC total:METRIC2" what that one says of the model.
+// Its own metrics: 1 for each operator, or with "op METRIC other:METRIC2" the operator's METRIC2,
+// and with "op METRIC total:METRIC2" the model's METRIC2.
 #include <cstdlib>
 #include <deque>
 #include <sstream>
