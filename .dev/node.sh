@@ -47,7 +47,7 @@ download_node() {
   ) 9>"$cache/.node-lock"
 }
 
-# download_packages FOLDER NPM…: what the lock file names, without running any of their scripts.
+# download_packages FOLDER NPM…: the packages of the lock file, without running their scripts.
 download_packages() {
   local target=$1
   shift

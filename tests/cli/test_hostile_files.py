@@ -143,7 +143,7 @@ class Time(HostileTest):
                 self.assertLess(done.seconds, 1 * (10 if SANITIZED else 1))
 
     def test_two_thousand_windows_of_one_tensor(self):
-        """16 MB in the file, 16 GB in tensors: what lies beyond eight times the file is not read."""
+        """16 MB in the file, 16 GB in tensors: tmeter reads at most eight times the file's size."""
         path = self.file("m.pt", hostile.windows())
         document = report(path, "--plugins=param-stats")
         self.assertTrue(any("overlaps other tensors" in w for w in document["warnings"]), document["warnings"])

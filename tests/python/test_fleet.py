@@ -264,7 +264,7 @@ def test_a_crash_of_the_program_is_tried_again(tmp_path, resnet50, monkeypatch):
     assert not found.failed and calls() == 2
 
 
-# ── what is wrong with files ──
+# ── bad files ──
 
 
 def test_damaged_files_fail_alone_and_once(tmp_path, resnet50, monkeypatch):

@@ -1,4 +1,4 @@
-"""Encoded tensors and metadata, as a stranger's plugins bring them: a loader that pushes them, a decoder, readers."""
+"""Encoded tensors and metadata, from third-party plugins: a loader that pushes them, a decoder, readers."""
 import json
 import pathlib
 import struct

@@ -12,7 +12,7 @@ test("the first screen says how big, how heavy, and how far it can be trusted", 
     assert.equal(await page.title(), "ResNet – tmeter");
   }));
 
-test("a number tells convention and provenance on hover and on focus", () =>
+test("a number shows its convention and provenance on hover and on focus", () =>
   withPage(resnet(), {}, async ({ page }) => {
     const card = page.locator(".card").filter({ hasText: "MACs" }).first();
     const tip = page.getByRole("tooltip");

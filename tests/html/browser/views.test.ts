@@ -19,7 +19,7 @@ test("a double click in the map zooms, and Backspace leads back", () =>
     await eventually(async () => assert.doesNotMatch(await crumbs.innerText(), /layer4/));
   }));
 
-test("details come when a double click is over, so that its second click hits what the first did", () =>
+test("details open after a double click, so that its second click hits the same element as the first", () =>
   withPage(resnet(), { hash: "#map" }, async ({ page }) => {
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
@@ -77,7 +77,7 @@ test("a finding leads to its operator", () =>
     await eventually(async () => assert.match(await page.locator(".details").innerText(), /source/));
   }));
 
-test("a selected module of the map does not hide what is inside it", () =>
+test("a selected module of the map does not hide its contents", () =>
   withPage(resnet(), { hash: "#map?at=layer3.2" }, async ({ page }) => {
     const inMiddle = () => page.locator('.tile[aria-pressed="true"]').evaluate((tile) => {
       const { left, top, width, height } = tile.getBoundingClientRect();
@@ -107,7 +107,7 @@ test("tensors have histograms and all figures of their plugins", () =>
     });
   }));
 
-test("charts are there for what the report has, and not for what it has not", async () => {
+test("charts exist for series of the report and for no others", async () => {
   await withPage(resnet(), { hash: "#charts" }, async ({ page }) => {
     await page.locator(".plot canvas").first().waitFor();
     await becomes(() => page.locator(".chart h2").allInnerTexts(), ["Over the operators, in the order they run", "Operator calls, one figure against another"]);
@@ -134,7 +134,7 @@ test("operators lie below the ceilings of the machine", () => {
   });
 });
 
-test("what a stranger's plugin adds is shown without knowing it", () => {
+test("additions of a third-party plugin are shown without a special case", () => {
   const plugin = path("strange.tmeter");
   execFileSync("c++", ["-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", join(source, "sdk/include"),
     "-o", plugin, join(source, "tests/html/stranger_plugin.cpp")]);

@@ -12,7 +12,7 @@ const metric = (id: string, unit: string, change: Partial<Metric> = {}): Metric 
 });
 const all = (metrics: Metric[]) => metrics.map((_, i) => i);
 
-test("four of one plugin in one unit are a family, called what their names begin with", () => {
+test("four figures of one plugin in one unit are a family, named by the common beginning of their names", () => {
   const metrics = ["snr_a_x", "snr_a_y", "snr_b", "snr_c"].map((id) => metric(id, "dB"));
   assert.deepEqual(families(metrics, all(metrics)), [{ title: "snr", unit: "dB", metrics: [0, 1, 2, 3] }]);
   assert.deepEqual(families(metrics, [0, 1, 2]), [], "three are not");

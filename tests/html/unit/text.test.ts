@@ -22,7 +22,7 @@ test("copied rows stay rows, and spreadsheets see no formulas", () => {
   assert.equal(tsv([["a\tb", "c\nd"], ["=1+1", "-x"], ["-1.5", "@x"]]), "a b\tc d\n'=1+1\t'-x\n-1.5\t'@x\n");
 });
 
-test("addresses say what they were made from", () => {
+test("addresses encode their view", () => {
   const routes: Route[] = [
     { view: "modules" },
     { view: "map", selection: { kind: "module", name: "a.b & c=d?#%" }, metric: "macs", zoom: "x y" },

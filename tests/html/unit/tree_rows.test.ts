@@ -37,7 +37,7 @@ test("a row that is jumped to can be seen, even inside a folded repetition", () 
   assert.ok(treeRows(tree, options({ open, unfolded })).rows.includes(10));
 });
 
-test("a search keeps what is around a match, and a flat list does not", () => {
+test("a search keeps the surroundings of a match, and a flat list does not", () => {
   const matches = new Uint8Array(tree.count);
   matches[7] = 1;
   assert.deepEqual(treeRows(tree, options({ matches, open: new Set() })).rows, [0, 2, 6, 7]);

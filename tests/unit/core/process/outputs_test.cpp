@@ -396,7 +396,7 @@ TEST(Terminal, WhatCouldHarmATerminalIsMadeVisibleOnOneAndPassedOnElsewhere) {
   EXPECT_EQ(piped.out, "\x1b]0;title\x07 \x1b[1mbold\x1b[0m\n");
 }
 
-// --- what plugins print -------------------------------------------------------------------------
+// --- output of plugins -------------------------------------------------------------------------
 
 /// The messages that result from printed text.
 std::string notes(const std::string& printed, bool quiet = false) {

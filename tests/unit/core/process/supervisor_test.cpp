@@ -607,7 +607,7 @@ TEST(Supervisor, AWorkerThatDoesNotListenIsEnded) {
   expect(done, 130, "", "tmeter: interrupted; nothing written\n");
 }
 
-// --- what plugins print -------------------------------------------------------------------------
+// --- output of plugins -------------------------------------------------------------------------
 
 TEST(Supervisor, WhatPluginsPrintBecomesNotes) {
   const auto print = [](Worker&) -> Ending {
