@@ -131,9 +131,13 @@ void read_stated_cache(Attention& a) {
   const auto shape = keys.shape();
   int64_t kept = shape[2];
   // The newest token is added to what the cache holds, so a window of n keeps n - 1.
-  for (const auto name : {"sliding_window", "chunked_window"})
-    if (const auto window = attribute(module, name); window.handle())
-      kept = std::min(kept, std::max<int64_t>(window.as_int() - 1, 0)), a.window = window.as_int();
+  for (const std::string_view name : {"sliding_window", "chunked_window"}) {
+    const auto window = attribute(module, name);
+    if (!window.handle()) continue;
+    a.window = window.as_int();
+    a.chunked = name == "chunked_window";
+    kept = std::min(kept, std::max<int64_t>(a.window - 1, 0));
+  }
   a.cache_bytes = Count(shape[0]) * kept * a.cache_width * keys.dtype().bytes();
 }
 

@@ -18,6 +18,7 @@ struct Attention {
   std::string_view kind = {};  // "latent", "grouped", …, where the loader says it
   int64_t cache_width = 0;     // then: elements that are kept of a token
   int64_t window = 0;          // tokens that it sees at most; 0: all
+  bool chunked = false;        // the window is a chunk that the token is in
 };
 
 struct Decoder {

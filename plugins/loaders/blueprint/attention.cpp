@@ -22,6 +22,11 @@ struct Heads {
   int64_t query = 0, key = 0, width = 0, value_width = 0;
 };
 
+/// Families that alternate windows and full attention, and with which period when config.json has
+/// none.
+constexpr std::pair<std::string_view, int64_t> kPatterns[] = {
+    {"full-each-2", 2}, {"full-each-4", 4}, {"full-each-6", 6}};
+
 std::string in_file(const Tensor& t) {
   std::string shape;
   for (const auto d : t.shape()) shape += (shape.empty() ? "" : ", ") + std::to_string(d);
@@ -216,7 +221,7 @@ Value latent(Model& model, const Module& m, const Value& x, size_t layer) {
 
 Reach reach_of_layer(Model& model, size_t layer) {
   const auto& s = model.settings;
-  if (model.is("encoder")) return {"none", 0};
+  if (model.is("encoder") || model.is("no-cache")) return {"none", 0};
   const auto window = s.integer_of_layer(kWindow, layer);
   const auto kind = s.text_of_layer({"layer_types"}, layer);
   if (kind == "full_attention" || kind == "attention" || kind == "global_attention") return {};
@@ -234,7 +239,19 @@ Reach reach_of_layer(Model& model, size_t layer) {
   }
   if (!kind.empty()) throw NotUnderstood("layer_types has '" + std::string(kind) + "'");
   if (!window || *window == 0) return {};
-  if (!s.flag({"use_sliding_window"}, true)) return {};
+  if (!s.flag({"use_sliding_window"}, !model.is("sliding-if-said"))) return {};
+  if (const auto first = s.integer({"max_window_layers"}); first && model.is("sliding-if-said")) {
+    if (static_cast<int64_t>(layer) < *first) return {};
+    return {"sliding", *window};
+  }
+  for (const auto& [trait, usual] : kPatterns) {
+    if (!model.is(trait)) continue;
+    const auto period = s.integer({"sliding_window_pattern"}).value_or(usual);
+    model.assume("config.json has no layer_types: every layer but each " + std::to_string(period) +
+                 "th has a window");
+    if (period > 0 && (static_cast<int64_t>(layer) + 1) % period == 0) return {};
+    return {"sliding", *window};
+  }
   model.assume("config.json has no layer_types: sliding_window, " + std::to_string(*window) +
                ", holds for every layer");
   return {"sliding", *window};

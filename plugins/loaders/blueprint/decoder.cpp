@@ -16,18 +16,27 @@ const Names kEmbedding{"embed_tokens",    "wte",         "word_embeddings", "emb
 const Names kPositions{"wpe", "embed_positions", "position_embeddings", "positions_embed"};
 const Names kEmbeddingNorm{"word_embeddings_layernorm", "embedding_norm", "LayerNorm", "embed_norm",
                            "emb_norm"};
-const Names kFinalNorm{"norm",   "ln_f",      "final_layernorm",  "final_layer_norm",
-                       "norm_f", "layernorm", "output_layernorm", "embedding_norm",
-                       "ln_out"};
+const Names kFinalNorm{"norm",           "ln_f",      "final_layernorm",  "final_layer_norm",
+                       "norm_f",         "layernorm", "output_layernorm", "layer_norm",
+                       "embedding_norm", "ln_out"};
 const Names kHead{"lm_head", "embed_out", "output_projection"};
 const Names kAttention{"self_attn", "attn", "attention", "self_attention", "multi_head_attention",
                        "self_att"};
 const Names kFeedForward{"mlp", "feed_forward", "ffn", "block_sparse_moe", "moe"};
 // Norms of a layer by what they stand before or behind.
-const Names kBeforeAttention{
-    "input_layernorm", "ln_1",           "attention_layernorm",  "operator_norm",    "layernorm1",
-    "ln_attn",         "attention_norm", "self_attn_layer_norm", "layernorm_before", "layer_norm1",
-    "norm1",           "attn_norm"};
+const Names kBeforeAttention{"input_layernorm",
+                             "ln_1",
+                             "attention_layernorm",
+                             "operator_norm",
+                             "layernorm1",
+                             "ln_attn",
+                             "attention_norm",
+                             "self_attn_layer_norm",
+                             "layernorm_before",
+                             "layer_norm1",
+                             "norm1",
+                             "norm_1",
+                             "attn_norm"};
 const Names kBeforeFeedForward{"pre_feedforward_layernorm",
                                "ln_2",
                                "ffn_norm",
@@ -40,6 +49,7 @@ const Names kBeforeFeedForward{"pre_feedforward_layernorm",
                                "layernorm_after",
                                "layer_norm2",
                                "norm2",
+                               "norm_2",
                                "mlp_norm"};
 const Names kBehindAttention{"post_self_attn_layernorm", "post_operator_norm", "post_norm1"};
 const Names kBehindFeedForward{"post_feedforward_layernorm", "post_mlp_layernorm", "post_ffn_norm",
@@ -62,10 +72,18 @@ void find_stacks(const Module& m, std::vector<Module>& out) {
   for (size_t i = 0; i < m.child_count(); ++i) find_stacks(m.child(i), out);
 }
 
-Module the_stack(const Module& root) {
+Module the_stack(const Module& root, bool& is_one_of_several) {
   std::vector<Module> stacks;
   find_stacks(root, stacks);
   if (stacks.size() == 1) return stacks.front();
+  // Of a model with a tower for images or sound, what a prompt of text alone runs.
+  std::vector<Module> text;
+  for (const auto& s : stacks)
+    if (s.path().find("language_model.") != std::string_view::npos) text.push_back(s);
+  if (text.size() == 1) {
+    is_one_of_several = true;
+    return text.front();
+  }
   std::string names;
   for (const auto& s : stacks) names += (names.empty() ? "" : ", ") + std::string(s.path());
   throw NotUnderstood(stacks.empty() ? "no stack of layers is among the weights"
@@ -92,7 +110,10 @@ LayerNorms norms_of(const Module& layer) {
 class Decoder {
  public:
   Decoder(Model& model, const tmeter::Graph& weights)
-      : model_(model), p_(model.program), root_(weights.modules()[0]), stack_(the_stack(root_)) {}
+      : model_(model),
+        p_(model.program),
+        root_(weights.modules()[0]),
+        stack_(the_stack(root_, text_alone_)) {}
 
   void write() {
     const auto count = layer_count();
@@ -114,7 +135,66 @@ class Decoder {
     p_.output(x);
   }
 
+  /// Patches of an image by a convolution, the layers over them, and a classifier of the first
+  /// token.
+  void write_image() {
+    const auto count = layer_count();
+    const auto base =
+        stack_.parent().name() == "encoder" ? stack_.parent().parent() : stack_.parent();
+    Value x;
+    {
+      const Program::Calling calling(p_, base, "");
+      x = embed_image(base);
+      for (size_t i = 0; i < count; ++i) x = layer(stack_.child(i), i, x);
+      if (const auto norm = first_child(base, kFinalNorm)) x = p_.norm(norm, x);
+    }
+    const auto classifier = find_child(root_, "classifier");
+    if (classifier) {
+      const auto first = p_.node("aten::select", {{"self", x.id}}, {x.dims[0], x.dims[2]}, x.dtype);
+      x = p_.linear(classifier, first);
+    }
+    p_.output(unread(x, count));
+  }
+
  private:
+  Value embed_image(const Module& base) {
+    const auto m = find_child(base, "embeddings");
+    const auto patches = first_child(m, {"patch_embeddings", "patch_embedding"});
+    const auto projection =
+        find_child(patches, "projection") ? find_child(patches, "projection") : patches;
+    const auto weight = find_tensor(projection, "weight");
+    if (!weight || weight.shape().rank() != 4)
+      throw NotUnderstood("no convolution makes patches of an image");
+    const auto side = model_.settings.integer({"image_size"}),
+               patch = model_.settings.integer({"patch_size"});
+    if (!side || !patch || *patch == 0)
+      throw NotUnderstood("config.json does not say image_size and patch_size");
+    const auto shape = weight.shape();
+    if (shape[2] != *patch || shape[3] != *patch)
+      contradicts("patch_size is " + std::to_string(*patch), weight);
+    const Program::Calling calling(p_, m, "");
+    const auto image = p_.input("pixel_values", p_.dtype(), {p_.batch(), shape[1], *side, *side});
+    const int64_t along = *side / *patch, hidden = shape[0];
+    auto x = p_.convolution(projection, image, {p_.batch(), hidden, along, along}, *patch);
+    x = p_.transpose(p_.view(x, {p_.batch(), hidden, along * along}), 1, 2);
+    int64_t tokens = along * along;
+    for (const auto name : {"cls_token", "distillation_token"}) {
+      const auto token = find_tensor(m, name);
+      if (!token) continue;
+      p_.use(token);
+      ++tokens;
+    }
+    x = p_.node("aten::cat", {{"tensors", p_.graph().list({x.id})}, {"dim", p_.graph().integer(1)}},
+                {p_.batch(), tokens, hidden}, x.dtype);
+    if (const auto positions = find_tensor(m, "position_embeddings")) {
+      if (positions.shape().rank() != 3 || positions.shape()[1] != tokens)
+        contradicts("image_size and patch_size make " + std::to_string(tokens) + " tokens",
+                    positions);
+      x = p_.binary("aten::add", x, p_.bound(positions));
+    }
+    return x;
+  }
+
   size_t layer_count() {
     const auto said = model_.settings.integer(kLayers);
     const auto there = static_cast<int64_t>(stack_.child_count());
@@ -210,10 +290,16 @@ class Decoder {
     return p_.binary("aten::add", parallel ? p_.binary("aten::add", x, attended) : between, fed);
   }
 
+  /// Of BERT, and of ViT's checkpoints, whose norms come first.
   Value bert_layer(const Module& m, const Module& attention, size_t i, const Value& x) {
-    const auto attended = p_.binary("aten::add", self_attention(model_, attention, x, i), x);
-    const auto wide =
-        p_.unary("aten::gelu", feed_forward(model_, find_child(m, "intermediate"), attended, i));
+    const auto norms = norms_of(m);
+    const auto normed = [&](const Module& norm, const Value& v) {
+      return norm ? p_.norm(norm, v) : v;
+    };
+    const auto attended = p_.binary(
+        "aten::add", self_attention(model_, attention, normed(norms.before_attention, x), i), x);
+    const auto wide = p_.unary("aten::gelu", feed_forward(model_, find_child(m, "intermediate"),
+                                                          normed(norms.before_ffn, attended), i));
     return p_.binary("aten::add", feed_forward(model_, find_child(m, "output"), wide, i), attended);
   }
 
@@ -271,7 +357,10 @@ class Decoder {
   Value unread(Value x, size_t layers) {
     std::vector<Tensor> left;
     for (size_t i = layers; i < stack_.child_count(); ++i) use_all(stack_.child(i));
-    collect(root_, left);
+    collect(text_alone_ ? stack_.parent() : root_, left);
+    if (text_alone_)
+      model_.warnings.insert("the prompt is text alone: of this model of several towers, only " +
+                             std::string(stack_.parent().path()) + " and the head are run");
     if (left.empty()) return x;
     model_.assume(std::to_string(left.size()) + " tensors are not understood, " +
                   std::string(left.front().name()) + " first");
@@ -292,12 +381,17 @@ class Decoder {
 
   Model& model_;
   Program& p_;
-  Module root_, stack_;
+  Module root_;
+  bool text_alone_ = false;  // other towers are there, and are not run
+  Module stack_;
   Tensor table_{};
 };
 
 }  // namespace
 
-void write_decoder(Model& model, const tmeter::Graph& weights) { Decoder(model, weights).write(); }
+void write_decoder(Model& model, const tmeter::Graph& weights) {
+  Decoder decoder(model, weights);
+  model.is("image") ? decoder.write_image() : decoder.write();
+}
 
 }  // namespace blueprint

@@ -12,15 +12,17 @@ struct Family {
   std::string_view traits = {};  // words below
 };
 
+// clang-format off
 // Traits, separated by spaces:
 //   encoder          every token attends to every token: no cache, no causal mask
 //   transposed       weights of products are [in, out] (GPT-2's Conv1D)
-//   sliding-unless   `sliding_window` counts only with `use_sliding_window`
-//   window-default   without `layer_types`, `sliding_window` holds for every layer
-//   heads-in-fused   the fused projection has query, key and value of a head together (no other
-//   figure depends on it) multi-query      `multi_query` says that all heads share one key and
-//   value all-experts      every token goes through every expert tied             the head is the
-//   embedding unless `tie_word_embeddings` is false
+//   full-each-N      without `layer_types`, all layers but each Nth have the window
+//   sliding-if-said  the window holds from layer `max_window_layers` on, if `use_sliding_window` is set
+//   multi-query      `multi_query` says that all heads share one key and value
+//   no-cache         causal, and the library keeps nothing of the past
+//   image            over patches of an image
+//   all-experts      every token goes through every expert
+// clang-format on
 
 /// Null for a type that nobody has checked.
 const Family* find_family(std::string_view model_type);

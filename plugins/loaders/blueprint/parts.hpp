@@ -13,7 +13,7 @@ struct Model {
   Program& program;
   const Settings& settings;
   const Family* family;  // null: a type that nobody has checked
-  std::set<std::string> assumptions{};
+  std::set<std::string> assumptions{}, warnings{};
 
   bool is(std::string_view trait) const { return has_trait(family, trait); }
   void assume(std::string text) { assumptions.insert(std::move(text)); }

@@ -62,6 +62,7 @@ void load(const tmeter::Request& request, tmeter::GraphBuilder& graph, tmeter::C
           "the model type " + type +
           " is not among those that were checked (docs/blueprint.md): its operators were read from "
           "the structure of its weights, and its figures are lower bounds");
+    for (const auto& w : model.warnings) call.warn(w);
     for (const auto& a : model.assumptions) call.info(a);
   } catch (const Contradiction& e) {
     // Of a type that nobody has checked, keys may mean something else.

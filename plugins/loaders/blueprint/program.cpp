@@ -79,12 +79,10 @@ bool is_matrix(const Module& m) {
 }
 
 Program::Program(tmeter_builder* builder, DType dtype, int64_t most_tokens)
-    : builder_(builder), graph_(builder), dtype_(dtype) {
-  batch_ = graph_.expr_symbol(graph_.symbol("batch", 1, INT64_MAX, 1));
-  const auto most = most_tokens > 0 ? most_tokens : INT64_MAX;
-  sequence_ =
-      graph_.expr_symbol(graph_.symbol("sequence", 1, most, std::min(most, kUsualSequence)));
-}
+    : builder_(builder),
+      graph_(builder),
+      dtype_(dtype),
+      most_tokens_(most_tokens > 0 ? most_tokens : INT64_MAX) {}
 
 Size Program::batch() const {
   Size s;
@@ -100,6 +98,11 @@ Size Program::sequence() const {
 
 tmeter_dim Program::dim(const Size& s) {
   if (s.batches == 0 && s.sequences == 0) return GraphBuilder::dim(s.number);
+  if (s.batches > 0 && batch_ == 0)
+    batch_ = graph_.expr_symbol(graph_.symbol("batch", 1, INT64_MAX, 1));
+  if (s.sequences > 0 && sequence_ == 0)
+    sequence_ = graph_.expr_symbol(
+        graph_.symbol("sequence", 1, most_tokens_, std::min(most_tokens_, kUsualSequence)));
   auto [it, is_new] = expressions_.try_emplace(s, 0);
   if (is_new) {
     std::vector<tmeter_id> factors;
@@ -240,6 +243,17 @@ Value Program::norm(const Module& m, const Value& x) {
   if (weight) args.emplace_back("weight", bound(weight).id);
   if (bias) args.emplace_back("bias", bound(bias).id);
   return node(bias ? "aten::layer_norm" : "aten::rms_norm", std::move(args), x.dims, x.dtype);
+}
+
+Value Program::convolution(const Module& m, const Value& x, std::vector<Size> to, int64_t stride) {
+  const Calling calling(*this, m, "torch.nn.modules.conv.Conv2d");
+  const auto weight = find_tensor(m, "weight"), bias = find_tensor(m, "bias");
+  std::vector<std::pair<std::string_view, tmeter_id>> args{{"input", x.id},
+                                                           {"weight", bound(weight).id}};
+  if (bias) args.emplace_back("bias", bound(bias).id);
+  const auto step = graph_.integer(stride);
+  args.emplace_back("stride", graph_.list({step, step}));
+  return node("aten::conv2d", std::move(args), std::move(to), x.dtype);
 }
 
 Value Program::unary(std::string_view op, const Value& x) {

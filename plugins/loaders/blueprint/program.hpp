@@ -79,6 +79,9 @@ class Program {
   Value embedding(const Module& m, const Value& ids);
   Value norm(const Module& m, const Value& x);
 
+  /// Patches: kernels of the size of their stride.
+  Value convolution(const Module& m, const Value& x, std::vector<Size> dims, int64_t stride);
+
   // In the present call.
   Value linear(const Value& x, const Tensor& weight, const Tensor& bias);
   Value unary(std::string_view op, const Value& x);
@@ -113,7 +116,8 @@ class Program {
   tmeter_builder* builder_;
   tmeter::GraphBuilder graph_;
   tmeter::DType dtype_;
-  tmeter_id batch_, sequence_;  // expressions
+  tmeter_id batch_ = 0, sequence_ = 0;  // expressions; 0: no size has it yet
+  int64_t most_tokens_;
   std::map<Size, tmeter_id> expressions_;
   std::map<size_t, tmeter_id> used_;  // values of tensors
   std::vector<tmeter_id> calls_{1};   // the root has a call
