@@ -37,7 +37,7 @@ def check(row, rows):
     try:
         write_folder(folder, row["config"], tensors_of(rows))
         wrong = []
-        for r in row["runs"]:
+        for r in row["runs"] if rows is row["tensors"] else row["runs"][:1]:
             size = r["size"] if isinstance(r["size"], list) else [r["size"]]
             report, refused = run(folder, list(zip(NAMES.get(row["kind"], ("batch",)), size)))
             if refused:

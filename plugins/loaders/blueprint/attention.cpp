@@ -114,7 +114,8 @@ void expect_rows(const Model& model, const Module& m, int64_t wanted, const Keys
 void note_cache(Model& model, const Module& m, std::string_view kind, const Reach& reach,
                 int64_t width) {
   auto& p = model.program;
-  if (reach.kind == "none") return;
+  if (model.is("encoder")) return;
+  if (reach.kind == "none") kind = "none", width = 0;
   p.attribute(m, "cache", kind);
   p.attribute(m, "cache_width", width);
   if (reach.tokens > 0) p.attribute(m, std::string(reach.kind) + "_window", reach.tokens);
