@@ -55,9 +55,33 @@ class Reading(CliTest):
         kinds = {t["name"]: t["kind"] for t in document["tensors"]}
         self.assertEqual([n for n, kind in kinds.items() if kind == "buffer"], ["rope_freqs.weight"])
 
-    def test_modules_are_those_of_the_names(self):
+    def test_modules_are_those_of_transformers(self):
         document = report(HERE / "split-00001-of-00003.gguf", "--plugins=params")
-        self.assertIn("blk.0.attn_q", [m["path"] for m in document["modules"]])
+        owners = {t["name"]: t["owner"] for t in document["tensors"]}
+        self.assertEqual(owners["blk.0.attn_q.weight"], "model.layers.0.self_attn.q_proj")
+        self.assertEqual(owners["blk.0.ffn_down.weight"], "model.layers.0.mlp.down_proj")
+        self.assertEqual((owners["token_embd.weight"], owners["output_norm.weight"]), ("model.embed_tokens", "model.norm"))
+
+    def test_a_model_is_compared_with_its_safetensors_module_by_module(self):
+        shapes = {"model.embed_tokens": [80, 64], "model.norm": [64], "model.layers.0.self_attn.q_proj": [64, 64],
+                  "model.layers.0.self_attn.k_proj": [32, 64], "model.layers.0.self_attn.v_proj": [32, 64],
+                  "model.layers.0.self_attn.o_proj": [64, 64], "model.layers.0.mlp.gate_proj": [96, 64],
+                  "model.layers.0.mlp.up_proj": [96, 64], "model.layers.0.mlp.down_proj": [64, 96],
+                  "model.layers.0.input_layernorm": [64], "model.layers.0.post_attention_layernorm": [64]}
+        header, at = {}, 0
+        for name, shape in shapes.items():
+            size = 4 * shape[0] * (shape + [1])[1]
+            header[name + ".weight"] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + size]}
+            at += size
+        text = json.dumps(header).encode()
+        path = self.file("m.safetensors", struct.pack("<Q", len(text)) + text + bytes(at))
+        done = tmeter("diff", path, HERE / "split-00001-of-00003.gguf", "--plugins=params,memory", "--report", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        counts = json.loads(done.stdout)["counts"]
+        self.assertEqual((counts["removed"], counts["added"], counts["renamed"]), (0, 1, 0))  # the factors of rotary embeddings
+        totals = json.loads(done.stdout)["totals"]
+        self.assertEqual(totals["params"]["difference"], 0)
+        self.assertEqual(totals["param_bytes"]["after"], (36032 - 192) // 32 * 34 + 192 * 4)
 
     def test_every_version_and_byte_order(self):
         for version in (1, 2, 3):
