@@ -1,4 +1,5 @@
-// Files: each input becomes a file in memory, whole or as the one entry of an archive that matters.
+// Files: each input becomes a file in memory, either whole or as the one relevant entry of an
+// archive.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -25,9 +26,9 @@ namespace {
 core::Registry& registry() {
   static auto* const made = [] {
     core::add_plugin_host_interfaces();
-    setenv("TMETER_SANDBOX", "off", 1);  // inputs come and crashes go through files
+    setenv("TMETER_SANDBOX", "off", 1);  // inputs and crashes are files
     core::enter_sandbox({});
-    auto* const settings = new core::Settings();  // the registry refers to them
+    auto* const settings = new core::Settings();  // the registry keeps a reference to them
     settings->plugin_paths = {TMETER_FUZZ_PLUGINS};
     return new core::Registry(*settings);
   }();
@@ -77,7 +78,7 @@ void pickle(std::string_view input) {
 
 void report(std::string_view input) { core::read_report(input); }
 
-/// Two reports, a zero byte between them; one alone is given twice.
+/// Two reports, separated by a zero byte; a single one is used twice.
 void merge(std::string_view input) {
   const size_t zero = input.find('\0');
   const auto first = input.substr(0, zero);
@@ -92,7 +93,7 @@ void merge(std::string_view input) {
     core::ModelIndex index;
     for (const auto& part : parts()) index.add(part);
     index.finish();
-  } catch (const core::Error&) {  // sums that are too large; shards may have them all the same
+  } catch (const core::Error&) {  // sums that are too large, which shards may have
   }
   core::merge_shards(parts());
 }
