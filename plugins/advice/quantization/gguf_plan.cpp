@@ -111,7 +111,7 @@ class Planner {
     return out;
   }
 
-  /// The plan with the highest least SQNR that takes at most so many bytes; else the smallest one.
+  /// The plan with the highest least SQNR that fits in `most_bytes`; else the smallest one.
   GgufPlan plan_within(int64_t most_bytes) const {
     std::set<double> all;
     for (const auto& r : reports_)
