@@ -49,7 +49,8 @@ bool matches(std::string_view pattern, std::string_view name) {
   return p == pattern.size();
 }
 
-Gradients::Gradients(const tmeter::Graph& graph, std::string_view frozen) {
+Gradients::Gradients(const tmeter::Graph& graph, std::string_view frozen, std::string_view lora)
+    : adapters_(graph, lora) {
   choose_parameters(graph, frozen);
   passes_.reserve(graph.nodes().size());
   for (const auto& node : graph.nodes()) {
@@ -90,7 +91,8 @@ void Gradients::find_reached(const tmeter::Graph& graph) {
 
 void Gradients::choose_parameters(const tmeter::Graph& graph, std::string_view frozen) {
   for (const auto& t : graph.tensors())
-    trainable_.push_back(t.is_parameter() && t.trainable() && is_real(t.dtype()));
+    trainable_.push_back(t.is_parameter() && t.trainable() && is_real(t.dtype()) &&
+                         !t.is_encoded() && !adapters_.any());
   for_each_word(
       frozen,
       [&](std::string_view pattern) {
@@ -136,6 +138,7 @@ const Derivative* Gradients::derivative_of(const Node& node) {
 
 bool Gradients::flows_into(const Node& node) const {
   if (stops_gradient(node.op())) return false;
+  if (adapters_.of(node)) return true;
   const auto* row = derivative_of(node);
   bool any = false;
   for (size_t i = 0; i < node.arg_count() && !any; ++i)

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "adapters.hpp"
 #include "derivatives.hpp"
 
 namespace training {
@@ -17,8 +18,10 @@ class Gradients {
   /// `frozen`: names of parameters that are not trained, patterns with * and ? separated by commas.
   /// A module's path stands for all in it. Throws Error(TMETER_BAD_USAGE) for a pattern that
   /// matches no parameter.
-  Gradients(const tmeter::Graph& graph, std::string_view frozen);
+  /// `lora`: adapters; with any, every parameter of the model is frozen.
+  Gradients(const tmeter::Graph& graph, std::string_view frozen, std::string_view lora);
 
+  const Adapters& adapters() const { return adapters_; }
   bool of(const tmeter::Value& value) const;
   /// Whether an argument, or any item of it where it is a list, needs one.
   bool of_any(const tmeter::Value& value) const;
@@ -59,6 +62,7 @@ class Gradients {
 
   void find_reached(const tmeter::Graph& graph);
 
+  Adapters adapters_;
   std::vector<bool> trainable_, passes_, reached_;
   std::unordered_set<const tmeter_value*> made_;
   std::unordered_map<const tmeter_value*, const tmeter_value*> roots_;  // of views

@@ -40,6 +40,7 @@ class Keeper {
       for (size_t i = 0; i < node.arg_count(); ++i) use(node.arg(i));
       for (size_t i = 0; i < node.result_count(); ++i) use(node.result(i));
       if (gradients_.through(node)) record(node);
+      if (const auto adapter = gradients_.adapters().of(node)) keep_adapter(*adapter);
       tape_.end_node(known_);
     }
     for (const auto& output : graph_.outputs()) list_output(output);
@@ -220,16 +221,28 @@ class Keeper {
         if (i != k && gradients_.of(factors[k])) keep(factors[i]);
   }
 
-  void keep_linear(const Node& node) {
-    const auto input = node.arg("input"), weight = node.arg("weight");
-    if (gradients_.of(input)) keep(weight);
-    if (!gradients_.of(weight)) return;
+  void keep_rows(const Value& input) {
     const auto shape = dims_of(input.shape());
     if (shape.size() <= 2) return keep(input);
     const Dims rows{
         std::accumulate(shape.begin(), shape.end() - 1, int64_t{1}, std::multiplies<>()),
         shape.back()};
     keep_reshaped(input, shape, placement_.of(input).strides, rows);
+  }
+
+  /// The inputs of both products. Beside the result there are the adapter's, before and after it is
+  /// scaled.
+  void keep_adapter(const Adapter& adapter) {
+    const auto element = element_bytes(adapter.input.dtype(), settings_);
+    keep_rows(adapter.input);
+    keep_new(adapter.rows * adapter.rank * element);
+    for (int i = 0; i < 2; ++i) placement_.add(adapter.rows * adapter.out * element, node_);
+  }
+
+  void keep_linear(const Node& node) {
+    const auto input = node.arg("input"), weight = node.arg("weight");
+    if (gradients_.of(input)) keep(weight);
+    if (gradients_.of(weight)) keep_rows(input);
   }
 
   /// at::matmul (LinearAlgebra.cpp): folded into one matrix product, or a batch of them.

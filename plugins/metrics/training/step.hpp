@@ -39,6 +39,7 @@ struct StepMemory {
 struct StepCosts {
   tmeter::Count weights = 0, states = 0;
   std::vector<tmeter::Count> gradients;  // by tensor
+  std::vector<tmeter::Count> adapters;   // gradients of the adapters beside a tensor
   tmeter::Count optimizer_temporaries = 0;
 };
 

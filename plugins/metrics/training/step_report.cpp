@@ -25,27 +25,41 @@ std::string bytes_text(Count bytes) {
   return tmeter::scaled(static_cast<double>(bytes.value()), TMETER_UNIT_BYTE, "B").text();
 }
 
+/// The matrices that are trained for a parameter: it, or the adapters beside it.
+std::vector<TrainedTensor> trained_for(const tmeter::Tensor& t, const Gradients& gradients) {
+  if (t.is_tied()) return {};
+  if (gradients.trainable(t)) return {trained_tensor(t)};
+  return gradients.adapters().beside(t);
+}
+
+Count weight_bytes(const tmeter::Tensor& t, const Settings& settings) {
+  return t.is_encoded() ? t.bytes() : t.numel() * element_bytes(t.dtype(), settings);
+}
+
 /// Sums over the parameters and buffers, each tensor once.
 StepCosts step_costs(const Graph& graph, const Gradients& gradients, const Settings& settings,
                      const Call& call) {
   const auto optimizer = call.option_text("optimizer"), precision = call.option_text("precision");
   StepCosts out;
   out.gradients.resize(graph.tensors().size());
+  out.adapters.resize(graph.tensors().size());
   Count left_over = 0, shared = 0;
   const bool together = settings.device == Device::kCuda && works_on_all(optimizer);
   for (const auto& t : graph.tensors()) {
     if ((!t.is_parameter() && !t.is_buffer()) || t.is_tied()) continue;
-    out.weights += t.numel() * element_bytes(t.dtype(), settings);
-    if (!gradients.trainable(t)) continue;
-    const auto cost = parameter_cost(trained_tensor(t), optimizer, precision);
-    out.states += cost.states;
-    shared = std::max(shared, shared_state_bytes(trained_tensor(t), optimizer));
-    out.gradients[t.index()] = cost.gradient;
-    if (together)
-      out.optimizer_temporaries += cost.left_over;
-    else
-      out.optimizer_temporaries = std::max(out.optimizer_temporaries, left_over + cost.temporaries);
-    left_over = cost.left_over;
+    out.weights += weight_bytes(t, settings);
+    const bool own = gradients.trainable(t);
+    for (const auto& trained : trained_for(t, gradients)) {
+      const auto cost = parameter_cost(trained, optimizer, precision);
+      if (!own) out.weights += trained.numel * element_bytes(trained.dtype, settings);
+      out.states += cost.states;
+      shared = std::max(shared, shared_state_bytes(trained, optimizer));
+      (own ? out.gradients : out.adapters)[t.index()] += cost.gradient;
+      out.optimizer_temporaries =
+          together ? out.optimizer_temporaries + cost.left_over
+                   : std::max(out.optimizer_temporaries, left_over + cost.temporaries);
+      left_over = cost.left_over;
+    }
   }
   out.states += shared;
   return out;
@@ -148,7 +162,8 @@ void report_weights_alone(const StepCosts& costs, Call& call) {
   Held held;
   held.weights = costs.weights;
   held.states = costs.states;
-  for (const auto bytes : costs.gradients) held.gradients += bytes;
+  for (const auto* list : {&costs.gradients, &costs.adapters})
+    for (const auto bytes : *list) held.gradients += bytes;
   call.emit("step_peak_bytes", TMETER_AXIS_MODEL, 0, Cell(held.total()).as_partial());
   Finding f;
   f.rule = "training-step";
@@ -163,29 +178,35 @@ void report_weights_alone(const StepCosts& costs, Call& call) {
 }  // namespace
 
 void find_states(const Graph& graph, Call& call) {
-  const Gradients gradients(graph, call.option_text("frozen"));
+  const Gradients gradients(graph, call.option_text("frozen"), call.option_text("lora"));
   const auto optimizer = call.option_text("optimizer"), precision = call.option_text("precision");
   bool has_shared = false;  // at the first parameter that uses it
   for (const auto& t : graph.tensors()) {
     if (!t.is_parameter()) continue;
-    ParameterCost cost;
-    if (gradients.trainable(t)) {
-      const auto trained = trained_tensor(t);
-      cost = parameter_cost(trained, optimizer, precision);
+    ParameterCost sum;
+    Count trained_elements = 0;
+    for (const auto& trained : trained_for(t, gradients)) {
+      const auto cost = parameter_cost(trained, optimizer, precision);
       const auto shared = shared_state_bytes(trained, optimizer);
-      if (!has_shared) cost.states += shared;
+      sum.gradient += cost.gradient;
+      sum.states += cost.states + (has_shared ? Count(0) : shared);
+      sum.flops += cost.flops;
+      trained_elements += trained.numel;
       has_shared = has_shared || shared > Count(0);
     }
-    const auto cell = [](Count c) { return c == Count(0) ? Cell::zero_by_rule() : Cell(c); };
-    call.emit("gradient_bytes", TMETER_AXIS_TENSOR, t.index(), cell(cost.gradient));
-    call.emit("optimizer_bytes", TMETER_AXIS_TENSOR, t.index(), cell(cost.states));
-    call.emit("optimizer_flops", TMETER_AXIS_TENSOR, t.index(), cell(cost.flops));
+    const auto emit = [&](std::string_view id, Count c) {
+      call.emit(id, TMETER_AXIS_TENSOR, t.index(), c == Count(0) ? Cell::zero_by_rule() : Cell(c));
+    };
+    emit("trained_params", trained_elements);
+    emit("gradient_bytes", sum.gradient);
+    emit("optimizer_bytes", sum.states);
+    emit("optimizer_flops", sum.flops);
   }
 }
 
 void find_step(const Graph& graph, Call& call) {
   const auto settings = settings_of(call);
-  const Gradients gradients(graph, call.option_text("frozen"));
+  const Gradients gradients(graph, call.option_text("frozen"), call.option_text("lora"));
   const auto costs = step_costs(graph, gradients, settings, call);
   if (graph.nodes().size() == 0) return report_weights_alone(costs, call);
   const auto tape = record_tape(graph, gradients, settings);
