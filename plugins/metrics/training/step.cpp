@@ -185,7 +185,7 @@ class Simulation {
     const auto found = of_value_.find(value.handle());
     return found == of_value_.end() ? nullptr : &found->second;
   }
-  /// The gradient of a value, added to what has come for it before.
+  /// The gradient of a value, added to an earlier one.
   void pass(const Value& value, uint32_t gradient, uint32_t node) {
     ++gradients_list_[gradient].users;
     if (auto* before = gradient_at(value)) {
@@ -260,7 +260,7 @@ class Simulation {
     }
     for (const auto s : tape_.kept_by(index)) release(s);
   }
-  /// Those of the matrices beside the node's weight, once.
+  /// Gradients of the matrices beside the node's weight, once.
   void add_adapter_gradients(const Node& node) {
     for (size_t i = 0; i < node.arg_count(); ++i) {
       const auto tensor = node.arg(i).tensor();

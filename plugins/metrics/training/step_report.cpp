@@ -10,6 +10,7 @@
 #include "optimizers.hpp"
 #include "options.hpp"
 #include "regions.hpp"
+#include "sharding.hpp"
 #include "step.hpp"
 
 namespace training {
@@ -42,16 +43,19 @@ StepCosts step_costs(const Graph& graph, const Gradients& gradients, const Setti
   const auto optimizer = call.option_text("optimizer"), precision = call.option_text("precision");
   StepCosts out;
   out.gradients.resize(graph.tensors().size());
-  out.adapters.resize(graph.tensors().size());
+  for (auto* list : {&out.adapters, &out.weights_of, &out.states_of})
+    list->resize(graph.tensors().size());
   Count left_over = 0, shared = 0;
   const bool together = settings.device == Device::kCuda && works_on_all(optimizer);
   for (const auto& t : graph.tensors()) {
     if ((!t.is_parameter() && !t.is_buffer()) || t.is_tied()) continue;
-    out.weights += weight_bytes(t, settings);
+    auto& weights = out.weights_of[t.index()];
+    weights = weight_bytes(t, settings);
     const bool own = gradients.trainable(t);
     for (const auto& trained : trained_for(t, gradients)) {
       const auto cost = parameter_cost(trained, optimizer, precision);
-      if (!own) out.weights += trained.numel * element_bytes(trained.dtype, settings);
+      if (!own) weights += trained.numel * element_bytes(trained.dtype, settings);
+      out.states_of[t.index()] += cost.states;
       out.states += cost.states;
       shared = std::max(shared, shared_state_bytes(trained, optimizer));
       (own ? out.gradients : out.adapters)[t.index()] += cost.gradient;
@@ -60,8 +64,18 @@ StepCosts step_costs(const Graph& graph, const Gradients& gradients, const Setti
                    : std::max(out.optimizer_temporaries, left_over + cost.temporaries);
       left_over = cost.left_over;
     }
+    out.weights += weights;
   }
   out.states += shared;
+  return out;
+}
+
+Replica replica_of(const StepCosts& costs) {
+  Replica out;
+  out.weights = costs.weights_of;
+  out.states = costs.states_of;
+  out.gradients = costs.gradients;
+  for (size_t i = 0; i < out.gradients.size(); ++i) out.gradients[i] += costs.adapters[i];
   return out;
 }
 
@@ -92,7 +106,7 @@ std::string parts_of(const Held& held) {
          bytes_text(held.activations) + ", temporaries " + bytes_text(held.temporaries);
 }
 
-/// At most so many points; each has the highest memory of the events that it stands for.
+/// A limited number of points; each has the highest memory of the events that it stands for.
 tmeter::Series curve_of(const StepMemory& step) {
   constexpr size_t kPoints = 1000;
   tmeter::Series out;
@@ -140,6 +154,22 @@ void report_choices(const std::vector<Choice>& choices, Count saved, Count peak,
                "--set training.checkpoint=" + std::string(choice.type) + " shows each figure";
     f.changes = {{"saved_bytes", as_double(saved), as_double(choice.saved)},
                  {"step_peak_bytes", as_double(peak), as_double(after)}};
+    call.add(f);
+  }
+}
+
+/// A row for each way to share the work among `training.devices`.
+void report_shards(const Graph& graph, const Replica& replica, const Settings& settings,
+                   Call& call) {
+  const auto devices = call.option_int("devices");
+  if (devices <= 0) return;
+  for (const auto& shard : shards(graph, replica, devices, settings)) {
+    Finding f;
+    f.rule = "training-sharding";
+    f.text = std::string(shard.name) + " on " + std::to_string(devices) +
+             " devices: each holds at most " + bytes_text(shard.holds) +
+             (shard.sends ? " and sends " + bytes_text(*shard.sends) + " a step" : "");
+    f.evidence = shard.formula + " (W weights, G gradients, O optimizer, A kept for the backward)";
     call.add(f);
   }
 }
@@ -208,7 +238,10 @@ void find_step(const Graph& graph, Call& call) {
   const auto settings = settings_of(call);
   const Gradients gradients(graph, call.option_text("frozen"), call.option_text("lora"));
   const auto costs = step_costs(graph, gradients, settings, call);
-  if (graph.nodes().size() == 0) return report_weights_alone(costs, call);
+  if (graph.nodes().size() == 0) {
+    report_weights_alone(costs, call);
+    return report_shards(graph, replica_of(costs), settings, call);
+  }
   const auto tape = record_tape(graph, gradients, settings);
   const auto calls = checkpointed_calls(graph, call.option_text("checkpoint"));
   const Regions regions(graph, tape, calls);
@@ -230,13 +263,18 @@ void find_step(const Graph& graph, Call& call) {
   const auto step = simulate(regions);
   report_peak(graph, step, whole, call);
   call.add(curve_of(step));
-  if (!calls.empty() || kept == Count(0)) return;
-  constexpr size_t kChoices = 5;
   std::vector<Count> macs;
   for (const auto& node : graph.nodes()) {
     const auto cell = call.read("macs", node);
     macs.push_back(cell.is_int() ? cell.count() : Count(0));
   }
+  auto replica = replica_of(costs);
+  for (const auto& bytes : saved) replica.saved.push_back(bytes.value_or(0));
+  replica.macs = macs;
+  replica.tape = &tape;
+  report_shards(graph, replica, settings, call);
+  if (!calls.empty() || kept == Count(0)) return;
+  constexpr size_t kChoices = 5;
   report_choices(checkpoint_choices(graph, tape, macs, kept, kChoices), kept, step.peak.total(),
                  simulate, call);
 }
