@@ -114,7 +114,8 @@ std::vector<TrainedTensor> Adapters::beside(const Tensor& weight) const {
   const auto& [in, out] = *matrices_[weight.index()];
   // Encoded weights read as float32; quantized ones have adapters of that type.
   const auto own = weight.dtype();
-  const auto dtype = own.kind() == tmeter::DTypeClass::kFloat ? own : tmeter::DType(TMETER_DTYPE_FLOAT32);
+  const auto dtype =
+      own.kind() == tmeter::DTypeClass::kFloat ? own : tmeter::DType(TMETER_DTYPE_FLOAT32);
   return {{2, rank_ * in, rank_, in, dtype}, {2, out * rank_, out, rank_, dtype}};
 }
 

@@ -215,6 +215,8 @@ namespace {
 
 Work work_of(const Node& node, const Cell& macs, const Gradients& gradients,
              const Settings& settings) {
+  if (const auto* rule = gradients.rule_of(node))  // FlopCounterMode counts none of such operators
+    return {Count(rule->macs), Count(0), Count(0)};
   if (macs.is_zero_by_rule()) return {macs, macs, macs};
   if (!macs.is_int()) return {Cell::unsupported(), Cell::unsupported(), Cell::unsupported()};
   const auto base = tmeter::base_name(node.op());
@@ -234,8 +236,7 @@ Work work_of(const Node& node, const Cell& macs, const Gradients& gradients,
 void add_adapter(const Adapter& adapter, const Gradients& gradients, Work& work) {
   const auto to_rank = adapter.rows * adapter.in * adapter.rank;
   const auto from_rank = adapter.rows * adapter.rank * adapter.out;
-  const auto backward =
-      to_rank * (gradients.of(adapter.input) ? 2 : 1) + from_rank * 2;
+  const auto backward = to_rank * (gradients.of(adapter.input) ? 2 : 1) + from_rank * 2;
   const auto add = [](Cell& cell, Count more) {
     if (cell.known()) cell = Cell((cell.is_zero_by_rule() ? Count(0) : cell.count()) + more);
   };

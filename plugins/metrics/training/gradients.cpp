@@ -49,13 +49,14 @@ bool matches(std::string_view pattern, std::string_view name) {
   return p == pattern.size();
 }
 
-Gradients::Gradients(const tmeter::Graph& graph, std::string_view frozen, std::string_view lora)
-    : adapters_(graph, lora) {
-  choose_parameters(graph, frozen);
+Gradients::Gradients(const tmeter::Graph& graph, const tmeter::Call& call)
+    : adapters_(graph, call.option_text("lora")) {
+  choose_parameters(graph, call.option_text("frozen"));
   passes_.reserve(graph.nodes().size());
   for (const auto& node : graph.nodes()) {
     const bool needs = flows_into(node);
     passes_.push_back(needs);
+    if (needs && !node.op().starts_with("aten::")) ask_rule(node, call);
     mark_results(node, needs);
   }
   find_reached(graph);
@@ -144,6 +145,14 @@ bool Gradients::flows_into(const Node& node) const {
   for (size_t i = 0; i < node.arg_count() && !any; ++i)
     any = is_differentiable(row, node.arg_name(i)) && of_any(node.arg(i));
   return any;
+}
+
+void Gradients::ask_rule(const Node& node, const tmeter::Call& call) {
+  constexpr size_t kBits = 64;
+  uint64_t wanted = 0;
+  for (size_t i = 0; i < std::min(node.arg_count(), kBits); ++i)
+    if (of_any(node.arg(i))) wanted |= uint64_t{1} << i;
+  if (const auto given = tmeter::backward_of(call, node, wanted)) rules_[node.index()] = *given;
 }
 
 void Gradients::mark_results(const Node& node, bool needs) {

@@ -59,8 +59,9 @@ void add_options(tmeter::Registrar& r) {
   r.option({.key = "devices",
             .type = TMETER_OPTION_INT,
             .default_value = "0",
-            .text = "above 0: what each of that many devices holds and sends under data, tensor and "
-                    "pipeline parallelism",
+            .text =
+                "above 0: what each of that many devices holds and sends under data, tensor and "
+                "pipeline parallelism",
             .min = 0,
             .max = 1000000});
   r.option({.key = "lora",
@@ -121,9 +122,10 @@ void add_metrics(tmeter::Registrar& r) {
               .flags = TMETER_METRIC_DETAIL,
               .convention = text});
   };
-  share("mfu", "model FLOPs utilization",
-        "training_flops without recomputed_flops / training.step-time / the hardware profile's peak "
-        "of products (Chowdhery et al., arXiv:2204.02311, appendix B)");
+  share(
+      "mfu", "model FLOPs utilization",
+      "training_flops without recomputed_flops / training.step-time / the hardware profile's peak "
+      "of products (Chowdhery et al., arXiv:2204.02311, appendix B)");
   share("hfu", "hardware FLOPs utilization",
         "training_flops / training.step-time / the hardware profile's peak of products");
   r.metric({.id = "trained_params",
@@ -168,7 +170,7 @@ bool has_backward(const Graph& graph, const Gradients& gradients, Call& call) {
 void find_backward(const Graph& graph, Call& call) {
   const auto convention = training::convention_of(call.option_text("convention"));
   const auto settings = training::settings_of(call);
-  const Gradients gradients(graph, call.option_text("frozen"), call.option_text("lora"));
+  const Gradients gradients(graph, call);
   if (!has_backward(graph, gradients, call)) return;
   const auto regions = training::checkpointed(graph, gradients, settings, call);
   const training::LanguageModel model(graph);

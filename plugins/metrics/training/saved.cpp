@@ -52,6 +52,7 @@ class Keeper {
 
  private:
   void record(const Node& node) {
+    if (const auto* rule = gradients_.rule_of(node)) return keep_by(*rule, node);
     const auto base = tmeter::base_name(node.op());
     if (base == "scaled_dot_product_attention") return keep_attention(node);
     if (base == "matmul" || base == "linalg_matmul")
@@ -97,6 +98,15 @@ class Keeper {
     keep_new(
         std::accumulate(to.begin(), to.end(), Count(1), [](Count n, int64_t d) { return n * d; }) *
         element_bytes(value.dtype(), settings_));
+  }
+
+  /// Of an in-house operator.
+  void keep_by(const tmeter_backward& rule, const Node& node) {
+    for (size_t i = 0; i < 64; ++i) {
+      if ((rule.keeps_arguments >> i & 1) != 0) keep(node.arg(i));
+      if ((rule.keeps_results >> i & 1) != 0) keep(node.result(i));
+    }
+    if (rule.kept_bytes > 0) keep_new(rule.kept_bytes);
   }
 
   // --- by the rows of derivatives.yaml ---
@@ -380,8 +390,7 @@ class Keeper {
 
 }  // namespace
 
-Tape record_tape(const tmeter::Graph& graph, const Gradients& gradients,
-                 const Settings& settings) {
+Tape record_tape(const tmeter::Graph& graph, const Gradients& gradients, const Settings& settings) {
   return Keeper(graph, gradients, settings).run();
 }
 

@@ -38,8 +38,8 @@ struct StepMemory {
 /// Bytes that follow from the optimizer and the precision.
 struct StepCosts {
   tmeter::Count weights = 0, states = 0;
-  std::vector<tmeter::Count> gradients;  // by tensor
-  std::vector<tmeter::Count> adapters;   // gradients of the adapters beside a tensor
+  std::vector<tmeter::Count> gradients;              // by tensor
+  std::vector<tmeter::Count> adapters;               // gradients of the adapters beside a tensor
   std::vector<tmeter::Count> weights_of, states_of;  // by tensor, with its adapters'
   tmeter::Count optimizer_temporaries = 0;
 };

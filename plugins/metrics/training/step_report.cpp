@@ -146,12 +146,13 @@ void report_choices(const std::vector<Choice>& choices, Count saved, Count peak,
     f.severity = TMETER_SEVERITY_ADVICE;
     f.rule = "training-checkpoint";
     f.text = "checkpoint these " + std::to_string(choice.calls) + " " + std::string(choice.type) +
-             " modules: " +
-             percent(as_double(choice.saved) / as_double(saved) - 1) +
+             " modules: " + percent(as_double(choice.saved) / as_double(saved) - 1) +
              " of the memory kept for the backward, " +
              percent(work > 0 ? as_double(choice.recomputed_macs) / work : 0) + " FLOPs";
-    f.action = "torch.utils.checkpoint.checkpoint(module, x, use_reentrant=False) around each; "
-               "--set training.checkpoint=" + std::string(choice.type) + " shows each figure";
+    f.action =
+        "torch.utils.checkpoint.checkpoint(module, x, use_reentrant=False) around each; "
+        "--set training.checkpoint=" +
+        std::string(choice.type) + " shows each figure";
     f.changes = {{"saved_bytes", as_double(saved), as_double(choice.saved)},
                  {"step_peak_bytes", as_double(peak), as_double(after)}};
     call.add(f);
@@ -208,7 +209,7 @@ void report_weights_alone(const StepCosts& costs, Call& call) {
 }  // namespace
 
 void find_states(const Graph& graph, Call& call) {
-  const Gradients gradients(graph, call.option_text("frozen"), call.option_text("lora"));
+  const Gradients gradients(graph, call);
   const auto optimizer = call.option_text("optimizer"), precision = call.option_text("precision");
   bool has_shared = false;  // at the first parameter that uses it
   for (const auto& t : graph.tensors()) {
@@ -236,7 +237,7 @@ void find_states(const Graph& graph, Call& call) {
 
 void find_step(const Graph& graph, Call& call) {
   const auto settings = settings_of(call);
-  const Gradients gradients(graph, call.option_text("frozen"), call.option_text("lora"));
+  const Gradients gradients(graph, call);
   const auto costs = step_costs(graph, gradients, settings, call);
   if (graph.nodes().size() == 0) {
     report_weights_alone(costs, call);
