@@ -143,7 +143,7 @@ po::variables_map parse(const Arguments& arguments) {
     const Options options;
     po::options_description all = options.visible();
     all.add_options()("model", po::value<Texts>())("index", "");  // of `merge` alone
-    all.add_options()("update", "")("why", "");                    // of `budget` alone
+    all.add_options()("update", "")("why", "");                   // of `budget` alone
     po::positional_options_description positional;
     positional.add("model", -1);
     const int style =
@@ -180,8 +180,8 @@ unsigned core_count() {
   return static_cast<unsigned>(std::max(n, 1));
 }
 
-/// What OpenMP's and MKL's own variables say; a list such as "4,2" by its first number. Without them,
-/// every core. Throws Error(kUsage) for a value that is none, where the model is to be run.
+/// What OpenMP's and MKL's own variables say; a list such as "4,2" by its first number. Without
+/// them, every core. Throws Error(kUsage) for a value that is none, where the model is to be run.
 unsigned default_threads(bool runs) {
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) {
     const char* value = std::getenv(name);
@@ -190,11 +190,13 @@ unsigned default_threads(bool runs) {
     const auto first = text.substr(0, text.find(','));
     unsigned n = 0;
     const auto parsed = std::from_chars(first.data(), first.data() + first.size(), n);
-    if (parsed.ec == std::errc() && parsed.ptr == first.data() + first.size() && n >= 1 && n <= 1024)
+    if (parsed.ec == std::errc() && parsed.ptr == first.data() + first.size() && n >= 1 &&
+        n <= 1024)
       return n;
     if (runs)
-      throw Error(ErrorKind::kUsage, std::string(name) + "='" + core::printable(text) +
-                                         "': a number from 1 to 1024 is expected; unset it, or give --threads");
+      throw Error(ErrorKind::kUsage,
+                  std::string(name) + "='" + core::printable(text) +
+                      "': a number from 1 to 1024 is expected; unset it, or give --threads");
   }
   return core_count();
 }
@@ -222,7 +224,9 @@ core::Limits parse_limits(const po::variables_map& map) {
 void require_plugin_file(const std::string& text) {
   const bool is_name = text.find_first_of("/.") == text.npos;
   if (is_name && access(text.c_str(), F_OK) != 0)
-    throw Error(ErrorKind::kUsage, "--plugin " + text + ": no such file; plugins that are installed are chosen with --plugins=" + text);
+    throw Error(ErrorKind::kUsage,
+                "--plugin " + text +
+                    ": no such file; plugins that are installed are chosen with --plugins=" + text);
 }
 
 void fill_settings(const po::variables_map& map, core::Settings& s) {
@@ -250,7 +254,8 @@ void require_run(const po::variables_map& map) {
   }
 }
 
-/// A pipe would be waited for, and a device never ends. Whoever reads the file says that it is missing.
+/// A pipe would be waited for, and a device never ends. Whoever reads the file says that it is
+/// missing.
 void require_regular_if_there(const std::string& path) {
   std::error_code missing;
   const auto type = std::filesystem::status(path, missing).type();
@@ -258,9 +263,10 @@ void require_regular_if_there(const std::string& path) {
       type == std::filesystem::file_type::not_found)
     return;
   const bool is_folder = type == std::filesystem::file_type::directory;
-  throw Error(ErrorKind::kUsage, "--input-file " + core::printable(path) +
-                                     (is_folder ? " is a folder; a file is expected"
-                                                : " is not a regular file; write its content into one"));
+  throw Error(ErrorKind::kUsage,
+              "--input-file " + core::printable(path) +
+                  (is_folder ? " is a folder; a file is expected"
+                             : " is not a regular file; write its content into one"));
 }
 
 /// "x=input.npy", "input.npy"; a path may have '=' behind a '/'.
@@ -466,6 +472,7 @@ std::string help_text() {
          "  tmeter merge [options] REPORT...   those of shards made one; --index: a row for each "
          "model\n"
          "  tmeter budget [--update] [--why]   the [[budget]] tables of tmeter.toml\n"
+         "  tmeter fleet [options] FILES...    many models at once, by the Python package\n"
          "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"
          "  tmeter config, hardware list|measure  the default configuration; machine profiles\n"
       << Options().visible()
