@@ -118,7 +118,7 @@ class Merge {
   }
   static bool is_of_tensor(const tmeter_target& t) { return t.axis == TMETER_AXIS_TENSOR; }
 
-  /// Findings of shards that say the same become one. Those with changes stay apart: each states
+  /// Findings of shards that say the same become one. A finding with changes stays apart: it states
   /// the savings of its own shard.
   void take_remarks(size_t p) {
     auto& from = parts_[p].saved.report;

@@ -19,7 +19,7 @@ from .result import FleetResult
 from .run import Run
 from .schedule import Engine, Progress, Schedule
 from .scratch import sweep
-from .units import Job
+from .units import REPORT, Job
 
 
 def analyze(
@@ -55,7 +55,11 @@ def analyze(
             wherever there is a worker. A file that has two names is analysed once.
         output: folder, or URL of fsspec, for reports, ``models.parquet``, ``index.html`` and
             ``index.json``; made if it is not there. One run at a time writes to it.
-        plugins, request, options, hardware, max_memory: as of `tmeter.analyze`, for each file.
+        plugins: as of `tmeter.analyze`, for each file; likewise:
+        request: metrics on request.
+        options: of plugins.
+        hardware: profile for estimates.
+        max_memory: of each program.
         config: a TOML file, as ``--config``.
         threads: of each native program; on Ray also the processors it asks for.
         timeout: seconds for fetching a file, and for analysing it. Without it, a connection that
@@ -123,43 +127,43 @@ def run_fleet(
     reports: bool = True,
     cache: str | None = None,
     progress: Callable[[Progress], None],
-    how: str | None = None,
+    how: str = REPORT,
 ) -> FleetResult:
     """`analyze`, with arguments that make sense. how: stands in for the program in measurements."""
     program_path()
     where = output_of(output)
     require_ours(where)
     identity = identify(arguments)
-    with where.locked() as token:
-        sweep(None, cache)
-        mark = identity.fingerprint()
-        job = Job(
-            tuple(arguments), where.root, token, identity, cache, timeout, retries, reports, identity_mark=mark
-        )
-        if how is not None:
-            job = Job(**{**job.__dict__, "how": how})
-        plan = Plan(named, job, place)
-        engine = make_engine()
-        run = Run(where, plan, progress, resume, cpus, not _is_elsewhere(engine))
-        try:
-            _go(run, engine, retries)
-            rows, metrics, warnings = run.finish()
-        finally:
-            run.close()
+    engine = make_engine()
+    try:
+        with where.locked() as token:
             sweep(None, cache)
-        if run.output_error is not None:
-            raise OutputError(run.output_error)
+            job = Job(
+                tuple(arguments), where.root, token, identity, cache, timeout, retries, reports,
+                how, identity.fingerprint(),
+            )
+            run = Run(where, Plan(named, job, place), progress, resume, cpus, not _is_elsewhere(engine))
+            try:
+                _go(run, engine, retries)
+                rows, metrics, warnings = run.finish()
+            finally:
+                run.close()
+                sweep(None, cache)
+    finally:
+        engine.close()
+    if run.output_error is not None:
+        raise OutputError(run.output_error)
     shown = Path(where.root) if isinstance(where, Local) else where.root
     return FleetResult(shown, rows, tuple(metrics), tuple(warnings), len(named))
 
 
 def _go(run: Run, engine: Engine, retries: int) -> None:
-    """Ctrl-C leaves the table of what is done."""
+    """Ctrl-C leaves the table of the models done so far."""
     try:
         try:
             Schedule(run.batches(engine.capacity), engine, retries, run.take, run.take_retry).run()
         finally:
-            engine.close()
+            engine.close()  # before the lock is given up
     except KeyboardInterrupt:
         with suppress(OutputError, UsageError):
             run.finish(is_whole=False)

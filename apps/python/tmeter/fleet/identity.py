@@ -55,7 +55,9 @@ def identify(arguments: Sequence[str]) -> Identity:
     folders = {os.path.dirname(path) for path in libraries} | set(_plugin_folders())
     data = {os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(f))), "share/tmeter/hardware") for f in folders}
     named = [_file_in(argument) for argument in arguments]
-    files = sorted(folders | {d for d in data if os.path.isdir(d)} | {f for f in named if f} | set(_measured()))
+    known = {f for f in named if f}
+    known |= {path for f in known if f.endswith(".toml") for path in _named_in(f)} | set(_measured())
+    files = sorted(folders | {d for d in data if os.path.isdir(d)} | known)
     words = [a if f is None else a.partition("=")[0] for a, f in zip(arguments, named)]
     return Identity(
         "\0".join((__version__, *words)),
@@ -76,7 +78,7 @@ def _probe(arguments: Sequence[str]) -> dict[str, Any]:
 
 
 def _described(plugin: str) -> tuple[str | None, bool]:
-    """The library of a plugin, and whether it reads weights: yes when that is not told."""
+    """The library of a plugin, and whether it reads weights: yes when that is unknown."""
     try:
         said = run(["plugin", "info", plugin.rpartition(".")[2]]).output
     except Error:
@@ -109,6 +111,17 @@ def _file_in(argument: str) -> str | None:
     return None
 
 
+def _named_in(file: str) -> list[str]:
+    """Files and folders that a configuration names: profiles, folders of plugins."""
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            said = re.findall(r"\"([^\"\n]+)\"|'([^'\n]+)'", opened.read(_READ))
+    except OSError:
+        return []
+    paths = {os.path.abspath(text) for pair in said for text in pair if "/" in text or ".toml" in text}
+    return [path for path in paths if os.path.exists(path)]
+
+
 _Listed = tuple[tuple[str, int, int, int], ...]
 
 
@@ -126,7 +139,7 @@ def _listed(files: Iterable[str]) -> _Listed:
                 facts = os.stat(path)
                 found.append((path, facts.st_size, facts.st_mtime_ns, facts.st_ino))
         except OSError:
-            continue  # what is not there counts as not there
+            continue  # a missing file counts as missing
     return tuple(found)
 
 

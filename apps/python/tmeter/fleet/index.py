@@ -54,7 +54,8 @@ class Index:
 
     def report(self) -> bytes:
         count = len(self._modules)
-        totals = {m: s.value for m, s in self._sums.items() if s.value is not None or s.status}
+        used = [m for m in self._metrics if self._sums[m["id"]].is_used]
+        totals = {m: s.value for m, s in self._sums.items() if s.is_used}
         statuses = {m: s.status for m, s in self._sums.items() if s.status}
         by_status: dict[str, list[str]] = {}
         for metric, status in statuses.items():
@@ -68,7 +69,7 @@ class Index:
                 "model": dict.fromkeys(("producer", "part", "size", "sizes"))
                 | {"name": "models", "file": f"{count} models", "format": f"index of {count} models"},
                 **{k: [] for k in ("inputs", "outputs", "symbols")},
-                "metrics": [_as_module_metric(m) for m in self._metrics],
+                "metrics": [_as_module_metric(m) for m in used],
                 "totals": totals,
                 "totals_status": statuses,
                 "formulas": [],
@@ -121,7 +122,7 @@ def _as_module_metric(metric: Row) -> Row:
 
 
 class _Sum:
-    """A metric's total over all models, by its aggregation; of others there is none.
+    """A metric's total over all models, by its aggregation; null for other aggregations.
 
     As core/merging/model_index.cpp.
     """
@@ -144,6 +145,11 @@ class _Sum:
             self._value = max(self._value, value)
         else:
             self._value += value
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it applies to any model."""
+        return self._gap or self._value is not None
 
     @property
     def value(self) -> int | float | None:

@@ -1,7 +1,7 @@
-"""What each file was made from and came to: a line of JSON for each, written by whoever analysed it.
+"""What each file was made from and came to: a line of JSON for each, written by the process that analysed it.
 
-A process has a file of its own in ``ledger/``, so that nobody waits for another and a crash cuts one
-last line at most. Lines that were cut are passed over: those files are analysed again. Of lines with
+A process has a file of its own in ``ledger/``, so that no process waits for another and a crash cuts
+one last line at most. Lines that were cut are passed over: those files are analysed again. Of lines with
 one key the last counts.
 """
 
@@ -133,7 +133,7 @@ class Ledger:
         return self._numbers[name]
 
     def entry(self, number: int, place: int) -> Row | None:
-        """None: it is not there any more, or damaged."""
+        """None: it is gone, or damaged."""
         try:
             line = self._lines(number).at(place)
             found: Row = json.loads(line)
@@ -142,7 +142,7 @@ class Ledger:
             return None
 
     def metrics_of(self, name: str, number: int) -> list[Row]:
-        """Those of this id, as the file says. Raises KeyError when that line is lost."""
+        """The metrics of this id, as the file says. Raises KeyError when that line is lost."""
         if name not in self.metrics:
             for _, line in self._lines(number).each():
                 if line.startswith(b'{"metrics"'):

@@ -34,7 +34,7 @@ def _batch_here(batch: Batch) -> list[Done]:
 
 
 def _require_answer(address: str) -> None:
-    """Ray itself waits for minutes where nobody listens."""
+    """Ray itself waits for minutes at a closed port."""
     plain = address.removeprefix("ray://")
     host, colon, port = plain.rpartition(":")
     if not colon:
@@ -125,4 +125,5 @@ class OnRay:
                 self._ray.cancel(ref, force=True)
         self._running.clear()
         if self._own:
+            self._own = False
             self._ray.shutdown()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError, UsageError
-from .places import is_url
+from .places import file_system, is_url
 
 #: Of the files in the folder; another number cannot be gone on with.
 FORMAT = 2
@@ -55,7 +55,7 @@ class Output:
         return name
 
     def remove(self, name: str) -> None:
-        """Also a folder with all in it; what is not there is no error."""
+        """Also a folder with all in it; a missing file is fine."""
         raise NotImplementedError
 
     @contextmanager
@@ -146,11 +146,13 @@ class Local(Output):
             raise UsageError(f"{self.root}: {error.strerror}") from error
         try:
             token = self._take(descriptor)
-            shutil.rmtree(self.path(_PARTS), ignore_errors=True)
-            yield token
-            shutil.rmtree(self.path(_PARTS), ignore_errors=True)
-            with suppress(OSError):
-                os.unlink(self.path(LOCK))
+            try:
+                shutil.rmtree(self.path(_PARTS), ignore_errors=True)
+                yield token
+            finally:
+                shutil.rmtree(self.path(_PARTS), ignore_errors=True)
+                with suppress(OSError):
+                    os.unlink(self.path(LOCK))
         finally:
             os.close(descriptor)
 
@@ -193,15 +195,8 @@ class Remote(Output):
     """A URL of fsspec. Objects appear whole; the lock is one with signs of life."""
 
     def __init__(self, root: str) -> None:
-        try:
-            import fsspec
-        except ImportError as error:
-            raise UsageError(f"{root}: URLs need fsspec: pip install 'tmeter[fleet]'") from error
         self.root = root.rstrip("/")
-        try:
-            self._system, self._path = fsspec.core.url_to_fs(self.root)
-        except (ValueError, ImportError) as error:
-            raise UsageError(f"{root}: {error}") from error
+        self._system, self._path = file_system(self.root)
 
     def path(self, name: str) -> str:
         return f"{self._path}/{name}"

@@ -46,7 +46,8 @@ def is_full(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _FULL
 
 
-def _opened(url: str) -> tuple[Any, str]:
+def file_system(url: str) -> tuple[Any, str]:
+    """fsspec's, and the path in it. Raises UsageError when a library for it is missing."""
     try:
         import fsspec
     except ImportError as error:
@@ -55,6 +56,11 @@ def _opened(url: str) -> tuple[Any, str]:
         system, path = fsspec.core.url_to_fs(url)
     except (ValueError, ImportError) as error:  # no such protocol, or its library is missing
         raise UsageError(f"{url}: {error}") from error
+    return system, path
+
+
+def _opened(url: str) -> tuple[Any, str]:
+    system, path = file_system(url)
     system.invalidate_cache()  # facts are asked for when they may have changed
     return system, path
 
@@ -205,7 +211,7 @@ def name_of(source: str) -> str:
 
 
 def stamp(source: str, deadline: Deadline | None = None) -> str:
-    """Changes when the file does; `ABSENT`: there is none, empty: not to be had.
+    """Changes when the file does; `ABSENT`: no such file, empty: not to be had.
 
     Of a path size, times and inode; of an object what its server tells: size, etag, version, time.
     """

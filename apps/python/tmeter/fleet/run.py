@@ -1,4 +1,4 @@
-"""A run: units go out, ends come in, and the table is made of the ledger's lines."""
+"""A run: units go out, outcomes come in, and the table is made of the ledger's lines."""
 
 from __future__ import annotations
 
@@ -15,20 +15,18 @@ from .. import __version__
 from ..errors import UsageError
 from .index import MOST as INDEX_MOST
 from .index import Index
-from .ledger import Ledger, Row, Writer
+from .known import Answer, Held, Known
+from .ledger import Row, Writer
+from .merging import mark_of_merge
 from .output import ABOUT, FORMAT, Local, Output
 from .page import MOST as PAGE_MOST
 from .page import page
-from .places import ABSENT, is_url, stamp
-from .named import is_named, stamp_of_named
 from .plan import Plan
 from .schedule import Progress
 from .table import FACTS, Columns, Rows, write_parquet, write_rows
 from .units import Batch, Done, Unit, file_name
 from .work import UNSEEN, run_batch
 
-#: Classes of errors that the file itself is the reason for: they are the same until it changes.
-REFUSED = {"ModelError", "CannotRunError", "InputError", "UsageError"}
 _MOST_WARNINGS = 20
 
 
@@ -46,9 +44,8 @@ class Run:
     ) -> None:
         self._output, self._plan, self._progress = output, plan, progress
         self._job, self._cpus, self._sees_all = plan.job, cpus, sees_all
-        self._ledger = Ledger(output)
-        if resume:
-            self._ledger.load()
+        self._known = Known(output, plan.job, resume)
+        self._ledger = self._known.ledger
         self._writer = Writer(output)
         count = len(plan.names)
         self._files, self._places = array("l", [-1]) * count, array("q", [-1]) * count
@@ -77,59 +74,33 @@ class Run:
 
     def _unknown(self) -> Iterator[Unit]:
         for unit in self._plan.units():
-            found = self._ledger.find(unit.key)
-            entry = self._ledger.entry(*found) if found else None
-            if entry is None or found is None or not self._may_be_kept(entry, unit):
-                yield unit
-                continue
-            if is_url(unit.source):
-                yield replace(unit, known=entry["mark"])
-                continue
-            stamped = stamp_of_named(unit.source) if is_named(unit.source) else stamp(unit.source)
-            if entry["mark"] == f"{self._job.identity_mark} {stamped}" and (self._sees_all or stamped != ABSENT):
-                self._keep(unit, entry, *found)
-            elif stamped == ABSENT and not self._sees_all:
-                yield replace(unit, known=entry["mark"])
+            held = self._known.find(unit)
+            answer = self._known.holds(held, unit, self._sees_all) if held else Answer.NO
+            if held is not None and answer is Answer.YES:
+                self._pending.extend(self._keep(unit, held))
+            elif held is not None and answer is Answer.ASK:
+                yield replace(unit, known=held.entry["mark"])
             else:
                 yield unit
 
-    def _may_be_kept(self, entry: Row, unit: Unit) -> bool:
-        if not entry.get("mark"):
-            return False
-        if entry.get("error"):
-            return entry.get("kind") in REFUSED
-        try:
-            self._schema(entry["metrics"], self._ledger.find(unit.key) or (-1, -1))
-        except (KeyError, OSError):
-            return False
-        report = entry.get("report")
-        if report is None:
-            return not (self._job.reports or unit.shard >= 0)
-        return not isinstance(self._output, Local) or self._output.exists(report)
-
-    def _schema(self, name: str, where: tuple[int, int]) -> None:
-        self._ledger.metrics_of(name, where[0])
-
-    def _keep(self, unit: Unit, entry: Row, file: int, place: int) -> None:
-        merges = self._note(unit, file, place, entry["mark"], entry.get("kind") or "", entry.get("error") or "")
-        if not entry.get("error"):
-            self._schemas.setdefault(entry["metrics"], file)
-        self._pending.extend(merges)
+    def _keep(self, unit: Unit, held: Held) -> list[Unit]:
+        entry = held.entry
+        error = entry.get("error") or ""
+        if not error:
+            self._schemas.setdefault(entry["metrics"], held.file)
+        return self._note(unit, held.file, held.place, entry["mark"], entry.get("kind") or "", error)
 
     # Taking in
 
     def take(self, unit: Unit, done: Done) -> list[Batch]:
-        if done.kind == UNSEEN:
+        if done.kind == UNSEEN:  # this machine sees its own folder
             (done,) = run_batch(Batch((unit,), self._job))
         if done.about:
             self._warnings.setdefault(done.about)
         if done.kept:
-            found = self._ledger.find(unit.key)
-            assert found is not None
-            entry = self._ledger.entry(*found)
-            assert entry is not None
-            self._keep(unit, entry, *found)
-            return list(self._merges())
+            held = self._known.find(unit)
+            assert held is not None
+            return self._batches_of(self._keep(unit, held))
         if done.kind == "OutputError":
             self.output_error = self.output_error or done.error
         file, place = self._written(unit, done)
@@ -139,7 +110,10 @@ class Run:
         if not unit.shards:
             self._fresh += 1
         merges = self._note(unit, file, place, done.mark, done.kind, done.error)
-        return [Batch((m,), self._job, self._cpus) for m in merges]
+        return self._batches_of(merges)
+
+    def _batches_of(self, units: list[Unit]) -> list[Batch]:
+        return [Batch((unit,), self._job, self._cpus) for unit in units]
 
     def _written(self, unit: Unit, done: Done) -> tuple[int, int]:
         """Where in the ledger it is; what the worker could not write is written here."""
@@ -189,15 +163,11 @@ class Run:
         if sharded.done < len(sharded.names) or unit.number in self._ends:
             return []
         merge = self._plan.merge(unit.number)
-        found = self._ledger.find(merge.key)
-        entry = self._ledger.entry(*found) if found else None
-        if entry is not None and found is not None and self._may_be_kept(entry, merge):
-            from .merging import mark_of_merge
-
-            marked = mark_of_merge(sharded.checkpoint.stamp, merge.shards)
-            if sharded.checkpoint.stamp and entry["mark"] == f"{self._job.identity_mark} {marked}":
-                self._keep(merge, entry, *found)
-                return []
+        held = self._known.find(merge)
+        stamped = sharded.checkpoint.stamp
+        marked = f"{self._job.identity_mark} {mark_of_merge(stamped, merge.shards)}"
+        if held is not None and stamped and held.entry["mark"] == marked:
+            return self._keep(merge, held)
         return [merge]
 
     def _tell(self) -> None:
@@ -239,7 +209,7 @@ class Run:
             yield row
 
     def _same_metrics(self, schema: str, metrics: dict[str, Row], name: str) -> frozenset[str]:
-        """Of those that a report has the ones that mean in it what the column means."""
+        """The metrics that mean in this report what their columns mean."""
         same = set()
         for metric in self._ledger.metrics_of(schema, self._schemas.get(schema, -1)):
             column = metrics[metric["id"]]
@@ -269,10 +239,10 @@ class Run:
         return entry, _facts(entry, shards, len(sharded.names), self._ends.get(number))
 
     def finish(self, is_whole: bool = True) -> tuple[Rows, list[Row], list[str]]:
-        """Writes the table, the index and the page of what is done.
+        """Writes the table, the index and the page of the models done so far.
 
         Raises:
-            UsageError: what is wrong is wrong for all: no rows, but a mistake of the caller.
+            UsageError: every model failed by the same mistake of the caller.
             OutputError: it cannot be written.
         """
         metrics: dict[str, Row] = {}
@@ -281,7 +251,7 @@ class Run:
                 metrics.setdefault(metric["id"], metric)
         columns = Columns(list(metrics.values()))
         total = len(self._plan.names)
-        index = Index(columns.metrics) if total <= INDEX_MOST else None
+        index = Index(list(metrics.values())) if total <= INDEX_MOST else None
         wrong = _AllWrong()
         places = write_rows(self._output, wrong.watch(self._rows(metrics, index)), columns)
         if is_whole:

@@ -57,7 +57,7 @@ class Event:
 
     Attributes:
         ended: there is no more of it.
-        lost: the worker died, or its machine; what is not done is lost with it.
+        lost: the worker died, or its machine, with the units that are not done.
         suspect: whether the first lost unit was being worked on. Else any of them.
     """
 

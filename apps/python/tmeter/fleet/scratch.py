@@ -26,7 +26,7 @@ def _locked(path: str) -> int | None:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.stat(path).st_ino == os.fstat(descriptor).st_ino:  # nobody has swept it meanwhile
+        if os.stat(path).st_ino == os.fstat(descriptor).st_ino:  # it was not swept meanwhile
             return descriptor
     except OSError:
         pass

@@ -23,7 +23,7 @@ _COUNTS = {"count", "op", "byte"}
 ROWS_NAME, PARQUET_NAME = "models.jsonl", "models.parquet"
 #: Rows of a Parquet file; a table of more is a folder of such files.
 ROWS_EACH = 50_000
-#: Rows that are kept in memory; those of a larger table are read when they are asked for.
+#: Rows that are kept in memory; a larger table is read on demand.
 _IN_MEMORY = 10_000
 
 
@@ -78,15 +78,15 @@ class Rows(Sequence[Row]):
 
 
 class Columns:
-    """Which columns there are, and what is in them: noted row by row."""
+    """The columns and the kinds of their values, noted row by row."""
 
     def __init__(self, metrics: Sequence[Row]) -> None:
-        self.metrics = list(metrics)
+        self._metrics = list(metrics)
         self._kinds: dict[str, set[type]] = {}
         self.statuses: set[str] = set()
 
     def note(self, row: Row) -> None:
-        for metric in self.metrics:
+        for metric in self._metrics:
             key = metric["id"]
             value = row.get(key)
             if value is not None:
@@ -96,6 +96,11 @@ class Columns:
                 self._kinds.setdefault(key, set()).add(kind)
             if row.get(f"{key}_status") is not None:
                 self.statuses.add(key)
+
+    @property
+    def metrics(self) -> list[Row]:
+        """Metrics that apply to any row."""
+        return [m for m in self._metrics if m["id"] in self._kinds or m["id"] in self.statuses]
 
     @property
     def names(self) -> list[str]:

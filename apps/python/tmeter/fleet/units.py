@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from .identity import Identity
 
 _LONGEST = 80
+#: How a report is made: by the native program.
+REPORT = "tmeter.fleet.work:report_of"
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Job:
     timeout: float | None = None
     retries: int = 2
     reports: bool = True
-    how: str = "tmeter.fleet.work:report_of"
+    how: str = REPORT
     identity_mark: str = ""
 
 

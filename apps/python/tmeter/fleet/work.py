@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import platform
+import re
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ from ..errors import CrashError, Error, OutputError, PluginError, ProgramMissing
 from ..program import run
 from .deadlines import Deadline
 from .ledger import Row, Writer, definition_of
-from .merging import merged
+from .merging import mark_of_merge, merged
 from .named import exported, is_named, stamp_of_named
 from .output import LOCK, Local, Output, Remote, output_of
 from .places import is_full, is_url, local, settle, stamp
@@ -34,6 +35,10 @@ UNSEEN = "UnseenError"
 _AT_ONCE = 16  # questions to servers
 _SWEEP_EVERY = 10.0  # seconds
 _LONGEST_ERROR = 2000
+#: The program's words for a file whose reader cannot be opened: the file, its kind, what helps.
+_READER_MISSING = re.compile(
+    r"(?:.*\n)?(.+?): this is a ([^;]+); the plugin that reads it.+?(this tmeter reads .+)?$", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ def _stamp(source: str, job: Job) -> str:
 
 
 def _stamps(batch: Batch) -> Iterator[str | None]:
-    """Those of remote files, asked for at one time. None: it is cheap, and taken just before reading."""
+    """Stamps of remote files, asked for at one time. None: it is cheap, and taken just before reading."""
     remote = [unit.source for unit in batch.units if is_url(unit.source) and not unit.shards]
     found: dict[str, str] = {}
     if remote:
@@ -159,7 +164,7 @@ def _with(done: Done, **changes: Any) -> Done:
 
 
 def _read(unit: Unit, before: str | None, job: Job, output: Output | None) -> tuple[Made | None, str]:
-    """What was read is what is kept: a file, plugin or profile that changed meanwhile is read again."""
+    """Figures are kept of the content that was read: a file, plugin or profile that changed meanwhile is read again."""
     for _ in range(_READINGS):
         settle(unit.source)
         mark = _mark(unit, _stamp(unit.source, job) if before is None else before, job)
@@ -186,8 +191,6 @@ def _mark(unit: Unit, stamped: str, job: Job) -> str:
     if not stamped:
         return ""
     if unit.shards:
-        from .merging import mark_of_merge
-
         stamped = mark_of_merge(stamped, unit.shards)
     return f"{job.identity.fingerprint()} {stamped}"
 
@@ -203,11 +206,12 @@ def _made(unit: Unit, job: Job, output: Output | None) -> Made:
 
 def _failed(error: Exception) -> Done:
     if is_full(error) or "No space left on device" in str(error):
-        error = OutputError(f"no room for what is needed to analyse it: {error}")
+        error = OutputError(f"no room to analyse it: {error}")
+    if (missing := _READER_MISSING.match(str(error))) is not None:
+        file, what, help_ = missing.groups()
+        error = PluginError(f"{file}: this is a {what}; " + (help_ or "its reader is not installed"))
     retry = not isinstance(error, Error) or isinstance(error, (CrashError, ProgramMissingError))
     said = (str(error) or type(error).__name__)[:_LONGEST_ERROR]
-    if isinstance(error, PluginError):
-        said = said.splitlines()[0]
     return Done(False, retry=retry, error=said, kind=type(error).__name__)
 
 
