@@ -129,7 +129,7 @@ def test_exit_statuses(tmp_path, models):
 
 
 def test_a_list_of_100_000_with_damaged_lines(tmp_path, models):
-    """Each damaged line is told (the first few by number), nothing else is lost, and it takes seconds."""
+    """Each damaged line is reported (the first few by number), nothing else is lost, and it takes seconds."""
     odd = models / os.fsdecode(b"odd\xff.safetensors")
     write(odd, ONE)
     lines = [os.fsencode(models / "a.safetensors")] * 99_990

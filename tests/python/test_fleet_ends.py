@@ -1,4 +1,4 @@
-"""What a fleet leaves when it ends, is ended, or cannot go on: nothing but its results, and one clear line."""
+"""What a fleet leaves when it ends, is ended, or cannot go on: its results alone, and one clear line."""
 
 import json
 import os
@@ -287,7 +287,7 @@ def test_a_cache_without_room(tmp_path):
 
 
 def test_torchscript_without_torch_is_one_short_line(tmp_path):
-    """As in a venv with nothing but tmeter."""
+    """As in a venv with tmeter alone."""
     (wheel,) = (Path(os.environ["BUILD"]) / "python").glob("tmeter-*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
     python = tmp_path / "bare/bin/python"

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,14 @@ from ..errors import Error
 from ..program import program_path, run
 from .scratch import scratch
 
-#: In the words of `tmeter plugin info`: weights have to be there, not only their header.
-_READS_WEIGHTS = "of the numbers in tensors"
+#: Plugins that are known to look at no element of a tensor. With any other whole files are fetched.
+_READ_HEADERS_ONLY = {
+    f"org.tmeter.{name}"
+    for name in (
+        "activations architecture energy flops fusion-advice language-model layout-advice memory "
+        "parallelism-advice params roofline safetensors training"
+    ).split()
+}
 _LIBRARY = re.compile(r"^/.*\.tmeter$", re.MULTILINE)
 _READ = 1 << 20
 
@@ -39,8 +46,11 @@ class Identity:
     metrics: tuple[dict[str, Any], ...] = ()
 
     def fingerprint(self) -> str:
-        """Of this moment and this machine."""
-        return _fingerprint(self.text, _listed(self.files))
+        """Of this moment (2 ms) and this machine."""
+        global _last
+        if time.monotonic() - _last[0] > _MOMENT or _last[1] != self.files:
+            _last = time.monotonic(), self.files, _listed(self.files)
+        return _fingerprint(self.text, _last[2])
 
 
 def identify(arguments: Sequence[str]) -> Identity:
@@ -50,9 +60,9 @@ def identify(arguments: Sequence[str]) -> Identity:
         UsageError, PluginError: an option, a plugin, a profile that makes no sense, before any file is read.
     """
     report = _probe(arguments)
-    plugins = [_described(plugin["id"]) for plugin in report["plugins"]]
-    libraries = [path for path, _ in plugins if path]
-    folders = {os.path.dirname(path) for path in libraries} | set(_plugin_folders())
+    plugins = {plugin["id"] for plugin in report["plugins"]}
+    found = [path for path in map(_library, sorted(plugins)) if path]
+    folders = {os.path.dirname(path) for path in found} | set(_plugin_folders())
     data = {os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(f))), "share/tmeter/hardware") for f in folders}
     named = [_file_in(argument) for argument in arguments]
     known = {f for f in named if f}
@@ -62,7 +72,7 @@ def identify(arguments: Sequence[str]) -> Identity:
     return Identity(
         "\0".join((__version__, *words)),
         tuple(files),
-        any(reads for _, reads in plugins),
+        not plugins <= _READ_HEADERS_ONLY,
         tuple(report["metrics"]),
     )
 
@@ -77,14 +87,13 @@ def _probe(arguments: Sequence[str]) -> dict[str, Any]:
     return report
 
 
-def _described(plugin: str) -> tuple[str | None, bool]:
-    """The library of a plugin, and whether it reads weights: yes when that is unknown."""
+def _library(plugin: str) -> str | None:
+    """Where the program found this plugin."""
     try:
-        said = run(["plugin", "info", plugin.rpartition(".")[2]]).output
+        library = _LIBRARY.search(run(["plugin", "info", plugin.rpartition(".")[2]]).output)
     except Error:
-        return None, True
-    library = _LIBRARY.search(said)
-    return library[0] if library else None, _READS_WEIGHTS in said
+        return None
+    return library[0] if library else None
 
 
 def _plugin_folders() -> list[str]:
@@ -143,6 +152,8 @@ def _listed(files: Iterable[str]) -> _Listed:
     return tuple(found)
 
 
+_MOMENT = 0.002
+_last: tuple[float, tuple[str, ...], _Listed] = (0.0, (), ())
 _known: tuple[str, _Listed, str] | None = None
 
 

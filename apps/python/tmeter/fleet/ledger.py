@@ -24,10 +24,18 @@ Row = dict[str, Any]
 
 
 def definition_of(metrics: Sequence[Row]) -> tuple[str, bytes]:
-    """An id of these metrics, and the line that says what they are."""
+    """An id of these metrics, and the line that says what they are. The last one is kept."""
+    global _last
+    if metrics == _last[0]:
+        return _last[1]
     text = json.dumps(list(metrics))
     name = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return name, json.dumps({"metrics": name, "define": list(metrics)}).encode() + b"\n"
+    found = name, json.dumps({"metrics": name, "define": list(metrics)}).encode() + b"\n"
+    _last = list(metrics), found
+    return found
+
+
+_last: tuple[list[Row], tuple[str, bytes]] = ([], ("", b""))
 
 
 class Writer:

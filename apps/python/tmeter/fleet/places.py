@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import errno
+import glob
+import hashlib
 import os
 import re
 import shutil
+import stat as stat_module
 import time
 import urllib.parse
 from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +33,10 @@ _PERMANENT = {"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 #: Files change their time in steps of the kernel's clock: within one, a change cannot be seen.
 _TICK = 0.02
+
+#: One part of a GGUF file: its reader reads the others, too.
+_PART = re.compile(r"-(\d{5})-of-(\d{5}\.gguf)$")
+_MOST_IN_FOLDER = 20_000
 
 ABSENT = "absent"
 
@@ -233,7 +240,40 @@ def _stamp_of_path(path: str) -> str:
         return ABSENT
     except OSError as error:
         return f"refused {error.errno}"
+    if stat_module.S_ISDIR(facts.st_mode):
+        return _stamp_of_folder(path)
+    own = _told(facts)
+    found = _PART.search(path)
+    if found is None:
+        return own
+    others = glob.glob(f"{glob.escape(path[: found.start()])}-*-of-{found[2]}")
+    return f"{own} of {_digest([_stamp_of_file(p) for p in sorted(others)])}"
+
+
+def _told(facts: os.stat_result) -> str:
     return f"{facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns} {facts.st_ino}"
+
+
+def _stamp_of_file(path: str) -> str:
+    try:
+        return f"{path} {_told(os.stat(path))}"
+    except OSError as error:
+        return f"{path} {error.errno}"
+
+
+def _stamp_of_folder(path: str) -> str:
+    """Of all files in it. A folder with more than a model's has no stamp, so it is always read again."""
+    stamps: list[str] = []
+    for where, folders, files in os.walk(path):
+        folders.sort()
+        stamps += [_stamp_of_file(os.path.join(where, name)) for name in sorted(files)]
+        if len(stamps) > _MOST_IN_FOLDER:
+            return ""
+    return f"folder {_digest(stamps)}"
+
+
+def _digest(texts: list[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def _stamp_of_url(source: str, deadline: Deadline) -> str:

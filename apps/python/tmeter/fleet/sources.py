@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,8 +16,10 @@ from .places import file_system, is_url
 from .shards import is_index
 
 #: Endings that model files have; in a folder only these are taken.
-ENDINGS = (".pt2", ".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".index.json")
+ENDINGS = (".pt2", ".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".gguf", ".index.json")
 _MAGIC = glob.has_magic
+#: The reader of the first part finds the others.
+_LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
 
 
 class Found:
@@ -78,7 +81,7 @@ def _of_folder(folder: str) -> Iterator[str]:
     """Shards that an index there names are that model's."""
     for where, folders, files in os.walk(folder):
         folders.sort()
-        models = [f for f in sorted(files) if f.endswith(ENDINGS)]
+        models = [f for f in sorted(files) if f.endswith(ENDINGS) and not _LATER_PART.search(f)]
         shards: set[str] = set()
         for index in filter(is_index, models):
             shards |= _shards_of(Path(where, index))
