@@ -28,11 +28,11 @@ namespace fs = std::filesystem;
 constexpr size_t kModulesTold = 5;
 constexpr char kDefaultFile[] = "tmeter.toml";
 
-/// A budget with its paths from here, and what came of it.
+/// A budget with its paths seen from the working directory.
 struct BudgetCheck {
   Budget budget;
   std::string model, report;
-  std::vector<std::string> assertions;  // those that --update writes
+  std::vector<std::string> assertions;  // as --update writes them
 };
 
 std::string from_here(const std::string& file, const std::string& path) {
@@ -79,7 +79,7 @@ std::string moved_bound(const AssertionResult& r, double slack) {
   const double step = std::pow(10, std::floor(std::log10(std::fabs(wanted))) - 3);
   const double bound = (upper ? std::ceil(wanted / step) : std::floor(wanted / step)) * step;
   const auto tail = unit == a.text.npos || written == 0 ? std::string() : a.text.substr(unit);
-  const auto op = a.op.size() == 1 ? a.op + "=" : a.op;  // what is reached has to hold
+  const auto op = a.op.size() == 1 ? a.op + "=" : a.op;  // the reached value itself has to hold
   return a.text.substr(0, begin - a.op.size()) + op + a.text.substr(begin, digits - begin) +
          short_number(bound) + tail;
 }

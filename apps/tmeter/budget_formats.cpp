@@ -29,7 +29,7 @@ std::string as_text(const std::vector<BudgetRow>& rows) {
   return out;
 }
 
-/// Annotations of a GitHub workflow, at the budget's line. Only what does not hold has one.
+/// Annotations of a GitHub workflow at the budget's line, for broken and unchecked bounds.
 std::string as_github(const std::vector<BudgetRow>& rows, std::string_view file) {
   std::string out;
   const auto data = [](std::string_view text) { return replaced(text, "%\n\r", percent_encoded); };

@@ -1,4 +1,4 @@
-// Formats in which `tmeter budget` says what came of each bound: text, github, markdown.
+// The formats of `tmeter budget`: text, github, markdown.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace tmeter::app {
 // The names that reports on models have.
 inline constexpr std::string_view kText = "text", kGithub = "github", kMarkdown = "markdown";
 
-/// A bound and what came of it; one that could not be checked has no bound.
+/// The result of one bound. `bound` is empty for a budget that could not be checked.
 struct BudgetRow {
   enum State { kHolds, kBroken, kUnchecked } state = kHolds;
   std::string model, bound, words, why;

@@ -49,7 +49,7 @@ void tell_results(const Results& results, const Plugin& plugin, CheckLines& line
   }
 }
 
-/// The plugin, what it needs, and those whose metrics its handlers are for.
+/// The plugin, the plugins it requires, and the owners of the metrics that its handlers compute.
 std::vector<Plugin*> taking_part(const CheckedPlugin& checked) {
   std::set<std::string_view> metrics;
   for (const auto& h : checked.plugin.offered.op_handlers) metrics.insert(view(h.metric));

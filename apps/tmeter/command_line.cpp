@@ -104,7 +104,7 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"--list", "`tmeter plugin list`, `tmeter hardware list`"},
     {"--list-plugins", "`tmeter plugin list`"},
     {"-m", "the file without an option: `tmeter model.pt2`"},
-    {"--metrics", "--plugins, and --columns for what is shown"},
+    {"--metrics", "--plugins, and --columns for the table"},
     {"--max-depth", "--depth"},
     {"--run", "--inference"},
     {"--benchmark", "--inference"},
@@ -114,7 +114,7 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"--no-colour", "--color=never"},
 };
 
-/// " is --report json here"; empty when nobody knows the option.
+/// " is --report json here"; empty for an option that no other tool has.
 std::string known_elsewhere(const std::string& name) {
   for (const auto& [theirs, ours] : kElsewhere)
     if (theirs == name) return "; here it is " + std::string(ours);
@@ -300,14 +300,13 @@ void fill_runs(const po::variables_map& map, CommandLine& out) {
     runs.seconds = core::parse_seconds("--run-for", map["run-for"].as<std::string>());
   for (const auto& t : texts(map, "input-file")) runs.inputs.push_back(parse_input_file(t));
   runs.libraries = texts(map, "op-library");
-  // Who reads a program of TorchScript, and who predicts the run's memory, knows on how many
-  // threads.
+  // The TorchScript loader and the prediction of a run's memory depend on the number of threads.
   const core::Setting threads{.value = std::to_string(std::min(runs.threads, 1024u)),
                               .origin = std::string(core::kOfRuns)};
   out.settings.options["torch-backend"].insert_or_assign("real-values", threads);
   out.settings.options["memory"].try_emplace("threads", threads);
   if (runs.libraries.empty()) return;
-  // Who reads a TorchScript file has to know its operators, too.
+  // The TorchScript loader needs the operators, too.
   std::string all;
   for (const auto& library : runs.libraries) all += (all.empty() ? "" : ":") + library;
   out.settings.options["torch-backend"].insert_or_assign(
@@ -465,7 +464,7 @@ std::string help_text() {
          "  tmeter [options] MODEL             analyse\n"
          "  tmeter show [options] REPORT.json  a saved report in any format, without the model\n"
          "  tmeter diff [options] BEFORE AFTER two models or saved reports compared\n"
-         "  tmeter merge [options] REPORT...   those of shards made one; --index: a row for each "
+         "  tmeter merge [options] REPORT...   reports of shards as one; --index: a row for each "
          "model\n"
          "  tmeter budget [--update] [--why]   the [[budget]] tables of tmeter.toml\n"
          "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"

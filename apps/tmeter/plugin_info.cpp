@@ -66,7 +66,7 @@ void print_tables(const PluginCapabilities& offers, const std::string& name, std
     out << "\n";
   }
   for (const auto& a : offers.tensor_analyses)
-    out << "  " << view(a.name) << "  of the numbers in tensors, on several threads\n";
+    out << "  " << view(a.name) << "  of the elements of tensors, on several threads\n";
   auto options = offers.options;
   options.insert(options.end(), offers.option_tables.begin(), offers.option_tables.end());
   if (!options.empty()) out << "options:\n";

@@ -148,7 +148,7 @@ ManifestIndex read_index(const std::string& folder) {
   const auto status = fs::status(file, none);
   if (!fs::exists(status)) return {};
   try {
-    if (!fs::is_regular_file(status)) throw Error(ErrorKind::kPlugin, "it is no regular file");
+    if (!fs::is_regular_file(status)) throw Error(ErrorKind::kPlugin, "it is not a regular file");
     const auto size = fs::file_size(file, none);
     if (size > kLongest) throw Error(ErrorKind::kPlugin, "it is longer than 8 MiB");
     if (const auto why = who_else_may_write(file); !why.empty())
@@ -156,7 +156,7 @@ ManifestIndex read_index(const std::string& folder) {
     return parse_index(read_file(file, size));
   } catch (const Error& e) {
     throw Error(ErrorKind::kPlugin, "the index of plugins " + file + " is not used: " + e.what() +
-                                        "; make it anew with `tmeter plugin index " + folder +
+                                        "; write a new one with `tmeter plugin index " + folder +
                                         "` or remove it");
   }
 }

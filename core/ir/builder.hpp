@@ -79,6 +79,10 @@ class GraphBuilder {
   }
 
   Id module(Id parent, std::string_view name, std::string_view type);
+  /// Of a module that was made without one.
+  void module_type(Id module, std::string_view type) {
+    module_at(module, "a type").type = graph_->intern(type);
+  }
   void module_attribute(Id module, std::string_view name, Id value);
   Id module_call(Id module, Id parent);
   Id tensor(const TensorSpec& spec);
@@ -142,7 +146,8 @@ class GraphBuilder {
   size_t attributes_ = 0;  // of all modules
   size_t metadata_values_ = 0, metadata_bytes_ = 0;
   std::unordered_map<std::string, const Tensor*, TextHash> tied_;
-  std::unordered_set<std::string_view, TextHash> tensor_names_, module_paths_;  // texts of the graph
+  std::unordered_set<std::string_view, TextHash> tensor_names_,
+      module_paths_;  // texts of the graph
 };
 
 template <class T>

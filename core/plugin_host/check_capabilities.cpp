@@ -151,7 +151,7 @@ void check_options(const PluginInstance& plugin, PluginCapabilities& o) {
   for (auto& x : o.options) {
     check_option(check, words_of("_-"), x, o);
     if (const auto why = problem_of_default(x); !why.empty())
-      check.refuse("has a default that is none, '" + printable(view(x.default_value)) + "': " + why);
+      check.refuse("has a default that it does not accept, '" + printable(view(x.default_value)) + "': " + why);
   }
 }
 
@@ -235,7 +235,7 @@ void check_models(const PluginInstance& plugin, const PluginCapabilities& o) {
     const auto schema = view(r.schema);
     const auto open = schema.find('('), space = schema.find(' '), arrow = schema.find("->");
     if (schema.find("::") >= open || space <= open || arrow == schema.npos)
-      rules.refuse("is no schema, such as acme::mlp(Tensor x, Tensor w) -> Tensor");
+      rules.refuse("is not a schema, such as acme::mlp(Tensor x, Tensor w) -> Tensor");
     rules.only_one(view(r.schema));
   }
   Check loaders(plugin, "loader");

@@ -125,7 +125,7 @@ def check_torch(path: str, include: str):
 def plugin_of(path: str) -> str:
     """The plugin, or the shared folder, that a file of plugins/ belongs to: two or three levels deep."""
     parts = path.split("/")
-    deep = parts[1] in ("loaders", "metrics", "advice", "reports")
+    deep = parts[1] in ("loaders", "encodings", "metrics", "advice", "reports")
     return "/".join(parts[: 3 if deep else 2])
 
 
