@@ -13,8 +13,8 @@ namespace tmeter::core {
 
 class Decoders final : public ElementDecoder {
  public:
-  /// Opens the plugins that decode an encoding of the graph; both outlive this. Throws Error(kUsage) when two
-  /// plugins decode the same one.
+  /// Opens the plugins that decode an encoding of the graph; both outlive this. Throws
+  /// Error(kUsage) when two plugins decode the same one.
   Decoders(Registry& registry, const Graph& graph, CallLog& log);
   ~Decoders() override;
   Decoders(const Decoders&) = delete;

@@ -30,7 +30,7 @@ std::string integer_text(const std::optional<Item>& item) {
 double not_finite(std::string_view word) {
   if (word == "inf" || word == "-inf")
     return (word == "inf" ? 1 : -1) * std::numeric_limits<double>::infinity();
-  if (word != "nan") refuse("'" + printable(word, 40) + "' is no number");
+  if (word != "nan") refuse("'" + printable(word, 40) + "' is not a number");
   return std::numeric_limits<double>::quiet_NaN();
 }
 

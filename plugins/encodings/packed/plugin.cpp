@@ -1,4 +1,4 @@
-// The numbers of weights that are packed in safetensors files; plugins/encodings/recognition finds
+// Decodes weights that are packed in safetensors files; plugins/encodings/recognition finds
 // such weights.
 #include "rows.hpp"
 

@@ -1,6 +1,6 @@
 // Floats of four to eight bits and int8, times scales that lie in other tensors.
 //
-//   mxfp4, mxfp8, f4_…, f6_…   OCP Microscaling Formats 1.0: E2M1 with a power of two for 32; two
+//   mxfp4, mxfp8, f6_…          OCP Microscaling Formats 1.0: E2M1 with a power of two for 32; two
 //   numbers a byte, the
 //                              first in the low half (gpt-oss; compressed-tensors; MLX)
 //   nvfp4                      E2M1 with an E4M3 scale for 16, times one for the tensor (modelopt:
@@ -38,7 +38,7 @@ class Float4 final : public Rows {
  public:
   Float4(const tmeter::StoredTensor& t, int64_t group)
       : Rows(t.tensor()), group_(group), bytes_(t.bytes()), scales_(scales_of(t)) {
-    if (extent_.columns % group_ != 0) unavailable("its rows are no whole number of groups");
+    if (extent_.columns % group_ != 0) unavailable("its rows are not a multiple of its groups");
     if (count_of(need(t, "scales")) < extent_.rows * (extent_.columns / group_))
       unavailable("it has too few scales");
     need_bytes(bytes_, extent_.rows * extent_.columns / 2);
@@ -214,7 +214,6 @@ void add_scaled(tmeter::Registrar& r) {
                   "torchao.int8 torchao.float8",
                   make_decoding<Scaled>, TMETER_DECODER_IN_ORDER);
   tmeter::decoder(r, "bnb.int8", make_decoding<Int8>, TMETER_DECODER_IN_ORDER);
-  tmeter::decoder(r, "f4_e2m1", small(4, kE2m1), TMETER_DECODER_IN_ORDER);
   tmeter::decoder(r, "f6_e2m3", small(6, six_bits(2)), TMETER_DECODER_IN_ORDER);
   tmeter::decoder(r, "f6_e3m2", small(6, six_bits(3)), TMETER_DECODER_IN_ORDER);
 }

@@ -67,7 +67,7 @@ class Gptq final : public tmeter::Decoding {
     block_words_ = bits_ / common;
     const auto bits = extent_.rows * extent_.columns * bits_;
     if (extent_.columns % block_ != 0 || extent_.rows * bits_ % kWord != 0)
-      unavailable("its shape is no whole number of words");
+      unavailable("its shape does not fill whole words");
     need_bytes(words_, bits / 8);
     zero_words_ = extent_.rows * bits_ / kWord;
     need_bytes(zeros_, group_count_ * zero_words_ * 4);
@@ -151,7 +151,7 @@ class Awq final : public tmeter::Decoding {
     if (!parameter(t.tensor(), "version").empty())
       unavailable("its layout 'gemv' is not decoded, 'gemm' is");
     const auto groups = need(t, "scales").about.shape()[0];
-    if (extent_.rows % kPerWord != 0) unavailable("its shape is no whole number of words");
+    if (extent_.rows % kPerWord != 0) unavailable("its shape does not fill whole words");
     row_words_ = extent_.rows / kPerWord;
     need_bytes(words_, extent_.columns * row_words_ * 4);
     need_bytes(zeros_, groups * row_words_ * 4);
@@ -203,7 +203,8 @@ class Compressed final : public Rows {
                         : (extent_.columns * bits_ + kWord - 1) / kWord;
     need_bytes(words_, extent_.rows * row_words_ * 4);
     if (scale_count_ > 1) {
-      if (scale_count_ % extent_.rows != 0) unavailable("its scales are no whole number of rows");
+      if (scale_count_ % extent_.rows != 0)
+        unavailable("its scales are not a multiple of its rows");
       row_groups_ = scale_count_ / extent_.rows;
       if (row_groups_ > 1) groups_.emplace(t, extent_.columns, row_groups_);
     }
@@ -286,7 +287,7 @@ class Mlx final : public Rows {
         scales_(numbers(need(t, "scales"))),
         biases_(numbers(need(t, "biases"))) {
     if (group_ < 1 || extent_.columns % group_ != 0)
-      unavailable("its rows are no whole number of groups");
+      unavailable("its rows are not a multiple of its groups");
     const auto wanted = extent_.rows * (extent_.columns / group_);
     if (count_of(need(t, "scales")) < wanted || count_of(need(t, "biases")) < wanted)
       unavailable("it has too few scales or biases");

@@ -21,13 +21,13 @@ struct Config {
   std::string
       format;  // "checkpoint_format" of GPTQ, "format" of compressed-tensors, "version" of AWQ
   Grouping all;
-  std::map<std::string, Grouping, std::less<>> layers;  // MLX: those that differ, by module
+  std::map<std::string, Grouping, std::less<>> layers;  // MLX: exceptions, by module
   bool varies = false;                                  // GPTQ and AutoRound: some layers differ
   std::vector<int64_t> block;                           // "weight_block_size" of fp8
 };
 
 /// Nothing of it is `given` when the text says nothing of packing. Throws BadFile for a text that
-/// is no JSON, or a value of the wrong type, naming its key.
+/// is not JSON, or a value of the wrong type, naming its key.
 Config parse_config(std::string_view json);
 
 }  // namespace packed

@@ -29,16 +29,18 @@ class Reader {
   }
 
   const Config& config() const { return config_; }
-  /// Null when there is none.
+  /// Null when it is absent, or part of a weight already.
   const Stored* find(const std::string& name) const {
     const auto it = by_name_.find(name);
-    return it == by_name_.end() ? nullptr : it->second;
+    return it == by_name_.end() || is_taken(*it->second) ? nullptr : it->second;
   }
   bool is_taken(const Stored& t) const { return taken_.contains(&t); }
-  /// Adds a weight; its tensors are no others' from now on.
+  /// Adds a weight; no other weight gets its tensors. Where another tensor has its name, it keeps
+  /// that of its values.
   void add(Packed weight) {
     taken_.insert(weight.values);
     for (const auto& p : weight.parts) taken_.insert(p.stored);
+    if (find(weight.name) || !names_.insert(weight.name).second) weight.name = weight.values->name;
     out_.packed.push_back(std::move(weight));
   }
   void note(std::string text) { out_.notes.push_back(std::move(text)); }
@@ -58,6 +60,7 @@ class Reader {
   const Config& config_;
   std::unordered_map<std::string_view, const Stored*> by_name_;
   std::unordered_set<const Stored*> taken_;
+  std::unordered_set<std::string> names_;  // of weights
   Recognised out_;
 };
 
@@ -70,7 +73,7 @@ bool mlx(Reader& r, const Stored& t);                // mlx.cpp
 bool float4_blocks(Reader& r, const Stored& t);      // MXFP4, NVFP4: scaled.cpp
 bool scaled_bytes(Reader& r, const Stored& t);       // fp8 and int8 with scales
 bool torchao(Reader& r, const Stored& t);            // torchao.cpp
-bool small_floats(Reader& r, const Stored& t);       // F4, F6 alone
+bool small_floats(Reader& r, const Stored& t);       // F6 alone
 
 /// The parameters "rows=… columns=…" of scales that lie over the weight as a grid; empty when they
 /// are one, or do not.

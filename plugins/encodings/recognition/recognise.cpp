@@ -49,7 +49,7 @@ constexpr std::array<Way, 8> kWays{
     integers_in_words, compressed_words, torchao,     bitsandbytes, mlx,
     float4_blocks,     scaled_bytes,     small_floats};
 
-// What is read; others are named when they leave integers behind.
+// Methods that are recognised; others are named when integers are left over.
 constexpr std::array<std::string_view, 12> kMethods{
     "gptq",       "awq",     "compressed-tensors", "fp8",
     "fbgemm_fp8", "mxfp4",   "modelopt",           "bitsandbytes",

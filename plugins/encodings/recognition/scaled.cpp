@@ -185,8 +185,8 @@ bool small_floats(Reader& r, const Stored& t) {
     const char* encoding;
     int64_t elements, bytes;
   };
-  constexpr std::array<Type, 3> kTypes{
-      {{"F4", "f4_e2m1", 2, 1}, {"F6_E2M3", "f6_e2m3", 4, 3}, {"F6_E3M2", "f6_e3m2", 4, 3}}};
+  constexpr std::array<Type, 2> kTypes{
+      {{"F6_E2M3", "f6_e2m3", 4, 3}, {"F6_E3M2", "f6_e3m2", 4, 3}}};
   for (const auto& type : kTypes) {
     if (t.element != type.element || numel(t) % type.elements != 0) continue;
     r.add({std::string(t.name), t.dims, &t, type.encoding, "", type.elements, type.bytes, {}});

@@ -1,5 +1,5 @@
-// What a file of weights holds, and what is recognised in it: weights whose numbers are packed or
-// scaled, in several stored tensors each.
+// Stored tensors of a file, and the weights that they make up: packed or scaled, in several stored
+// tensors each.
 #pragma once
 #include <tmeter/abi/builder.h>
 
@@ -39,7 +39,7 @@ struct Packed {
 struct Recognised {
   std::vector<Packed> packed;
   std::vector<const Stored*> plain;  // the others, in their order
-  std::vector<std::string> notes;    // for users: what could not be told
+  std::vector<std::string> notes;    // for users: ambiguities
 };
 
 }  // namespace packed

@@ -54,11 +54,6 @@ bool is_matrix(const Stored* t, int32_t dtype) {
   return t && t->dtype == dtype && t->dims.size() == 2;
 }
 
-std::string weight_name(const Reader& r, const Stored& t, const std::string& module) {
-  const auto name = module + "weight";
-  return r.find(name) ? std::string(t.name) : name;
-}
-
 /// Of GPTQ: zero points are stored less one, but in its second format.
 std::string zero_of(const Config& c) {
   if (!c.given) return {};
@@ -75,14 +70,7 @@ bool gptq(Reader& r, const Stored& t, const std::string& module, const Stored& z
   if (order && (order->dims.size() != 1 || order->dims[0] != *in)) order = nullptr;
   check_bits(r, t, *bits);
   const auto group = group_of(r, scales, *in, scales.dims[0]);
-  Packed p{weight_name(r, t, module),
-           {scales.dims[1], *in},
-           &t,
-           "gptq",
-           number("bits", *bits),
-           0,
-           0,
-           {}};
+  Packed p{module + "weight", {scales.dims[1], *in}, &t, "gptq", number("bits", *bits), 0, 0, {}};
   if (group) p.parameters += number(" group", *group);
   p.parameters += zero_of(r.config());
   set_block(p, *bits);
@@ -95,7 +83,7 @@ bool gptq(Reader& r, const Stored& t, const std::string& module, const Stored& z
 bool awq(Reader& r, const Stored& t, const std::string& module, const Stored& zeros,
          const Stored& scales) {
   constexpr int64_t kBits = 4, kPerWord = kWord / kBits;
-  Packed p{weight_name(r, t, module), {}, &t, "awq", number("bits", kBits), 0, 0, {}};
+  Packed p{module + "weight", {}, &t, "awq", number("bits", kBits), 0, 0, {}};
   if (t.dims[1] == zeros.dims[1] && product(t.dims[1], kPerWord) == scales.dims[1] &&
       zeros.dims[0] == scales.dims[0]) {
     p.dims = {scales.dims[1], t.dims[0]};

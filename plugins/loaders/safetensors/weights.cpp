@@ -24,13 +24,13 @@ std::vector<Stored> stored_of(std::span<const Found> found) {
   return out;
 }
 
-/// What config.json beside the weights says; a file that is no model's configuration costs a note.
+/// What config.json beside the weights says; another file of that name costs a warning.
 packed::Config config_beside(const tmeter::Source& source, tmeter::Call& call) {
   tmeter::Source file = source;
   try {
     file = source.companion("config.json");
   } catch (const tmeter::Error&) {
-    return {};  // there is none
+    return {};  // absent
   }
   try {
     return packed::parse_config(file.bytes());
@@ -50,6 +50,16 @@ tmeter_tensor_desc description(const Stored& t) {
   d.storage_bytes = t.bytes;
   d.source = t.file;
   return d;
+}
+
+/// Two 4-bit floats are one element of torch's type, along the last dim. Nothing where torch has no
+/// such type.
+std::optional<std::vector<int64_t>> dims_in_torch(const Stored& t) {
+  auto dims = t.dims;
+  if (t.element.empty()) return dims;
+  if (t.element != "F4" || dims.empty() || dims.back() % 2 != 0) return std::nullopt;
+  dims.back() /= 2;
+  return dims;
 }
 
 void push(const Packed& p, loading::WeightTree& tree) {
@@ -113,8 +123,11 @@ void push_weights(std::span<const Found> found, const tmeter::Source& source,
       push(*std::get<1>(w), tree);
       continue;
     }
-    auto d = description(*std::get<0>(w));
-    if (!std::get<0>(w)->element.empty()) d.dtype = TMETER_DTYPE_UNDEFINED;
+    const auto& stored = *std::get<0>(w);
+    const auto dims = dims_in_torch(stored);
+    auto d = description(stored);
+    if (!dims) d.dtype = TMETER_DTYPE_UNDEFINED;
+    if (dims) d.dims = dims->data();
     tree.add(d);
     without_type += d.dtype == TMETER_DTYPE_UNDEFINED;
   }

@@ -30,6 +30,19 @@ struct Counted {
   bool one_type = false;
 };
 
+/// Some types hold several numbers in an element.
+tmeter::Count numbers_of(const tmeter::Tensor& tensor) {
+  switch (tensor.dtype().id()) {
+    case TMETER_DTYPE_FLOAT4_E2M1FN_X2:
+    case TMETER_DTYPE_QUINT4X2:
+      return tensor.numel() * 2;
+    case TMETER_DTYPE_QUINT2X4:
+      return tensor.numel() * 4;
+    default:
+      return tensor.numel();
+  }
+}
+
 void count_elements(const tmeter::Graph& graph, tmeter::Call& call, Counted& counted) {
   std::optional<std::string_view> type;
   counted = {graph.handle(), true};
@@ -37,7 +50,7 @@ void count_elements(const tmeter::Graph& graph, tmeter::Call& call, Counted& cou
     const auto kind = tensor.kind();
     if (kind != TMETER_TENSOR_PARAMETER && kind != TMETER_TENSOR_BUFFER) continue;
     const size_t index = tensor.index();
-    const auto elements = tensor.numel();
+    const auto elements = numbers_of(tensor);
     const auto emit = [&](std::string_view metric) {
       call.emit(metric, TMETER_AXIS_TENSOR, index, elements);
     };
@@ -67,7 +80,7 @@ std::vector<TypeBytes> bytes_by_type(const tmeter::Graph& graph) {
     auto at = std::find_if(out.begin(), out.end(), [&](auto& d) { return d.name == name; });
     if (at == out.end()) at = out.insert(out.end(), {name});
     at->bytes += tensor.bytes();
-    at->elements += tensor.numel();
+    at->elements += numbers_of(tensor);
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
@@ -114,7 +127,7 @@ void measure_bits(const tmeter::Graph& graph, tmeter::Call& call) {
   for (const auto& tensor : graph.tensors()) {
     if (!tensor.is_parameter() || tensor.numel() == tmeter::Count(0)) continue;
     const auto bytes = tensor.stored_bytes();
-    const auto elements = static_cast<double>(tensor.numel().value());
+    const auto elements = static_cast<double>(numbers_of(tensor).value());
     call.emit("bits_per_weight", TMETER_AXIS_TENSOR, tensor.index(),
               bytes ? tmeter::Cell(8 * static_cast<double>(bytes->value()) / elements)
                     : tmeter::Cell::unsupported());
