@@ -29,7 +29,7 @@ class Decoders final : public ElementDecoder {
   struct Known {
     const Plugin* plugin = nullptr;
     const tmeter_decoder* decoder = nullptr;
-    std::string why;  // there is none
+    std::string why;  // no decoder
   };
   /// A tensor that was asked for.
   struct Opened {
