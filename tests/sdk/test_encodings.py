@@ -1,4 +1,4 @@
-"""Encoded tensors and metadata, as a stranger's plugins bring them: a loader that pushes them, a decoder, readers."""
+"""Encoded tensors and metadata, from third-party plugins: a loader that pushes them, a decoder, readers."""
 import json
 import pathlib
 import struct
@@ -51,7 +51,7 @@ void load(const tmeter::Request& request, tmeter::GraphBuilder& g, tmeter::Call&
   d.stored_dtype = TMETER_DTYPE_INT8;
   g.tensor(d);
   d.name = tmeter::to_abi("other");
-  d.encoding = tmeter::to_abi("acme.unknown");
+  d.encoding = tmeter::to_abi("acme.unheard_of");
   d.part_count = 0;
   d.parts = nullptr;
   g.tensor(d);
@@ -166,7 +166,7 @@ class Encodings(CliTest):
             "acme:words type 0 array 1 of 50000: a b",
             "heads 4 none 0",
             "weight acme.rows [bits=8] numel 8 stored 16 own 8 offset -1 scales=8",
-            "other acme.unknown [bits=8] numel 8 stored 8 own 8 offset -1",
+            "other acme.unheard_of [bits=8] numel 8 stored 8 own 8 offset -1",
         ], done.stderr)
 
     def test_statistics_are_those_of_decoded_numbers(self):
@@ -180,7 +180,7 @@ class Encodings(CliTest):
         document = json.loads(done.stdout)
         other = document["tensors"][1]["values"]
         self.assertIsNone(other.get("mean"))
-        self.assertIn("no plugin decodes 'acme.unknown'", done.stdout)
+        self.assertIn("no plugin decodes 'acme.unheard_of'", done.stdout)
 
     def test_without_the_decoder(self):
         weight = self.report(self.model(), "--plugins=param-stats", plugins=1)["tensors"][0]["values"]
