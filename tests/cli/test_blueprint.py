@@ -1,4 +1,4 @@
-"""`tmeter FOLDER` of weights and config.json: the program is written down; what contradicts is refused, what is not understood is said."""
+"""`tmeter FOLDER` of weights and config.json: the derived program, refused contradictions, and messages about unknown parts."""
 import json
 import sys
 
@@ -123,7 +123,7 @@ class Blueprint(CliTest):
         self.assert_refused(4, ["model.layers.1.mlp.down_proj.weight", "[64, 127]", "128"], self.folder)
 
     def test_more_than_is_understood(self):
-        """An adapter in every layer: its weights are counted, and the products are a lower bound that says so."""
+        """An adapter in every layer: its weights are counted, and the products are a marked lower bound."""
         config, tensors = small_llama()
         tensors["model.layers.0.adapter.weight"] = ("float32", [64, 64])
         write_folder(self.folder, config, tensors)

@@ -1,4 +1,5 @@
-"""GGUF files: what is read agrees with the package gguf and with NumPy (fixtures/make_gguf.py); damaged ones get one clear line."""
+"""GGUF files: tmeter's report agrees with the package gguf and with NumPy (fixtures/make_gguf.py); damaged files get one clear
+line."""
 import json
 import os
 import re
@@ -117,7 +118,7 @@ class Reading(CliTest):
             self.assertEqual((document["totals"]["nan"], document["totals"]["inf"]), (32, 32))
 
     def test_no_weight_is_read_unless_a_plugin_wants_to(self):
-        """A terabyte and more in parts that are holes."""
+        """More than a terabyte in parts that are holes."""
         rows = 100_000
         for i in range(100):
             name = f"blk.{i}.ffn_up.weight"
@@ -170,7 +171,7 @@ class Parts(CliTest):
 
 
 class Plan(CliTest):
-    """quantization-advice of a GGUF file: arguments of llama-quantize, with the bytes that they lead to."""
+    """quantization-advice of a GGUF file: arguments of llama-quantize, with the resulting bytes."""
 
     WEIGHTS = EXPECTED["unpacked.gguf"]["tensors"]
     SIZES = {"q4_K": (256, 144), "q5_K": (256, 176), "q6_K": (256, 210), "q8_0": (32, 34), "q4_0": (32, 18), "q5_0": (32, 22), "q5_1": (32, 24),
@@ -181,7 +182,7 @@ class Plan(CliTest):
         return [f for f in document["findings"] if f["rule"] == "gguf-plan"], document
 
     def types(self, findings):
-        """What llama-quantize makes of the arguments: the first pattern that is found in a name decides."""
+        """llama-quantize's reading of the arguments: the first pattern found in a name decides."""
         words = shlex.split(" ".join(f["action"] for f in findings))
         arguments = [words[i + 1].rsplit("=", 1) for i, word in enumerate(words) if word == "--tensor-type"]
         return {name: next((kind for pattern, kind in arguments if re.search(pattern, name)), "f32") for name in self.WEIGHTS}
@@ -264,7 +265,7 @@ class BadInput(CliTest):
         self.refuse(["key 'k'", "1000000000 items"], writer.header([("k", ARRAY, (TEXT, []))], [])[:-8] + struct.pack("<Q", 10**9))
 
     def test_the_same_in_a_file_of_a_terabyte(self):
-        """Holes have room for all that is claimed."""
+        """Holes have room for all claimed sizes."""
         writer, size = Writer(), 1 << 40
         self.refuse(["claims 1000000000 tensors"], writer.header([], [], (10**9, 0)), size)
         self.refuse(["1152921504606846976 bytes"], writer.header([], [], (0, 1)) + struct.pack("<Q", 1 << 60), size)
