@@ -139,10 +139,9 @@ class Keeper {
       const bool overwritten = tmeter::is_in_place(node.op()) && node.arg_count() > 0 &&
                                value.handle() == node.arg(size_t{0}).handle();
       if (overwritten && value.is_tensor())
-        keep_new(size_of(value));  // a copy of what was there before
+        keep_new(size_of(value));  // a copy of the old values
       else
-        keep(value);  // numbers beside tensors are no tensors of their own: saved_tensors_hooks
-                      // leaves them out
+        keep(value);  // not numbers beside tensors: saved_tensors_hooks leaves them out
     });
   }
 
