@@ -77,7 +77,7 @@ void WeightTree::add_parameter(tmeter_tensor_desc tensor, bool trainable) {
 void WeightTree::push(tmeter_tensor_desc& tensor) {
   const auto name = tmeter::to_view(tensor.name);
   check_name(name);
-  tensor.owner = owner_of(name);
+  if (tensor.owner == 0) tensor.owner = owner_of(name);
   graph_.tensor(tensor);
 }
 
