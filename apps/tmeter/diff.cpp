@@ -7,6 +7,7 @@
 #include "apps/tmeter/model_report.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "apps/tmeter/saved_file.hpp"
+#include "apps/tmeter/weight_errors.hpp"
 #include "core/base/error.hpp"
 #include "core/base/mapped_file.hpp"
 #include "core/base/text.hpp"
@@ -65,10 +66,12 @@ Ending diff(Session& session, std::vector<ReportTarget> targets) {
   session.begin(targets, {line.other, line.model}, plugins);
   if (is_saved(line.other) && is_saved(line.model)) refuse_what_needs_a_model(line);
 
-  const auto before = report_of(session, line.other, plugins);
+  auto before = report_of(session, line.other, plugins);
   auto after = report_of(session, line.model, plugins);
   after.report.view = line.view;
   after.report.comparison = compare(before.report, after.report);
+  if (wants_weight_errors(line) && !is_saved(line.other) && !is_saved(line.model))
+    add_weight_errors(session, before.report, after.report);
   after.report.assertions.clear();
   for (const auto& a : session.assertions())
     after.report.assertions.push_back(evaluate_change(a, after.report));
