@@ -152,7 +152,9 @@ class Headers(CliTest):
 
     @unittest.skipUnless(shutil.which("abidiff"), "abidiff (abigail-tools) is not installed")
     def test_the_abi_is_that_of_the_release(self):
-        grown = self.file("grown.suppr", "[suppress_type]\nname = tmeter_results_api\nhas_data_member_inserted_at = end\n")  # docs/abi.md, rule 2
+        # docs/abi.md, rule 2: what has grown at its end since
+        structs = ("tmeter_results_api", "tmeter_builder_api", "tmeter_graph_api", "tmeter_tensor_desc")
+        grown = self.file("grown.suppr", "".join(f"[suppress_type]\nname = {s}\nhas_data_member_inserted_at = end\n" for s in structs))
         for since in PLUGINS:
             frozen = self.library(since / "include", "frozen", since)
             done = subprocess.run(["abidiff", "--suppressions", grown, frozen, self.library(CURRENT, "current", since)], capture_output=True, text=True, check=False)
