@@ -467,12 +467,13 @@ std::string help_text() {
          "  tmeter merge [options] REPORT...   reports of shards as one; --index: a row for each "
          "model\n"
          "  tmeter budget [--update] [--why]   the [[budget]] tables of tmeter.toml\n"
+         "  tmeter fleet [options] FILES...    many models at once, by the Python package\n"
          "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"
          "  tmeter config, hardware list|measure  the default configuration; machine profiles\n"
       << Options().visible()
       << "\nExit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
          "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run, 130 "
-         "interrupted.\n\n"
+         "interrupted.\n"
          "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n"
          "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n";
   return out.str();

@@ -39,6 +39,7 @@ tmeter_status perform(tmeter_builder* b, F f) {
   return guard_callback(b->call, [&]() -> tmeter_status {
     try {
       b->count_push();
+      b->begin_with_frame();
       return f(b->builder), TMETER_OK;
     } catch (const Error& e) {
       b->refused =

@@ -1,6 +1,11 @@
-"""GGUF files: what is read agrees with the package gguf and with NumPy (fixtures/make_gguf.py); damaged ones get one clear line."""
+"""GGUF files: tmeter's report agrees with the package gguf and with NumPy (fixtures/make_gguf.py); damaged files get one clear
+line."""
 import json
+import math
 import os
+import random
+import re
+import shlex
 import shutil
 import struct
 
@@ -55,9 +60,33 @@ class Reading(CliTest):
         kinds = {t["name"]: t["kind"] for t in document["tensors"]}
         self.assertEqual([n for n, kind in kinds.items() if kind == "buffer"], ["rope_freqs.weight"])
 
-    def test_modules_are_those_of_the_names(self):
+    def test_modules_are_those_of_transformers(self):
         document = report(HERE / "split-00001-of-00003.gguf", "--plugins=params")
-        self.assertIn("blk.0.attn_q", [m["path"] for m in document["modules"]])
+        owners = {t["name"]: t["owner"] for t in document["tensors"]}
+        self.assertEqual(owners["blk.0.attn_q.weight"], "model.layers.0.self_attn.q_proj")
+        self.assertEqual(owners["blk.0.ffn_down.weight"], "model.layers.0.mlp.down_proj")
+        self.assertEqual((owners["token_embd.weight"], owners["output_norm.weight"]), ("model.embed_tokens", "model.norm"))
+
+    def test_a_model_is_compared_with_its_safetensors_module_by_module(self):
+        shapes = {"model.embed_tokens": [80, 64], "model.norm": [64], "model.layers.0.self_attn.q_proj": [64, 64],
+                  "model.layers.0.self_attn.k_proj": [32, 64], "model.layers.0.self_attn.v_proj": [32, 64],
+                  "model.layers.0.self_attn.o_proj": [64, 64], "model.layers.0.mlp.gate_proj": [96, 64],
+                  "model.layers.0.mlp.up_proj": [96, 64], "model.layers.0.mlp.down_proj": [64, 96],
+                  "model.layers.0.input_layernorm": [64], "model.layers.0.post_attention_layernorm": [64]}
+        header, at = {}, 0
+        for name, shape in shapes.items():
+            size = 4 * shape[0] * (shape + [1])[1]
+            header[name + ".weight"] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + size]}
+            at += size
+        text = json.dumps(header).encode()
+        path = self.file("m.safetensors", struct.pack("<Q", len(text)) + text + bytes(at))
+        done = tmeter("diff", path, HERE / "split-00001-of-00003.gguf", "--plugins=params,memory", "--report", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        counts = json.loads(done.stdout)["counts"]
+        self.assertEqual((counts["removed"], counts["added"], counts["renamed"]), (0, 1, 0))  # the factors of rotary embeddings
+        totals = json.loads(done.stdout)["totals"]
+        self.assertEqual(totals["params"]["difference"], 0)
+        self.assertEqual(totals["param_bytes"]["after"], (36032 - 192) // 32 * 34 + 192 * 4)
 
     def test_every_version_and_byte_order(self):
         for version in (1, 2, 3):
@@ -91,7 +120,7 @@ class Reading(CliTest):
             self.assertEqual((document["totals"]["nan"], document["totals"]["inf"]), (32, 32))
 
     def test_no_weight_is_read_unless_a_plugin_wants_to(self):
-        """A terabyte and more in parts that are holes."""
+        """More than a terabyte in parts that are holes."""
         rows = 100_000
         for i in range(100):
             name = f"blk.{i}.ffn_up.weight"
@@ -143,6 +172,187 @@ class Parts(CliTest):
         self.assert_refused(4, ["65535", "10,000 files"], self.file("m.gguf", model({}, split_pairs(0, 65535, 1))))
 
 
+def safetensors(tensors):
+    """Name → (shape, floats)."""
+    header, data = {}, b""
+    for name, (shape, values) in tensors.items():
+        content = struct.pack(f"<{len(values)}f", *values)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def q8_0(values):
+    """Blocks as ggml's quantize_row_q8_0_ref, and what they decode to."""
+    out, decoded = b"", []
+    for at in range(0, len(values), 32):
+        block = values[at:at + 32]
+        d = max(map(abs, block)) / 127
+        codes = [round(x / d) if d else 0 for x in block]
+        scale = struct.pack("<e", d)
+        out += scale + struct.pack("<32b", *codes)
+        decoded += [c * struct.unpack("<e", scale)[0] for c in codes]
+    return out, decoded
+
+
+class Errors(CliTest):
+    """tmeter diff --columns sqnr: held against the same sums in Python."""
+
+    ROWS, COLUMNS, HEADS = 64, 64, 4
+
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(7)
+        self.q = [struct.unpack("<f", struct.pack("<f", rng.gauss(0, 0.05)))[0] for _ in range(self.ROWS * self.COLUMNS)]
+        self.up = [struct.unpack("<f", struct.pack("<f", rng.gauss(0, 0.2)))[0] for _ in range(self.ROWS * self.COLUMNS)]
+        shape = [self.ROWS, self.COLUMNS]
+        self.before = self.file("m.safetensors", safetensors({"model.layers.0.self_attn.q_proj.weight": (shape, self.q),
+                                                              "model.layers.0.mlp.up_proj.weight": (shape, self.up)}))
+
+    def permuted(self, values):
+        """LlamaModel.permute of convert_hf_to_gguf.py: reshape(heads, 2, rows / heads / 2, …).swapaxes(1, 2)."""
+        half, rows = self.ROWS // self.HEADS // 2, []
+        for head in range(self.HEADS):
+            for i in range(half):
+                for part in range(2):
+                    row = (head * 2 + part) * half + i
+                    rows += values[row * self.COLUMNS:(row + 1) * self.COLUMNS]
+        return rows
+
+    def sums(self, values):
+        decoded = q8_0(values)[1]
+        return sum(x * x for x in values), sum((x - y) ** 2 for x, y in zip(values, decoded))
+
+    def gguf(self, q):
+        shape = [self.ROWS, self.COLUMNS]
+        return self.file("m-Q8_0.gguf", model({"blk.0.attn_q.weight": (shape, Q8_0, q8_0(q)[0]), "blk.0.ffn_up.weight": (shape, Q8_0, q8_0(self.up)[0])},
+                                              [("general.architecture", TEXT, "llama"), ("llama.attention.head_count", U32, self.HEADS)]))
+
+    def assert_errors(self, before, after):
+        done = tmeter("diff", before, after, "--plugins=params", "--columns", "params,sqnr", "--report", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        found = {m["after"]["path"]: m["values"].get("sqnr", {}).get("after") for m in document["modules"] if m["after"]}
+        (p1, e1), (p2, e2) = self.sums(self.q), self.sums(self.up)
+        for path, power, error in (("model.layers.0.self_attn.q_proj", p1, e1), ("model.layers.0.mlp.up_proj", p2, e2), ("", p1 + p2, e1 + e2)):
+            self.assertAlmostEqual(found[path], 10 * math.log10(power / error), delta=1e-6, msg=path)
+
+    def test_of_each_module_and_the_model(self):
+        self.assert_errors(self.before, self.gguf(self.permuted(self.q)))
+
+    def test_a_file_whose_rows_are_not_permuted(self):
+        self.assert_errors(self.before, self.gguf(self.q))
+
+    def test_equal_weights_have_none_and_a_budget_can_be_held(self):
+        done = tmeter("diff", self.before, self.before, "--plugins=params", "--columns", "sqnr", "--report", "json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["totals"]["sqnr"]["after"]), (0, None), done.stderr)
+        path = self.gguf(self.permuted(self.q))
+        for least, status in ((30, 0), (60, 3)):
+            done = tmeter("diff", self.before, path, "--plugins=params", "--assert", f"sqnr >= {least}")
+            self.assertEqual(done.returncode, status, done.stderr)
+
+    def test_experts_that_one_tensor_joins(self):
+        rng = random.Random(9)
+        single = [[struct.unpack("<f", struct.pack("<f", rng.gauss(0, 0.1)))[0] for _ in range(4 * 32)] for _ in range(3)]
+        after = self.file("e.gguf", model({"blk.0.ffn_gate_exps.weight": ([3, 4, 32], Q8_0, q8_0(sum(single, []))[0])},
+                                          [("general.architecture", TEXT, "llama")]))
+        power, error = self.sums(sum(single, []))
+        for name in ("mlp.experts.{}.gate_proj", "block_sparse_moe.experts.{}.w1"):
+            before = self.file("e.safetensors", safetensors({f"model.layers.0.{name.format(e)}.weight": ([4, 32], x) for e, x in enumerate(single)}))
+            done = tmeter("diff", before, after, "--plugins=params", "--columns", "sqnr", "--report", "json")
+            self.assertAlmostEqual(json.loads(done.stdout)["totals"]["sqnr"]["after"], 10 * math.log10(power / error), delta=1e-6, msg=done.stderr)
+
+    def test_folders_too(self):
+        folder = self.folder / "m"
+        folder.mkdir()
+        self.before = self.before.rename(folder / "model.safetensors")
+        self.assert_errors(folder, self.gguf(self.permuted(self.q)))
+
+    def test_without_being_asked_no_weight_is_read(self):
+        done = tmeter("diff", self.before, self.gguf(self.q), "--plugins=params", "--report", "json")
+        self.assertNotIn("sqnr", done.stdout)
+
+
+class Plan(CliTest):
+    """quantization-advice of a GGUF file: arguments of llama-quantize, with the resulting bytes."""
+
+    WEIGHTS = EXPECTED["unpacked.gguf"]["tensors"]
+    SIZES = {"q4_K": (256, 144), "q5_K": (256, 176), "q6_K": (256, 210), "q8_0": (32, 34), "q4_0": (32, 18), "q5_0": (32, 22), "q5_1": (32, 24),
+             "f32": (1, 4)}
+
+    def plan(self, path, *options):
+        document = report(path, "--plugins=quantization-advice", *options)
+        return [f for f in document["findings"] if f["rule"] == "gguf-plan"], document
+
+    def types(self, findings):
+        """llama-quantize's reading of the arguments: the first pattern found in a name decides."""
+        words = shlex.split(" ".join(f["action"] for f in findings))
+        arguments = [words[i + 1].rsplit("=", 1) for i, word in enumerate(words) if word == "--tensor-type"]
+        return {name: next((kind for pattern, kind in arguments if re.search(pattern, name)), "f32") for name in self.WEIGHTS}
+
+    def bytes_of(self, types):
+        total = 0
+        for name, w in self.WEIGHTS.items():
+            elements, size = self.SIZES[types[name]]
+            numel = w["shape"][0] * (w["shape"] + [1])[1]
+            self.assertEqual(w["shape"][-1] % elements, 0)
+            total += padded(numel // elements * size)
+        return total
+
+    def test_the_bytes_are_those_of_the_types(self):
+        for least in (0, 15, 22, 30, 40, 60):
+            findings, _ = self.plan(HERE / "unpacked.gguf", "--set", f"quantization-advice.min-sqnr={least}")
+            if least == 60:
+                self.assertEqual(findings, [])
+                continue
+            types = self.types(findings)
+            self.assertEqual(int(findings[0]["evidence"].split()[0]), self.bytes_of(types), least)
+            self.assertEqual(types["blk.0.attn_norm.weight"], "f32")
+
+    def test_the_error_is_near_that_of_the_real_quantizers(self):
+        _, document = self.plan(HERE / "unpacked.gguf")
+        found = {t["name"]: t["values"] for t in document["tensors"]}
+        for name, w in self.WEIGHTS.items():
+            for kind, scheme, gain in (("q8_0", "int8_group32", 0), ("q4_0", "int4_group32", 0), ("q5_0", "int4_group32", 6.3),
+                                       ("q5_1", "int4_group32_asym", 6.3)):
+                if kind in w:
+                    self.assertAlmostEqual(found[name][f"sqnr_{scheme}"] + gain, w[kind], delta=1.5, msg=(name, kind))
+
+    def test_a_size_is_held_by_the_types_with_the_least_error(self):
+        sizes = []
+        for most in (10_000, 12_000, 16_000, 30_000):
+            findings, _ = self.plan(HERE / "unpacked.gguf", "--set", f"quantization-advice.gguf-bytes={most}")
+            sizes.append(self.bytes_of(self.types(findings)))
+            self.assertLessEqual(sizes[-1], most)
+        self.assertEqual(sizes, sorted(sizes))
+        findings, _ = self.plan(HERE / "unpacked.gguf", "--set", "quantization-advice.gguf-bytes=100")
+        self.assertIn("above gguf-bytes (100): these types are the smallest", findings[0]["text"])
+
+    def test_embeddings_keep_six_bits_unless_told_otherwise(self):
+        low = ("--set", "quantization-advice.min-sqnr=5")
+        self.assertEqual(self.types(self.plan(HERE / "unpacked.gguf", *low)[0])["token_embd.weight"], "q6_K")
+        free = self.plan(HERE / "unpacked.gguf", *low, "--set", "quantization-advice.protect=false")[0]
+        self.assertEqual(self.types(free)["token_embd.weight"], "q4_K")
+
+    def test_a_packed_file_has_none(self):
+        self.assertEqual(self.plan(HERE / "split-00001-of-00003.gguf")[0], [])
+
+    def test_many_blocks_fit_into_several_findings(self):
+        rows = struct.pack("<256f", *[((i * 37) % 101 - 50) / 50 for i in range(256)])
+        odd = struct.pack("<256f", *[1.0 if i == 3 else 0.001 * ((i * 37) % 101) for i in range(256)])
+        tensors = {f"blk.{b}.{kind}.weight": ([1, 256], 0, odd if (b + len(kind)) % 2 else rows)
+                   for b in range(300) for kind in ("attn_q", "attn_k", "attn_output", "ffn_up", "ffn_down", "ffn_gate")}
+        path = self.file("m.gguf", model(tensors, [("general.architecture", TEXT, "llama")]))
+        findings, _ = self.plan(path, "--set", "quantization-advice.min-sqnr=24")
+        text = " ".join(f["action"] for f in findings)
+        self.assertNotIn("…", text)
+        words = shlex.split(text)
+        patterns = [words[i + 1].rsplit("=", 1)[0] for i, word in enumerate(words) if word == "--tensor-type"]
+        for name in tensors:
+            self.assertEqual(sum(bool(re.search(p, name)) for p in patterns), 1, name)
+
+
 class BadInput(CliTest):
     """More of these are in tests/unit/gguf/header_test.cpp."""
 
@@ -159,7 +369,7 @@ class BadInput(CliTest):
         self.refuse(["key 'k'", "1000000000 items"], writer.header([("k", ARRAY, (TEXT, []))], [])[:-8] + struct.pack("<Q", 10**9))
 
     def test_the_same_in_a_file_of_a_terabyte(self):
-        """Holes have room for all that is claimed."""
+        """Holes have room for all claimed sizes."""
         writer, size = Writer(), 1 << 40
         self.refuse(["claims 1000000000 tensors"], writer.header([], [], (10**9, 0)), size)
         self.refuse(["1152921504606846976 bytes"], writer.header([], [], (0, 1)) + struct.pack("<Q", 1 << 60), size)

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tmeter/cpp/plugin.hpp>
 #include <utility>
+#include <vector>
 
 namespace loading {
 
@@ -22,6 +23,11 @@ class WeightTree {
   void add_parameter(tmeter_tensor_desc tensor, bool trainable);
   /// The same for a known buffer.
   void add_buffer(tmeter_tensor_desc tensor);
+  /// The module of this path, made with its ancestors if it is new. A tensor with an owner is added
+  /// to that, whatever its name.
+  tmeter_id module(std::string_view path) {
+    return path.empty() ? root_ : owner_of(std::string(path) + ".");
+  }
 
  private:
   /// The module that owns a tensor of this name; created with its ancestors if it is new.
@@ -32,6 +38,9 @@ class WeightTree {
   tmeter::GraphBuilder& graph_;
   tmeter_id root_;
   std::map<std::pair<tmeter_id, std::string>, tmeter_id> children_;  // by parent and name
+  // The modules of the last name, each with the place of the dot behind it: names come in order.
+  std::string last_;
+  std::vector<std::pair<size_t, tmeter_id>> last_modules_;
 };
 
 /// Guesses from name and type whether a tensor is a buffer. Running statistics and position tables

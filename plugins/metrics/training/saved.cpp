@@ -40,6 +40,7 @@ class Keeper {
       for (size_t i = 0; i < node.arg_count(); ++i) use(node.arg(i));
       for (size_t i = 0; i < node.result_count(); ++i) use(node.result(i));
       if (gradients_.through(node)) record(node);
+      if (const auto adapter = gradients_.adapters().of(node)) keep_adapter(*adapter);
       tape_.end_node(known_);
     }
     for (const auto& output : graph_.outputs()) list_output(output);
@@ -51,6 +52,7 @@ class Keeper {
 
  private:
   void record(const Node& node) {
+    if (const auto* rule = gradients_.rule_of(node)) return keep_by(*rule, node);
     const auto base = tmeter::base_name(node.op());
     if (base == "scaled_dot_product_attention") return keep_attention(node);
     if (base == "matmul" || base == "linalg_matmul")
@@ -88,6 +90,11 @@ class Keeper {
     if (value.is_tensor()) keep(placement_.of(value).storage);
   }
   void keep_new(Count bytes) { keep(placement_.add(bytes, node_)); }
+  /// Mean and reciprocal deviation.
+  void keep_two(Count bytes) {
+    keep_new(bytes);
+    keep_new(bytes);
+  }
   Count size_of(const Value& value) const { return bytes_of(value, settings_); }
 
   /// As a reshape gives it: the same storage where that can be viewed so, else a copy.
@@ -96,6 +103,15 @@ class Keeper {
     keep_new(
         std::accumulate(to.begin(), to.end(), Count(1), [](Count n, int64_t d) { return n * d; }) *
         element_bytes(value.dtype(), settings_));
+  }
+
+  /// Of an in-house operator.
+  void keep_by(const tmeter_backward& rule, const Node& node) {
+    for (size_t i = 0; i < 64; ++i) {
+      if ((rule.keeps_arguments >> i & 1) != 0) keep(node.arg(i));
+      if ((rule.keeps_results >> i & 1) != 0) keep(node.result(i));
+    }
+    if (rule.kept_bytes > 0) keep_new(rule.kept_bytes);
   }
 
   // --- by the rows of derivatives.yaml ---
@@ -123,10 +139,9 @@ class Keeper {
       const bool overwritten = tmeter::is_in_place(node.op()) && node.arg_count() > 0 &&
                                value.handle() == node.arg(size_t{0}).handle();
       if (overwritten && value.is_tensor())
-        keep_new(size_of(value));  // a copy of what was there before
+        keep_new(size_of(value));  // a copy of the old values
       else
-        keep(value);  // numbers beside tensors are no tensors of their own: saved_tensors_hooks
-                      // leaves them out
+        keep(value);  // not numbers beside tensors: saved_tensors_hooks leaves them out
     });
   }
 
@@ -149,23 +164,23 @@ class Keeper {
       case Extra::kNone:
         break;
       case Extra::kChannelStatistics:
-        if (uses_batch_statistics(node) && shape.rank() >= 2) keep_new(wide * shape[1] * 2);
+        if (uses_batch_statistics(node) && shape.rank() >= 2) keep_two(wide * shape[1]);
         break;
       case Extra::kInstanceStatistics:
         if (shape.rank() >= 2) {
-          keep_new(wide * shape[0] * shape[1] * 2);
+          keep_two(wide * shape[0] * shape[1]);
           if (node.arg("weight").is_tensor()) keep_new(wide * shape[0] * shape[1]);
         }
         break;
       case Extra::kRowStatistics:
-        keep_new(wide * rows_of(node, input) * 2);
+        keep_two(wide * rows_of(node, input));
         break;
       case Extra::kRowDeviation:
         keep_new(wide * rows_of(node, input));
         break;
       case Extra::kGroupStatistics:
         if (shape.rank() >= 1)
-          keep_new(wide * shape[0] * std::max<int64_t>(1, node.arg("num_groups").as_int(1)) * 2);
+          keep_two(wide * shape[0] * std::max<int64_t>(1, node.arg("num_groups").as_int(1)));
         break;
       case Extra::kPoolIndices:
         keep_new(node.result(0).numel() * kIndexBytes);
@@ -220,16 +235,28 @@ class Keeper {
         if (i != k && gradients_.of(factors[k])) keep(factors[i]);
   }
 
-  void keep_linear(const Node& node) {
-    const auto input = node.arg("input"), weight = node.arg("weight");
-    if (gradients_.of(input)) keep(weight);
-    if (!gradients_.of(weight)) return;
+  void keep_rows(const Value& input) {
     const auto shape = dims_of(input.shape());
     if (shape.size() <= 2) return keep(input);
     const Dims rows{
         std::accumulate(shape.begin(), shape.end() - 1, int64_t{1}, std::multiplies<>()),
         shape.back()};
     keep_reshaped(input, shape, placement_.of(input).strides, rows);
+  }
+
+  /// The inputs of both products. Beside the result there are the adapter's, before and after it is
+  /// scaled.
+  void keep_adapter(const Adapter& adapter) {
+    const auto element = element_bytes(adapter.input.dtype(), settings_);
+    keep_rows(adapter.input);
+    keep_new(adapter.rows * adapter.rank * element);
+    for (int i = 0; i < 2; ++i) placement_.add(adapter.rows * adapter.out * element, node_);
+  }
+
+  void keep_linear(const Node& node) {
+    const auto input = node.arg("input"), weight = node.arg("weight");
+    if (gradients_.of(input)) keep(weight);
+    if (gradients_.of(weight)) keep_rows(input);
   }
 
   /// at::matmul (LinearAlgebra.cpp): folded into one matrix product, or a batch of them.
@@ -367,8 +394,7 @@ class Keeper {
 
 }  // namespace
 
-Tape record_tape(const tmeter::Graph& graph, const Gradients& gradients,
-                 const Settings& settings) {
+Tape record_tape(const tmeter::Graph& graph, const Gradients& gradients, const Settings& settings) {
   return Keeper(graph, gradients, settings).run();
 }
 
