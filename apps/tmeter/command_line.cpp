@@ -36,7 +36,8 @@ struct Options {
     what.add_options()(
         "plugins,p", list("A,B,..."),
         "plugins to run (default: params,flops,memory); 'all' for every one that needs no run; "
-        "'-NAME' leaves one out")("set,s", list("NAME.KEY=VALUE"),
+        "'-NAME' leaves one out")(
+        "full", "everything that applies: all plugins, and with --inference all that measure")("set,s", list("NAME.KEY=VALUE"),
                                   "an option of a plugin, as in flops.convention=fvcore")(
         "hardware", text("NAME|FILE"), "machine for estimates, or auto (default: horowitz-45nm)")(
         "threads", text("N"), "threads that read weights (default: one for each core)")(
@@ -233,6 +234,8 @@ void fill_settings(const po::variables_map& map, core::Settings& s) {
     for (auto& name : core::split(t, ", ")) plugins.push_back(std::move(name));
   }
   if (!plugins.empty()) s.plugins = plugins;
+  if (map.count("full")) s.full = true;
+  if (s.full) s.plugins.insert(s.plugins.begin(), "all");
   for (auto& t : texts(map, "plugin")) {
     require_plugin_file(t);
     s.plugin_files.push_back(std::move(t));
@@ -284,10 +287,18 @@ uint64_t parse_seed(const std::string& text) {
   return seed;
 }
 
+/// --full with --inference: whatever measures takes part, and so do runs on fewer threads.
+void measure_all(CommandLine& out) {
+  out.running = Running::kProfile;
+  out.settings.options["profile"].try_emplace(
+      "scaling", core::Setting{.value = "true", .origin = std::string(core::kOfRuns)});
+}
+
 void fill_runs(const po::variables_map& map, CommandLine& out) {
   if (map.count("inference")) out.running = Running::kInference;
   if (map.count("profile")) out.running = Running::kProfile;
   if (out.running == Running::kNo) return require_run(map);
+  if (out.settings.full) measure_all(out);
   auto& runs = out.runs;
   runs.threads = out.threads;
   // Of a GPU nothing is kept for others unless the user says so.
@@ -327,6 +338,7 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
   for (const char* flag : {"raw", "repr", "no-fold"}) {
     if (map.count(flag)) out.view[flag] = "1";
   }
+  if (out.settings.full) out.view["summary"] = "1";
   if (map.count("verbose") && !map.count("quiet")) out.view["verbose"] = "1";
   if (map.count("color")) {
     const auto when = one_of("color", map["color"].as<std::string>(), {"auto", "always", "never"});
@@ -356,7 +368,7 @@ std::string command_text(const Arguments& arguments) {
 
 /// The first option given that changes figures.
 std::string model_option(const po::variables_map& map) {
-  for (const char* option : {"plugins", "input", "bind", "sweep", "trust", "hardware", "threads",
+  for (const char* option : {"plugins", "full", "input", "bind", "sweep", "trust", "hardware", "threads",
                              "inference", "profile"})
     if (map.count(option)) return "--" + std::string(option);
   return {};
@@ -438,6 +450,8 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   if (map.count("config")) out.config = map["config"].as<std::string>();
   take_files(texts(map, "model"), command, out);
   fill_settings(map, out.settings);
+  // A configuration's full = true is for models.
+  if (command == Command::kShow || command == Command::kMerge) out.settings.full = false;
   // A configuration's reports are of models.
   if (command == Command::kBudget && !map.count("report")) out.settings.reports.clear();
   fill_view(map, out);

@@ -14,6 +14,10 @@
 
 namespace tmeter::app {
 using namespace core;
+namespace {
+/// Of the formats for a file .txt the one that a full report is for.
+constexpr std::string_view kLongReport = "full-text";
+}  // namespace
 
 Session::Session(const CommandLine& line, Worker& worker, const Screen& screen)
     : line_(line),
@@ -29,7 +33,8 @@ Session::Session(const CommandLine& line, Worker& worker, const Screen& screen)
 void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::string>& files,
                     const std::vector<std::string>& plugins) {
   targets_ = std::move(targets);
-  choose_writers(registry_, targets_, screen_.columns > 0);  // refuse early
+  choose_writers(registry_, targets_, screen_.columns > 0,
+                 line_.settings.full ? kLongReport : "");  // refuse early
   enter_sandbox(files, plugins);
 }
 
@@ -121,6 +126,11 @@ std::vector<ReportTarget> report_targets(const CommandLine& line,
   if (targets.empty()) targets.push_back({"text", ""});
   for (auto& t : targets)
     if (!t.format.empty() && is_standard_output(t.file)) t.file.clear();
+  // The details of a full report are in files, its summary is on the screen.
+  const auto on_screen = [](const ReportTarget& t) { return t.file.empty(); };
+  const bool summary = line.settings.full && line.verbosity >= 0;
+  if (summary && std::none_of(targets.begin(), targets.end(), on_screen))
+    targets.push_back({"text", ""});
   for (const auto& file : files) require_own_files(targets, file);
   return targets;
 }

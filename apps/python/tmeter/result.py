@@ -72,6 +72,7 @@ class Result:
         messages: Sequence[str] = (),
     ) -> None:
         self._report = report
+        self._tree: ModuleNode | None = None
         self.export = export
         self.warnings: tuple[str, ...] = (*report["warnings"], *messages)
 
@@ -173,7 +174,9 @@ class Result:
     @property
     def root(self) -> ModuleNode:
         """The module tree as objects with ``parent``, ``children`` and ``metrics``."""
-        return tree_of(self._report)
+        if self._tree is None:
+            self._tree = tree_of(self._report)
+        return self._tree
 
     def module(self, where: str) -> ModuleNode:
         """The module of a dot path (``"layer1.0"``) or an id (``"5.1"``).

@@ -1,0 +1,81 @@
+"""--full: every plugin that applies, a summary on the screen, the details in files."""
+import json
+import re
+import unittest
+
+from support import FIXTURES, HAVE_TORCH, MODELS, CliTest, main, report, tmeter
+
+RESNET = MODELS / "resnet50.pt2"
+SCRIPTED = MODELS / "resnet50.scripted.pt"
+# The trades of the Comprehensive PyTorch Model Analyzer, and a metric or rule of each.
+TRADES = {"parameters": "params", "operators": "macs", "memory": "peak_activation_bytes", "energy": "energy",
+          "precision": "sqnr_int8_channel", "pruning": "loss_at_50"}
+
+
+class Full(CliTest):
+    def document(self, *arguments):
+        return report(*arguments, "-q")
+
+    def test_it_is_every_plugin_that_needs_no_run(self):
+        full, every = (self.document(RESNET, word) for word in ("--full", "--plugins=all"))
+        self.assertEqual(full["metrics"], every["metrics"])
+        self.assertEqual(full["totals"], every["totals"])
+        ids = {m["id"] for m in full["metrics"]}
+        self.assertLessEqual(set(TRADES.values()), ids)
+
+    def test_a_plugin_can_be_left_out(self):
+        ids = {m["id"] for m in self.document(RESNET, "--full", "--plugins=-energy")["metrics"]}
+        self.assertNotIn("energy", ids)
+        self.assertIn("sqnr_int8_channel", ids)
+
+    def test_the_configuration_has_it(self):
+        config = self.file("c.toml", "full = true\n")
+        self.assertEqual(self.document(RESNET, "--config", config)["totals"], self.document(RESNET, "--full")["totals"])
+        self.assert_refused(2, ["c2.toml:1:", "true or false"], RESNET, "--config", self.file("c2.toml", 'full = "yes"\n'))
+        self.assert_refused(2, ["c3.toml:1:", "did you mean 'full'"], RESNET, "--config", self.file("c3.toml", "fulll = true\n"))
+
+    def test_the_screen_has_a_summary_and_files_the_details(self):
+        text, page = self.folder / "analysis.txt", self.folder / "report.html"
+        done = tmeter(RESNET, "--full", "-r", text, "-r", page)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("tmeter report of", text.read_text())  # the long report
+        self.assertIn("<html", page.read_text()[:400].lower())
+        for plugin in ("memory", "training", "flops"):
+            self.assertRegex(done.stdout, rf"(?m)^{plugin}: ")
+        self.assertIn("advice: ", done.stdout)
+        self.assertNotIn("because", done.stdout)
+        self.assertLess(len(done.stdout.splitlines()), 70)
+
+    def test_quiet_leaves_the_screen_empty(self):
+        done = tmeter(RESNET, "--full", "-q", "-r", self.folder / "report.json")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_a_report_on_the_screen_stays_the_only_one(self):
+        done = tmeter(RESNET, "--full", "-r", "json", "-r", self.folder / "a.md")
+        json.loads(done.stdout)
+
+    def test_weights_alone_are_no_reason_to_fail(self):
+        checkpoints = sorted((FIXTURES / "checkpoints").glob("*.safetensors"))
+        done = tmeter(checkpoints[0], "--full")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_saved_report_is_not_made_fuller(self):
+        saved = self.folder / "saved.json"
+        self.assertEqual(tmeter(RESNET, "-q", "-r", saved).returncode, 0)
+        self.assert_refused(2, ["--full", "needs the model"], "show", saved, "--full")
+        config = self.file("c.toml", "full = true\n")
+        done = tmeter("show", saved, "--config", config, "-r", self.folder / "out.json")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    @unittest.skipUnless(HAVE_TORCH, "no LibTorch")
+    def test_with_inference_everything_measures(self):
+        page = self.folder / "report.json"
+        done = tmeter(SCRIPTED, "--full", "--inference", "--run-for=3s", "-r", page)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ids = {m["id"] for m in json.loads(page.read_text())["metrics"]}
+        self.assertLessEqual({"infer_time", "measured_peak_bytes", "achieved_flops", "cpu_utilisation", "energy"}, ids)
+        self.assertTrue(re.search(r"(?m)^latency: time ", done.stdout), done.stdout)
+
+
+if __name__ == "__main__":
+    main()
