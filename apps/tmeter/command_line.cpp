@@ -37,8 +37,8 @@ struct Options {
         "plugins,p", list("A,B,..."),
         "plugins to run (default: params,flops,memory); 'all' for every one that needs no run; "
         "'-NAME' leaves one out")(
-        "full", "everything that applies: all plugins, and with --inference all that measure")("set,s", list("NAME.KEY=VALUE"),
-                                  "an option of a plugin, as in flops.convention=fvcore")(
+        "full", "everything that applies: all plugins, and with --inference all that measure")(
+        "set,s", list("NAME.KEY=VALUE"), "an option of a plugin, as in flops.convention=fvcore")(
         "hardware", text("NAME|FILE"), "machine for estimates, or auto (default: horowitz-45nm)")(
         "threads", text("N"), "threads that read weights (default: one for each core)")(
         "assert", list("EXPR"), "status 3 unless it holds: 'macs<=5G', 'coverage==100%'");
@@ -53,10 +53,12 @@ struct Options {
                         "8x3x224x224, ids=1x128:i64, [3x800x800,3x600x800]")(
         "bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
         "sweep", list("SYMBOL=N,N,..."), "totals at s77=1,8,64 or x.0=128..1024:128; also twice")(
+        "root", text("PATH"),
+        "a part of the model: the report of the module layer1.0, or of the id 5.1")(
         "trust", "allow a TorchScript file to run code while it loads");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
                        "text (default), json, …; or a file alone: report.md")(
-        "by", text("WHAT"), "rows: module (default), operator, type or tensor")(
+        "by", text("WHAT"), "rows: module (default), operator, type, family or tensor")(
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
         "columns", text("A,B,..."), "metric ids to show")(
         "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
@@ -144,7 +146,7 @@ po::variables_map parse(const Arguments& arguments) {
     const Options options;
     po::options_description all = options.visible();
     all.add_options()("model", po::value<Texts>())("index", "");  // of `merge` alone
-    all.add_options()("update", "")("why", "");                    // of `budget` alone
+    all.add_options()("update", "")("why", "");                   // of `budget` alone
     po::positional_options_description positional;
     positional.add("model", -1);
     const int style =
@@ -181,8 +183,8 @@ unsigned core_count() {
   return static_cast<unsigned>(std::max(n, 1));
 }
 
-/// What OpenMP's and MKL's own variables say; a list such as "4,2" by its first number. Without them,
-/// every core. Throws Error(kUsage) for a value that is none, where the model is to be run.
+/// What OpenMP's and MKL's own variables say; a list such as "4,2" by its first number. Without
+/// them, every core. Throws Error(kUsage) for a value that is none, where the model is to be run.
 unsigned default_threads(bool runs) {
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) {
     const char* value = std::getenv(name);
@@ -191,11 +193,13 @@ unsigned default_threads(bool runs) {
     const auto first = text.substr(0, text.find(','));
     unsigned n = 0;
     const auto parsed = std::from_chars(first.data(), first.data() + first.size(), n);
-    if (parsed.ec == std::errc() && parsed.ptr == first.data() + first.size() && n >= 1 && n <= 1024)
+    if (parsed.ec == std::errc() && parsed.ptr == first.data() + first.size() && n >= 1 &&
+        n <= 1024)
       return n;
     if (runs)
-      throw Error(ErrorKind::kUsage, std::string(name) + "='" + core::printable(text) +
-                                         "': a number from 1 to 1024 is expected; unset it, or give --threads");
+      throw Error(ErrorKind::kUsage,
+                  std::string(name) + "='" + core::printable(text) +
+                      "': a number from 1 to 1024 is expected; unset it, or give --threads");
   }
   return core_count();
 }
@@ -223,7 +227,9 @@ core::Limits parse_limits(const po::variables_map& map) {
 void require_plugin_file(const std::string& text) {
   const bool is_name = text.find_first_of("/.") == text.npos;
   if (is_name && access(text.c_str(), F_OK) != 0)
-    throw Error(ErrorKind::kUsage, "--plugin " + text + ": no such file; plugins that are installed are chosen with --plugins=" + text);
+    throw Error(ErrorKind::kUsage,
+                "--plugin " + text +
+                    ": no such file; plugins that are installed are chosen with --plugins=" + text);
 }
 
 void fill_settings(const po::variables_map& map, core::Settings& s) {
@@ -253,7 +259,8 @@ void require_run(const po::variables_map& map) {
   }
 }
 
-/// A pipe would be waited for, and a device never ends. Whoever reads the file says that it is missing.
+/// A pipe would be waited for, and a device never ends. Whoever reads the file says that it is
+/// missing.
 void require_regular_if_there(const std::string& path) {
   std::error_code missing;
   const auto type = std::filesystem::status(path, missing).type();
@@ -261,9 +268,10 @@ void require_regular_if_there(const std::string& path) {
       type == std::filesystem::file_type::not_found)
     return;
   const bool is_folder = type == std::filesystem::file_type::directory;
-  throw Error(ErrorKind::kUsage, "--input-file " + core::printable(path) +
-                                     (is_folder ? " is a folder; a file is expected"
-                                                : " is not a regular file; write its content into one"));
+  throw Error(ErrorKind::kUsage,
+              "--input-file " + core::printable(path) +
+                  (is_folder ? " is a folder; a file is expected"
+                             : " is not a regular file; write its content into one"));
 }
 
 /// "x=input.npy", "input.npy"; a path may have '=' behind a '/'.
@@ -327,7 +335,8 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
   for (const char* key : {"by", "depth", "columns", "sort"}) {
     if (map.count(key)) out.view[key] = map[key].as<std::string>();
   }
-  if (map.count("by")) one_of("by", out.view["by"], {"module", "operator", "type", "tensor"});
+  if (map.count("by"))
+    one_of("by", out.view["by"], {"module", "operator", "type", "family", "tensor"});
   if (map.count("depth")) {
     const auto& d = out.view["depth"];
     const bool number = !d.empty() && d.size() <= 4 && d.find_first_not_of("0123456789") == d.npos;
@@ -368,8 +377,8 @@ std::string command_text(const Arguments& arguments) {
 
 /// The first option given that changes figures.
 std::string model_option(const po::variables_map& map) {
-  for (const char* option : {"plugins", "full", "input", "bind", "sweep", "trust", "hardware", "threads",
-                             "inference", "profile"})
+  for (const char* option : {"plugins", "full", "input", "bind", "sweep", "trust", "hardware",
+                             "threads", "inference", "profile"})
     if (map.count(option)) return "--" + std::string(option);
   return {};
 }
@@ -466,6 +475,12 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   for (const auto& t : texts(map, "bind")) out.bindings.push_back(parse_binding(t));
   for (const auto& t : texts(map, "sweep")) out.sweep.push_back(parse_sweep_spec(t));
   out.assertions = texts(map, "assert");
+  if (map.count("root")) out.root = map["root"].as<std::string>();
+  if (!out.root.empty() && out.running != Running::kNo && !out.sweep.empty())
+    throw Error(ErrorKind::kUsage, "--root goes with --sweep or with --inference, not with both");
+  const bool has_root = command == Command::kAnalyse || command == Command::kShow;
+  if (!out.root.empty() && !has_root)
+    throw Error(ErrorKind::kUsage, "--root goes with `tmeter MODEL` and `tmeter show REPORT.json`");
   return out;
 }
 

@@ -38,9 +38,7 @@ void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::st
   enter_sandbox(files, plugins);
 }
 
-void Session::look_again() {
-  before_ = ProcessStateSnapshot::now();
-}
+void Session::look_again() { before_ = ProcessStateSnapshot::now(); }
 
 void Session::require_unchanged_at_failure() const {
   if (before_ && !activity().watchful) require_unchanged("before the run failed");
@@ -108,9 +106,12 @@ void Session::write_text(size_t i, std::string_view text) {
 void Session::stopped(const ModelRuns& runs) {
   if (runs.stopped().empty()) return;
   const auto kind = runs.interrupted() ? ErrorKind::kInterrupted : ErrorKind::kRun;
-  const auto message = about_model(Error(ErrorKind::kRun, std::string(runs.stopped())), line_.model);
+  const auto message =
+      about_model(Error(ErrorKind::kRun, std::string(runs.stopped())), line_.model);
   stopped_ = {static_cast<int>(kind),
-              message.what() + std::string("; the report has what was known until then"), true, {}};
+              message.what() + std::string("; the report has what was known until then"),
+              true,
+              {}};
 }
 
 Ending Session::ending() const {

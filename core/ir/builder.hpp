@@ -37,6 +37,9 @@ class GraphBuilder {
   /// calls, tensors. The id of each is its index in `frame` plus one.
   explicit GraphBuilder(const Graph& frame);
 
+  /// Copies symbols and expressions; their ids stay. To be called before others are added.
+  void take_sizes_of(const Graph& graph);
+
   void property(std::string_view key, std::string_view value);
   std::string_view property_of(std::string_view key) const { return graph_->property(key); }
   Id symbol(std::string_view name, int64_t min, int64_t max, int64_t value);

@@ -36,6 +36,15 @@ GraphBuilder::GraphBuilder(const Graph& frame) : GraphBuilder() {
   }
 }
 
+void GraphBuilder::take_sizes_of(const Graph& graph) {
+  graph_->symbols_ = graph.symbols_;
+  for (auto& s : graph_->symbols_) {
+    s.name = graph_->intern(s.name);
+    s.place = {};
+  }
+  graph_->expressions_ = graph.expressions_;
+}
+
 /// Attributes are constants: no tensors, no symbolic sizes.
 GraphBuilder::Id GraphBuilder::copy_value(const Value& v) {
   switch (v.kind) {

@@ -67,6 +67,45 @@ class Full(CliTest):
         done = tmeter("show", saved, "--config", config, "-r", self.folder / "out.json")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
+    def test_advice_stands_in_the_block_of_its_row(self):
+        document = self.document(RESNET, "--full")
+        named = 0
+        for table in ("modules", "nodes", "tensors"):
+            for i, row in enumerate(document[table]):
+                key = {"modules": "module", "nodes": "node", "tensors": "tensor"}[table]
+                told = [n for n, f in enumerate(document["findings"]) if any(t.get(key) in (i, row.get("path"), row.get("name"))
+                        for t in f["targets"] if key in t)]
+                if table == "nodes":
+                    self.assertEqual(row.get("findings", []), told, row["op"])
+                named += len(row.get("findings", []))
+        self.assertGreater(named, 50)
+        conv = next(n for n in document["nodes"] if n["op"] == "aten::conv2d")
+        self.assertEqual(conv["parameters"], 64 * 3 * 7 * 7)
+        text = tmeter(RESNET, "--full", "--report", "full-text").stdout
+        block = text[text.index("Operators in the order"):][:3000]
+        self.assertIn("parameters 9,408", block)
+        self.assertRegex(block, r"(?m)^ +advice: .* \[fold-batch-norm\]|advice: ")
+
+    def test_families_sum_up_to_the_whole(self):
+        """ResNet-50: 53 convolutions with 23,454,912 weights, 53 norms with 53,120 scales and shifts, one linear layer."""
+        rows = [line.split(",") for line in tmeter(RESNET, "--by", "family", "--report", "csv").stdout.splitlines()]
+        table = {row[0]: dict(zip(rows[0], row)) for row in rows[1:]}
+        self.assertEqual({k: v["layers"] for k, v in table.items()},
+                         {"Other": "0", "Convolution": "53", "Normalization": "53", "Activation": "17", "Pooling": "2", "Linear": "1"})
+        self.assertEqual(int(table["Convolution"]["params"]), 23_454_912)
+        self.assertEqual(int(table["Normalization"]["params"]), 53_120)
+        self.assertEqual(int(table["Linear"]["params"]), 2_049_000)
+        self.assertEqual(int(table["Convolution"]["macs"]), 4_087_136_256)
+        self.assertEqual(int(table["Linear"]["macs"]), 2_048_000)
+        text = tmeter(RESNET, "--by", "family", "--depth", "2").stdout
+        self.assertIn("Convolution ×53", text)
+        self.assertIn("layer1.0.conv1", text)
+        for model, family, count in (("transformer.pt2", "Attention", 6), ("lstm.pt2", "Recurrent", 1)):
+            out = tmeter(MODELS / model, "--by", "family", "--report", "csv").stdout
+            self.assertRegex(out, rf"(?m)^{family},{count},")
+        self.assertIn("Layers by family and class", tmeter(RESNET, "--report", "full-text").stdout)
+        self.assert_refused(2, ["--by famly", "did you mean 'family'"], RESNET, "--by", "famly")
+
     @unittest.skipUnless(HAVE_TORCH, "no LibTorch")
     def test_with_inference_everything_measures(self):
         page = self.folder / "report.json"

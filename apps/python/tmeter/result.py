@@ -186,6 +186,18 @@ class Result:
         """
         return self.root.find(where)
 
+    def part(self, where: str) -> Result:
+        """The report of one module, by path or id: its ids, totals and shares are its own.
+
+        Findings about more than the module are left out; `tmeter.analyze` with ``root=`` analyses the
+        part itself.
+
+        Raises:
+            UsageError: there is no such module.
+        """
+        report = json.loads(show(self._report, "json", [f"--root={where}"]))
+        return Result(report, self.export)
+
     @property
     def modules(self) -> pandas.DataFrame:
         """The module tree; index: dot path, ``""`` for the root. Figures include what is inside."""

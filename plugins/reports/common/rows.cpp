@@ -7,6 +7,7 @@
 
 #include "columns.hpp"
 #include "describe.hpp"
+#include "families.hpp"
 #include "groups.hpp"
 
 namespace reports {
@@ -16,7 +17,7 @@ using tmeter::Metric;
 using tmeter::Module;
 using tmeter::Report;
 
-enum class Kind { kModules, kOperators, kCalls, kTypes, kModulesByType, kTensors, kSweep };
+enum class Kind { kModules, kOperators, kCalls, kTypes, kFamilies, kModulesByType, kTensors, kSweep };
 
 size_t depth_of(const Report& report, size_t fallback) {
   const auto text = report.view("depth");
@@ -33,10 +34,11 @@ Kind kind_of(const Report& report) {
   const bool members = depth_of(report, 1) >= 2;
   if (by == "operator") return members ? Kind::kCalls : Kind::kOperators;
   if (by == "type") return members ? Kind::kModulesByType : Kind::kTypes;
+  if (by == "family") return Kind::kFamilies;
   if (by == "tensor") return Kind::kTensors;
   if (by.empty() || by == "module") return Kind::kModules;
   throw tmeter::Error(TMETER_BAD_USAGE,
-                      "--by takes module, operator, type or tensor, not '" + std::string(by) + "'");
+                      "--by takes module, operator, type, family or tensor, not '" + std::string(by) + "'");
 }
 
 std::vector<std::string> symbol_names(const Report& report) {
@@ -71,6 +73,8 @@ class Writer {
         return calls();
       case Kind::kTypes:
         return groups(by_type(report_, metrics_));
+      case Kind::kFamilies:
+        return groups(by_family(report_, metrics_));
       case Kind::kModulesByType:
         return modules_by_type();
       case Kind::kTensors:
@@ -169,6 +173,8 @@ std::vector<std::string> row_titles(const Report& report) {
       return {"index", "operator", "overload", "module", "location", "result"};
     case Kind::kTypes:
       return {"type", "modules"};
+    case Kind::kFamilies:
+      return {"family", "layers"};
     case Kind::kModulesByType:
       return {"id", "path", "type"};
     case Kind::kTensors:

@@ -6,6 +6,7 @@
 //                                                   location, result: every call
 //                  then module types and calls whose value a plugin gives as a whole
 //   --by type      type, modules                    --depth 2: id, path, type: every module
+//   --by family    family, layers                  Convolution, Linear, …, Other
 //   --by tensor    name, kind, dtype, shape, elements, trainable, tied_to
 //   a sweep        the symbols                      a row per point
 #pragma once

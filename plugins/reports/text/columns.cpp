@@ -18,9 +18,10 @@ By read_by(std::string_view text) {
   if (text.empty() || text == "module") return By::kModule;
   if (text == "operator") return By::kOperator;
   if (text == "type") return By::kType;
+  if (text == "family") return By::kFamily;
   if (text == "tensor") return By::kTensor;
-  throw Error(TMETER_BAD_USAGE,
-              "--by takes module, operator, type or tensor, not '" + std::string(text) + "'");
+  throw Error(TMETER_BAD_USAGE, "--by takes module, operator, type, family or tensor, not '" +
+                                    std::string(text) + "'");
 }
 
 std::optional<size_t> read_depth(std::string_view text) {

@@ -12,7 +12,7 @@
 
 namespace text_report {
 
-enum class By { kModule, kOperator, kType, kTensor };
+enum class By { kModule, kOperator, kType, kFamily, kTensor };
 
 struct View {
   By by = By::kModule;
@@ -21,6 +21,7 @@ struct View {
   std::optional<size_t> deepest;                    // levels shown at most, if `depth` does not say
   std::string sort;                                 // metric id; empty: as in the model
   bool fold = true;                                 // draw identical siblings once
+  size_t fold_from = 2;                             // so many of them at least
   bool repr = false;                                // modules as PyTorch prints them
   bool all_notes = false;  // the convention of every metric, not only those that options change
   bool no_notes = false;   // no conventions

@@ -91,7 +91,8 @@ std::vector<Text> finding_lines(const Report& report, size_t width, bool brief) 
                          Style::kQuiet));
   }
   if (brief && !lines.empty())
-    lines.push_back(Text("evidence and actions: --report analysis.txt, report.html", Style::kQuiet));
+    lines.push_back(
+        Text("evidence and actions: --report analysis.txt, report.html", Style::kQuiet));
   return lines;
 }
 

@@ -158,7 +158,8 @@ std::vector<Text> totals_by_plugin(const Report& report, const Columns& columns,
   std::vector<Text> lines;
   for (auto& [id, items] : plugins) {
     const auto name = id.substr(id.rfind('.') + 1);
-    if (items.size() > 1) items.front() = Text(name, Style::kStrong).add(": ").append(items.front());
+    if (items.size() > 1)
+      items.front() = Text(name, Style::kStrong).add(": ").append(items.front());
     for (auto& line : flow_items(items, width, kFooterIndent)) lines.push_back(std::move(line));
   }
   return lines;
@@ -278,9 +279,8 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   lines.put(width_hint(omissions));
   lines.gap();
   if (!has_sweep(report))  // its table has the totals
-    lines.put(view.summary
-                  ? totals_by_plugin(report, columns, view.raw, width)
-                  : flow_items(totals(report, columns, view.raw), width, kFooterIndent));
+    lines.put(view.summary ? totals_by_plugin(report, columns, view.raw, width)
+                           : flow_items(totals(report, columns, view.raw), width, kFooterIndent));
   lines.put(formula_lines(report, columns, view.raw, width));
   lines.put(coverage_line(report));
   lines.put_right(timing(report));
