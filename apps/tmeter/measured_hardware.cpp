@@ -142,11 +142,11 @@ std::string measured_hardware_file() {
   return home && *home ? std::string(home) + "/.cache/tmeter/hardware.toml" : std::string();
 }
 
-MeasuredHardware measured_hardware(bool quiet, bool anew) {
+MeasuredHardware measured_hardware(bool quiet, bool again) {
   const auto cpu = processor();
   const auto first = first_line(cpu);
   const auto file = measured_hardware_file();
-  if (!anew && !file.empty()) {
+  if (!again && !file.empty()) {
     const auto text = read_kept_file(file, kMostBytes);
     if (auto kept = text ? parsed(*text, first) : std::nullopt) return *std::move(kept);
   }
@@ -155,7 +155,7 @@ MeasuredHardware measured_hardware(bool quiet, bool anew) {
   const auto others = busy();
   if (!quiet && !others.empty())
     terminal.message("note: this machine is busy (" + others +
-                     "): rates come out low; once it is idle, `tmeter hardware measure` measures anew");
+                     "): rates come out low; once it is idle, `tmeter hardware measure` measures again");
   const auto title = cpu.name + ", " + std::to_string(usable_processors()) + " threads, measured " +
                      today() + (others.empty() ? "" : " while busy, " + others);
   auto text = first + "name = \"auto\"\ntitle = " + quoted(title) + "\ndate = \"" + today() +
@@ -168,7 +168,7 @@ MeasuredHardware measured_hardware(bool quiet, bool anew) {
   if (!measured) cannot("its figures make no profile");
   const auto problem = keep(file, text);
   if (!problem.empty() && !quiet)
-    terminal.message("note: what was measured cannot be kept, the next run measures again: " + problem);
+    terminal.message("note: the measured profile cannot be kept, the next run measures again: " + problem);
   return *std::move(measured);
 }
 

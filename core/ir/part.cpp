@@ -42,7 +42,7 @@ class PartMaker {
   PartMaker(const Graph& whole, const Module& root) : whole_(whole), root_(root) {}
 
   GraphPart make() {
-    for (const auto& [key, text] : whole_.properties()) builder_.property(key, text);
+    builder_.take_facts_of(whole_);
     const auto part = whole_.property("part");
     builder_.property("part", (part.empty() ? "" : std::string(part) + ", ") + "module " +
                                   std::string(root_.path));
@@ -95,19 +95,9 @@ class PartMaker {
     for (const auto& t : whole_.tensors()) {
       const auto owner = new_module_[t.owner->index];
       if (owner == kOutside) continue;
-      TensorSpec s;
-      s.kind = t.kind;
-      s.dtype = t.dtype;
-      s.name = t.name.starts_with(prefix) ? t.name.substr(prefix.size()) : t.name;
-      s.storage_key = t.storage_key;
+      auto s = spec_of(t);
+      if (s.name.starts_with(prefix)) s.name.remove_prefix(prefix.size());
       s.owner = new_id(owner);
-      s.dims = t.dims;
-      s.strides = t.strides;
-      s.storage_offset = t.storage_offset;
-      s.file_offset = t.file_offset;
-      s.storage_bytes = t.storage_bytes;
-      s.file = t.file;
-      s.trainable = t.trainable;
       new_tensor_[&t] = builder_.tensor(s);
       part_.tensors.push_back(t.index);
     }

@@ -62,7 +62,7 @@ IN_AN_ANALYSIS = {
     "graph-index": (0, ""),
     "class-of-nothing": (5, "it asks about a node that the graph does not have"),
     "memory-of-nothing": (5, "it asks about a node that the graph does not have"),
-    "numbers-of-nothing": (5, "it asks for the numbers of a tensor that the graph does not have"),
+    "numbers-of-nothing": (5, "it asks for the elements of a tensor that the graph does not have"),
     "numbers-range": (0, ""),
     "runs-elsewhere": (5, "the model is not being run in this kind of call"),
     "call-of-init": (0, ""),
@@ -372,7 +372,7 @@ class Loading(Contract):
         manifest.write_text(manifest.read_text().replace("score = 50", "score = 1000"))
         done = tmeter(MODEL, "--plugins=params", "--plugin-path", self.plugin.parent, "--report", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("loader 'acme' has a match with a score of 1000; scores are 1 to 100; the plugin is asked instead", done.stderr)
+        self.assertIn("loader 'acme' has a match with a score of 1000; scores are 1 to 100; the plugin itself is described instead", done.stderr)
 
 
 if __name__ == "__main__":

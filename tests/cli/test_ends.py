@@ -192,7 +192,7 @@ class Contract(ForgerTest):
         "metric:target": "it reports to a target that is not there",
         "metric:place": "it has a report without bytes",
         "metric:half": "a report has not come whole",
-        "metric:model": "it runs the model, which nobody asked for",
+        "metric:model": "it runs the model, which was not requested",
         "metric:kind": "a stray write or close",
         "writer:finished": "it says it has finished, and a report is missing",
         "analysis:offenders": "it blames a second plugin",

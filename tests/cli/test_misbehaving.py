@@ -255,8 +255,8 @@ TABLES = {  # what is wrong with a table → words of what the user is told
     "twice": "metric 'same' is there twice",
     "convention": "metric 'outer' lacks its mandatory convention text",
     "escape": r"metric 'outer' has a text with control characters or broken UTF-8: \x1b[2Jgone",
-    "option-default": "option 'wish' has a default that is none, 'x': a whole number is expected",
-    "option-range": "option 'wish' has a default that is none, '1': the allowed range is 5 … 7",
+    "option-default": "option 'wish' has a default that it does not accept, 'x': a whole number is expected",
+    "option-range": "option 'wish' has a default that it does not accept, '1': the allowed range is 5 … 7",
     "foreign-produce": "analysis 'pass' produces metric 'macs', which the plugin does not declare",
     "handler-twice": "handler of '*' is there twice",
 }
@@ -423,7 +423,7 @@ class Folders(NamedTest):
 
     def test_what_is_no_plugin(self):
         os.mkfifo(self.folder / "pipe.tmeter")
-        self.assert_note(["pipe.tmeter is no regular file"])
+        self.assert_note(["pipe.tmeter is not a regular file"])
         (self.folder / "pipe.tmeter").unlink()
         (self.folder / "folder.tmeter").mkdir()
         self.assert_note(["folder.tmeter is a folder"])
@@ -442,7 +442,7 @@ class Folders(NamedTest):
             with self.subTest(name):
                 manifest.rmdir() if manifest.is_dir() else manifest.unlink()
                 make()
-                self.assert_note([str(manifest), "the plugin is asked instead"])
+                self.assert_note([str(manifest), "the plugin itself is described instead"])
                 self.assertIn('"seven"', self.run_in_folder("--plugins=flops,seven").stdout)
 
     def index_with_seven(self):
@@ -458,8 +458,8 @@ class Folders(NamedTest):
         for name, make, words in (
                 ("garbage", lambda: index.write_bytes(b"\x00\xff"), "not one of this version"),
                 ("cut", lambda: index.write_bytes(good[:-9]), "it is damaged"),
-                ("a pipe", lambda: os.mkfifo(index), "no regular file"),
-                ("a folder", index.mkdir, "no regular file"),
+                ("a pipe", lambda: os.mkfifo(index), "not a regular file"),
+                ("a folder", index.mkdir, "not a regular file"),
                 ("endless", lambda: index.write_bytes(good + b"0:" * (5 << 20)), "longer than 8 MiB"),
                 ("anybody's", lambda: (index.write_bytes(good), index.chmod(0o666)), "anybody on this machine")):
             with self.subTest(name):
@@ -473,7 +473,7 @@ class Folders(NamedTest):
         index.write_bytes(index.read_bytes().replace(b"14:com.acme.seven", b"14:com.acme.eight"))
         listed = lambda: tmeter("plugin", "info", "com.acme.eight", "--plugin-path", self.folder)
         self.assertEqual(listed().returncode, 5, "it is read, and what it says is held against the plugin")
-        self.assertIn("says something else than it does", listed().stderr)
+        self.assertIn("contradicts it", listed().stderr)
         os.utime(manifest, ns=(0, 0))
         self.assertEqual(listed().returncode, 2, "an older one is not read")
         self.assertIn("com.acme.seven", tmeter("plugin", "info", "seven", "--plugin-path", self.folder).stdout)
@@ -555,7 +555,7 @@ class Folders(NamedTest):
         done = self.run_in_folder("--plugins=flops,seven", "--config", config)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         config.write_text('plugin-sha256 = ["abc"]\n')
-        self.assert_refused(2, ["config.toml:1:", "'abc' is no SHA-256"], RESNET, "--config", config)
+        self.assert_refused(2, ["config.toml:1:", "'abc' is not a SHA-256"], RESNET, "--config", config)
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class Broken(CliTest):
         self.assert_refused(5, ["nosuch.tmeter does not exist"], RESNET, "--plugin", self.folder / "nosuch.tmeter")
         self.assert_refused(5, ["is a folder", "--plugin-path"], RESNET, "--plugin", self.folder)
         os.mkfifo(self.folder / "pipe.tmeter")
-        self.assert_refused(5, ["pipe.tmeter is no regular file"], RESNET, "--plugin", self.folder / "pipe.tmeter", timeout=20)
+        self.assert_refused(5, ["pipe.tmeter is not a regular file"], RESNET, "--plugin", self.folder / "pipe.tmeter", timeout=20)
         self.assert_refused(5, ["cannot be read: Not a directory"], RESNET,
                             "--plugin", self.file("file") / "x.tmeter")
 

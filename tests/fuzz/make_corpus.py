@@ -21,7 +21,7 @@ TEXTS = {
                    "FloorDiv(Add(Symbol('s0', integer=True), Integer(1)), Integer(2))", "Max(1, s0)", "2**3**2",
                    "Mod(s0, 5)", "floor(s0/2) + ceiling(s0/2)", "Min(s0, 7) - -3"],
     "terminal": ["plain", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\u202eabc", "a\tb\nc", "\x9b31m", "naïve ☃"],
-    "index": ["tmeter plugin index 3\n", "tmeter plugin index 3\n13:a.tmeter.toml123:456:" + "1:x" * 9 + "2:1:a1:b" + "0:" * 8 +
+    "index": ["tmeter plugin index 4\n", "tmeter plugin index 4\n13:a.tmeter.toml123:456:" + "1:x" * 9 + "2:1:a1:b" + "0:" * 9 +
               "1:1:l1:t1:1:c90:0:1:0:9:9:"],
 }
 

@@ -240,7 +240,7 @@ class Measured(CliTest):
         os.mkfifo(self.kept)
         done = self.auto_with(FIGURES)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("no regular file", done.stderr)
+        self.assertIn("not a regular file", done.stderr)
 
     def test_links_in_its_place_are_not_followed(self):
         self.assertEqual(self.auto_with(FIGURES).returncode, 0)

@@ -154,13 +154,20 @@ class Step(unittest.TestCase):
         totals = step(MODELS / "resnet50.pt2", precision="bf16-mixed")["totals"]
         self.assertEqual(totals["gradient_bytes"], 4 * self.PARAMETERS)
         self.assertEqual(totals["optimizer_bytes"], 12 * self.PARAMETERS + 4 * self.TENSORS)
-        self.assertNotIn("step_held_bytes", {k for k, v in totals.items() if v is not None})
 
-    def test_what_is_held(self):
-        report_ = step(MODELS / "resnet50.pt2", optimizer="sgd")
-        weights, kept = 4 * self.PARAMETERS + self.BUFFERS, RECORDED["resnet50"]["train"]["saved_bytes"]
-        self.assertEqual(report_["totals"]["step_held_bytes"], weights + max(kept, 4 * self.PARAMETERS))
-        self.assertEqual([f["rule"] for f in report_["findings"] if f["plugin"] == "org.tmeter.training"], ["training-step"])
+    def test_half_precision_halves_what_is_kept(self):
+        """ViT-B/16: all in bfloat16 but the statistics of 25 norms and the log-sum-exp of 12 × 12 heads, 197 rows each."""
+        statistics = 197 * 4 * (25 * 2 + 12 * 12)
+        whole, half = [step(MODELS / "vit_b_16.pt2", precision=p)["totals"] for p in ("fp32", "bf16")]
+        self.assertEqual(whole["saved_bytes"] - statistics, 2 * (half["saved_bytes"] - statistics))
+
+    def test_work_of_optimizers(self):
+        """Muon as FlopCounterMode counts a step: five times 4m²n + 2m³; with 12 per element, and AdamW's 14 for the rest."""
+        m, n = 1000, 2048
+        muon = 5 * (4 * m * m * n + 2 * m**3) + 12 * m * n + 14 * (self.PARAMETERS - m * n)
+        for optimizer, flops in {"sgd": 2 * self.PARAMETERS, "adamw": 14 * self.PARAMETERS, "muon": muon}.items():
+            with self.subTest(optimizer):
+                self.assertEqual(step(MODELS / "resnet50.pt2", optimizer=optimizer)["totals"]["optimizer_flops"], flops)
 
     def test_frozen_parameters_have_no_state(self):
         totals = step(MODELS / "resnet50.pt2", frozen="conv1,bn1,layer*")["totals"]

@@ -303,9 +303,9 @@ BAD_INDEXES = {
     "deep": ("[" * 100_000, "not JSON"),
     "no map": ('{"metadata": 1}', "no 'weight_map'"),
     "a list": ("[]", "no 'weight_map'"),
-    "elsewhere": ({"a": "../a.safetensors"}, "no plain file name"),
-    "absolute": ({"a": "/etc/passwd"}, "no plain file name"),
-    "a number": ({"a": 3}, "no plain file name"),
+    "elsewhere": ({"a": "../a.safetensors"}, "not a plain file name"),
+    "absolute": ({"a": "/etc/passwd"}, "not a plain file name"),
+    "a number": ({"a": 3}, "not a plain file name"),
     "not in it": ({"a": "a.safetensors", "c": "b.safetensors"}, "shard b.safetensors: the index says that it holds c"),
 }
 

@@ -246,7 +246,7 @@ class Check(CliTest):
 
     def test_figures_that_do_not_go_by_the_signature_are_told(self):
         said = self.assert_not_fine(self.built("counts"), "com.acme.checked")
-        self.assertIn("acme::same: checked is 1 and then 2 for the same call, although the handler says that it goes by the signature", said)
+        self.assertIn("acme::same: checked is 1 and then 2 for the same call, although the handler declares that it depends on the signature alone", said)
         done = tmeter("plugin", "check", self.built("counts_unclaimed"))
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("note  acme::same: checked is 1 and then 2 for the same call\n", done.stdout)
@@ -318,7 +318,7 @@ class Check(CliTest):
 
     def test_files_that_are_no_plugins(self):
         for path, words in ((self.file("x.tmeter", "text"), "not a shared library"), (self.folder, "is a folder"),
-                            (self.folder / "none.tmeter", "does not exist"), ("/dev/zero", "no regular file")):
+                            (self.folder / "none.tmeter", "does not exist"), ("/dev/zero", "not a regular file")):
             self.assert_refused(5, [words], "plugin", "check", path)
 
 

@@ -32,7 +32,7 @@ Cost cost_of(const tmeter::Graph& graph, const Decoder& d, tmeter::Call& call) {
     cost.all += macs.count();
     const bool attention =
         std::any_of(d.attentions.begin(), d.attentions.end(),
-                    [&n](const Attention& a) { return a.node.handle() == n.handle(); });
+                    [&n](const plugins::Attention& a) { return a.node.handle() == n.handle(); });
     // One query of one sequence meets every key: all queries together met them tokens() times.
     const auto tokens = attention ? std::optional(d.tokens()) : tokens_of(n, d);
     if (tokens)

@@ -1,8 +1,10 @@
 // Multiply-accumulates of one decoded token.
 #pragma once
-#include "decoder.hpp"
+#include "plugins/common/decoder.hpp"
 
 namespace language_model {
+using plugins::Decoder;
+
 
 struct Cost {
   tmeter::Count all = 0;    // of the graph as recorded: the prefill

@@ -9,8 +9,8 @@
 namespace {
 
 using language_model::Cost;
-using language_model::Decoder;
 using language_model::Router;
+using plugins::Decoder;
 using tmeter::Call;
 using tmeter::Cell;
 using tmeter::Count;
@@ -137,9 +137,9 @@ void say_experts(const Graph& graph, const std::vector<Router>& routers, const C
 }
 
 void analyse(const Graph& graph, Call& call) {
-  const auto decoder = language_model::recognise(graph);
+  const auto decoder = plugins::recognise(graph);
   if (!decoder) return;
-  const auto cost = cost_of(graph, *decoder, call);
+  const auto cost = language_model::cost_of(graph, *decoder, call);
   const auto routers = language_model::find_routers(graph);
   say_model(*decoder, cost, call);
   say_cache(*decoder, call);

@@ -23,6 +23,7 @@ IndexedManifest full_entry() {
   m.handles = {"acme::mlp"};
   m.shape_rules = {"acme::mlp(Tensor x) -> Tensor"};
   m.loaders = {{"l", "Loader", {{"zip:*/models/*.json", 90}, {"", -2147483647 - 1}}}};
+  m.decoders = {"acme.q4"};
   m.propagators = {"p"};
   m.executors = {"e"};
   m.measured = {"o", "oo"};
@@ -68,7 +69,7 @@ TEST(ManifestIndex, CutAnywhereItIsDamaged) {
 }
 
 TEST(ManifestIndex, NumbersThatLieAreDamage) {
-  const std::string header = "tmeter plugin index 3\n";
+  const std::string header = "tmeter plugin index 4\n";
   for (const auto* body : {"99999999999999999999:x", "18446744073709551615:x", "-1:x", "5:x", ":x",
                            "1x:", "1", "1:a1:2:1:i1:n0:0:0:0:0:0:888888888888:"}) {
     expect_error(ErrorKind::kPlugin, {"damaged"}, [&] { parse_index(header + body); });

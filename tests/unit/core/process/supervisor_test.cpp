@@ -204,7 +204,7 @@ TEST(Supervisor, WhoSaysMoreThanAWorkerMayHasBrokenItsContract) {
       {"its status 7 does not exist", [](Worker&) { forge(FrameKind::kFinished, 7); }},
       {"its status 4294967296 does not exist",
        [](Worker&) { forge(FrameKind::kFinished, uint64_t{1} << 32); }},
-      {"it runs the model, which nobody asked for", [](Worker& w) { w.runs_model("x"); }},
+      {"it runs the model, which was not requested", [](Worker& w) { w.runs_model("x"); }},
       {"it blames a second plugin",
        [](Worker&) { forge(FrameKind::kOffender), forge(FrameKind::kOffender); }},
       {"it goes on after its end",
