@@ -19,8 +19,8 @@ using tmeter::Report;
 
 enum class Kind { kModules, kOperators, kCalls, kTypes, kFamilies, kModulesByType, kTensors, kSweep };
 
-size_t depth_of(const Report& report, size_t fallback) {
-  const auto text = report.view("depth");
+size_t depth_of(const Report& report, const RowOptions& options, size_t fallback) {
+  const auto text = options.depth.empty() ? report.view("depth") : options.depth;
   if (text.empty()) return fallback;
   if (text == "all") return std::numeric_limits<size_t>::max();
   size_t depth = 0;
@@ -28,10 +28,10 @@ size_t depth_of(const Report& report, size_t fallback) {
   return depth;
 }
 
-Kind kind_of(const Report& report) {
-  if (report.sweep().symbols.len > 0) return Kind::kSweep;
-  const auto by = report.view("by");
-  const bool members = depth_of(report, 1) >= 2;
+Kind kind_of(const Report& report, const RowOptions& options) {
+  if (options.by.empty() && report.sweep().symbols.len > 0) return Kind::kSweep;
+  const auto by = options.by.empty() ? report.view("by") : options.by;
+  const bool members = depth_of(report, options, 1) >= 2;
   if (by == "operator") return members ? Kind::kCalls : Kind::kOperators;
   if (by == "type") return members ? Kind::kModulesByType : Kind::kTypes;
   if (by == "family") return Kind::kFamilies;
@@ -91,7 +91,7 @@ class Writer {
 
   void modules() {
     const auto ids = tmeter::module_ids(graph_);
-    const auto deepest = depth_of(report_, std::numeric_limits<size_t>::max());
+    const auto deepest = depth_of(report_, options_, std::numeric_limits<size_t>::max());
     const auto facts = chosen_facts(report_);
     std::vector<size_t> levels(graph_.modules().size());
     for (const auto& m : graph_.modules()) {
@@ -165,8 +165,8 @@ class Writer {
 
 }  // namespace
 
-std::vector<std::string> row_titles(const Report& report) {
-  switch (kind_of(report)) {
+std::vector<std::string> row_titles(const Report& report, const RowOptions& options) {
+  switch (kind_of(report, options)) {
     case Kind::kOperators:
       return {"operator", "calls"};
     case Kind::kCalls:
@@ -191,7 +191,7 @@ std::vector<std::string> row_titles(const Report& report) {
 
 void for_each_row(const Report& report, const std::vector<Metric>& metrics,
                   const RowOptions& options, const std::function<void(const Row&)>& put) {
-  Writer(report, metrics, options, put).write(kind_of(report));
+  Writer(report, metrics, options, put).write(kind_of(report, options));
 }
 
 }  // namespace reports
