@@ -38,7 +38,7 @@ struct Options {
         "plugins,p", list("A,B,..."),
         "plugins to run (default: params,flops,memory); 'all' for every one that needs no run; "
         "'-NAME' leaves one out")(
-        "full", "everything that applies: all plugins, and with --inference all that measure")(
+        "full", "every plugin that applies; with --inference those that measure")(
         "set,s", list("NAME.KEY=VALUE"), "an option of a plugin, as in flops.convention=fvcore")(
         "hardware", text("NAME|FILE"), "machine for estimates, or auto (default: horowitz-45nm)")(
         "threads", text("N"), "threads that read weights (default: one for each core)")(
@@ -55,7 +55,7 @@ struct Options {
         "bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
         "sweep", list("SYMBOL=N,N,..."), "totals at s77=1,8,64 or x.0=128..1024:128; also twice")(
         "root", text("PATH"),
-        "a part of the model: the report of the module layer1.0, or of the id 5.1")(
+        "report of one module, by path (layer1.0) or id (5.1)")(
         "trust", "allow a TorchScript file to run code while it loads");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
                        "text (default), json, …; or a file alone: report.md")(
@@ -499,9 +499,8 @@ std::string help_text() {
       << Options().visible()
       << "\nExit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
          "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run, 130 "
-         "interrupted.\n\n"
-         "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n"
-         "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n";
+         "interrupted.\n"
+         "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n";
   return out.str();
 }
 

@@ -50,7 +50,7 @@ class TensorStream {
   /// the tensors before are finished. Throws the first error of an analysis or of
   /// `emit`, or Error(kInterrupted) after Ctrl-C.
   using Emit = std::function<void(const TensorUse&, const Tensor&, void* state)>;
-  /// `finished` is told of each tensor once all of its states are emitted; may be empty.
+  /// Calls `finished`, unless empty, with each tensor once all of its states are emitted.
   using Finished = std::function<void(const Tensor&)>;
   void run(unsigned threads, const Emit& emit, const Finished& finished = {});
 

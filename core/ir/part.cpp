@@ -21,7 +21,7 @@ constexpr size_t kMaxCompared = 10'000;  // paths among which the nearest is loo
 
 PartId new_id(size_t index) { return static_cast<PartId>(index + 1); }
 
-/// The module of "5.1"; null when there is none.
+/// The module of "5.1"; null for an unknown id.
 const Module* module_of_id(const Graph& graph, std::string_view id) {
   const auto* m = graph.modules().front();
   if (id == "0") return m;
@@ -46,7 +46,7 @@ class PartMaker {
     const auto part = whole_.property("part");
     builder_.property("part", (part.empty() ? "" : std::string(part) + ", ") + "module " +
                                   std::string(root_.path));
-    builder_.property("name", "");  // that of the whole
+    builder_.property("name", "");  // the file names the whole
     builder_.take_sizes_of(whole_);
     modules();
     calls();

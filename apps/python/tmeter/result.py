@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import UsageError
 from .module_tree import ModuleNode, tree_of
 from .program import run
-from .source import check, isolated, show
+from .source import check, isolated, saved, show
 from .totals import Totals
 
 if TYPE_CHECKING:
@@ -262,6 +262,11 @@ class Result:
     def to_csv(self, path: str | os.PathLike[str] | None = None, by: str = "module") -> str:
         """One row for each module, operator, type or tensor, exact numbers (docs/reports/csv.md)."""
         return _written(show(self._report, "csv", [f"--by={by}"]), path)
+
+    def to_excel(self, path: str | os.PathLike[str]) -> None:
+        """A workbook with a sheet for each table (docs/reports/xlsx.md)."""
+        with saved(self._report) as file:
+            run(["show", "--quiet", "--report", f"xlsx={os.fspath(path)}", file])
 
     def to_xml(self, path: str | os.PathLike[str] | None = None) -> str:
         """All of the report, after docs/schema/tmeter-report-1.xsd."""

@@ -17,8 +17,8 @@ std::string_view family_of(const tmeter::Module& module);
 /// A layer: of a family, or without modules inside.
 bool is_layer(const tmeter::Module& module);
 
-/// Layers by family, each with its own values. Values of modules that are no layers are in
-/// Other, so that rows sum up to the total.
+/// Layers by family, each with its own values. Values of other modules are in Other,
+/// so that rows sum up to the total.
 Groups by_family(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics);
 
 }  // namespace reports

@@ -108,7 +108,7 @@ Json chosen(const Json& document, const std::string& what) {
     }
     found = &(*found)[key];
     at = end + 1;
-    // A module's path has dots: what is below by_module is no dictionary of dictionaries.
+    // The keys of by_module are paths with dots, not dictionaries.
     if (key.starts_with("by_") && at <= what.size())
       throw tmeter::Error(TMETER_BAD_USAGE, "--set fvcore-json.what=" + what + ": '" +
                                                 what.substr(0, end) + "' is the dictionary");

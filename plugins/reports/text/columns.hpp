@@ -21,7 +21,7 @@ struct View {
   std::optional<size_t> deepest;                    // levels shown at most, if `depth` does not say
   std::string sort;                                 // metric id; empty: as in the model
   bool fold = true;                                 // draw identical siblings once
-  size_t fold_from = 2;                             // so many of them at least
+  size_t fold_from = 2;                             // repetitions, at least
   bool repr = false;                                // modules as PyTorch prints them
   bool all_notes = false;  // the convention of every metric, not only those that options change
   bool no_notes = false;   // no conventions

@@ -32,7 +32,7 @@ def box(name: Any) -> Any:
 
 
 def print_lines(what: Any, pause: float) -> None:
-    """Prints it line by line, with so many seconds between the lines.
+    """Prints it line by line, with a pause in seconds between the lines.
 
     Raises:
         ValueError: the pause is negative.
@@ -44,7 +44,7 @@ def print_lines(what: Any, pause: float) -> None:
     if pause < 0:
         raise ValueError(f"render_interval must not be negative, got {pause}")
     console = Console()
-    if not pause or not console.is_terminal:  # nobody watches a file grow
+    if not pause or not console.is_terminal:  # a file has no reader meanwhile
         console.print(what)
         return
     with console.capture() as captured:

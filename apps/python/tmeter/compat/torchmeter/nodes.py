@@ -18,7 +18,7 @@ class Node:
         node_id: as ``1.2.1``; the root is ``0``.
         path: the dot path, by which the native report is looked up.
         module, operation: the module itself.
-        repeat_winsz, repeat_time: where a run of alike neighbours begins: so many of them, so often; else 1.
+        repeat_winsz, repeat_time: where a run of alike neighbours begins: the neighbours of one repetition, and the repetitions; else 1.
     """
 
     node_id: str

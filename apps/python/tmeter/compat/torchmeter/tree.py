@@ -64,7 +64,7 @@ class TreeRenderer:
     Attributes:
         opnode: the root.
         loop_algebras: the letters for ids inside a repeated block.
-        fold_from: so many repetitions are drawn once.
+        fold_from: the smallest number of repetitions that are drawn once.
     """
 
     loop_algebras = _LETTERS
