@@ -137,7 +137,7 @@ constexpr std::array<Look, 15> kLooks{{
     {"magic:7b", "a JSON file"},
     {"at:257:7573746172",
      "a tar archive (torch.save before 2017?); load it with PyTorch and save it again"},
-    {"magic:47475546", "a GGUF file"},
+    {"magic:47475546", "a GGUF file, which the plugin gguf reads; it is not installed"},
     {"magic:894844460d0a1a0a", "an HDF5 file (Keras?)"},
     {"magic:934e554d5059", "a NumPy file"},
     {"name:*.onnx", "an ONNX model; tmeter reads PyTorch's own formats"},
@@ -158,7 +158,7 @@ std::string not_available(const Candidate& c) {
         ErrorKind::kModel,
         printable(source.file.path()) + ": this is " + look.what +
             ". tmeter reads torch.export archives (.pt2), TorchScript files, checkpoints of "
-            "torch.save and safetensors files.");
+            "torch.save, safetensors and GGUF files.");
   }
   throw Error(ErrorKind::kInternal, "no description fits the file");
 }

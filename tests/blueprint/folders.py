@@ -15,7 +15,7 @@ BITS = {"float32": ("F32", 4), "bfloat16": ("BF16", 2), "float16": ("F16", 2), "
 
 
 def names_of(pattern, numbers):
-    """The names that a row of truth.py stands for."""
+    """The names that a row of truth.py represents."""
     if not numbers:
         return [pattern]
 

@@ -1,4 +1,4 @@
-"""`tmeter DIR`: which files are the model, what is in its way, and that all of it is said at once."""
+"""`tmeter DIR`: the choice of a folder's model files, and messages that name all obstacles at once."""
 import json
 import os
 import pathlib
@@ -24,7 +24,7 @@ class Folder(CliTest):
 
     def test_the_one_file_or_the_index(self):
         one = self.folder / "one"
-        write_folder(one, {"model_type": "nobody-knows"}, WEIGHTS)
+        write_folder(one, {"model_type": "unheard-of"}, WEIGHTS)
         self.params(one)
         self.params(str(one) + "/")
         done = tmeter(".", "--plugins", "params", cwd=one, env={"TMETER": ""})
@@ -93,7 +93,7 @@ class Folder(CliTest):
     def test_a_cache_of_hugging_face(self):
         """snapshots/COMMIT/FILE → ../../blobs/HASH"""
         snapshot, blobs = self.folder / "models--x/snapshots/0123", self.folder / "models--x/blobs"
-        write_folder(snapshot, {"model_type": "nobody-knows"}, WEIGHTS)
+        write_folder(snapshot, {"model_type": "unheard-of"}, WEIGHTS)
         blobs.mkdir()
         for i, file in enumerate(sorted(snapshot.iterdir())):
             file.rename(blobs / str(i))

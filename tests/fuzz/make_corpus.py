@@ -1,5 +1,5 @@
-"""make_corpus.py FOLDER: inputs to begin with, FOLDER/TARGET/…, from the fixtures and the repository. Saved reports are
-made by the tmeter that the environment names (TMETER), if it does."""
+"""make_corpus.py FOLDER: initial inputs, FOLDER/TARGET/…, from the fixtures and the repository. Saved reports are made by the
+tmeter of the environment variable TMETER, if it is set."""
 import json
 import os
 import pathlib
@@ -44,6 +44,8 @@ def files():
                         yield "pickle", path.stem, archive.read(name)
     for path in sorted(FIXTURES.glob("**/*.safetensors")):
         yield "file", path.stem, path.read_bytes()
+    for path in sorted((FIXTURES / "gguf").glob("*.gguf")):
+        yield "gguf", path.stem, path.read_bytes()
     for path in sorted((ROOT / "plugins").glob("**/*.toml")):
         yield "hardware", path.stem, path.read_bytes()
         yield "manifest", path.stem, path.read_bytes()
@@ -65,7 +67,7 @@ def saved_reports():
 
 
 def shards():
-    """Reports of the shards of one checkpoint, two by two."""
+    """Reports of the shards of one checkpoint, in pairs."""
     if "TMETER" not in os.environ:
         return
     for options in (["--plugins=params"], ["--plugins=params,memory,flops,param-stats"]):

@@ -1,6 +1,7 @@
 """The plugin serving against hand calculations on the decoder fixtures, and its bad input."""
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
@@ -55,6 +56,52 @@ class Memory(unittest.TestCase):
         said = [f["text"] for f in served("llama_like", memory="1MiB")["findings"] if f["rule"] == "serving-fit"]
         self.assertEqual(len(said), 1)
         self.assertIn("more than the 1.00 MiB", said[0])
+
+
+class Speed(unittest.TestCase):
+    """Bounds by hand on a profile of round numbers: 1e12 MAC/s of float32 and 1e9 B/s."""
+
+    PROFILE = """name = "round"
+title = "round numbers"
+[peak.mac]
+float32 = { value = 1e12, unit = "MAC/s", source = "made up" }
+[peak.dram]
+value = 1e9
+unit = "B/s"
+source = "made up"
+"""
+
+    def speeds(self, name, **options):
+        with tempfile.TemporaryDirectory() as folder:
+            profile = pathlib.Path(folder) / "round.toml"
+            profile.write_text(self.PROFILE, encoding="utf-8")
+            sets = [f"--set=serving.{k}={v}" for k, v in options.items()]
+            totals = report(MODELS / f"{name}.pt2", "--plugins=serving", "--hardware", profile, *sets)["totals"]
+        return totals["serving_prefill_time"], totals["serving_step_time"], totals["serving_rate"]
+
+    def test_llama(self):
+        # Per token: 4 layers of projections and feed-forward, the head; per token of context: 4 × 8 × 32 × 2.
+        token = 4 * (2 * 256 * 256 + 2 * 256 * 64 + 3 * 256 * 688) + 256 * 1000
+        attention = 4 * 8 * 32 * 2
+        weights, read = 4 * 3_283_200, 4 * (3_283_200 - 1000 * 256)
+        cache = 3 * 4096 * TOKEN["llama_like"] * 2
+        prefill, step, rate = self.speeds("llama_like", context=4096, sequences=3)
+        self.assertAlmostEqual(prefill, max(3 * 4096 * (token + attention * 4096) / 1e12, (weights + cache) / 1e9), delta=1e-9)
+        self.assertAlmostEqual(step, max(3 * (token + attention * 4096) / 1e12, (read + cache) / 1e9), delta=1e-9)
+        self.assertAlmostEqual(rate, 3 / step, delta=1e-6 * rate)
+
+    def test_experts_that_a_batch_reads(self):
+        # Mixtral's 2 layers of 8 experts, of which 2 are chosen; 4 sequences choose 8 · (1 − 0.75⁴) of them.
+        experts = 2 * 8 * 3 * 64 * 96
+        table = 512 * 64
+        read = 4 * (386_368 - table - experts + experts * (1 - 0.75**4))
+        cache = 4 * 16 * TOKEN["mixtral"] * 2
+        _, step, _ = self.speeds("mixtral", context=16, sequences=4)
+        self.assertAlmostEqual(step, (read + cache) / 1e9, delta=2e-9)
+
+    def test_no_rates(self):
+        document = report(MODELS / "llama_like.pt2", "--plugins=serving", "--hardware", "horowitz-45nm")
+        self.assertIsNone(document["totals"].get("serving_rate"))
 
 
 class BadInput(unittest.TestCase):

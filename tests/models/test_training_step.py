@@ -1,6 +1,6 @@
 """The memory of a training step over time, against torch's MemTracker.
 
-tests/fixtures/record_step_memory.py says how the figures of step_memory.json were recorded.
+tests/fixtures/record_step_memory.py documents the recording of step_memory.json.
 """
 import json
 import pathlib
@@ -13,7 +13,7 @@ from support import FIXTURES, MODELS, report  # noqa: E402
 RECORDED = json.loads((FIXTURES / "step_memory.json").read_text())["models"]
 TOLERANCE = 0.05
 
-# Models further off, and why.
+# Models with larger differences, and the reasons.
 DIFFER = {}
 
 
@@ -43,7 +43,7 @@ class MemTracker(unittest.TestCase):
         self.assertGreaterEqual(compared - len(differ), 20)
 
     def test_resnet50_to_a_few_bytes(self):
-        """The tracker has the loss and its gradient, 8 bytes."""
+        """The tracker includes the loss and its gradient, 8 bytes."""
         for optimizer, expected in RECORDED["resnet50"].items():
             peak = step(MODELS / "resnet50.pt2", optimizer=optimizer)["totals"]["step_peak_bytes"]
             self.assertEqual(expected["peak"] - peak, 8)
@@ -63,7 +63,7 @@ class Report(unittest.TestCase):
         self.assertLessEqual(len(curve["points"]), 1000)
 
     def test_cuda_rounds_each_block(self):
-        """Of a model whose tensors are all below 512 bytes or not a multiple, the peak grows."""
+        """If all tensors of a model are below 512 bytes or not a multiple of it, the peak grows."""
         cpu, cuda = [step(MODELS / "tied.pt2", device=d, optimizer="sgd")["totals"]["step_peak_bytes"] for d in ("cpu", "cuda")]
         self.assertGreater(cuda, cpu)
 

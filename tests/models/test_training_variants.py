@@ -1,6 +1,6 @@
 """Training steps under checkpointing, against torch.utils.checkpoint.
 
-tests/fixtures/record_training_variants.py says how the figures of training_variants.json were recorded.
+tests/fixtures/record_training_variants.py documents the recording of training_variants.json.
 """
 import json
 import pathlib
@@ -25,7 +25,7 @@ def refusal(name, **options):
 
 class Checkpointing(unittest.TestCase):
     def test_saved_bytes_and_work(self):
-        """FlopCounterMode sees the recomputation in the backward; it stops behind the last tensor that is needed."""
+        """FlopCounterMode counts the recomputation in the backward, which ends after the last needed tensor."""
         self.assertGreaterEqual(len(RECORDED["checkpoint"]), 5)
         for name, expected in RECORDED["checkpoint"].items():
             with self.subTest(name):

@@ -1,4 +1,4 @@
-"""Encoded tensors and metadata, as a stranger's plugins bring them: a loader that pushes them, a decoder, readers."""
+"""Encoded tensors and metadata, from third-party plugins: a loader that pushes them, a decoder, readers."""
 import json
 import pathlib
 import struct
@@ -51,7 +51,7 @@ void load(const tmeter::Request& request, tmeter::GraphBuilder& g, tmeter::Call&
   d.stored_dtype = TMETER_DTYPE_INT8;
   g.tensor(d);
   d.name = tmeter::to_abi("other");
-  d.encoding = tmeter::to_abi("acme.nobody_knows");
+  d.encoding = tmeter::to_abi("acme.unheard_of");
   d.part_count = 0;
   d.parts = nullptr;
   g.tensor(d);
@@ -166,7 +166,7 @@ class Encodings(CliTest):
             "acme:words type 0 array 1 of 50000: a b",
             "heads 4 none 0",
             "weight acme.rows [bits=8] numel 8 stored 16 own 8 offset -1 scales=8",
-            "other acme.nobody_knows [bits=8] numel 8 stored 8 own 8 offset -1",
+            "other acme.unheard_of [bits=8] numel 8 stored 8 own 8 offset -1",
         ], done.stderr)
 
     def test_statistics_are_those_of_decoded_numbers(self):
@@ -175,12 +175,12 @@ class Encodings(CliTest):
         self.assertEqual(tensors["weight"]["mean"], -0.25)
         self.assertEqual((tensors["weight"]["min"], tensors["weight"]["max"]), (-20, 6))
 
-    def test_an_encoding_that_nobody_knows_has_no_statistics(self):
+    def test_an_unknown_encoding_has_no_statistics(self):
         done = self.run_with(self.model(), "--plugins=param-stats", "--report", "json")
         document = json.loads(done.stdout)
         other = document["tensors"][1]["values"]
         self.assertIsNone(other.get("mean"))
-        self.assertIn("no plugin decodes 'acme.nobody_knows'", done.stdout)
+        self.assertIn("no plugin decodes 'acme.unheard_of'", done.stdout)
 
     def test_without_the_decoder(self):
         weight = self.report(self.model(), "--plugins=param-stats", plugins=1)["tensors"][0]["values"]

@@ -1,7 +1,7 @@
 // The caches of a graph's layers, as far as its operators show them.
 #pragma once
 #include "cache.hpp"
-#include "plugins/common/decoder.hpp"
+#include "plugins/common/decoder/decoder.hpp"
 
 namespace serving {
 

@@ -4,12 +4,16 @@
 
 #include "engine.hpp"
 #include "layers.hpp"
+#include "plugins/common/decoder/experts.hpp"
+#include "plugins/common/machine/machine.hpp"
 #include "plugins/common/utf8.hpp"
 #include "plugins/common/wording.hpp"
 #include "sizes.hpp"
+#include "speed.hpp"
 
 namespace {
 
+using plugins::Decoder;
 using serving::CacheBytes;
 using serving::LayerCache;
 using serving::Load;
@@ -41,7 +45,20 @@ constexpr Figure kFigures[] = {
      "tokens of each of serving.sequences with which serving_bytes is within serving.memory"},
     {"serving_max_sequences", "most sequences", "", TMETER_UNIT_COUNT, TMETER_BETTER_HIGHER,
      "sequences of serving.context tokens with which serving_bytes is within serving.memory"},
+    {"serving_prefill_time", "first token", "s", TMETER_UNIT_SECOND, TMETER_BETTER_LOWER,
+     "lower bound of the prefill of all prompts, serving.context tokens each: max(MACs / peak.mac, "
+     "(weights + caches) "
+     "/ peak.dram); attention in full"},
+    {"serving_step_time", "decode step", "s", TMETER_UNIT_SECOND, TMETER_BETTER_LOWER,
+     "lower bound of one more token of every sequence behind serving.context tokens: max(MACs / "
+     "peak.mac, (weights "
+     "read + caches) / peak.dram); of E experts, E · (1 − (1 − k/E)^sequences) are read"},
+    {"serving_rate", "decode rate", "token/s", TMETER_UNIT_OTHER, TMETER_BETTER_HIGHER,
+     "upper bound: serving.sequences / serving_step_time"},
 };
+
+constexpr std::string_view kSpeeds[] = {"serving_prefill_time", "serving_step_time",
+                                        "serving_rate"};
 
 constexpr int64_t kLongest = int64_t{1} << 30;  // tokens, and sequences, that are looked for
 
@@ -175,6 +192,60 @@ void say(const Serving& s, const CacheBytes& bytes, const Call& call) {
   call.add(fit);
 }
 
+/// Nothing for a graph with operators that have no MACs, or whose weights have no element size.
+std::optional<serving::Speeds> speeds_of(const Graph& graph, const Decoder& d, Count weights,
+                                         Call& call) {
+  const auto cost = plugins::cost_of(graph, d, call);
+  const auto routers = std::make_shared<std::vector<plugins::Router>>(plugins::find_routers(graph));
+  if (!cost.known || !plugins::bytes_read(graph, *routers)) return std::nullopt;
+  serving::Speeds out;
+  const auto real = [](Count n) { return static_cast<double>(n.value()); };
+  out.token_macs = real(cost.token - cost.token_attention);
+  out.attention_macs = real(cost.token_attention) / static_cast<double>(d.length);
+  out.weight_bytes = real(weights);
+  out.weights_read = [graph, routers, real](int64_t sequences) {
+    return real(*plugins::bytes_read(graph, *routers, sequences));
+  };
+  return out;
+}
+
+/// Empty where the profile has no rates for this element type.
+std::optional<serving::Rates> rates_of(const Decoder& d, Call& call) {
+  machine::Machine machine("speed of serving");
+  machine.start(call);
+  machine::Work work;
+  work.kind = tmeter::OpClass::kMatmul;
+  work.type = d.embedding.arg("weight").dtype();
+  const auto macs =
+      machine.has_peak_mac() ? machine.figure(machine::Family::kPeakMac, work, call) : std::nullopt;
+  const auto bytes = machine.bandwidth();
+  return macs && bytes ? std::optional(serving::Rates{*macs, *bytes}) : std::nullopt;
+}
+
+void say_speed(const Graph& graph, const Decoder& d, const Serving& s, const CacheBytes& bytes,
+               Call& call) {
+  const auto unavailable = [&call](const std::string& why) {
+    for (const auto id : kSpeeds) {
+      call.set_provenance(id, TMETER_PROVENANCE_UNAVAILABLE, why);
+      emit(call, id, Cell::unavailable());
+    }
+  };
+  const auto name = "hardware profile '" + std::string(call.hardware_name()) + "'";
+  const auto rates = rates_of(d, call);
+  if (!rates) return unavailable(name + " has no peak rates (peak.mac.*, peak.dram)");
+  const auto speeds = speeds_of(graph, d, s.weights(), call);
+  if (!speeds) return unavailable("MACs of some operators are not known");
+  const auto& load = s.request().load;
+  const auto cache = static_cast<double>(bytes.all().value());
+  const auto step = rates->seconds(speeds->decode(load, cache));
+  for (const auto id : kSpeeds)
+    call.set_provenance(id, TMETER_PROVENANCE_ESTIMATED,
+                        "roofline on " + name + ", a bound: no kernel reaches it");
+  emit(call, "serving_prefill_time", Cell(rates->seconds(speeds->prefill(load, cache))));
+  emit(call, "serving_step_time", Cell(step));
+  if (step > 0) emit(call, "serving_rate", Cell(static_cast<double>(load.sequences) / step));
+}
+
 void analyse(const Graph& graph, Call& call) {
   const auto decoder = plugins::recognise(graph);
   if (!decoder) return;
@@ -202,6 +273,7 @@ void analyse(const Graph& graph, Call& call) {
     emit(call, "serving_max_sequences", Count(s.most_sequences()));
   }
   say(s, bytes, call);
+  say_speed(graph, *decoder, s, bytes, call);
 }
 
 void register_options(tmeter::Registrar& r) {
@@ -250,7 +322,7 @@ void register_all(tmeter::Registrar& r) {
               .aggregation = TMETER_AGGREGATE_NONE,
               .better = f.better,
               .convention = f.convention});
-  r.analysis("serving", "param_bytes", produced, analyse);
+  r.analysis("serving", "param_bytes macs", produced, analyse);
 }
 
 }  // namespace
@@ -260,6 +332,6 @@ TMETER_PLUGIN_INFO(
         .id = "org.tmeter.serving",
         .version = "1.0.0",
         .description = "Memory for serving a decoder language model by the rules of a named engine",
-        .needs = "memory",
+        .needs = "flops memory",
     }),
     [](tmeter::Registrar& r) { register_all(r); })

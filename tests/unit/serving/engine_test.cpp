@@ -95,8 +95,8 @@ TEST(Engine, SharedLayersTakeNothing) {
     EXPECT_EQ(bytes(name, {shared}, 4'096), 0);
 }
 
-// llama.cpp keeps states in float32, whatever the type of keys and values: (3 - 1) · 2,048 of an
-// LFM2 layer.
+// llama.cpp keeps states in float32 for any type of keys and values: (3 - 1) · 2,048 of an LFM2
+// layer.
 TEST(Engine, StatesDoNotGrowWithTheContext) {
   LayerCache state;
   state.kind = CacheKind::kState, state.conv_elements = 4'096;

@@ -1,4 +1,5 @@
-// The index of a plugin folder's manifests: what is written is read, and nothing else is.
+// The index of a plugin folder's manifests: a written index is read back; any other file is
+// refused.
 #include "core/config/manifest_index.hpp"
 
 #include <string>
@@ -9,7 +10,7 @@ namespace tmeter::core {
 namespace {
 using testing::expect_error;
 
-/// Every field another value, with what a format of lines or quotes would stumble over.
+/// A different value in every field, with characters that would break a format of lines or quotes.
 IndexedManifest full_entry() {
   Manifest m;
   m.id = "com.acme.everything";
@@ -62,7 +63,7 @@ TEST(ManifestIndex, CutAnywhereItIsDamaged) {
   const auto header = text.find('\n') + 1;
   const auto second = text.find("13:b.tmeter.toml");
   for (size_t size = 0; size < text.size(); ++size) {
-    if (size == header || size == second) continue;  // shorter, and whole
+    if (size == header || size == second) continue;  // shorter, but complete
     expect_error(ErrorKind::kPlugin, {"it is"},
                  [&] { parse_index(std::string_view(text).substr(0, size)); });
   }

@@ -1,4 +1,4 @@
-// Which files may be loaded as plugins, and that what was looked at is what is loaded.
+// Files that may be loaded as plugins, and that the checked file is the loaded one.
 #include "core/config/pinned_library.hpp"
 
 #include <fcntl.h>

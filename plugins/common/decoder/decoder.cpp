@@ -1,4 +1,4 @@
-#include "plugins/common/decoder.hpp"
+#include "plugins/common/decoder/decoder.hpp"
 
 #include <algorithm>
 #include <tmeter/cpp/op_class.hpp>
