@@ -218,8 +218,13 @@ class Result:
         """What analyses have to say in words, most severe first; index: rule."""
         return self.frame("findings")
 
-    def frame(self, table: str) -> pandas.DataFrame:
+    def frame(
+        self, table: str, *, leading_dot: bool = False, only: str | None = None
+    ) -> pandas.DataFrame:
         """One of the tables as a data frame.
+
+        Of modules, `leading_dot` begins each path with a dot (``.layer1.0``), and ``only="trainable"``
+        leaves those that hold trainable parameters, themselves or inside.
 
         A cell without a number is ``<NA>``, and ``METRIC_status`` says why. That column exists where
         any cell of the table has a status.
@@ -229,7 +234,7 @@ class Result:
         """
         from .frames import frame
 
-        return frame(self._report, table)
+        return frame(self._report, table, leading_dot=leading_dot, only=only)
 
     def to_arrow(self, table: str = "modules") -> pyarrow.Table:
         """One of the tables as an Arrow table; a cell without a number is null.
