@@ -37,8 +37,8 @@ struct Options {
     what.add_options()(
         "plugins,p", list("A,B,..."),
         "plugins to run (default: params,flops,memory); 'all' for every one that needs no run; "
-        "'-NAME' leaves one out")(
-        "full", "every plugin that applies; with --inference those that measure")(
+        "'-NAME' leaves one out")("full",
+                                  "every plugin that applies; with --inference those that measure")(
         "set,s", list("NAME.KEY=VALUE"), "an option of a plugin, as in flops.convention=fvcore")(
         "hardware", text("NAME|FILE"), "machine for estimates, or auto (default: horowitz-45nm)")(
         "threads", text("N"), "threads that read weights (default: one for each core)")(
@@ -54,8 +54,7 @@ struct Options {
                         "8x3x224x224, ids=1x128:i64, [3x800x800,3x600x800]")(
         "bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
         "sweep", list("SYMBOL=N,N,..."), "totals at s77=1,8,64 or x.0=128..1024:128; also twice")(
-        "root", text("PATH"),
-        "report of one module, by path (layer1.0) or id (5.1)")(
+        "root", text("PATH"), "report of one module, by path (layer1.0) or id (5.1)")(
         "trust", "allow a TorchScript file to run code while it loads");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
                        "text (default), json, …; or a file alone: report.md")(
@@ -191,8 +190,9 @@ std::optional<unsigned> thread_count(std::string_view text) {
   return whole && n >= 1 && n <= 1024 ? std::optional(n) : std::nullopt;
 }
 
-/// The number in the variables of OpenMP and MKL, of a list such as "4,2" the first one; else every core.
-/// Only a run of the model refuses a variable that is not a number: an analysis does not depend on it.
+/// The number in the variables of OpenMP and MKL, of a list such as "4,2" the first one; else every
+/// core. Only a run of the model refuses a variable that is not a number: an analysis does not
+/// depend on it.
 unsigned default_threads(bool runs) {
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) {
     const char* value = std::getenv(name);
@@ -260,7 +260,8 @@ void require_run(const po::variables_map& map) {
   }
 }
 
-/// Reading a pipe may never return, and a device never ends. A missing file is left to its reader to report.
+/// Reading a pipe may never return, and a device never ends. A missing file is left to its reader
+/// to report.
 void require_regular_if_there(const std::string& path) {
   std::error_code missing;
   const auto type = std::filesystem::status(path, missing).type();
@@ -497,7 +498,7 @@ std::string help_text() {
          "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"
          "  tmeter config, hardware list|measure  the default configuration; machine profiles\n"
       << Options().visible()
-      << "\nExit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
+      << "Exit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
          "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run, 130 "
          "interrupted.\n"
          "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n";

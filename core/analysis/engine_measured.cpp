@@ -46,7 +46,8 @@ std::string Engine::figures_of(int32_t axis, size_t index) const {
   size_t count = 0;
   for (const auto& c : results_.columns) {
     const auto cell = c.cell(axis, index);
-    if (!is_number(cell) || (c.flags & TMETER_METRIC_DETAIL) != 0 || count == kMostFigures) continue;
+    if (!is_number(cell) || (c.flags & TMETER_METRIC_DETAIL) != 0 || count == kMostFigures)
+      continue;
     const auto scaled = tmeter::scaled(real(cell), c.unit_kind, c.unit);
     text += (count++ ? ", " : "") + c.title + " " + scaled.text();
   }
@@ -55,9 +56,9 @@ std::string Engine::figures_of(int32_t axis, size_t index) const {
 
 void Engine::tell_tensor(const Tensor& tensor) {
   if (context_.log->verbosity() < 1) return;
-  context_.log->add(TMETER_LOG_INFO, "tmeter",
-                    "read " + std::string(tensor.name) + ": " +
-                        figures_of(TMETER_AXIS_TENSOR, tensor.index));
+  context_.log->add(
+      TMETER_LOG_INFO, "tmeter",
+      "read " + std::string(tensor.name) + ": " + figures_of(TMETER_AXIS_TENSOR, tensor.index));
 }
 
 /// A module right below the root is a group of operators.
@@ -83,14 +84,14 @@ void Engine::stream_tensors() {
   if (tensor_uses_.empty() || !context_.tensors) return;
   streaming_ = true;
   TensorStream stream(graph_, tensor_uses_, *context_.tensors, *context_.log);
-  stream.run(activity().watchful ? 1 : threads_,
-             [&](const TensorUse& use, const Tensor& tensor, void* state) {
-               const auto* a = use.analysis;
-               invoke(use.plugin->call, "in '" + str(a->name) + "'", [&](tmeter_call* c) {
-                 return a->emit(c, to_handle(&tensor), state, a->user);
-               });
-             },
-             [this](const Tensor& tensor) { tell_tensor(tensor); });
+  stream.run(
+      activity().watchful ? 1 : threads_,
+      [&](const TensorUse& use, const Tensor& tensor, void* state) {
+        const auto* a = use.analysis;
+        invoke(use.plugin->call, "in '" + str(a->name) + "'",
+               [&](tmeter_call* c) { return a->emit(c, to_handle(&tensor), state, a->user); });
+      },
+      [this](const Tensor& tensor) { tell_tensor(tensor); });
   streaming_ = false;
   mark_unreadable(stream);
 }

@@ -86,6 +86,36 @@ class Full(CliTest):
         self.assertIn("parameters 9,408", block)
         self.assertRegex(block, r"(?m)^ +advice: .* \[fold-batch-norm\]|advice: ")
 
+    def test_verbose_says_what_is_done(self):
+        model = sorted((FIXTURES / "checkpoints").glob("*.safetensors"))[0]
+        names = [t["name"] for t in self.document(model, "--plugins=param-stats")["tensors"]]
+        told = tmeter(model, "-v", "--plugins=param-stats", "--report", "json").stderr
+        for name in names:
+            self.assertRegex(told, rf"(?m)read {re.escape(name)}: mean ")
+        told = tmeter(MODELS / "lstm.pt2", "-v", "--report", "json").stderr
+        self.assertIn("done rnn: 3 operators, params 921.60 K, MACs 36.70 M", told)
+        self.assertNotIn("done ", tmeter(MODELS / "lstm.pt2", "--report", "json").stderr)
+
+    @unittest.skipUnless(HAVE_TORCH, "no LibTorch")
+    def test_a_limit_of_memory_that_is_the_reason_is_named(self):
+        done = tmeter(SCRIPTED, "--max-memory=30MB")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("takes more memory than --max-memory allows (28.6 MiB)", done.stderr)
+        self.assertNotIn("map segment", done.stderr)
+
+    def test_one_dictionary_of_fvcore_alone(self):
+        def written(what, status=0):
+            done = tmeter(RESNET, "--set", "flops.convention=fvcore", "--set", f"fvcore-json.what={what}", "--report", "fvcore-json")
+            self.assertEqual(done.returncode, status, done.stderr)
+            return done
+        self.assertEqual(json.loads(written("flops.by_operator").stdout),
+                         json.loads((FIXTURES / "expected/resnet50.json").read_text())["fvcore"]["by_operator"])
+        self.assertEqual(json.loads(written("flops.total").stdout), 4_111_512_576)
+        for wrong in ("flop", "flops.by_modul", "flops.by_module.layer1", "flops..total"):
+            line = written(wrong, 2).stderr.strip()
+            self.assertEqual(len(line.splitlines()), 1)
+            self.assertIn(f"fvcore-json.what={wrong}", line)
+
     def test_families_sum_up_to_the_whole(self):
         """ResNet-50: 53 convolutions with 23,454,912 weights, 53 norms with 53,120 scales and shifts, one linear layer."""
         rows = [line.split(",") for line in tmeter(RESNET, "--by", "family", "--report", "csv").stdout.splitlines()]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas
 import pytest
+import torch
 
 import tmeter
 

@@ -17,7 +17,16 @@ using tmeter::Metric;
 using tmeter::Module;
 using tmeter::Report;
 
-enum class Kind { kModules, kOperators, kCalls, kTypes, kFamilies, kModulesByType, kTensors, kSweep };
+enum class Kind {
+  kModules,
+  kOperators,
+  kCalls,
+  kTypes,
+  kFamilies,
+  kModulesByType,
+  kTensors,
+  kSweep
+};
 
 size_t depth_of(const Report& report, const RowOptions& options, size_t fallback) {
   const auto text = options.depth.empty() ? report.view("depth") : options.depth;
@@ -37,8 +46,9 @@ Kind kind_of(const Report& report, const RowOptions& options) {
   if (by == "family") return Kind::kFamilies;
   if (by == "tensor") return Kind::kTensors;
   if (by.empty() || by == "module") return Kind::kModules;
-  throw tmeter::Error(TMETER_BAD_USAGE,
-                      "--by takes module, operator, type, family or tensor, not '" + std::string(by) + "'");
+  throw tmeter::Error(
+      TMETER_BAD_USAGE,
+      "--by takes module, operator, type, family or tensor, not '" + std::string(by) + "'");
 }
 
 std::vector<std::string> symbol_names(const Report& report) {

@@ -103,8 +103,8 @@ Json chosen(const Json& document, const std::string& what) {
       if (found->is_object())
         for (const auto& [name, value] : found->items())
           known += (known.empty() ? "; there are " : ", ") + what.substr(0, at) + name;
-      throw tmeter::Error(TMETER_BAD_USAGE,
-                          "--set fvcore-json.what=" + what + ": there is no such dictionary" + known);
+      throw tmeter::Error(TMETER_BAD_USAGE, "--set fvcore-json.what=" + what +
+                                                ": there is no such dictionary" + known);
     }
     found = &(*found)[key];
     at = end + 1;

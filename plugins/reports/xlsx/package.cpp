@@ -30,8 +30,8 @@ struct Package::Deflater {
 };
 
 Package::Package(tmeter::Output& out) : out_(out), deflater_(new Deflater) {
-  if (deflateInit2(&deflater_->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kRawDeflate,
-                   kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (deflateInit2(&deflater_->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kRawDeflate, kMemoryLevel,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
     delete deflater_;
     throw std::bad_alloc();
   }

@@ -3,10 +3,11 @@
 
 #include "writer.hpp"
 
-TMETER_PLUGIN_INFO((tmeter::PluginInfo{.id = "org.tmeter.xlsx",
-                                       .version = "1.0.0",
-                                       .description = "Report as an Excel workbook: totals, modules, "
-                                                      "operators, tensors, findings"}),
+TMETER_PLUGIN_INFO((tmeter::PluginInfo{
+                       .id = "org.tmeter.xlsx",
+                       .version = "1.0.0",
+                       .description = "Report as an Excel workbook: totals, modules, "
+                                      "operators, tensors, findings"}),
                    [](tmeter::Registrar& r) {
                      r.writer("xlsx", "xlsx",
                               "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",

@@ -9,7 +9,8 @@
 namespace xlsx_report {
 namespace {
 
-constexpr std::string_view kHead = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n";
+constexpr std::string_view kHead =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n";
 constexpr std::string_view kMain = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
 constexpr std::string_view kRelations =
     "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -46,13 +47,20 @@ std::string cell_text(std::string_view text) {
     }
     const bool is_control = code < 0x20 && code != '\t' && code != '\n';
     const bool is_none = code == plugins::kInvalidUtf8 || code == 0xFFFE || code == 0xFFFF;
-    if (is_control || is_none) out += plugins::kReplacement;
-    else if (escape) out += "_x005F_";
-    else if (code == '&') out += "&amp;";
-    else if (code == '<') out += "&lt;";
-    else if (code == '>') out += "&gt;";
-    else if (code == '"') out += "&quot;";
-    else out += bytes;
+    if (is_control || is_none)
+      out += plugins::kReplacement;
+    else if (escape)
+      out += "_x005F_";
+    else if (code == '&')
+      out += "&amp;";
+    else if (code == '<')
+      out += "&lt;";
+    else if (code == '>')
+      out += "&gt;";
+    else if (code == '"')
+      out += "&quot;";
+    else
+      out += bytes;
   });
   return out;
 }
@@ -79,7 +87,8 @@ std::string sheet_name(std::string_view wanted) {
 }
 
 std::string Workbook::title(std::string_view name) const {
-  return pieces_ < 2 ? sheet_name(name) : sheet_name(std::string(name) + " (" + std::to_string(pieces_) + ")");
+  return pieces_ < 2 ? sheet_name(name)
+                     : sheet_name(std::string(name) + " (" + std::to_string(pieces_) + ")");
 }
 
 void Workbook::table(std::string_view name, const std::vector<std::string>& titles) {
@@ -95,9 +104,10 @@ void Workbook::begin_sheet() {
   ++pieces_;
   sheets_.push_back(title(name_));
   package_.part("xl/worksheets/sheet" + std::to_string(sheets_.size()) + ".xml");
-  package_ << kHead << "<worksheet xmlns=\"" << kMain
-           << "\"><sheetViews><sheetView workbookViewId=\"0\"><pane ySplit=\"1\" topLeftCell=\"A2\" "
-              "activePane=\"bottomLeft\" state=\"frozen\"/></sheetView></sheetViews><sheetData>";
+  package_
+      << kHead << "<worksheet xmlns=\"" << kMain
+      << "\"><sheetViews><sheetView workbookViewId=\"0\"><pane ySplit=\"1\" topLeftCell=\"A2\" "
+         "activePane=\"bottomLeft\" state=\"frozen\"/></sheetView></sheetViews><sheetData>";
   row_ = column_ = 0;
   for (const auto& t : titles_) {
     begin_cell(" s=\"1\" t=\"inlineStr\"");
@@ -168,22 +178,25 @@ void Workbook::finish() {
     const auto n = std::to_string(i + 1);
     types += "<Override PartName=\"/xl/worksheets/sheet" + n + ".xml\" ContentType=\"" +
              std::string(kSheetType) + "worksheet+xml\"/>";
-    sheets += "<sheet name=\"" + cell_text(sheets_[i]) + "\" sheetId=\"" + n + "\" r:id=\"rId" + n + "\"/>";
+    sheets += "<sheet name=\"" + cell_text(sheets_[i]) + "\" sheetId=\"" + n + "\" r:id=\"rId" + n +
+              "\"/>";
     relations += "<Relationship Id=\"rId" + n + "\" Type=\"" + std::string(kRelations) +
                  "/worksheet\" Target=\"worksheets/sheet" + n + ".xml\"/>";
   }
   const auto last = std::to_string(sheets_.size() + 1);
   package_.part("xl/styles.xml");
-  package_ << kHead << "<styleSheet xmlns=\"" << kMain
-           << "\"><fonts count=\"2\"><font><sz val=\"11\"/><name val=\"Calibri\"/></font><font><b/>"
-              "<sz val=\"11\"/><name val=\"Calibri\"/></font></fonts><fills count=\"2\"><fill>"
-              "<patternFill patternType=\"none\"/></fill><fill><patternFill patternType=\"gray125\"/>"
-              "</fill></fills><borders count=\"1\"><border><left/><right/><top/><bottom/><diagonal/>"
-              "</border></borders><cellStyleXfs count=\"1\"><xf numFmtId=\"0\" fontId=\"0\" fillId=\"0\" "
-              "borderId=\"0\"/></cellStyleXfs><cellXfs count=\"3\"><xf numFmtId=\"0\" fontId=\"0\" "
-              "fillId=\"0\" borderId=\"0\" xfId=\"0\"/><xf numFmtId=\"0\" fontId=\"1\" fillId=\"0\" "
-              "borderId=\"0\" xfId=\"0\" applyFont=\"1\"/><xf numFmtId=\"3\" fontId=\"0\" fillId=\"0\" "
-              "borderId=\"0\" xfId=\"0\" applyNumberFormat=\"1\"/></cellXfs></styleSheet>";
+  package_
+      << kHead << "<styleSheet xmlns=\"" << kMain
+      << "\"><fonts count=\"2\"><font><sz val=\"11\"/><name val=\"Calibri\"/></font><font><b/>"
+         "<sz val=\"11\"/><name val=\"Calibri\"/></font></fonts><fills count=\"2\"><fill>"
+         "<patternFill patternType=\"none\"/></fill><fill><patternFill patternType=\"gray125\"/>"
+         "</fill></fills><borders count=\"1\"><border><left/><right/><top/><bottom/><diagonal/>"
+         "</border></borders><cellStyleXfs count=\"1\"><xf numFmtId=\"0\" fontId=\"0\" "
+         "fillId=\"0\" "
+         "borderId=\"0\"/></cellStyleXfs><cellXfs count=\"3\"><xf numFmtId=\"0\" fontId=\"0\" "
+         "fillId=\"0\" borderId=\"0\" xfId=\"0\"/><xf numFmtId=\"0\" fontId=\"1\" fillId=\"0\" "
+         "borderId=\"0\" xfId=\"0\" applyFont=\"1\"/><xf numFmtId=\"3\" fontId=\"0\" fillId=\"0\" "
+         "borderId=\"0\" xfId=\"0\" applyNumberFormat=\"1\"/></cellXfs></styleSheet>";
   package_.part("xl/workbook.xml");
   package_ << kHead << "<workbook xmlns=\"" << kMain << "\" xmlns:r=\"" << kRelations
            << "\"><sheets>" << sheets << "</sheets></workbook>";
@@ -196,12 +209,13 @@ void Workbook::finish() {
            << "relationships\"><Relationship Id=\"rId1\" Type=\"" << kRelations
            << "/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>";
   package_.part("[Content_Types].xml");
-  package_ << kHead << "<Types xmlns=\"" << kPackage
-           << "content-types\"><Default Extension=\"rels\" ContentType=\"application/vnd.openxmlformats-"
-              "package.relationships+xml\"/><Default Extension=\"xml\" ContentType=\"application/xml\"/>"
-              "<Override PartName=\"/xl/workbook.xml\" ContentType=\""
-           << kSheetType << "sheet.main+xml\"/><Override PartName=\"/xl/styles.xml\" ContentType=\""
-           << kSheetType << "styles+xml\"/>" << types << "</Types>";
+  package_
+      << kHead << "<Types xmlns=\"" << kPackage
+      << "content-types\"><Default Extension=\"rels\" ContentType=\"application/vnd.openxmlformats-"
+         "package.relationships+xml\"/><Default Extension=\"xml\" ContentType=\"application/xml\"/>"
+         "<Override PartName=\"/xl/workbook.xml\" ContentType=\""
+      << kSheetType << "sheet.main+xml\"/><Override PartName=\"/xl/styles.xml\" ContentType=\""
+      << kSheetType << "styles+xml\"/>" << types << "</Types>";
   package_.finish();
 }
 

@@ -47,16 +47,18 @@ void figures(Workbook& book, const std::vector<Metric>& metrics, const reports::
 struct TableOf {
   const char *sheet, *by, *depth;
 };
-constexpr std::array kTables{TableOf{"Modules", "module", "all"}, TableOf{"Types", "type", "1"},
-                             TableOf{"Families", "family", "1"}, TableOf{"Operators", "operator", "1"},
-                             TableOf{"Calls", "operator", "2"}, TableOf{"Tensors", "tensor", "1"}};
+constexpr std::array kTables{
+    TableOf{"Modules", "module", "all"}, TableOf{"Types", "type", "1"},
+    TableOf{"Families", "family", "1"},  TableOf{"Operators", "operator", "1"},
+    TableOf{"Calls", "operator", "2"},   TableOf{"Tensors", "tensor", "1"}};
 
 /// Words that are numbers, as "calls", are numbers in a sheet, too.
 bool is_count(std::string_view word) {
   return !word.empty() && word.size() < 16 && word.find_first_not_of("0123456789") == word.npos;
 }
 bool holds_counts(std::string_view title) {
-  constexpr std::array<std::string_view, 5> kCounts{"calls", "modules", "layers", "elements", "index"};
+  constexpr std::array<std::string_view, 5> kCounts{"calls", "modules", "layers", "elements",
+                                                    "index"};
   return std::find(kCounts.begin(), kCounts.end(), title) != kCounts.end();
 }
 
@@ -80,7 +82,8 @@ void table(Workbook& book, const Report& report, const std::vector<Metric>& metr
 }
 
 void findings(Workbook& book, const Report& report) {
-  book.table("Findings", {"severity", "rule", "text", "evidence", "action", "change", "about", "by"});
+  book.table("Findings",
+             {"severity", "rule", "text", "evidence", "action", "change", "about", "by"});
   const auto graph = report.graph();
   for (const auto& f : report.findings()) {
     std::string changes, targets;
@@ -90,9 +93,9 @@ void findings(Workbook& book, const Report& report) {
       if (targets.size() > kMaxText) break;
       targets += (targets.empty() ? "" : ", ") + reports::describe_target(graph, t);
     }
-    for (const auto text : {tmeter::vocabulary::kSeverities.word(f.severity()), f.rule(), f.text(),
-                            f.evidence(), f.action(), std::string_view(changes),
-                            std::string_view(targets), f.plugin()})
+    for (const auto text :
+         {tmeter::vocabulary::kSeverities.word(f.severity()), f.rule(), f.text(), f.evidence(),
+          f.action(), std::string_view(changes), std::string_view(targets), f.plugin()})
       book.text(text);
     book.end_row();
   }

@@ -87,7 +87,7 @@ uint64_t memory_limit_of(at::Device device, uint64_t limit) {
   const char* text = std::getenv("PYTORCH_CUDA_MEMORY_FRACTION");
   if (device.is_cpu() || !text || !*text) return limit;
   const double share = memory_fraction(text);
-  using Query = int (*)(size_t* free, size_t* total);
+  using Query = int (*)(size_t * free, size_t * total);
   auto* const query = reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "cudaMemGetInfo"));
   size_t free = 0, total = 0;
   const c10::DeviceGuard guard(device);
