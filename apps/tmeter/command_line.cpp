@@ -495,6 +495,7 @@ std::string help_text() {
          "  tmeter merge [options] REPORT...   reports of shards as one; --index: a row for each "
          "model\n"
          "  tmeter budget [--update] [--why]   the [[budget]] tables of tmeter.toml\n"
+         "  tmeter fleet [options] FILES...    many models at once, by the Python package\n"
          "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"
          "  tmeter config, hardware list|measure  the default configuration; machine profiles\n"
       << Options().visible()

@@ -19,21 +19,22 @@ int run(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "", second = argc == 3 ? argv[2] : "";
   // Of commands that have no options of a model.
   const bool asks = second == "--help" || second == "-h";
-  if (asks && (first == "hardware" || first == "config"))
-    return analyse_command({"--help"});
+  if (asks && (first == "hardware" || first == "config")) return analyse_command({"--help"});
   if (first == "plugin") return plugin_command({argv + 2, argv + argc});
   if (first == "show") return show_command({argv + 2, argv + argc});
   if (first == "diff") return diff_command({argv + 2, argv + argc});
   if (first == "merge") return merge_command({argv + 2, argv + argc});
   if (first == "budget") return budget_command({argv + 2, argv + argc});
   if (first == "hardware") return hardware_command({argv + 2, argv + argc});
+  if (first == "fleet") return fleet_command({argv + 2, argv + argc});
   if (first == "config") return config_command({argv + 2, argv + argc});
   const bool is_word = argc == 2 && access(argv[1], F_OK) != 0;  // and no file
   if (is_word && first == "help") return analyse_command({"--help"});
   if (is_word && first == "version") return analyse_command({"--version"});
   if (is_word && (first == "list" || first == "plugins"))
-    throw tmeter::core::Error(tmeter::core::ErrorKind::kUsage,
-                              "`tmeter plugin list` lists plugins, `tmeter hardware list` profiles of machines");
+    throw tmeter::core::Error(
+        tmeter::core::ErrorKind::kUsage,
+        "`tmeter plugin list` lists plugins, `tmeter hardware list` profiles of machines");
   return analyse_command({argv + 1, argv + argc});
 }
 
