@@ -501,8 +501,7 @@ std::string help_text() {
       << Options().visible()
       << "Exit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
          "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run, 130 "
-         "interrupted.\n"
-         "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n";
+         "interrupted.\n";
   return out.str();
 }
 
