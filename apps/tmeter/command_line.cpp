@@ -37,8 +37,9 @@ struct Options {
     what.add_options()(
         "plugins,p", list("A,B,..."),
         "plugins to run (default: params,flops,memory); 'all' for every one that needs no run; "
-        "'-NAME' leaves one out")("set,s", list("NAME.KEY=VALUE"),
-                                  "an option of a plugin, as in flops.convention=fvcore")(
+        "'-NAME' leaves one out")("full",
+                                  "every plugin that applies; with --inference those that measure")(
+        "set,s", list("NAME.KEY=VALUE"), "an option of a plugin, as in flops.convention=fvcore")(
         "hardware", text("NAME|FILE"), "machine for estimates, or auto (default: horowitz-45nm)")(
         "threads", text("N"), "threads that read weights (default: one for each core)")(
         "assert", list("EXPR"), "status 3 unless it holds: 'macs<=5G', 'coverage==100%'");
@@ -53,10 +54,11 @@ struct Options {
                         "8x3x224x224, ids=1x128:i64, [3x800x800,3x600x800]")(
         "bind,b", list("SYMBOL=N"), "size of a dynamic dimension, as in s77=8 or x.0=8")(
         "sweep", list("SYMBOL=N,N,..."), "totals at s77=1,8,64 or x.0=128..1024:128; also twice")(
+        "root", text("PATH"), "report of one module, by path (layer1.0) or id (5.1)")(
         "trust", "allow a TorchScript file to run code while it loads");
     show.add_options()("report,r", list("FORMAT[=FILE]"),
                        "text (default), json, …; or a file alone: report.md")(
-        "by", text("WHAT"), "rows: module (default), operator, type or tensor")(
+        "by", text("WHAT"), "rows: module (default), operator, type, family or tensor")(
         "depth,d", text("N"), "levels of the module tree to show, or 'all'")(
         "columns", text("A,B,..."), "metric ids to show")(
         "sort", text("METRIC"), "sort rows by this metric")("raw", "plain numbers without units")(
@@ -144,7 +146,7 @@ po::variables_map parse(const Arguments& arguments) {
     const Options options;
     po::options_description all = options.visible();
     all.add_options()("model", po::value<Texts>())("index", "");  // of `merge` alone
-    all.add_options()("update", "")("why", "");                    // of `budget` alone
+    all.add_options()("update", "")("why", "");                   // of `budget` alone
     po::positional_options_description positional;
     positional.add("model", -1);
     const int style =
@@ -188,8 +190,9 @@ std::optional<unsigned> thread_count(std::string_view text) {
   return whole && n >= 1 && n <= 1024 ? std::optional(n) : std::nullopt;
 }
 
-/// The number in the variables of OpenMP and MKL, of a list such as "4,2" the first one; else every core.
-/// Only a run of the model refuses a variable that is not a number: an analysis does not depend on it.
+/// The number in the variables of OpenMP and MKL, of a list such as "4,2" the first one; else every
+/// core. Only a run of the model refuses a variable that is not a number: an analysis does not
+/// depend on it.
 unsigned default_threads(bool runs) {
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) {
     const char* value = std::getenv(name);
@@ -197,8 +200,9 @@ unsigned default_threads(bool runs) {
     const std::string_view text(value);
     if (const auto n = thread_count(text.substr(0, text.find(',')))) return *n;
     if (runs)
-      throw Error(ErrorKind::kUsage, std::string(name) + "='" + core::printable(text) +
-                                         "': a number from 1 to 1024 is expected; unset it, or give --threads");
+      throw Error(ErrorKind::kUsage,
+                  std::string(name) + "='" + core::printable(text) +
+                      "': a number from 1 to 1024 is expected; unset it, or give --threads");
   }
   return core_count();
 }
@@ -224,7 +228,9 @@ core::Limits parse_limits(const po::variables_map& map) {
 void require_plugin_file(const std::string& text) {
   const bool is_name = text.find_first_of("/.") == text.npos;
   if (is_name && access(text.c_str(), F_OK) != 0)
-    throw Error(ErrorKind::kUsage, "--plugin " + text + ": no such file; plugins that are installed are chosen with --plugins=" + text);
+    throw Error(ErrorKind::kUsage,
+                "--plugin " + text +
+                    ": no such file; plugins that are installed are chosen with --plugins=" + text);
 }
 
 void fill_settings(const po::variables_map& map, core::Settings& s) {
@@ -235,6 +241,8 @@ void fill_settings(const po::variables_map& map, core::Settings& s) {
     for (auto& name : core::split(t, ", ")) plugins.push_back(std::move(name));
   }
   if (!plugins.empty()) s.plugins = plugins;
+  if (map.count("full")) s.full = true;
+  if (s.full) s.plugins.insert(s.plugins.begin(), "all");
   for (auto& t : texts(map, "plugin")) {
     require_plugin_file(t);
     s.plugin_files.push_back(std::move(t));
@@ -252,7 +260,8 @@ void require_run(const po::variables_map& map) {
   }
 }
 
-/// Reading a pipe may never return, and a device never ends. A missing file is left to its reader to report.
+/// Reading a pipe may never return, and a device never ends. A missing file is left to its reader
+/// to report.
 void require_regular_if_there(const std::string& path) {
   std::error_code missing;
   const auto type = std::filesystem::status(path, missing).type();
@@ -260,9 +269,10 @@ void require_regular_if_there(const std::string& path) {
       type == std::filesystem::file_type::not_found)
     return;
   const bool is_folder = type == std::filesystem::file_type::directory;
-  throw Error(ErrorKind::kUsage, "--input-file " + core::printable(path) +
-                                     (is_folder ? " is a folder; a file is expected"
-                                                : " is not a regular file; write its content into one"));
+  throw Error(ErrorKind::kUsage,
+              "--input-file " + core::printable(path) +
+                  (is_folder ? " is a folder; a file is expected"
+                             : " is not a regular file; write its content into one"));
 }
 
 /// "x=input.npy", "input.npy"; a path may have '=' behind a '/'.
@@ -286,10 +296,18 @@ uint64_t parse_seed(const std::string& text) {
   return seed;
 }
 
+/// --full with --inference: whatever measures takes part, and so do runs on fewer threads.
+void measure_all(CommandLine& out) {
+  out.running = Running::kProfile;
+  out.settings.options["profile"].try_emplace(
+      "scaling", core::Setting{.value = "true", .origin = std::string(core::kOfRuns)});
+}
+
 void fill_runs(const po::variables_map& map, CommandLine& out) {
   if (map.count("inference")) out.running = Running::kInference;
   if (map.count("profile")) out.running = Running::kProfile;
   if (out.running == Running::kNo) return require_run(map);
+  if (out.settings.full) measure_all(out);
   auto& runs = out.runs;
   runs.threads = out.threads;
   // Of a GPU nothing is kept for others unless the user says so.
@@ -317,7 +335,8 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
   for (const char* key : {"by", "depth", "columns", "sort"}) {
     if (map.count(key)) out.view[key] = map[key].as<std::string>();
   }
-  if (map.count("by")) one_of("by", out.view["by"], {"module", "operator", "type", "tensor"});
+  if (map.count("by"))
+    one_of("by", out.view["by"], {"module", "operator", "type", "family", "tensor"});
   if (map.count("depth")) {
     const auto& d = out.view["depth"];
     const bool number = !d.empty() && d.size() <= 4 && d.find_first_not_of("0123456789") == d.npos;
@@ -328,6 +347,7 @@ void fill_view(const po::variables_map& map, CommandLine& out) {
   for (const char* flag : {"raw", "repr", "no-fold"}) {
     if (map.count(flag)) out.view[flag] = "1";
   }
+  if (out.settings.full) out.view["summary"] = "1";
   if (map.count("verbose") && !map.count("quiet")) out.view["verbose"] = "1";
   if (map.count("color")) {
     const auto when = one_of("color", map["color"].as<std::string>(), {"auto", "always", "never"});
@@ -357,8 +377,8 @@ std::string command_text(const Arguments& arguments) {
 
 /// The first option given that changes figures.
 std::string model_option(const po::variables_map& map) {
-  for (const char* option : {"plugins", "input", "bind", "sweep", "trust", "hardware", "threads",
-                             "inference", "profile"})
+  for (const char* option : {"plugins", "full", "input", "bind", "sweep", "trust", "hardware",
+                             "threads", "inference", "profile"})
     if (map.count(option)) return "--" + std::string(option);
   return {};
 }
@@ -439,6 +459,8 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   if (map.count("config")) out.config = map["config"].as<std::string>();
   take_files(texts(map, "model"), command, out);
   fill_settings(map, out.settings);
+  // A configuration's full = true is for models.
+  if (command == Command::kShow || command == Command::kMerge) out.settings.full = false;
   // A configuration's reports are of models.
   if (command == Command::kBudget && !map.count("report")) out.settings.reports.clear();
   fill_view(map, out);
@@ -453,6 +475,12 @@ CommandLine parse_command_line(const Arguments& arguments, Command command) {
   for (const auto& t : texts(map, "bind")) out.bindings.push_back(parse_binding(t));
   for (const auto& t : texts(map, "sweep")) out.sweep.push_back(parse_sweep_spec(t));
   out.assertions = texts(map, "assert");
+  if (map.count("root")) out.root = map["root"].as<std::string>();
+  if (!out.root.empty() && out.running != Running::kNo && !out.sweep.empty())
+    throw Error(ErrorKind::kUsage, "--root goes with --sweep or with --inference, not with both");
+  const bool has_root = command == Command::kAnalyse || command == Command::kShow;
+  if (!out.root.empty() && !has_root)
+    throw Error(ErrorKind::kUsage, "--root goes with `tmeter MODEL` and `tmeter show REPORT.json`");
   return out;
 }
 
@@ -471,11 +499,9 @@ std::string help_text() {
          "  tmeter plugin list|info|check|new  what is installed, and plugins of one's own\n"
          "  tmeter config, hardware list|measure  the default configuration; machine profiles\n"
       << Options().visible()
-      << "\nExit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
+      << "Exit status: 0 fine, 1 internal error, 2 wrong usage, 3 an --assert does not hold,\n"
          "4 the model cannot be read, 5 a plugin failed, 6 the model could not be run, 130 "
-         "interrupted.\n"
-         "  tmeter model.pt --input 8x3x320x320 --report json=model.json\n"
-         "  tmeter model.pt2 --set flops.convention=fvcore --assert 'macs<=5G'\n";
+         "interrupted.\n";
   return out.str();
 }
 

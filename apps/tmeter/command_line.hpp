@@ -37,6 +37,7 @@ struct CommandLine {
   std::map<std::string, std::string, std::less<>> view;
   Running running = Running::kNo;
   core::RunOptions runs;
+  std::string root;         // --root: the module that the report is of; empty: the whole
   std::string needs_model;  // an option that was given and is of no use without a model
   core::ColorMode color = core::ColorMode::kAuto;
 };

@@ -79,7 +79,7 @@ Ending print_configuration(Worker& worker) {
   worker.enter_sandbox(run_rights(settings, {}, registry));
   std::ostringstream out;
   out << "# tmeter configuration: use it with --config FILE; the command line wins.\n"
-         "plugins = [\"params\", \"flops\", \"memory\"]\nplugin-path = []\nreport = "
+         "plugins = [\"params\", \"flops\", \"memory\"]\nfull = false\nplugin-path = []\nreport = "
          "[\"text\"]\nhardware = \""
       << kDefaultHardware << "\"\n";
   for (const auto& p : registry.plugins()) {

@@ -15,6 +15,7 @@
 #include "core/plugin_host/decoders.hpp"
 #include "core/plugin_host/model_loading.hpp"
 #include "core/process/activity.hpp"
+#include "core/report/part_report.hpp"
 
 namespace tmeter::app {
 namespace {
@@ -164,6 +165,15 @@ SavedReport report_of_model(Session& session, const std::string& path,
   SavedReport out;
   auto& report = out.report;
   report.sweep = plan_sweep(*model.graph, line.sweep, line.bindings);  // refuse early
+  std::optional<GraphPart> measured_part;
+  if (!line.root.empty()) {
+    auto part = part_of(*model.graph, find_module(*model.graph, line.root));
+    // A run is of the whole model, its figures are taken apart afterwards.
+    if (line.running != Running::kNo)
+      measured_part = std::move(part);
+    else
+      model.graph = std::move(part.graph);
+  }
 
   activity().stage = Stage::kAnalysing;
   append_unique(names, handlers_wanted(registry, *model.graph));
@@ -195,6 +205,10 @@ SavedReport report_of_model(Session& session, const std::string& path,
   fill_report(report, line, model, plugins, hardware, source);
   add_run_facts(report, session, plugins, start);
   if (runs) add_measuring(report, session, *runs);
+  if (measured_part) {
+    keep_part(report, *measured_part);
+    model.graph = std::move(measured_part->graph);
+  }
   out.graph = std::move(model.graph);
   return out;
 }

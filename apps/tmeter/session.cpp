@@ -14,6 +14,10 @@
 
 namespace tmeter::app {
 using namespace core;
+namespace {
+/// Of the formats for a file .txt the one that a full report is for.
+constexpr std::string_view kLongReport = "full-text";
+}  // namespace
 
 Session::Session(const CommandLine& line, Worker& worker, const Screen& screen)
     : line_(line),
@@ -29,13 +33,12 @@ Session::Session(const CommandLine& line, Worker& worker, const Screen& screen)
 void Session::begin(std::vector<ReportTarget> targets, const std::vector<std::string>& files,
                     const std::vector<std::string>& plugins) {
   targets_ = std::move(targets);
-  choose_writers(registry_, targets_, screen_.columns > 0);  // refuse early
+  choose_writers(registry_, targets_, screen_.columns > 0,
+                 line_.settings.full ? kLongReport : "");  // refuse early
   enter_sandbox(files, plugins);
 }
 
-void Session::look_again() {
-  before_ = ProcessStateSnapshot::now();
-}
+void Session::look_again() { before_ = ProcessStateSnapshot::now(); }
 
 void Session::require_unchanged_at_failure() const {
   if (before_ && !activity().watchful) require_unchanged("before the run failed");
@@ -103,9 +106,12 @@ void Session::write_text(size_t i, std::string_view text) {
 void Session::stopped(const ModelRuns& runs) {
   if (runs.stopped().empty()) return;
   const auto kind = runs.interrupted() ? ErrorKind::kInterrupted : ErrorKind::kRun;
-  const auto message = about_model(Error(ErrorKind::kRun, std::string(runs.stopped())), line_.model);
+  const auto message =
+      about_model(Error(ErrorKind::kRun, std::string(runs.stopped())), line_.model);
   stopped_ = {static_cast<int>(kind),
-              message.what() + std::string("; the report has what was known until then"), true, {}};
+              message.what() + std::string("; the report has what was known until then"),
+              true,
+              {}};
 }
 
 Ending Session::ending() const {
@@ -121,6 +127,11 @@ std::vector<ReportTarget> report_targets(const CommandLine& line,
   if (targets.empty()) targets.push_back({"text", ""});
   for (auto& t : targets)
     if (!t.format.empty() && is_standard_output(t.file)) t.file.clear();
+  // The details of a full report are in files, its summary is on the screen.
+  const auto on_screen = [](const ReportTarget& t) { return t.file.empty(); };
+  const bool summary = line.settings.full && line.verbosity >= 0;
+  if (summary && std::none_of(targets.begin(), targets.end(), on_screen))
+    targets.push_back({"text", ""});
   for (const auto& file : files) require_own_files(targets, file);
   return targets;
 }

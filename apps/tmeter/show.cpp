@@ -5,6 +5,7 @@
 #include "apps/tmeter/session.hpp"
 #include "core/analysis/assertion.hpp"
 #include "core/process/terminal.hpp"
+#include "core/report/part_report.hpp"
 
 namespace tmeter::app {
 namespace {
@@ -29,6 +30,11 @@ Ending show(Session& session, const std::vector<ReportTarget>& targets) {
   auto saved = open_report(line.model);
   session.look_again();
   saved.report.view = line.view;
+  if (!line.root.empty()) {
+    auto part = part_of(*saved.graph, find_module(*saved.graph, line.root));
+    keep_part(saved.report, part);
+    saved.graph = std::move(part.graph);
+  }
   const auto asked = check(session.assertions(), saved, saved.report.assertions);
   session.note_failures({});
   session.write(saved.report);

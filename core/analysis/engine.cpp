@@ -230,6 +230,7 @@ Results Engine::run() {
   observe_runs();
   for (size_t i = 0; i < results_.columns.size(); ++i) require(i);
   for (auto& analysis : analyses_) run_analysis(analysis);
+  tell_modules();
   if (graph_.property("content") == "weights") {
     mark_without_graph(results_.columns);
   } else {

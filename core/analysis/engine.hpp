@@ -172,6 +172,10 @@ class Engine final : private ResultsAccess {
   // Elements of tensors and runs of the model (engine_measured.cpp).
   void stream_tensors();
   void mark_unreadable(const TensorStream& stream);
+  /// With -v: a line with the main figures, once they are known.
+  void tell_tensor(const Tensor& tensor);
+  void tell_modules();
+  std::string figures_of(int32_t axis, size_t index) const;
   void observe_runs();
   void mark_unmeasured(const ObserverUse& use);
 

@@ -116,7 +116,7 @@ TensorStream::Worker TensorStream::make_worker() const {
   return worker;
 }
 
-void TensorStream::run(unsigned threads, const Emit& emit) {
+void TensorStream::run(unsigned threads, const Emit& emit, const Finished& finished) {
   if (jobs_.empty()) return;
   int64_t parts = 0;
   for (auto& job : jobs_) {
@@ -138,7 +138,7 @@ void TensorStream::run(unsigned threads, const Emit& emit) {
   release_bytes_ = std::clamp(kReleaseBytesOfAll / count, kMinReleaseBytes, kMaxReleaseBytes);
   running_ = count;
   auto pool = start_threads(count);
-  watch(emit);
+  watch(emit, finished);
   for (auto& t : pool) t.join();
   if (log_.sink()) log_.sink()->progress_ended();
   if (Interrupt::requested())
@@ -165,13 +165,13 @@ std::vector<std::thread> TensorStream::start_threads(size_t count) {
 }
 
 /// The main thread emits finished tensors, shows progress and passes Ctrl-C on.
-void TensorStream::watch(const Emit& emit) {
+void TensorStream::watch(const Emit& emit, const Finished& finished) {
   std::unique_lock lock(mutex_);
   const auto ready = [&] { return emitted_ < jobs_.size() && jobs_[emitted_].finished; };
   while (running_ > 0 || (ready() && !stop_)) {
     changed_.wait_for(lock, std::chrono::milliseconds(100),
                       [&] { return running_ == 0 || (ready() && !stop_); });
-    emit_finished(emit, lock);
+    emit_finished(emit, finished, lock);
     if (log_.sink()) log_.sink()->progress(streamed_, total_, "B");
     if (Interrupt::requested()) {
       stop_ = true;
@@ -180,12 +180,14 @@ void TensorStream::watch(const Emit& emit) {
   }
 }
 
-void TensorStream::emit_finished(const Emit& emit, std::unique_lock<std::mutex>& lock) {
+void TensorStream::emit_finished(const Emit& emit, const Finished& finished,
+                                 std::unique_lock<std::mutex>& lock) {
   for (; emitted_ < jobs_.size() && jobs_[emitted_].finished && !stop_; ++emitted_) {
     lock.unlock();
     auto& job = jobs_[emitted_];
     try {
       for (auto& [use, state] : job.done) emit(uses_[use], *job.tensor, state.get());
+      if (finished) finished(*job.tensor);
     } catch (...) {
       fail(std::current_exception());
     }

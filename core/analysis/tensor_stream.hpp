@@ -50,7 +50,9 @@ class TensorStream {
   /// the tensors before are finished. Throws the first error of an analysis or of
   /// `emit`, or Error(kInterrupted) after Ctrl-C.
   using Emit = std::function<void(const TensorUse&, const Tensor&, void* state)>;
-  void run(unsigned threads, const Emit& emit);
+  /// Calls `finished`, unless empty, with each tensor once all of its states are emitted.
+  using Finished = std::function<void(const Tensor&)>;
+  void run(unsigned threads, const Emit& emit, const Finished& finished = {});
 
   /// Tensors that were wanted but cannot be read.
   struct Unreadable {
@@ -131,8 +133,9 @@ class TensorStream {
   void merge(Job& job, States& states, Worker& worker);
   void end_pass(Job& job, Worker& worker);
   void fail(std::exception_ptr error);
-  void watch(const Emit& emit);
-  void emit_finished(const Emit& emit, std::unique_lock<std::mutex>& lock);
+  void watch(const Emit& emit, const Finished& finished);
+  void emit_finished(const Emit& emit, const Finished& finished,
+                     std::unique_lock<std::mutex>& lock);
   bool stays(Job& job, int64_t part);
   void release_others(const Job& job) const;
   tmeter_tensor_part describe(const Job& job, size_t use, int64_t first, int64_t count) const;

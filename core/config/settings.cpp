@@ -112,7 +112,8 @@ std::string Setting::place(size_t offset) const {
 Settings read_settings(const std::string& path) {
   Settings s;
   const std::vector<std::string> known{"plugins",  "plugin-path",   "report",
-                                       "hardware", "plugin-sha256", "plugin", "budget"};
+                                       "hardware", "plugin-sha256", "plugin", "budget",
+                                       "full"};
   const auto doc = parse_toml_file(ErrorKind::kUsage, path);
   for (const auto& [key, node] : doc) {
     const auto k = key.str();
@@ -124,6 +125,10 @@ Settings read_settings(const std::string& path) {
       s.reports = text_list(path, node);
     } else if (k == "plugin-sha256") {
       s.allowed_plugins = hash_list(path, node);
+    } else if (k == "full") {
+      const auto full = node.value_exact<bool>();
+      if (!full) toml_error(ErrorKind::kUsage, path, node.source(), "true or false is expected");
+      s.full = *full;
     } else if (k == "hardware") {
       s.hardware = scalar_text(path, node);
     } else if (k == "plugin") {

@@ -32,6 +32,7 @@ struct Settings {
   std::vector<std::string> plugin_files;  // --plugin
   std::vector<std::string> plugin_paths;  // --plugin-path
   std::vector<std::string> reports;       // "json=out.json"
+  bool full = false;                      // everything that applies
   /// SHA-256 of the libraries that may be used beside tmeter's own; not set: any.
   std::optional<std::vector<std::string>> allowed_plugins;
   std::string hardware;  // name or file, or "auto"; empty: the default profile

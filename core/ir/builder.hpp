@@ -56,6 +56,9 @@ struct TensorSpec {
   std::optional<EncodingSpec> encoding{};
 };
 
+/// A tensor of another graph, but for its owner.
+TensorSpec spec_of(const Tensor& tensor);
+
 class GraphBuilder {
  public:
   using Id = uint32_t;
@@ -64,6 +67,11 @@ class GraphBuilder {
   /// Copies everything from `frame` that does not depend on inputs: properties, modules, their
   /// calls, tensors. The id of each is its index in `frame` plus one.
   explicit GraphBuilder(const Graph& frame);
+
+  /// Copies properties and metadata.
+  void take_facts_of(const Graph& graph);
+  /// Copies symbols and expressions; their ids stay. To be called before others are added.
+  void take_sizes_of(const Graph& graph);
 
   void property(std::string_view key, std::string_view value);
   void metadata(const MetadataSpec& spec);

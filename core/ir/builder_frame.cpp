@@ -17,10 +17,33 @@ EncodingSpec spec_of(const Encoding& e) {
 
 }  // namespace
 
-GraphBuilder::GraphBuilder(const Graph& frame) : GraphBuilder() {
-  for (const auto& [key, value] : frame.properties()) property(key, value);
-  for (const auto& m : frame.metadata())
+TensorSpec spec_of(const Tensor& t) {
+  TensorSpec s;
+  s.kind = t.kind;
+  s.dtype = t.dtype;
+  s.name = t.name;
+  s.storage_key = t.storage_key;
+  s.dims = t.dims;
+  if (t.encoding)
+    s.encoding = spec_of(*t.encoding);
+  else
+    s.strides = t.strides;
+  s.storage_offset = t.storage_offset;
+  s.file_offset = t.file_offset;
+  s.storage_bytes = t.storage_bytes;
+  s.file = t.file;
+  s.trainable = t.trainable;
+  return s;
+}
+
+void GraphBuilder::take_facts_of(const Graph& graph) {
+  for (const auto& [key, value] : graph.properties()) property(key, value);
+  for (const auto& m : graph.metadata())
     metadata({m.space, m.key, m.type, m.is_array, m.length, m.texts, m.ints, m.floats});
+}
+
+GraphBuilder::GraphBuilder(const Graph& frame) : GraphBuilder() {
+  take_facts_of(frame);
   for (const auto* m : frame.modules()) {
     const Id id = module(m->parent ? id_of(m->parent->index) : 0, m->name, m->type);
     for (const auto& a : m->attributes) module_attribute(id, a.name, copy_value(*a.value));
@@ -28,24 +51,19 @@ GraphBuilder::GraphBuilder(const Graph& frame) : GraphBuilder() {
   for (const auto& c : frame.calls())
     module_call(id_of(c.module->index), c.parent ? id_of(c.parent->index) : 0);
   for (const auto& t : frame.tensors()) {
-    TensorSpec s;
-    s.kind = t.kind;
-    s.dtype = t.dtype;
-    s.name = t.name;
-    s.storage_key = t.storage_key;
+    auto s = spec_of(t);
     s.owner = id_of(t.owner->index);
-    s.dims = t.dims;
-    if (t.encoding)
-      s.encoding = spec_of(*t.encoding);
-    else
-      s.strides = t.strides;
-    s.storage_offset = t.storage_offset;
-    s.file_offset = t.file_offset;
-    s.storage_bytes = t.storage_bytes;
-    s.file = t.file;
-    s.trainable = t.trainable;
     tensor(s);
   }
+}
+
+void GraphBuilder::take_sizes_of(const Graph& graph) {
+  graph_->symbols_ = graph.symbols_;
+  for (auto& s : graph_->symbols_) {
+    s.name = graph_->intern(s.name);
+    s.place = {};
+  }
+  graph_->expressions_ = graph.expressions_;
 }
 
 /// Attributes are constants: no tensors, no symbolic sizes.

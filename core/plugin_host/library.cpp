@@ -9,6 +9,7 @@
 #include <boost/dll/shared_library.hpp>
 #include <cstring>
 #include <deque>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "core/base/text.hpp"
 #include "core/config/linked_libraries.hpp"
 #include "core/plugin_host/adopt.hpp"
+#include "core/process/limits.hpp"
 #include "core/process/sandbox.hpp"
 
 namespace tmeter::core {
@@ -113,6 +115,15 @@ void require_minor(const std::string& path, uint32_t minor) {
                    std::to_string(TMETER_ABI_MINOR) + "; use a newer tmeter");
 }
 
+/// The dynamic linker names the segment it cannot map, not the limit that is the reason.
+bool is_memory_failure(const std::exception& e) {
+  const std::string_view text = e.what();
+  const bool is_mapping = text.find("failed to map segment") != text.npos ||
+                          text.find("annot allocate memory") != text.npos ||
+                          text.find("annot create TLS") != text.npos;
+  return memory_limit() > 0 && (is_mapping || dynamic_cast<const std::bad_alloc*>(&e) != nullptr);
+}
+
 PluginLibrary open_library(const LibraryToOpen& wanted) {
   const auto& [path, file, known] = wanted;
   if (!in_sandbox())
@@ -134,6 +145,9 @@ PluginLibrary open_library(const LibraryToOpen& wanted) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
+    if (is_memory_failure(e))
+      refuse(path, "cannot be opened: it takes more memory than --max-memory allows (" +
+                       bytes_text(memory_limit()) + "); allow more");
     refuse(path, "cannot be opened: " + printable(replaced(e.what(), name, path), 600));
   }
 }

@@ -84,4 +84,10 @@ bool limit_memory(uint64_t bytes) {
   return setrlimit(RLIMIT_DATA, &limit) == 0;
 }
 
+uint64_t memory_limit() {
+  rlimit limit{};
+  const bool known = getrlimit(RLIMIT_DATA, &limit) == 0;
+  return known && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : 0;
+}
+
 }  // namespace tmeter::core

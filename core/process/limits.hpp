@@ -30,5 +30,7 @@ std::string seconds_text(double seconds);
 /// Lets no allocation of this process go beyond. False where it already has more (as under
 /// sanitizers): then only `worker_memory` can tell.
 bool limit_memory(uint64_t bytes);
+/// The limit that is in force; 0: none.
+uint64_t memory_limit();
 
 }  // namespace tmeter::core

@@ -41,7 +41,8 @@ std::vector<const WriterManifest*> all_writers(const Registry& registry) {
   return out;
 }
 
-std::string writer_for(const Registry& registry, const std::string& file) {
+std::string writer_for(const Registry& registry, const std::string& file,
+                       std::string_view preferred) {
   const auto dotted = lower_case(std::filesystem::path(file).extension().string());
   const auto extension = dotted.substr(dotted.empty() ? 0 : 1);
   std::vector<std::string> names, known;
@@ -50,6 +51,7 @@ std::string writer_for(const Registry& registry, const std::string& file) {
     if (!extension.empty() && lower_case(w->extension) == extension) names.push_back(w->name);
   }
   if (std::find(names.begin(), names.end(), extension) != names.end()) return extension;
+  if (std::find(names.begin(), names.end(), preferred) != names.end()) return std::string(preferred);
   if (names.size() == 1) return names.front();
   const auto report = "--report " + printable(file) + ": ";
   if (!names.empty()) {
@@ -103,9 +105,10 @@ void require_own_files(const std::vector<ReportTarget>& targets, const std::stri
   }
 }
 
-void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets, bool terminal) {
+void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets, bool terminal,
+                    std::string_view preferred) {
   for (auto& t : targets) {
-    if (t.format.empty()) t.format = writer_for(registry, t.file);
+    if (t.format.empty()) t.format = writer_for(registry, t.file, preferred);
     const auto& writers = find_writer(registry, t.format).manifest.writers;
     const auto writer = std::find_if(writers.begin(), writers.end(),
                                      [&](const auto& w) { return w.name == t.format; });

@@ -20,9 +20,10 @@ ReportTarget parse_report_target(const std::string& text);
 void require_own_files(const std::vector<ReportTarget>& targets, const std::string& model);
 
 /// Gives a writer to each target: of several that write files with an extension the one called like
-/// it ("json"). Throws Error(kUsage) when there is no such format (with the nearest) or the
+/// it ("json"), else `preferred`. Throws Error(kUsage) when there is no such format (with the nearest) or the
 /// extension does not decide, and for bytes (tmeter_writer.media_type) that would go to a terminal.
-void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets, bool terminal);
+void choose_writers(const Registry& registry, std::vector<ReportTarget>& targets, bool terminal,
+                    std::string_view preferred = {});
 
 /// The plugin that has the writer; throws Error(kUsage).
 Plugin& find_writer(const Registry& registry, const std::string& format);

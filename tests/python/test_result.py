@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas
 import pytest
+import torch
 
 import tmeter
 
@@ -330,3 +331,46 @@ def test_what_differs(result):
     assert "25,557,032" in str(difference) and "3,504,872" in str(difference)
     assert json.loads(difference.to_json()) and "3,504,872" in difference.to_markdown()
     assert difference._repr_html_().count("<") == 2
+
+
+def test_modules_have_names_and_kernels_and_can_be_the_trainable_ones(tmp_path):
+    net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(144, 2))
+    net[0].requires_grad_(False)
+    result = tmeter.analyze(net, (1, 3, 8, 8))
+    table = result.modules
+    assert list(table["name"]) == ["", "0", "1", "2", "3"]
+    assert table.loc["0", "kernel_size"] == "[3, 3]" and table.loc["0", "output_size"] == "[1, 4, 6, 6]"
+    assert table.loc["3", "params"] == 290 and table.loc["0", "macs"] == 4 * 36 * 27
+    dotted = result.frame("modules", leading_dot=True, only="trainable")
+    assert list(dotted.index) == [".", ".3"]
+    for wrong in ({"only": "frozen"}, {"table": "tensors", "only": "trainable"}):
+        with pytest.raises(tmeter.UsageError):
+            result.frame(**{"table": "modules", **wrong})
+    assert result.root is result.root and result.module("3").id == "4" and result.module("4").path == "3"
+
+
+def test_a_part_of_a_model_is_as_the_module_alone():
+    """The same layers exported on their own."""
+    torch.manual_seed(0)
+    inner = torch.nn.Sequential(torch.nn.Conv2d(4, 8, 3, padding=1), torch.nn.BatchNorm2d(8), torch.nn.ReLU())
+    net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3, padding=1), inner, torch.nn.Conv2d(8, 2, 1))
+    whole, alone = tmeter.analyze(net, (1, 3, 8, 8)), tmeter.analyze(inner, (1, 4, 8, 8))
+    part = tmeter.analyze(net, (1, 3, 8, 8), root="1")
+    for metric in ("params", "macs", "flops", "param_bytes", "buffer_bytes", "output_bytes", "peak_activation_bytes"):
+        assert part.total(metric) == alone.total(metric), metric
+    saved = whole.part("1")
+    assert [m.path for m in saved.root.walk()] == [m.path for m in alone.root.walk()]
+    assert saved.macs == alone.macs
+    with pytest.raises(tmeter.UsageError, match="nine"):
+        tmeter.analyze(net, (1, 3, 8, 8), root="nine")
+    with pytest.raises(tmeter.UsageError, match="there is no module"):
+        whole.part("nine")
+
+
+def test_a_workbook(tmp_path):
+    result = tmeter.analyze(torch.nn.Linear(3, 2), (1, 3))
+    result.to_excel(tmp_path / "out.xlsx")
+    import zipfile
+
+    with zipfile.ZipFile(tmp_path / "out.xlsx") as book:
+        assert book.testzip() is None and "xl/workbook.xml" in book.namelist()

@@ -155,7 +155,7 @@ def test_patterns_of_several_neighbours_repeat():
 
     net = nn.Sequential(*[layer for _ in range(3) for layer in (nn.Linear(4, 4), nn.ReLU())], nn.Linear(4, 2))
     text = drawn(Meter(net).structure)
-    assert "Repeat [3] Times" in text and "Where x ∈ [1, 3, 5]" in text and text.count("ReLU") == 1
+    assert "Repeat [3] Times" in text and "Where x = 1, 3, 5" in text and text.count("ReLU") == 1
 
 
 def test_the_overview(model):
@@ -291,3 +291,159 @@ def test_what_is_not_called_is_said():
     assert "1 modules are not called: idle" in meter.stat_info("cal").plain
     assert "idle" not in meter.stat_info("cal", show_warning=False).plain
     assert [row[1] for row in meter.profile("cal", show=False)[1].rows()] == ["used"]
+
+
+def nested():
+    """Three times (Linear, block of four times (ReLU, Linear), Tanh): ids 1, 4, 7 repeat."""
+    from torch import nn
+
+    inner = lambda: nn.Sequential(*[layer for _ in range(4) for layer in (nn.ReLU(), nn.Linear(4, 4))])  # noqa: E731
+    return nn.Sequential(*[layer for _ in range(3) for layer in (nn.Linear(4, 4), inner(), nn.Tanh())])
+
+
+def test_the_footer_says_which_ids_are_meant_in_every_nesting():
+    text = drawn(Meter(nested()).structure)
+    assert "Where x = 1, 4, 7" in text and "Where y = 1, 3, 5, 7" in text
+    assert "(x+1.(y+1)) 1 Linear" in text
+    two = drawn(Meter(torch.nn.Sequential(torch.nn.ReLU(), torch.nn.ReLU())).structure)
+    assert "Repeat [2] Times" in two and "Where x ∈ [1, 2]" in two
+
+
+def test_what_folds_is_a_rule_with_a_threshold():
+    meter = Meter(nested())
+    meter.tree_renderer.fold_from = 4
+    text = drawn(meter.structure)
+    assert text.count("Repeat [4] Times") == 3 and "Repeat [3]" not in text
+
+
+def test_a_footer_may_be_a_function_and_its_failure_is_one_line():
+    meter = Meter(nested())
+    seen = []
+
+    def footer(attributes):
+        seen.append(attributes)
+        return f"{attributes['repeat_time']} of <repeat_winsz> <loop_algebra>"
+
+    meter.tree_renderer.repeat_footer = footer
+    assert "3 of 3 x" in drawn(meter.structure) and {a["node_id"] for a in seen} == {"1", "2.1"}
+    meter.tree_renderer.repeat_footer = lambda: "always"
+    assert "always" in drawn(meter.structure)
+    meter.tree_renderer.repeat_footer = None
+    assert "Where" not in drawn(meter.structure)
+
+    def broken(attributes):
+        raise KeyError("no such thing")
+
+    meter = Meter(nested())
+    meter.tree_repeat_block_args = {"repeat_footer": broken}
+    with pytest.raises(tmeter.UsageError, match=r"broken failed for 2.1 0: KeyError"):
+        _ = meter.structure
+    for wrong in (3, lambda a, b: ""):
+        with pytest.raises(RuntimeError, match="repeat_footer"):
+            meter.tree_renderer.repeat_footer = wrong
+    meter.tree_renderer.repeat_footer = lambda a: 3
+    with pytest.raises(tmeter.UsageError, match="must return a text, got int"):
+        _ = meter.structure
+
+
+def test_placeholders_have_what_json_has(model):
+    model.tree_fold_repeat = False
+    model.tree_levels_args = {
+        "default": {"label": "<node_id>|<parent>|<childs>|<repeat_winsz>|<repeat_time>|<is_leaf>|<path>"},
+        "0": {"label": "<parent>|<childs>|<type>"},
+    }
+    lines = drawn(model.structure, 200).splitlines()
+    result = tmeter.analyze(model.model, (1, 3, 32, 32))
+    rows = {row["id"]: row for row in result.to_dict()["modules"]}
+    assert lines[0] == "None|" + ", ".join(rows["0"]["children"]) + "|ExampleNet"
+    told = {line.split("|")[0].split()[-1]: line.split("|") for line in lines[1:]}
+    for key, row in rows.items():
+        if key == "0":
+            continue
+        parent = rows[row["parent"]]
+        repeat = row.get("repeat", {"window": 1, "times": 1})
+        name = parent["name"] or "ExampleNet"
+        assert told[key] == [told[key][0], f"{row['parent']} {name}", ", ".join(row["children"]),
+                             str(repeat["window"]), str(repeat["times"]), str(not row["children"]), row["path"]]
+    model.tree_fold_repeat = True
+    model.tree_repeat_block_args = {"title": "<repeat_time>x<repeat_winsz> in <parent>", "subtitle": "<name>"}
+    assert "2x1 in 1.1 0" in drawn(model.structure, 200) or "2x1 in 0 ExampleNet" in drawn(model.structure, 200)
+
+
+def test_the_tree_is_objects(model):
+    tree = model.optree
+    assert tree.root.node_id == "0" and tree.root.parent is None and len(tree.all_nodes) == len(model.subnodes)
+    for node in tree.all_nodes[1:]:
+        assert node.parent.childs[node.node_id] is node
+        assert node.is_leaf == (not node.childs) and node.operation is dict(model.model.named_modules())[node.path]
+    first = next(n for n in tree.all_nodes if n.repeat_time > 1)
+    assert (first.repeat_winsz, first.repeat_time) == (1, 2)
+    assert repr(tree.root) == "0 ExampleNet: ExampleNet"
+    assert isinstance(model.tree_renderer(), rich.tree.Tree)
+
+
+def test_the_table_renderer(model, tmp_path):
+    renderer = model.table_renderer
+    table, frame = renderer("param", raw_data=True)
+    assert isinstance(table, rich.table.Table) and renderer.stats_data["param"] is frame
+    assert isinstance(renderer.df2tb(frame), rich.table.Table)
+    renderer.export(frame, str(tmp_path / "a.csv"))
+    assert (tmp_path / "a.csv").read_text().startswith("Operation_Id")
+    with pytest.raises(ValueError, match="csv or xlsx"):
+        renderer.export(frame, str(tmp_path / "a.pdf"))
+    renderer.clear("param")
+    assert renderer.stats_data == {}
+    renderer.tb_args = {"title": "T"}
+    assert renderer.tb_args.title == "T"
+    with pytest.raises(tmeter.UsageError, match="table_display_args.titel"):
+        renderer.tb_args = {"titel": "T"}
+
+
+def test_keys_that_are_not_known_name_those_that_are(model):
+    settings = get_config()
+    with pytest.raises(tmeter.UsageError, match="tree_levels_args.default.foo.*label, style, guide_style"):
+        settings.tree_levels_args.default.foo = 3
+    with pytest.raises(tmeter.UsageError, match="tree_levels_args.nine.*default, all, 0"):
+        model.tree_levels_args = {"nine": {}}
+    with pytest.raises(tmeter.UsageError, match="tree_repeat_block_args.colour"):
+        model.tree_repeat_block_args = {"colour": "red"}
+    with pytest.raises(tmeter.UsageError, match="combine.gap.*horizon_gap"):
+        settings.combine = {"gap": 3}
+    assert "(1) backbone" in drawn(model.structure)
+
+
+def test_keys_have_their_effect(model, monkeypatch):
+    plain = drawn(model.structure)
+    model.tree_repeat_block_args = {"width": 60}
+    wide = [line for line in drawn(model.structure).splitlines() if "Repeat" in line]
+    assert max(map(len, wide)) > max(len(line) for line in plain.splitlines() if "Repeat" in line)
+
+    def styled(what):
+        console = rich.console.Console(file=io.StringIO(), width=120, force_terminal=True, color_system="truecolor")
+        console.print(what)
+        return console.file.getvalue()
+
+    model.tree_levels_args = {"default": {"label": "<name> 12 None"}}
+    loud = styled(model.structure)
+    model.tree_levels_args = {"default": {"highlight": False}}
+    assert loud != styled(model.structure)
+    table, _ = model.profile("param", show=False)
+    model.table_display_args = {"highlight": False}
+    assert styled(table) != styled(model.profile("param", show=False)[0])
+    with pytest.raises(ValueError, match="render_interval must not be negative"):
+        get_config().render_interval = -1
+        model.profile("param", no_tree=True)
+
+
+def test_rebase_takes_a_path_too(model):
+    assert repr(model.rebase("backbone")) == repr(model.rebase("1"))
+    with pytest.raises(ValueError, match="no module 'nowhere'"):
+        model.rebase("nowhere")
+
+
+def test_in_place_is_said_of_memory_alone():
+    net = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 1), torch.nn.ReLU(inplace=True))
+    meter = Meter(net)
+    meter(torch.zeros(1, 1, 2, 2))
+    kinds = {stat: list(meter.profile(stat, show=False)[1]["Operation_Type"]) for stat in ("param", "cal", "mem")}
+    assert kinds == {"param": ["Conv2d", "Conv2d", "ReLU"], "cal": ["Conv2d", "ReLU"], "mem": ["Conv2d", "ReLU(inplace)"]}

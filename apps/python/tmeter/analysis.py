@@ -37,6 +37,8 @@ def analyze(
     timeout: float | None = None,
     max_memory: int | str | None = None,
     trust: bool = False,
+    root: str | None = None,
+    full: bool = False,
     inference: bool = False,
     profile: bool = False,
     device: str | None = None,
@@ -72,6 +74,8 @@ def analyze(
         timeout: seconds for the native program; it does not bound exporting.
         max_memory: bytes, or text such as ``"4GiB"``, for the native program.
         trust: allow a TorchScript file that runs code while it is loaded.
+        root: a part of the model: the result is of the module of this dot path or id.
+        full: every plugin that applies, with ``inference`` those that measure as well.
         inference: run the model, to measure its time, throughput and memory (docs/running.md). A live
             module is run by LibTorch from the exported file, with its own weights where they are in
             memory. Inputs are made up.
@@ -92,6 +96,11 @@ def analyze(
     arguments = _arguments(
         names, request, options, hardware, bind, threads, timeout, max_memory, trust
     )
+    if root is not None:
+        arguments.append(f"--root={root}")
+    if full:
+        arguments.append("--full")
+        names = [*names, "all"]
     arguments += _of_runs(inference, profile, device, run_for, seed)
     try:
         return _analyzed(

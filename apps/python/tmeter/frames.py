@@ -20,10 +20,24 @@ def _table(report: Row, table: str) -> tuple[list[str], dict[str, list[Any]], st
     return index, columns, index_name
 
 
-def frame(report: Row, table: str) -> pandas.DataFrame:
+def frame(
+    report: Row, table: str, *, leading_dot: bool = False, only: str | None = None
+) -> pandas.DataFrame:
     """Counts are ``Int64``, other figures ``Float64``: a missing value is ``<NA>``, never 0."""
-    index, columns, name = _table(report, table)
-    return frame_of(index, columns, name)
+    if only not in (None, "trainable"):
+        raise UsageError(f"only={only!r}: 'trainable' is expected")
+    if table != "modules" and (leading_dot or only):
+        raise UsageError(f"leading_dot= and only= are for the table 'modules', not {table!r}")
+    index, columns, name = _table(_trainable(report) if only else report, table)
+    return frame_of(["." + path for path in index] if leading_dot else index, columns, name)
+
+
+def _trainable(report: Row) -> Row:
+    """The modules that hold trainable parameters, themselves or inside."""
+    if not any(m["id"] == "params_trainable" for m in report["metrics"]):
+        raise UsageError("only='trainable' needs the metric params_trainable: plugins='params'")
+    rows = [r for r in report["modules"] if (r["values"].get("params_trainable") or 0) > 0]
+    return {**report, "modules": rows}
 
 
 def frame_of(index: list[str], columns: dict[str, list[Any]], name: str) -> pandas.DataFrame:

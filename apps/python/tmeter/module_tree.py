@@ -70,16 +70,15 @@ class ModuleNode:
             pending.extend(reversed(node.children))
 
     def find(self, where: str) -> ModuleNode:
-        """The module of this path or id, here or inside.
+        """The module of this path or, where none has it, of this id, here or inside.
 
         Raises:
             UsageError: no module has that path or id.
         """
         wanted = where.removeprefix(".")
         nodes = list(self.walk())
-        for node in nodes:
-            if wanted in (node.path, node.id):
-                return node
+        for node in (*(n for n in nodes if n.path == wanted), *(n for n in nodes if n.id == wanted)):
+            return node
         import difflib
 
         near = difflib.get_close_matches(wanted, [n.path for n in nodes if n.path], n=1)

@@ -66,7 +66,9 @@ def modules(report: Row) -> tuple[list[str], Columns]:
     rows = report["modules"]
     described = _plain(
         rows,
+        name=lambda r: r["name"],
         type=lambda r: r["type"],
+        kernel_size=lambda r: r.get("kernel_size"),
         calls=lambda r: r["calls"],
         depth=lambda r: 0 if r["id"] == "0" else r["id"].count(".") + 1,
         input_size=lambda r: r.get("input_size"),

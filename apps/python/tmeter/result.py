@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import UsageError
 from .module_tree import ModuleNode, tree_of
 from .program import run
-from .source import check, isolated, show
+from .source import check, isolated, saved, show
 from .totals import Totals
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Result:
         messages: Sequence[str] = (),
     ) -> None:
         self._report = report
+        self._tree: ModuleNode | None = None
         self.export = export
         self.warnings: tuple[str, ...] = (*report["warnings"], *messages)
 
@@ -173,7 +174,9 @@ class Result:
     @property
     def root(self) -> ModuleNode:
         """The module tree as objects with ``parent``, ``children`` and ``metrics``."""
-        return tree_of(self._report)
+        if self._tree is None:
+            self._tree = tree_of(self._report)
+        return self._tree
 
     def module(self, where: str) -> ModuleNode:
         """The module of a dot path (``"layer1.0"``) or an id (``"5.1"``).
@@ -182,6 +185,18 @@ class Result:
             UsageError: no module has that path or id.
         """
         return self.root.find(where)
+
+    def part(self, where: str) -> Result:
+        """The report of one module, by path or id: its ids, totals and shares are its own.
+
+        Findings about more than the module are left out; `tmeter.analyze` with ``root=`` analyses the
+        part itself.
+
+        Raises:
+            UsageError: there is no such module.
+        """
+        report = json.loads(show(self._report, "json", [f"--root={where}"]))
+        return Result(report, self.export)
 
     @property
     def modules(self) -> pandas.DataFrame:
@@ -203,8 +218,13 @@ class Result:
         """What analyses have to say in words, most severe first; index: rule."""
         return self.frame("findings")
 
-    def frame(self, table: str) -> pandas.DataFrame:
+    def frame(
+        self, table: str, *, leading_dot: bool = False, only: str | None = None
+    ) -> pandas.DataFrame:
         """One of the tables as a data frame.
+
+        Of modules, `leading_dot` begins each path with a dot (``.layer1.0``), and ``only="trainable"``
+        leaves those that hold trainable parameters, themselves or inside.
 
         A cell without a number is ``<NA>``, and ``METRIC_status`` says why. That column exists where
         any cell of the table has a status.
@@ -214,7 +234,7 @@ class Result:
         """
         from .frames import frame
 
-        return frame(self._report, table)
+        return frame(self._report, table, leading_dot=leading_dot, only=only)
 
     def to_arrow(self, table: str = "modules") -> pyarrow.Table:
         """One of the tables as an Arrow table; a cell without a number is null.
@@ -247,6 +267,11 @@ class Result:
     def to_csv(self, path: str | os.PathLike[str] | None = None, by: str = "module") -> str:
         """One row for each module, operator, type or tensor, exact numbers (docs/reports/csv.md)."""
         return _written(show(self._report, "csv", [f"--by={by}"]), path)
+
+    def to_excel(self, path: str | os.PathLike[str]) -> None:
+        """A workbook with a sheet for each table (docs/reports/xlsx.md)."""
+        with saved(self._report) as file:
+            run(["show", "--quiet", "--report", f"xlsx={os.fspath(path)}", file])
 
     def to_xml(self, path: str | os.PathLike[str] | None = None) -> str:
         """All of the report, after docs/schema/tmeter-report-1.xsd."""

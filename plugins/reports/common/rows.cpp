@@ -7,6 +7,7 @@
 
 #include "columns.hpp"
 #include "describe.hpp"
+#include "families.hpp"
 #include "groups.hpp"
 
 namespace reports {
@@ -16,10 +17,19 @@ using tmeter::Metric;
 using tmeter::Module;
 using tmeter::Report;
 
-enum class Kind { kModules, kOperators, kCalls, kTypes, kModulesByType, kTensors, kSweep };
+enum class Kind {
+  kModules,
+  kOperators,
+  kCalls,
+  kTypes,
+  kFamilies,
+  kModulesByType,
+  kTensors,
+  kSweep
+};
 
-size_t depth_of(const Report& report, size_t fallback) {
-  const auto text = report.view("depth");
+size_t depth_of(const Report& report, const RowOptions& options, size_t fallback) {
+  const auto text = options.depth.empty() ? report.view("depth") : options.depth;
   if (text.empty()) return fallback;
   if (text == "all") return std::numeric_limits<size_t>::max();
   size_t depth = 0;
@@ -27,16 +37,18 @@ size_t depth_of(const Report& report, size_t fallback) {
   return depth;
 }
 
-Kind kind_of(const Report& report) {
-  if (report.sweep().symbols.len > 0) return Kind::kSweep;
-  const auto by = report.view("by");
-  const bool members = depth_of(report, 1) >= 2;
+Kind kind_of(const Report& report, const RowOptions& options) {
+  if (options.by.empty() && report.sweep().symbols.len > 0) return Kind::kSweep;
+  const auto by = options.by.empty() ? report.view("by") : options.by;
+  const bool members = depth_of(report, options, 1) >= 2;
   if (by == "operator") return members ? Kind::kCalls : Kind::kOperators;
   if (by == "type") return members ? Kind::kModulesByType : Kind::kTypes;
+  if (by == "family") return Kind::kFamilies;
   if (by == "tensor") return Kind::kTensors;
   if (by.empty() || by == "module") return Kind::kModules;
-  throw tmeter::Error(TMETER_BAD_USAGE,
-                      "--by takes module, operator, type or tensor, not '" + std::string(by) + "'");
+  throw tmeter::Error(
+      TMETER_BAD_USAGE,
+      "--by takes module, operator, type, family or tensor, not '" + std::string(by) + "'");
 }
 
 std::vector<std::string> symbol_names(const Report& report) {
@@ -71,6 +83,8 @@ class Writer {
         return calls();
       case Kind::kTypes:
         return groups(by_type(report_, metrics_));
+      case Kind::kFamilies:
+        return groups(by_family(report_, metrics_));
       case Kind::kModulesByType:
         return modules_by_type();
       case Kind::kTensors:
@@ -87,7 +101,7 @@ class Writer {
 
   void modules() {
     const auto ids = tmeter::module_ids(graph_);
-    const auto deepest = depth_of(report_, std::numeric_limits<size_t>::max());
+    const auto deepest = depth_of(report_, options_, std::numeric_limits<size_t>::max());
     const auto facts = chosen_facts(report_);
     std::vector<size_t> levels(graph_.modules().size());
     for (const auto& m : graph_.modules()) {
@@ -161,14 +175,16 @@ class Writer {
 
 }  // namespace
 
-std::vector<std::string> row_titles(const Report& report) {
-  switch (kind_of(report)) {
+std::vector<std::string> row_titles(const Report& report, const RowOptions& options) {
+  switch (kind_of(report, options)) {
     case Kind::kOperators:
       return {"operator", "calls"};
     case Kind::kCalls:
       return {"index", "operator", "overload", "module", "location", "result"};
     case Kind::kTypes:
       return {"type", "modules"};
+    case Kind::kFamilies:
+      return {"family", "layers"};
     case Kind::kModulesByType:
       return {"id", "path", "type"};
     case Kind::kTensors:
@@ -185,7 +201,7 @@ std::vector<std::string> row_titles(const Report& report) {
 
 void for_each_row(const Report& report, const std::vector<Metric>& metrics,
                   const RowOptions& options, const std::function<void(const Row&)>& put) {
-  Writer(report, metrics, options, put).write(kind_of(report));
+  Writer(report, metrics, options, put).write(kind_of(report, options));
 }
 
 }  // namespace reports

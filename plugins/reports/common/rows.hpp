@@ -6,6 +6,7 @@
 //                                                   location, result: every call
 //                  then module types and calls whose value a plugin gives as a whole
 //   --by type      type, modules                    --depth 2: id, path, type: every module
+//   --by family    family, layers                  Convolution, Linear, …, Other
 //   --by tensor    name, kind, dtype, shape, elements, trainable, tied_to
 //   a sweep        the symbols                      a row per point
 #pragma once
@@ -25,10 +26,12 @@ struct Row {
 
 struct RowOptions {
   bool leading_dot = false;  // of module paths: ".layer1.0"
+  // In place of --by and --depth; empty: as asked for. A sweep is shown only without `by`.
+  std::string_view by{}, depth{};
 };
 
 /// The titles of the columns of words.
-std::vector<std::string> row_titles(const tmeter::Report& report);
+std::vector<std::string> row_titles(const tmeter::Report& report, const RowOptions& options = {});
 
 /// Throws tmeter::Error(TMETER_BAD_USAGE) for an invalid --by or --depth.
 void for_each_row(const tmeter::Report& report, const std::vector<tmeter::Metric>& metrics,

@@ -6,6 +6,7 @@
 
 #include "../common/buffer.hpp"
 #include "../common/cells.hpp"
+#include "../common/findings.hpp"
 #include "plugins/common/utf8.hpp"
 
 namespace full_text_report {
@@ -14,6 +15,7 @@ struct Document {
   const tmeter::Report& report;
   const tmeter::Graph graph;
   const std::vector<tmeter::Metric> metrics;  // of --columns, else all
+  const reports::FindingsByRow findings;
   reports::Buffer out;
 
   Document(const tmeter::Report& r, tmeter::Output& o);
@@ -23,6 +25,9 @@ struct Document {
   /// One line, `indent` steps in; printable. Names are as long as they are, up to a page.
   void line(size_t indent, std::string_view text);
   void gap() { out << "\n"; }
+
+  /// The findings about a row, a line each.
+  void advice(int32_t axis, size_t index);
 
   /// "MACs 118.01 M · FLOPs 236.03 M": the metrics with a value; empty without any.
   std::string figures(const std::vector<tmeter::Cell>& cells) const;
@@ -34,6 +39,7 @@ struct Document {
 // Sections, in the order in which they are read.
 void summary(Document& d);
 void architecture(Document& d);
+void distribution(Document& d);
 void parameters(Document& d);
 void operators(Document& d);
 void sizes(Document& d);

@@ -1,5 +1,7 @@
 #include "writer.hpp"
 
+#include <tmeter/cpp/vocabulary.hpp>
+
 #include "../common/columns.hpp"
 #include "../common/describe.hpp"
 #include "document.hpp"
@@ -16,6 +18,7 @@ Document::Document(const tmeter::Report& r, tmeter::Output& o)
     : report(r),
       graph(r.graph()),
       metrics(reports::chosen_metrics(r, [](const tmeter::Metric&) { return true; })),
+      findings(r),
       out(o) {}
 
 void Document::heading(std::string_view title) {
@@ -27,6 +30,17 @@ void Document::line(size_t indent, std::string_view text) {
   out << std::string(indent * kIndent, ' ');
   out << plugins::shortened(plugins::printable(text.substr(0, 4 * kMaxLine)), kMaxLine);
   out << "\n";
+}
+
+void Document::advice(int32_t axis, size_t index) {
+  const auto all = report.findings();
+  for (const auto place : findings.of(axis, index)) {
+    const auto f = all[place];
+    line(2, std::string(tmeter::vocabulary::kSeverities.word(f.severity())) + ": " +
+                std::string(f.text()) +
+                (f.action().empty() ? "" : " → " + std::string(f.action())) + " [" +
+                std::string(f.rule()) + "]");
+  }
 }
 
 std::string Document::figures(const std::vector<tmeter::Cell>& cells) const {
@@ -43,8 +57,8 @@ void write(const tmeter::Report& report, tmeter::Output& out) {
   Document d(report, out);
   const auto title = "tmeter report of " + plugins::readable(reports::model_name(report));
   d.out << title << "\n" << std::string(title.size(), '=') << "\n";
-  for (const auto section : {summary, architecture, parameters, operators, sizes, time_and_energy,
-                             curves, recommendations, method})
+  for (const auto section : {summary, distribution, architecture, parameters, operators, sizes,
+                             time_and_energy, curves, recommendations, method})
     section(d);
   d.out.flush();
 }

@@ -2,7 +2,8 @@
 // by_operator, by_module_and_operator – for scripts that were written for fvcore.
 //
 // As in fvcore, "" is the whole model, a module's figure includes everything inside it, and
-// operators are named without namespace ("conv2d").
+// operators have fvcore's names: "conv" for every convolution, others without namespace.
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tmeter/cpp/op_class.hpp>
@@ -27,13 +28,22 @@ void append(Json& object, std::string_view key, Json value) {
   object.get_ref<Json::object_t&>().emplace_back(std::string(key), std::move(value));
 }
 
+constexpr std::string_view kWhat = "what";
+
+/// fvcore counts all convolutions under one name (jit_handles.py, conv_flop_jit).
+std::string fvcore_name(std::string_view op) {
+  const auto name = tmeter::base_name(op);
+  const bool is_convolution = name.starts_with("conv") || name == "_convolution";
+  return is_convolution ? "conv" : std::string(name);
+}
+
 /// Sums (or, for such metrics, maxima) by operator.
 class ByOperator {
  public:
   explicit ByOperator(const Metric& metric) : max_(metric.aggregation() == TMETER_AGGREGATE_MAX) {}
   void add(std::string_view op, const Cell& cell) {
     if (!cell.is_number() || cell.real() == 0) return;  // fvcore lists operators that count
-    auto& all = figures_[std::string(tmeter::base_name(op))];
+    auto& all = figures_[fvcore_name(op)];
     if (max_)
       all = cell.real() > all.real() ? cell : all;
     else if (cell.is_int() && (all.is_int() || all.empty()))
@@ -82,7 +92,31 @@ void add_operators(const Report& report, const Metric& metric, Json& out) {
   out["by_module_and_operator"] = std::move(both);
 }
 
-void write(const Report& report, tmeter::Output& out) {
+/// "flops.by_module": this dictionary alone. Throws tmeter::Error that lists those there are.
+Json chosen(const Json& document, const std::string& what) {
+  const auto* found = &document;
+  for (size_t at = 0; at <= what.size();) {
+    const auto end = std::min(what.find('.', at), what.size());
+    const auto key = what.substr(at, end - at);
+    if (!found->is_object() || !found->contains(key)) {
+      std::string known;
+      if (found->is_object())
+        for (const auto& [name, value] : found->items())
+          known += (known.empty() ? "; there are " : ", ") + what.substr(0, at) + name;
+      throw tmeter::Error(TMETER_BAD_USAGE, "--set fvcore-json.what=" + what +
+                                                ": there is no such dictionary" + known);
+    }
+    found = &(*found)[key];
+    at = end + 1;
+    // The keys of by_module are paths with dots, not dictionaries.
+    if (key.starts_with("by_") && at <= what.size())
+      throw tmeter::Error(TMETER_BAD_USAGE, "--set fvcore-json.what=" + what + ": '" +
+                                                what.substr(0, end) + "' is the dictionary");
+  }
+  return *found;
+}
+
+void write(const Report& report, const std::string& what, tmeter::Output& out) {
   Json document = Json::object();
   for (const auto& metric : report.metrics()) {
     Json& entry = document[std::string(metric.id())];
@@ -95,6 +129,7 @@ void write(const Report& report, tmeter::Output& out) {
   for (const auto& op : report.unknown_ops()) append(unsupported, op.op, op.nodes);
   document["unsupported_ops"] = std::move(unsupported);
   if (const auto sizes = report.property("sizes"); !sizes.empty()) document["sizes"] = sizes;
+  if (!what.empty()) document = chosen(document, what);
   out.write(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
@@ -106,8 +141,13 @@ TMETER_PLUGIN_INFO((tmeter::PluginInfo{
                        .description = "Report as fvcore's dictionaries: by module, by operator",
                    }),
                    [](tmeter::Registrar& r) {
+                     r.option({.key = kWhat,
+                               .type = TMETER_OPTION_TEXT,
+                               .default_value = "",
+                               .text = "one dictionary alone: flops.by_module, flops.by_operator, "
+                                       "activations.by_module, …"});
                      r.writer("fvcore-json", "json", "application/json",
-                              [](const Report& report, tmeter::Output& out, tmeter::Call&) {
-                                write(report, out);
+                              [](const Report& report, tmeter::Output& out, tmeter::Call& call) {
+                                write(report, std::string(call.option_text(kWhat)), out);
                               });
                    })

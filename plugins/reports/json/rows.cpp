@@ -48,8 +48,10 @@ struct RowWriter::Makers {
   std::array<Stream, BlockOrder::kAlive> made;
 };
 
-RowWriter::Lookup::Lookup(const Graph& graph)
-    : calls(number_calls(graph)), children(number_children(graph)) {}
+RowWriter::Lookup::Lookup(const tmeter::Report& report)
+    : calls(number_calls(report.graph())),
+      children(number_children(report.graph())),
+      findings(report) {}
 
 RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
     : stream_(stream),
@@ -58,7 +60,7 @@ RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
       values_(report),
       value_writer_(graph_),
       calls_have_figures_(values_.any_stated_of(TMETER_AXIS_MODULE_CALL)),
-      lookup_(std::make_shared<Lookup>(graph_)) {}
+      lookup_(std::make_shared<Lookup>(report)) {}
 
 RowWriter::RowWriter(const RowWriter& like, Stream& stream)
     : stream_(stream),
@@ -174,6 +176,14 @@ void RowWriter::nodes() { large_section("nodes", graph_.nodes(), &RowWriter::nod
 
 void RowWriter::tensors() { large_section("tensors", graph_.tensors(), &RowWriter::tensor_row); }
 
+void RowWriter::findings(int32_t axis, size_t index) {
+  const auto& places = lookup_->findings.of(axis, index);
+  if (places.empty()) return;
+  stream_.key("findings").open('[');
+  for (const auto place : places) stream_.integer(signed_of(place));
+  stream_.close(']');
+}
+
 void RowWriter::module_path(const Module& module) {
   if (module)
     stream_.text(module.path());
@@ -227,6 +237,7 @@ void RowWriter::module_row(size_t i, const Module& module) {
     stream_.key("times").integer(signed_of(repeat.times)).close('}');
   }
   if (module.attribute_count() > 0) attributes(module);
+  findings(TMETER_AXIS_MODULE, i);
   values_.write(stream_, TMETER_AXIS_MODULE, i);
 }
 
@@ -290,6 +301,9 @@ void RowWriter::node_row(size_t i, const Node& node) {
   if (call) stream_.key("module_call").integer(signed_of(call.index()));
   arguments(node);
   results(node);
+  if (const auto parameters = reports::parameters_of(node); parameters > 0)
+    stream_.key("parameters").integer(parameters);
+  findings(TMETER_AXIS_NODE, i);
   values_.write(stream_, TMETER_AXIS_NODE, i);
 }
 
@@ -354,6 +368,7 @@ void RowWriter::tensor_row(size_t i, const Tensor& tensor) {
   module_path(tensor.owner());
   if (tensor.is_tied()) stream_.key("tied_to").text(tensor.canonical().name());
   encoding(tensor);
+  findings(TMETER_AXIS_TENSOR, i);
   values_.write(stream_, TMETER_AXIS_TENSOR, i);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../common/findings.hpp"
 #include "values.hpp"
 
 namespace json_report {
@@ -28,9 +29,10 @@ class RowWriter {
   struct Makers;
   /// What all writers of a report look up.
   struct Lookup {
-    explicit Lookup(const tmeter::Graph& graph);
+    explicit Lookup(const tmeter::Report& report);
     std::vector<size_t> calls;     // by module call: 1 for the first of its module
     std::vector<size_t> children;  // by module: 1 for the first child of its parent
+    reports::FindingsByRow findings;
   };
   /// Writes the same report elsewhere.
   RowWriter(const RowWriter& like, Stream& stream);
@@ -63,6 +65,8 @@ class RowWriter {
   void attributes(const tmeter::Module& module);
   void arguments(const tmeter::Node& node);
   void results(const tmeter::Node& node);
+  /// Places in the list "findings".
+  void findings(int32_t axis, size_t index);
   void module_path(const tmeter::Module& module);
 
   Stream& stream_;

@@ -18,9 +18,10 @@ By read_by(std::string_view text) {
   if (text.empty() || text == "module") return By::kModule;
   if (text == "operator") return By::kOperator;
   if (text == "type") return By::kType;
+  if (text == "family") return By::kFamily;
   if (text == "tensor") return By::kTensor;
-  throw Error(TMETER_BAD_USAGE,
-              "--by takes module, operator, type or tensor, not '" + std::string(text) + "'");
+  throw Error(TMETER_BAD_USAGE, "--by takes module, operator, type, family or tensor, not '" +
+                                    std::string(text) + "'");
 }
 
 std::optional<size_t> read_depth(std::string_view text) {
@@ -48,6 +49,8 @@ View read_view(const tmeter::Report& report) {
   view.fold = report.view("no-fold").empty();
   view.repr = report.view("repr") == "1";
   view.all_notes = report.view("verbose") == "1";
+  view.summary = report.view("summary") == "1";
+  if (view.summary && !view.depth) view.depth = 1;
   view.raw = report.view("raw") == "1";
   return view;
 }
@@ -111,6 +114,23 @@ void choose_sort(const Report& report, const View& view, Columns& columns) {
   sort = list.size() - 1;
 }
 
+// The details are in the other reports of such a run. The column that rows are sorted by stays.
+void keep_first_of_each_plugin(const Report& report, std::vector<Metric>& metrics,
+                               std::optional<size_t>& sort) {
+  const auto sorted = sort ? std::string(metrics[*sort].id()) : std::string();
+  std::vector<std::string_view> seen;
+  std::vector<Metric> kept;
+  for (const auto& m : metrics) {
+    const bool first = std::find(seen.begin(), seen.end(), m.plugin()) == seen.end();
+    const bool empty = report.total(m).empty() && !m.of_tensors();
+    if (m.id() != sorted && (!first || empty)) continue;
+    seen.push_back(m.plugin());
+    kept.push_back(m);
+  }
+  metrics = std::move(kept);
+  if (sort) sort = position(metrics, sorted);
+}
+
 }  // namespace
 
 Columns choose_columns(const Report& report, const View& view, const Look& look) {
@@ -131,6 +151,11 @@ Columns choose_columns(const Report& report, const View& view, const Look& look)
     if (!position(list, m.id())) list.push_back(m);
   }
   if (!view.sort.empty()) choose_sort(report, view, columns);
+  columns.totals = columns.shown;
+  if (view.summary && !view.columns) {
+    keep_first_of_each_plugin(report, columns.shown, columns.sort);
+    keep_first_of_each_plugin(report, columns.of_tensors, columns.sort_of_tensors);
+  }
   columns.bar = choose_bar(columns);
   columns.cells = metrics_of_labels(report, look, columns.shown);
   return columns;

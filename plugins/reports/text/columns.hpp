@@ -12,7 +12,7 @@
 
 namespace text_report {
 
-enum class By { kModule, kOperator, kType, kTensor };
+enum class By { kModule, kOperator, kType, kFamily, kTensor };
 
 struct View {
   By by = By::kModule;
@@ -21,9 +21,11 @@ struct View {
   std::optional<size_t> deepest;                    // levels shown at most, if `depth` does not say
   std::string sort;                                 // metric id; empty: as in the model
   bool fold = true;                                 // draw identical siblings once
+  size_t fold_from = 2;                             // repetitions, at least
   bool repr = false;                                // modules as PyTorch prints them
   bool all_notes = false;  // the convention of every metric, not only those that options change
   bool no_notes = false;   // no conventions
+  bool summary = false;    // --full: one column of each plugin, its totals on a line, findings by name
   bool raw = false;        // plain numbers: no scaling, no abbreviation
 };
 
@@ -38,6 +40,7 @@ struct Columns {
   std::vector<tmeter::Metric> shown;          // columns, in the order of the report or of --columns
   std::vector<tmeter::Metric> cells;          // `shown`, then metrics that only labels use
   std::vector<tmeter::Metric> of_tensors;     // columns of the table of tensors
+  std::vector<tmeter::Metric> totals;         // metrics with a total that stands below the table
   std::vector<tmeter::Metric> facts;          // of the model as a whole: shown below the table
   std::vector<tmeter::Metric> unavailable;    // asked for, but not available
   std::optional<size_t> bar;                  // index into `shown`

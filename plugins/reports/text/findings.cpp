@@ -67,12 +67,17 @@ void add_paragraph(const Report& report, const FindingView& finding, size_t widt
 
 }  // namespace
 
-std::vector<Text> finding_lines(const Report& report, size_t width) {
+std::vector<Text> finding_lines(const Report& report, size_t width, bool brief) {
   std::map<std::string_view, size_t> seen;
   std::vector<Text> lines;
   for (const auto& finding : report.findings()) {
     if (++seen[finding.rule()] > kShownPerRule) continue;
-    if (finding.severity() == TMETER_SEVERITY_INFO) {
+    if (brief) {
+      const auto severity = severity_of(finding);
+      const Text head(std::string(severity.name) + ": ", severity.style);
+      for (auto& line : flow(Text(head).add(finding.text()), width, kFindingIndent))
+        lines.push_back(std::move(line));
+    } else if (finding.severity() == TMETER_SEVERITY_INFO) {
       for (auto& line : flow(line_of(report, finding), width, kFindingIndent))
         lines.push_back(std::move(line));
     } else {
@@ -85,6 +90,9 @@ std::vector<Text> finding_lines(const Report& report, size_t width) {
                              std::string(rule) + " in the JSON report",
                          Style::kQuiet));
   }
+  if (brief && !lines.empty())
+    lines.push_back(
+        Text("evidence and actions: --report analysis.txt, report.html", Style::kQuiet));
   return lines;
 }
 

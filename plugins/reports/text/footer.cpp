@@ -136,11 +136,33 @@ std::vector<Text> totals(const Report& report, const Columns& columns, bool raw)
   std::vector<Text> items;
   // Raw columns are exact already.
   if (!raw)
-    for (const auto& m : columns.shown)
+    for (const auto& m : columns.totals)
       if (!report.total(m).empty()) items.push_back(total_item(report, m, raw));
   for (const auto& m : columns.facts)
     if (!report.total(m).empty()) items.push_back(total_item(report, m, raw));
   return items;
+}
+
+// "energy: energy 88.12 mJ · …": a paragraph for each plugin, by the last part of its id.
+std::vector<Text> totals_by_plugin(const Report& report, const Columns& columns, bool raw,
+                                   size_t width) {
+  std::vector<std::pair<std::string_view, std::vector<Text>>> plugins;
+  for (const auto* list : {&columns.totals, &columns.facts})
+    for (const auto& m : *list) {
+      if (report.total(m).empty()) continue;
+      const auto same = [&](const auto& p) { return p.first == m.plugin(); };
+      auto it = std::find_if(plugins.begin(), plugins.end(), same);
+      if (it == plugins.end()) it = plugins.insert(it, {m.plugin(), {}});
+      it->second.push_back(total_item(report, m, raw));
+    }
+  std::vector<Text> lines;
+  for (auto& [id, items] : plugins) {
+    const auto name = id.substr(id.rfind('.') + 1);
+    if (items.size() > 1)
+      items.front() = Text(name, Style::kStrong).add(": ").append(items.front());
+    for (auto& line : flow_items(items, width, kFooterIndent)) lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 // "175 operators: 54 counted · 121 zero by rule · 0 unknown"
@@ -257,14 +279,15 @@ std::vector<Text> footer(const Report& report, const Columns& columns, const Tre
   lines.put(width_hint(omissions));
   lines.gap();
   if (!has_sweep(report))  // its table has the totals
-    lines.put(flow_items(totals(report, columns, view.raw), width, kFooterIndent));
+    lines.put(view.summary ? totals_by_plugin(report, columns, view.raw, width)
+                           : flow_items(totals(report, columns, view.raw), width, kFooterIndent));
   lines.put(formula_lines(report, columns, view.raw, width));
   lines.put(coverage_line(report));
   lines.put_right(timing(report));
   lines.put(unknown_line(report));
   for (const auto& line : assertions(report)) lines.put(line);
   lines.gap();
-  lines.put(finding_lines(report, width));
+  lines.put(finding_lines(report, width, view.summary));
   lines.gap();
   const auto notes = metric_notes(report, with_figures(report, columns, omissions), view.all_notes);
   if (!view.no_notes)

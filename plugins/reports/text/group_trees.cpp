@@ -2,6 +2,7 @@
 #include <map>
 #include <tmeter/cpp/module_ids.hpp>
 
+#include "../common/families.hpp"
 #include "../common/groups.hpp"
 #include "tree.hpp"
 
@@ -51,8 +52,9 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view, G
   std::vector<Branch> branches;
   for (auto& group : groups.all()) {
     tree.hidden += tree.depth < 2 ? group.count : 0;
-    branches.push_back({"", group.name, "×" + std::to_string(group.count), "", cells_of(group.sums),
-                        std::move(group.members)});
+    branches.push_back({"", group.name,
+                        group.count > 0 ? "×" + std::to_string(group.count) : std::string(), "",
+                        cells_of(group.sums), std::move(group.members)});
   }
   tree.root = total_branch(report, columns);
   if (any_partial(tree.root.cells)) tree.legend = {kLowerBound};
@@ -122,10 +124,12 @@ Tree type_tree(const Report& report, const Columns& columns, const View& view) {
   const auto ids = tmeter::module_ids(report.graph());
   const auto own = reports::own_sums(report, columns.cells);
   for (const auto& m : report.graph().modules()) {
-    auto& group = groups[m.qualified_type()];
-    ++group.count;
+    const bool families = view.by == By::kFamily;
+    auto& group = groups[families ? reports::family_of(m) : m.qualified_type()];
+    const bool counts = !families || reports::is_layer(m);
+    group.count += counts;
     for (size_t c = 0; c < columns.cells.size(); ++c) group.sums[c].add(own[m.index()][c].result());
-    if (!wants_members(view)) continue;
+    if (!counts || !wants_members(view)) continue;
     const auto path = m.index() == 0 ? std::string_view("(root)") : m.path();
     group.members.push_back(
         {ids[m.index()], std::string(path), "", "", cells_of(own[m.index()]), {}});

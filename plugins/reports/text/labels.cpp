@@ -41,6 +41,28 @@ size_t children(const Subject& s) {
   return s.module ? s.module.child_count() : s.branch.children.size();
 }
 
+/// "5 layer1": id and name of the module around it; empty for the root.
+std::string parent_of(const Subject& s) {
+  const bool is_run = !s.module && !s.branch.children.empty();
+  const auto module = is_run && s.branch.children.front().module != Branch::kNoModule
+                          ? s.report.graph().modules()[s.branch.children.front().module]
+                          : s.module;
+  const auto parent = module ? module.parent() : tmeter::Module();
+  if (!parent) return {};
+  const auto dot = s.branch.id.rfind('.');
+  const auto id = dot == std::string::npos ? "0" : s.branch.id.substr(0, dot);
+  return id + " " + std::string(parent.index() == 0 ? model_name(s.report) : parent.name());
+}
+
+/// "5.1, 5.2": the ids of the modules directly inside, as JSON lists them.
+std::string children_of(const Subject& s) {
+  const auto prefix = s.branch.id == "0" ? std::string() : s.branch.id + ".";
+  std::string ids;
+  for (size_t i = 1; s.module && i <= s.module.child_count(); ++i)
+    ids += (i > 1 ? ", " : "") + prefix + std::to_string(i);
+  return ids;
+}
+
 struct Placeholder {
   std::string_view name;
   std::string (*value)(const Subject&);
@@ -70,11 +92,8 @@ constexpr std::array<Placeholder, 25> kPlaceholders{{
     {"output_size", [](const Subject& s) { return fact(s, "output_size"); }},
     {"calls", [](const Subject& s) { return s.module ? number(s.module.calls()) : std::string(); }},
     {"children", [](const Subject& s) { return number(children(s)); }},
-    {"childs", [](const Subject& s) { return number(children(s)); }},
-    {"parent",
-     [](const Subject& s) {
-       return s.module && s.module.parent() ? std::string(s.module.parent().name()) : std::string();
-     }},
+    {"childs", children_of},
+    {"parent", parent_of},
     {"is_leaf", [](const Subject& s) { return truth(children(s) == 0); }},
     {"level", [](const Subject& s) { return number(s.depth); }},
     {"repeat_time", [](const Subject& s) { return number(s.branch.times); }},

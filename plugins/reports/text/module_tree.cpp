@@ -124,7 +124,8 @@ class Builder {
         columns_(columns),
         facts_(facts),
         repr_(view.repr),
-        fold_(view.fold && !columns.sort) {}
+        fold_(view.fold && !columns.sort),
+        fold_from_(view.fold_from) {}
 
   /// `id`: as tmeter::module_ids has it.
   Branch branch(const Module& m, size_t levels, const std::string& id = "0") const {
@@ -141,7 +142,7 @@ class Builder {
     const auto prefix = b.module == 0 ? std::string() : id + ".";
     for (size_t i = 0; levels > 0 && i < m.child_count(); ++i)
       b.children.push_back(branch(m.child(i), levels - 1, prefix + std::to_string(i + 1)));
-    if (fold_) fold_repeats(report_, m, columns_, b.children);
+    if (fold_) fold_repeats(report_, m, columns_, fold_from_, b.children);
     return b;
   }
 
@@ -151,6 +152,7 @@ class Builder {
   const ModuleFacts& facts_;
   bool repr_;
   bool fold_;  // not if rows are sorted, which separates runs
+  size_t fold_from_;
 };
 
 size_t count_rows(const Branch& branch) {

@@ -28,8 +28,8 @@ std::vector<Text> footer(const tmeter::Report& report, const Columns& columns, c
 
 /// Most severe first: an info on one line, others as a paragraph of text, evidence, changes and
 /// action. Of many findings of one rule the first few, and the number of the others. No line is
-/// wider than `width` (0: no limit).
-std::vector<Text> finding_lines(const tmeter::Report& report, size_t width);
+/// wider than `width` (0: no limit). `brief`: severity and text alone.
+std::vector<Text> finding_lines(const tmeter::Report& report, size_t width, bool brief);
 
 // Notes: the convention and provenance of each metric, and tied tensors, which count once.
 

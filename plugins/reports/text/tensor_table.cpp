@@ -15,7 +15,7 @@ namespace {
 using tmeter::Report;
 using tmeter::Tensor;
 
-constexpr size_t kRowsShown = 20;
+constexpr size_t kRowsShown = 20, kRowsOfSummary = 5;
 constexpr size_t kSparklineWidth = 16;
 
 /// The first histogram of each tensor.
@@ -132,8 +132,9 @@ TensorTable tensor_table(const Report& report, const Columns& columns, const Vie
     table.columns.push_back({"min … max", "histogram", false, "histogram"});
 
   const auto tensors = ordered(report, columns);
-  const bool all = view.by == By::kTensor || tensors.size() <= kRowsShown + 1;
-  const size_t shown = all ? tensors.size() : kRowsShown;
+  const size_t most = view.summary ? kRowsOfSummary : kRowsShown;
+  const bool all = view.by == By::kTensor || tensors.size() <= most + 1;
+  const size_t shown = all ? tensors.size() : most;
   out.hidden = tensors.size() - shown;
   table.rows.push_back(rows.model(tensors));
   for (size_t i = 0; i < shown; ++i) table.rows.push_back(rows.tensor(tensors[i]));

@@ -61,12 +61,12 @@ Branch run_of(const std::vector<Branch>& items, size_t at, size_t window, size_t
 }  // namespace
 
 void fold_repeats(const tmeter::Report& report, const tmeter::Module& parent,
-                  const Columns& columns, std::vector<Branch>& children) {
+                  const Columns& columns, size_t fold_from, std::vector<Branch>& children) {
   std::vector<Branch> out;
   for (size_t i = 0; i < children.size();) {
     const auto run = report.repeat(parent.child(i));
-    const bool shorter = run && run.window * run.times > run.window + 1;
-    if (shorter && all_alike(children, i, run.window, run.times)) {
+    const bool folds = run && run.times >= fold_from;
+    if (folds && all_alike(children, i, run.window, run.times)) {
       out.push_back(run_of(children, i, run.window, run.times, columns));
       i += run.window * run.times;
     } else {

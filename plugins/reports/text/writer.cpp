@@ -19,6 +19,7 @@ Tree make_tree(const Report& report, const Columns& columns, const View& view) {
     case By::kOperator:
       return operator_tree(report, columns, view);
     case By::kType:
+    case By::kFamily:
       return type_tree(report, columns, view);
     default:
       return module_tree(report, columns, view);
@@ -197,6 +198,7 @@ ShownTensors show_tensors(const Report& report, const Columns& columns, const Vi
 /// Options of the view from the configuration, unless the command line sets them.
 void apply(const Look& look, View& view) {
   view.fold = view.fold && look.fold;
+  view.fold_from = look.fold_from;
   view.all_notes = view.all_notes || look.notes == NoteChoice::kAll;
   view.no_notes = !view.all_notes && look.notes == NoteChoice::kNone;
   if (!view.depth) view.deepest = look.depth();

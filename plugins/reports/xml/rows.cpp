@@ -18,7 +18,15 @@ RowWriter::RowWriter(Stream& stream, const tmeter::Report& report)
       graph_(report.graph()),
       metrics_(reports::all_metrics(report)),
       values_(graph_),
-      ids_(tmeter::module_ids(graph_)) {}
+      ids_(tmeter::module_ids(graph_)),
+      findings_(report) {}
+
+void RowWriter::findings(int32_t axis, size_t index) {
+  std::string places;
+  for (const auto place : findings_.of(axis, index))
+    places += (places.empty() ? "" : " ") + std::to_string(place);
+  stream_.optional("findings", places);
+}
 
 void RowWriter::figures(int32_t axis, size_t index) {
   for (const auto& m : metrics_) write_figure(stream_, m, report_.cell(m, axis, index));
@@ -66,6 +74,7 @@ void RowWriter::module_row(const Module& module) {
   for (const auto& [key, name] : kFacts) stream_.optional(name, report_.fact(module, key));
   if (const auto repeat = report_.repeat(module))
     stream_.attribute("repeat-window", repeat.window).attribute("repeat-times", repeat.times);
+  findings(TMETER_AXIS_MODULE, module.index());
   for (size_t i = 0; i < module.attribute_count(); ++i) {
     stream_.open("attribute").attribute("name", module.attribute_name(i));
     values_.write(stream_, module.attribute(i), false);
@@ -86,6 +95,9 @@ void RowWriter::node_row(const Node& node) {
   stream_.optional("overload", node.overload());
   if (const auto call = node.call()) stream_.attribute("module", call.module().path());
   stream_.optional("location", node.location());
+  if (const auto parameters = reports::parameters_of(node); parameters > 0)
+    stream_.attribute("parameters", parameters);
+  findings(TMETER_AXIS_NODE, node.index());
   for (size_t i = 0; i < node.arg_count(); ++i) {
     stream_.open("argument").optional("name", node.arg_name(i));
     values_.write(stream_, node.arg(i), true);
@@ -116,6 +128,7 @@ void RowWriter::tensor_row(const Tensor& tensor) {
   if (tensor.is_tied()) stream_.attribute("tied-to", tensor.canonical().name());
   stream_.optional("encoding", tensor.encoding());
   stream_.optional("encoding-parameters", tmeter::to_view(tensor.storage().parameters));
+  findings(TMETER_AXIS_TENSOR, tensor.index());
   figures(TMETER_AXIS_TENSOR, tensor.index());
   stream_.close();
 }

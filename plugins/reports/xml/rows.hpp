@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "../common/findings.hpp"
 #include "values.hpp"
 
 namespace xml_report {
@@ -21,6 +22,8 @@ class RowWriter {
   void node_row(const tmeter::Node& node);
   void tensor_row(const tmeter::Tensor& tensor);
   void figures(int32_t axis, size_t index);
+  /// An attribute: places in the list of findings.
+  void findings(int32_t axis, size_t index);
 
   Stream& stream_;
   const tmeter::Report& report_;
@@ -28,6 +31,7 @@ class RowWriter {
   const std::vector<tmeter::Metric> metrics_;
   const ValueWriter values_;
   const std::vector<std::string> ids_;
+  const reports::FindingsByRow findings_;
 };
 
 }  // namespace xml_report

@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <utility>
@@ -70,6 +72,28 @@ std::string device_name(at::Device device) {
   std::array<char, 1 << 16> properties{};
   return query && query(properties.data(), device.index()) == 0 ? std::string(properties.data())
                                                                 : "";
+}
+
+double memory_fraction(std::string_view text) {
+  double share = 0;
+  const auto* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, share);
+  if (parsed.ec == std::errc() && parsed.ptr == end && share > 0 && share <= 1) return share;
+  throw Error(TMETER_BAD_USAGE, "PYTORCH_CUDA_MEMORY_FRACTION='" + std::string(text) +
+                                    "': a share above 0 and at most 1 is expected, as in 0.5");
+}
+
+uint64_t memory_limit_of(at::Device device, uint64_t limit) {
+  const char* text = std::getenv("PYTORCH_CUDA_MEMORY_FRACTION");
+  if (device.is_cpu() || !text || !*text) return limit;
+  const double share = memory_fraction(text);
+  using Query = int (*)(size_t * free, size_t * total);
+  auto* const query = reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "cudaMemGetInfo"));
+  size_t free = 0, total = 0;
+  const c10::DeviceGuard guard(device);
+  if (!query || query(&free, &total) != 0) return limit;
+  const auto allowed = static_cast<uint64_t>(share * static_cast<double>(total));
+  return limit == 0 ? allowed : std::min(limit, allowed);
 }
 
 uint64_t now_ns() {

@@ -62,7 +62,7 @@ std::unique_ptr<Execution> prepare(const Graph& graph, const tmeter_run_request&
   call.fact("threads", std::to_string(request.threads));
   at::manual_seed(request.seed);  // for operators that draw random numbers
   auto runner = std::make_unique<Runner>(std::move(program), std::move(inputs.tensors), device,
-                                         request.memory_limit);
+                                         memory_limit_of(device, request.memory_limit));
   if (call.option_bool("output-digest")) report_outputs(*runner, request, call);
   return runner;
 }

@@ -27,6 +27,9 @@ test("joules, seconds, ratios and rates", () => {
   expectTexts(UnitKind.second, "s", [[0.0012, "1.20 ms"], [-90, "-1.50 min"], [7200, "2.00 h"]]);
   expectTexts(UnitKind.ratio, "", [[0.123, "12.30 %"], [1, "100.00 %"]]);
   expectTexts(UnitKind.other, "IPS", [[1234, "1.23 KIPS"]]);
+  expectTexts(UnitKind.other, "Hz", [[2.6e9, "2.60 GHz"], [50, "50.00 Hz"]]);
+  expectTexts(UnitKind.other, "FLOP/J", [[1.87e10, "18.70 GFLOP/J"]]);
+  expectTexts(UnitKind.other, "°C", [[71.5, "71.50 °C"]]);
   expectTexts(UnitKind.other, "dB", [[21.345, "21.34 dB"], [3, "3 dB"]]);
 });
 

@@ -116,6 +116,21 @@ TEST(Units, ThroughputTakesAPrefix) {
   expect_texts(TMETER_UNIT_OTHER, "FLOP/s", {{1.5e12, "1.50 TFLOP/s"}});
 }
 
+TEST(Units, UnitsOfTheSiTakePrefixes) {
+  expect_texts(TMETER_UNIT_OTHER, "Hz",
+               {{2.6e9, "2.60 GHz"}, {50, "50.00 Hz"}, {1800, "1.80 kHz"}, {0, "0 Hz"}});
+  expect_texts(TMETER_UNIT_OTHER, "g", {{4.2e-6, "4.20 ug"}, {1500, "1.50 kg"}});
+  expect_texts(TMETER_UNIT_OTHER, "FLOP/J", {{1.87e10, "18.70 GFLOP/J"}, {-2e12, "-2.00 TFLOP/J"}});
+  expect_texts(TMETER_UNIT_OTHER, "FLOP/B", {{31.11, "31.11 FLOP/B"}, {4096, "4.10 KFLOP/B"}});
+  expect_texts(TMETER_UNIT_OTHER, "J/token", {{0.0042, "4.20 mJ/token"}});
+}
+
+TEST(Units, UnitsWithoutPrefixesStayAsTheyAre) {
+  expect_texts(TMETER_UNIT_OTHER, "°C", {{71.5, "71.50 °C"}});
+  expect_texts(TMETER_UNIT_OTHER, "dB", {{48.14, "48.14 dB"}});
+  expect_texts(TMETER_UNIT_OTHER, "FLOPs", {{12000, "12000 FLOPs"}});
+}
+
 TEST(Units, AnyOtherUnitIsShownAsGiven) {
   expect_texts(TMETER_UNIT_OTHER, "bit", {{8, "8 bit"}, {2.5, "2.50 bit"}});
   expect_texts(TMETER_UNIT_OTHER, "", {{40, "40"}});

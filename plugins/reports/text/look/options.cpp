@@ -87,6 +87,8 @@ void set_role(Target t, Sv text) {
 const auto kOptions = std::to_array<Option>({
     {{"fold", kBool, "true", "draw identical siblings once"},
      [](Target t, Sv x) { t.look.fold = truth(x); }},
+    {{"fold-from", kInt, "2", "smallest number of identical repetitions that are drawn once", {}, 2, 1'000'000},
+     [](Target t, Sv x) { t.look.fold_from = number(x); }},
     {{"notes", kChoice, "short",
       "below the table: what may differ from run to run, all (as with -v), nothing",
       "short all none"},

@@ -124,6 +124,7 @@ class Look {
   static Look make(const std::vector<GivenText>& given = {}, Fail fail = {}, IsMetric known = {});
 
   bool ascii = false, fold = true;
+  size_t fold_from = 2;  // repetitions that are drawn once
   NoteChoice notes = NoteChoice::kShort;
   Theme theme = default_theme();
   RepeatLook repeat;

@@ -1,7 +1,8 @@
 // Numbers as people read them: 25.56 M, 97.49 MiB, 1.20 ms, 18.80 mJ.
 //
 // Counts step by 1000 (K M G T P E), bytes by 1024 (KiB …), joules and watts by 1000 in both
-// directions, seconds ns … s, min, h; rates ("IPS", "B/s", "FLOP/s") take a prefix of 1000. Two
+// directions, seconds ns … s, min, h; rates ("IPS", "B/s", "FLOP/J") and units of the SI ("Hz",
+// "g", "J/token") take a prefix of 1000; others ("dB", "°C") none. Two
 // decimals, but small whole numbers stay whole. A value other than 0 never reads as 0. Whatever
 // the locale: a point, no groups.
 #pragma once
@@ -93,7 +94,7 @@ inline constexpr std::array<const char*, 7> kByteUnits{"B",   "KiB", "MiB", "GiB
                                                        "TiB", "PiB", "EiB"};
 
 /// SI prefixes from `smallest` (a power of 1000: -4 is pico, -3 nano) upwards.
-inline Scaled scale_si(double v, const char* unit, int smallest = -4) {
+inline Scaled scale_si(double v, const std::string& unit, int smallest = -4) {
   static constexpr std::array<const char*, 10> kPrefixes{"p", "n", "u", "m", "",
                                                          "k", "M", "G", "T", "P"};
   if (v == 0) return {"0", unit};
@@ -110,8 +111,28 @@ inline Scaled scale_seconds(double v) {
   return scale_si(v, "s", -3);
 }
 
+/// "FLOP" of "FLOP/J"; the unit itself without a '/'.
+inline std::string_view numerator(std::string_view unit) { return unit.substr(0, unit.find('/')); }
+
+template <size_t N>
+bool is_one_of(std::string_view text, const std::array<std::string_view, N>& list) {
+  for (const auto item : list)
+    if (item == text) return true;
+  return false;
+}
+
+/// Rates of counts: prefixes K M G.
 inline bool is_rate(std::string_view unit) {
-  return unit == "IPS" || (unit.size() > 2 && unit.substr(unit.size() - 2) == "/s");
+  constexpr std::array<std::string_view, 8> kCounted{"FLOP", "MAC",   "OP",    "BOP",
+                                                     "B",    "token", "image", "sample"};
+  if (unit == "IPS" || (unit.size() > 2 && unit.substr(unit.size() - 2) == "/s")) return true;
+  return unit.find('/') != unit.npos && is_one_of(numerator(unit), kCounted);
+}
+
+/// Prefixes p … P.
+inline bool is_si(std::string_view unit) {
+  constexpr std::array<std::string_view, 8> kSymbols{"Hz", "g", "V", "A", "J", "W", "Wh", "eV"};
+  return is_one_of(numerator(unit), kSymbols);
 }
 
 }  // namespace detail
@@ -137,6 +158,7 @@ inline Scaled scaled(double v, int32_t unit_kind, std::string_view unit) {
       break;
   }
   const std::string name(unit);
+  if (detail::is_si(unit)) return detail::scale_si(v, name);
   if (detail::is_rate(unit)) return detail::scale_up(v, 1000, detail::kCountPrefixes, name);
   return {detail::significant(v), name};
 }

@@ -76,31 +76,78 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-class Namespace(SimpleNamespace):
-    """Settings as attributes; nested ones are namespaces again."""
+#: Keys of the settings, by the place of their table; of levels each has the same.
+_KNOWN: dict[str, tuple[str, ...]] = {
+    name: (*keys, "repeat_footer") if name == "tree_repeat_block_args" else tuple(keys)
+    for name, keys in _DEFAULTS.items()
+    if isinstance(keys, dict) and name != "tree_levels_args"
+}
+_LEVEL_KEYS = tuple(_DEFAULTS["tree_levels_args"]["default"])
 
-    def __init__(self, **values: Any) -> None:
-        super().__init__(**{key: _spaced(value) for key, value in values.items()})
+
+def _checked(place: str, key: str) -> str:
+    """Where the settings below are. Raises UsageError for a key that is not known."""
+    inner = f"{place}.{key}" if place else key
+    if place in _KNOWN:
+        known: tuple[str, ...] = _KNOWN[place]
+    elif place == "tree_levels_args":
+        if key in ("default", "all") or key.isdecimal():
+            return inner
+        known = ("default", "all", "0", "1", "…")
+    elif place.startswith("tree_levels_args."):
+        known = _LEVEL_KEYS
+    else:
+        return inner
+    if key not in known:
+        raise UsageError(f"there is no setting {inner!r}; known are {', '.join(known)}")
+    return inner
+
+
+class Namespace(SimpleNamespace):
+    """Settings as attributes; nested ones are namespaces again.
+
+    Raises:
+        UsageError: a key that is not known is set; the known ones are named.
+    """
+
+    def __init__(self, place: str = "", **values: Any) -> None:
+        super().__init__()
+        object.__setattr__(self, "_place", place)
+        for key, value in values.items():
+            setattr(self, key, value)
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        object.__setattr__(self, key, _spaced(value, _checked(self._place, key)))
 
     @property
     def data_dict(self) -> dict[str, Any]:
-        return {key: _plain(value) for key, value in vars(self).items()}
+        return {key: _plain(value) for key, value in vars(self).items() if key != "_place"}
+
+    def __repr__(self) -> str:
+        return f"Namespace({', '.join(f'{k}={v!r}' for k, v in self.data_dict.items())})"
 
     def update(self, other: Mapping[str, Any] | Namespace, *, replace: bool = False) -> None:
         """Takes over what is given; with `replace` nothing else stays."""
-        given = vars(other) if isinstance(other, Namespace) else dict(other)
+        given = other.data_dict if isinstance(other, Namespace) else dict(other)
+        for key in given:
+            _checked(self._place, str(key))
         if replace:
-            vars(self).clear()
+            for key in self.data_dict:
+                delattr(self, key)
         for key, value in given.items():
             old = getattr(self, str(key), None)
             if isinstance(old, Namespace) and isinstance(value, (Mapping, Namespace)) and not replace:
                 old.update(value)
             else:
-                setattr(self, str(key), _spaced(value))
+                setattr(self, str(key), value)
 
 
-def _spaced(value: Any) -> Any:
-    return Namespace(**{str(k): v for k, v in value.items()}) if isinstance(value, Mapping) else value
+def _spaced(value: Any, place: str) -> Any:
+    if isinstance(value, Namespace):
+        value = value.data_dict
+    if isinstance(value, Mapping):
+        return Namespace(place, **{str(k): v for k, v in value.items()})
+    return value
 
 
 def _plain(value: Any) -> Any:
@@ -127,7 +174,7 @@ class Settings:
                 f"{self.config_file}: unknown setting {unknown[0]!r}; there are {', '.join(_DEFAULTS)}"
             )
         for key, value in copy.deepcopy(dict(values)).items():
-            object.__setattr__(self, key, _spaced(value))
+            object.__setattr__(self, key, _spaced(value, key))
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"there is no setting {name!r}; there are {', '.join(_DEFAULTS)}")

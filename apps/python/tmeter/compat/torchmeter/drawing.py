@@ -31,6 +31,30 @@ def box(name: Any) -> Any:
     return found
 
 
+def print_lines(what: Any, pause: float) -> None:
+    """Prints it line by line, with a pause in seconds between the lines.
+
+    Raises:
+        ValueError: the pause is negative.
+    """
+    from time import sleep
+
+    from rich.console import Console
+
+    if pause < 0:
+        raise ValueError(f"render_interval must not be negative, got {pause}")
+    console = Console()
+    if not pause or not console.is_terminal:  # a file has no reader meanwhile
+        console.print(what)
+        return
+    with console.capture() as captured:
+        console.print(what)
+    for line in captured.get().splitlines(keepends=True):
+        console.file.write(line)
+        console.file.flush()
+        sleep(pause)
+
+
 def summary(title: str, lines: dict[str, str], warnings: list[str]) -> Any:
     """Aligned lines as a ``rich.text.Text``."""
     need_rich()

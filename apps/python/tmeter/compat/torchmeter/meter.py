@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from ...errors import InputError
 from ...export import Exported, export_and_use, require_module, require_torch
 from ...source import analyse
-from . import table, tree
+from . import table
 from .config import Namespace, get_config
-from .drawing import need_rich, summary
-from .nodes import Node, tree_of
+from .drawing import need_rich, print_lines, summary
+from .nodes import Node, OperationTree
 from .statistics import CalMeter, IttpMeter, MemMeter, ParamsMeter, Rows, Statistics
+from .tree import TreeRenderer, mark_repeats
 
 _NAMES = ("param", "cal", "mem", "ittp")
 
@@ -53,7 +54,10 @@ class Meter:
         found = first.device if first is not None else "cpu"
         own["_device"] = torch.device(found if device is None else device)
         own["model"] = model if device is None else model.to(device)
-        own["_root"] = tree_of(model)
+        own["_optree"] = OperationTree(model)
+        own["_root"] = own["_optree"].root
+        own["_draw_tree"] = TreeRenderer(own["_root"], get_config())
+        own["_draw_table"] = table.TableRenderer(self, get_config())
         own["_ipt"] = {"args": (), "kwargs": {}}
         own["_report"] = None
         own["_names"] = {}
@@ -120,7 +124,7 @@ class Meter:
         self.__dict__["_ipt"] = self._moved(self._ipt)
 
     def rebase(self, node_id: str) -> Meter:
-        """A meter of one module inside, by its id in the tree.
+        """A meter of one module inside, by its id in the tree or its dot path.
 
         Raises:
             TypeError, ValueError: no text, or no such id.
@@ -129,9 +133,9 @@ class Meter:
             raise TypeError(f"node_id must be a text as '1.2', got {type(node_id).__name__}")
         if node_id == "0":
             return self
-        for node in self._root.walk():
-            if node.node_id == node_id:
-                return Meter(node.module, self.device)
+        nodes = list(self._root.walk())
+        for node in (*(n for n in nodes if n.node_id == node_id), *(n for n in nodes if n.path == node_id != "")):
+            return Meter(node.module, self.device)
         raise ValueError(f"there is no module {node_id!r}; Meter.subnodes lists them")
 
     @property
@@ -199,7 +203,26 @@ class Meter:
     @property
     def structure(self) -> Any:
         """The module tree, a ``rich.tree.Tree``."""
-        return tree.draw(self._root, get_config())
+        return self.tree_renderer()
+
+    @property
+    def optree(self) -> OperationTree:
+        """The modules as objects with ids, parents, children and repeats."""
+        found: OperationTree = self.__dict__["_optree"]
+        mark_repeats(found.root, self.tree_renderer.fold_from)
+        return found
+
+    @property
+    def tree_renderer(self) -> TreeRenderer:
+        """Draws `structure`; ``repeat_footer`` and ``fold_from`` are set there."""
+        found: TreeRenderer = self.__dict__["_draw_tree"]
+        return found
+
+    @property
+    def table_renderer(self) -> table.TableRenderer:
+        """Draws the tables of `profile`."""
+        found: table.TableRenderer = self.__dict__["_draw_table"]
+        return found
 
     @property
     def model_info(self) -> Any:
@@ -295,14 +318,14 @@ class Meter:
 
         console = Console()
         if no_tree:
-            console.print(drawn)
+            print_lines(drawn, float(get_config().render_interval))
         else:
             gap = int(get_config().combine.horizon_gap)
             if gap < 0:
                 raise ValueError("combine.horizon_gap must not be negative")
             side_by_side = Table.grid(padding=(0, gap))
             side_by_side.add_row(self.structure, drawn)
-            console.print(side_by_side)
+            print_lines(side_by_side, float(get_config().render_interval))
         console.rule("summary")
         console.print(Columns([self.model_info, self.stat_info(found)], padding=(0, 4)))
 
@@ -339,7 +362,7 @@ class Meter:
 
     @tree_repeat_block_args.setter
     def tree_repeat_block_args(self, value: Any) -> None:
-        get_config().tree_repeat_block_args = value
+        self.tree_renderer.repeat_block_args = value
 
     @property
     def table_display_args(self) -> Namespace:

@@ -2,27 +2,75 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch import nn
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Node:
-    """``path`` is the dot path, by which the native report is looked up."""
+    """One module.
+
+    Attributes:
+        node_id: as ``1.2.1``; the root is ``0``.
+        path: the dot path, by which the native report is looked up.
+        module, operation: the module itself.
+        repeat_winsz, repeat_time: where a run of alike neighbours begins: the neighbours of one repetition, and the repetitions; else 1.
+    """
 
     node_id: str
     name: str
     type: str
     path: str
     module: nn.Module
+    parent: Node | None = None
     children: list[Node] = field(default_factory=list)
+    repeat_winsz: int = 1
+    repeat_time: int = 1
     _signature: tuple[object, ...] | None = None
 
     @property
     def is_leaf(self) -> bool:
         return not self.children
+
+    @property
+    def operation(self) -> nn.Module:
+        return self.module
+
+    @property
+    def module_repr(self) -> str:
+        """As PyTorch prints it; of a module with others inside the type."""
+        return str(self.module) if self.is_leaf else self.type
+
+    @property
+    def childs(self) -> OrderedDict[str, Node]:
+        """What is directly inside, by id."""
+        return OrderedDict((child.node_id, child) for child in self.children)
+
+    @property
+    def place(self) -> str:
+        """The last part of the id."""
+        return self.node_id.rpartition(".")[2]
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What templates may name: ``<name>``, ``<type>``, ``<parent>``, …"""
+        return {
+            "node_id": self.node_id,
+            "name": self.name,
+            "type": self.type,
+            "path": self.path,
+            "is_leaf": self.is_leaf,
+            "operation": self.module,
+            "module_repr": self.module_repr,
+            "parent": f"{self.parent.node_id} {self.parent.name}" if self.parent else None,
+            "childs": ", ".join(self.childs),
+            "repeat_winsz": self.repeat_winsz,
+            "repeat_time": self.repeat_time,
+        }
 
     def walk(self) -> Iterator[Node]:
         """This node, then what is inside, depth first."""
@@ -35,6 +83,9 @@ class Node:
         yield from self.children
         for child in self.children:
             yield from child.inside()
+
+    def __repr__(self) -> str:
+        return f"{self.node_id} {self.name}: {self.module_repr}"
 
     @property
     def signature(self) -> tuple[object, ...]:
@@ -49,6 +100,27 @@ class Node:
         return self._signature
 
 
+class OperationTree:
+    """The modules of a model as nodes, ``Meter.optree``.
+
+    Attributes:
+        root: of the tree.
+        all_nodes: the root, then what is inside as `Meter.subnodes` lists it.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        if not isinstance(model, nn.Module):
+            raise TypeError(f"model: a torch.nn.Module is expected, got {type(model).__name__}")
+        self.root = tree_of(model)
+
+    @property
+    def all_nodes(self) -> list[Node]:
+        return [self.root, *self.root.inside()]
+
+    def __repr__(self) -> str:
+        return repr(self.root)
+
+
 def tree_of(model: nn.Module) -> Node:
     name = type(model).__name__
     root = Node("0", name, name, "", model)
@@ -60,7 +132,6 @@ def _grow(node: Node) -> None:
     prefix = "" if node.node_id == "0" else node.node_id + "."
     path = node.path + "." if node.path else ""
     for number, (name, module) in enumerate(node.module.named_children(), start=1):
-        kind = type(module).__name__ + ("(inplace)" if getattr(module, "inplace", None) is True else "")
-        child = Node(f"{prefix}{number}", name, kind, path + name, module)
+        child = Node(f"{prefix}{number}", name, type(module).__name__, path + name, module, node)
         node.children.append(child)
         _grow(child)

@@ -241,7 +241,8 @@ class MemMeter(FromReport):
             return []
         values = [self._value(node, m) for m in self._METRICS]
         costs = [Figure(v, BYTES) if v else None for v in (*values, sum(v or 0 for v in values))]
-        return [MemoryRow(*_who(node), *costs)]
+        kind = node.type + ("(inplace)" if getattr(node.module, "inplace", None) is True else "")
+        return [MemoryRow(node.node_id, node.name, kind, *costs)]
 
     @property
     def crucial_data(self) -> dict[str, str]:

@@ -109,14 +109,86 @@ def draw(frame: Any, settings: Settings) -> Any:
     for name in frame.columns:
         table.add_column(name, **settings.table_column_args.data_dict)
     for row in frame.rows():
-        table.add_row(*(_text(value) for value in row))
+        table.add_row(*(_text(value, bool(look.get("highlight"))) for value in row))
     return table
 
 
-def _text(value: Any) -> Any:
+def _text(value: Any, highlight: bool) -> Any:
+    from rich.highlighter import ReprHighlighter
     from rich.text import Text
 
-    return Text("-" if value is None else str(value))
+    text = Text("-" if value is None else str(value))
+    if highlight:
+        ReprHighlighter().highlight(text)
+    return text
+
+
+class TableRenderer:
+    """The tables of a meter, ``Meter.table_renderer``; called, one is drawn as `Meter.profile` does.
+
+    Attributes:
+        stats_data: the frames drawn last, by statistic.
+    """
+
+    valid_export_format = list(_FORMATS)
+
+    def __init__(self, meter: Any, settings: Settings) -> None:
+        self._meter, self._settings = meter, settings
+        self.stats_data: dict[str, Any] = {}
+
+    @property
+    def tb_args(self) -> Any:
+        """The settings of tables."""
+        return self._settings.table_display_args
+
+    @tb_args.setter
+    def tb_args(self, value: Any) -> None:
+        self._settings.table_display_args = value
+
+    @property
+    def col_args(self) -> Any:
+        """The settings of columns."""
+        return self._settings.table_column_args
+
+    @col_args.setter
+    def col_args(self, value: Any) -> None:
+        self._settings.table_column_args = value
+
+    def df2tb(self, df: Any, show_raw: bool = False) -> Any:
+        """A frame as a ``rich.table.Table``."""
+        return draw(_raw(df) if show_raw else df, self._settings)
+
+    def clear(self, stat_name: str | None = None) -> None:
+        """Forgets a frame, or all of them."""
+        if stat_name is None:
+            self.stats_data.clear()
+        else:
+            self.stats_data.pop(stat_name, None)
+
+    def export(
+        self, df: Any, save_path: str, file_suffix: str = "", ext: str | None = None, raw_data: bool = False
+    ) -> None:
+        """Writes a frame as csv or xlsx."""
+        wanted = Columns(save_to=save_path, save_format=ext)
+        name = type(self._meter.model).__name__
+        save(_raw(df) if raw_data else df, wanted, f"{name}_{file_suffix}" if file_suffix else name)
+
+    def __call__(self, stat_name: str, **tb_kwargs: Any) -> tuple[Any, Any]:
+        drawn, frame = self._meter.profile(stat_name, show=False, **tb_kwargs)
+        self.stats_data[stat_name] = frame
+        return drawn, frame
+
+
+def _raw(frame: Any) -> Any:
+    """Figures as numbers."""
+    polars = need("polars", "a table of figures")
+    made = []
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype == polars.Object:
+            column = polars.Series(name, [getattr(v, "raw_data", v) for v in column], strict=False)
+        made.append(column)
+    return polars.DataFrame(made)
 
 
 def save(frame: Any, wanted: Columns, stem: str) -> Path | None:

@@ -47,7 +47,11 @@ function scaleSeconds(v: number): Scaled {
   return scaleSi(v, "s", -3);
 }
 
-const isRate = (unit: string) => unit === "IPS" || (unit.length > 2 && unit.endsWith("/s"));
+const counted = new Set(["FLOP", "MAC", "OP", "BOP", "B", "token", "image", "sample"]);
+const symbols = new Set(["Hz", "g", "V", "A", "J", "W", "Wh", "eV"]);
+const numerator = (unit: string) => unit.split("/")[0] ?? "";
+const isRate = (unit: string) =>
+  unit === "IPS" || (unit.length > 2 && unit.endsWith("/s")) || (unit.includes("/") && counted.has(numerator(unit)));
 
 export function scaled(v: number, kind: number, unit: string): Scaled {
   if (Number.isNaN(v)) return { number: "nan", unit: "" };
@@ -67,6 +71,7 @@ export function scaled(v: number, kind: number, unit: string): Scaled {
     case UnitKind.ratio:
       return { number: shortNumber(v * 100, false), unit: "%" };
   }
+  if (symbols.has(numerator(unit))) return scaleSi(v, unit);
   return isRate(unit) ? scaleUp(v, 1000, countPrefixes, unit) : { number: significant(v), unit };
 }
 

@@ -1,0 +1,14 @@
+// The report of one module, out of the report of the whole: for measurements and saved reports.
+#pragma once
+#include "core/ir/part.hpp"
+#include "core/report/report.hpp"
+
+namespace tmeter::core {
+
+/// Keeps of a report of the whole what is of the part: its rows, findings, histograms, curves and
+/// formulas. Totals are the figures of the module; metrics of the model alone become unavailable.
+/// Bounds, a sweep and findings about the whole are dropped, the latter two with a warning.
+/// `report` is of `part.graph` afterwards, which has to outlive it.
+void keep_part(Report& report, const GraphPart& part);
+
+}  // namespace tmeter::core
