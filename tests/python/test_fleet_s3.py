@@ -92,11 +92,11 @@ def test_shards_and_the_output_there(tmp_path, s3):
 
 
 def test_a_bucket_that_is_not_there_or_not_ours(tmp_path, s3, monkeypatch):
-    (row,) = run(["s3://nobody/m.pt2"], tmp_path / "out").models
+    (row,) = run(["s3://missing-bucket/m.pt2"], tmp_path / "out").models
     assert row["error_kind"] == "ModelError" and "\n" not in row["error"]
     with pytest.raises(tmeter.Error) as raised:
-        run([FIXTURES / "models/resnet50.pt2"], "s3://nobody/out")
-    assert "s3://nobody/out" in str(raised.value) and "\n" not in str(raised.value)
+        run([FIXTURES / "models/resnet50.pt2"], "s3://missing-bucket/out")
+    assert "s3://missing-bucket/out" in str(raised.value) and "\n" not in str(raised.value)
 
 
 def test_globs(tmp_path, s3):
@@ -107,3 +107,15 @@ def test_globs(tmp_path, s3):
     assert list(find(["s3://models/d/**/*.safetensors"], []).sources) == ["s3://models/d/a.safetensors", "s3://models/d/e/b.safetensors"]
     with pytest.raises(tmeter.UsageError, match="no file matches"):
         find(["s3://models/x/*.pt2"], [])
+
+
+def test_two_drivers_on_one_place(tmp_path, s3):
+    import time
+
+    model = write(tmp_path / "m.safetensors", ONE)
+    owner = {"host": "h", "pid": 7, "since": "today", "token": "t", "beat": time.time()}
+    put(s3, "out/lock", json.dumps(owner).encode())
+    with pytest.raises(tmeter.UsageError, match="is being written by process 7 on h since today"):
+        run([model], "s3://models/out")
+    put(s3, "out/lock", json.dumps({**owner, "beat": time.time() - 1000}).encode())  # its owner is gone
+    assert run([model], "s3://models/out").models[0]["params"] == 1

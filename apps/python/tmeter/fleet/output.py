@@ -245,20 +245,12 @@ class Remote(Output):
     @contextmanager
     def locked(self) -> Iterator[str]:
         owner = _owner()
-        try:
-            held = self.read(LOCK)
-            if time.time() - float(json.loads(held).get("beat", 0)) < _DEAD:
-                raise _in_use(self.root, held)
-        except (FileNotFoundError, UsageError) as error:
-            if isinstance(error, UsageError) and not isinstance(error, json.JSONDecodeError):
-                raise
-        except ValueError:
-            pass
-        except Exception as error:
-            raise UsageError(f"{self.root}: {type(error).__name__}: {error}") from error
+        held = self._held()
+        if _is_alive(held):
+            raise _in_use(self.root, held)
         self._beat(owner)
-        if json.loads(self.read(LOCK))["token"] != owner["token"]:
-            raise _in_use(self.root, self.read(LOCK))
+        if owner["token"].encode() not in (held := self._held()):
+            raise _in_use(self.root, held)
         ended = threading.Event()
 
         def live() -> None:
@@ -274,8 +266,23 @@ class Remote(Output):
             with suppress(Exception):
                 self.remove(LOCK)
 
+    def _held(self) -> bytes:
+        try:
+            return self.read(LOCK)
+        except FileNotFoundError:
+            return b""
+        except Exception as error:
+            raise UsageError(f"{self.root}: {type(error).__name__}: {error}") from error
+
     def _beat(self, owner: dict[str, Any]) -> None:
         self.write(LOCK, json.dumps({**owner, "beat": time.time()}).encode())
+
+
+def _is_alive(held: bytes) -> bool:
+    try:
+        return time.time() - float(json.loads(held)["beat"]) < _DEAD
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 def require_ours(output: Output) -> None:
