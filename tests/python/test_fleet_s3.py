@@ -113,9 +113,9 @@ def test_two_drivers_on_one_place(tmp_path, s3):
     import time
 
     model = write(tmp_path / "m.safetensors", ONE)
-    owner = {"host": "h", "pid": 7, "since": "today", "token": "t", "beat": time.time()}
+    owner = {"host": "h", "pid": 7, "since": "noon", "token": "t", "beat": time.time()}
     put(s3, "out/lock", json.dumps(owner).encode())
-    with pytest.raises(tmeter.UsageError, match="is being written by process 7 on h since today"):
+    with pytest.raises(tmeter.UsageError, match="is being written by process 7 on h since noon"):
         run([model], "s3://models/out")
     put(s3, "out/lock", json.dumps({**owner, "beat": time.time() - 1000}).encode())  # its owner is gone
     assert run([model], "s3://models/out").models[0]["params"] == 1

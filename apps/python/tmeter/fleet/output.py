@@ -23,6 +23,7 @@ from .places import file_system, is_url
 FORMAT = 2
 ABOUT, LOCK = "fleet.json", "lock"
 _PARTS = ".part"
+_STORES = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss"}
 #: Seconds between a remote lock's signs of life, and after which it counts as left behind.
 _BEAT, _DEAD = 20.0, 90.0
 
@@ -177,6 +178,10 @@ class Local(Output):
         return str(owner["token"])
 
 
+def _line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:400]}"
+
+
 def _owner() -> dict[str, Any]:
     now = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
     return {"host": socket.gethostname(), "pid": os.getpid(), "since": now, "token": os.urandom(8).hex()}
@@ -220,7 +225,7 @@ class Remote(Output):
 
     def write(self, name: str, content: bytes) -> None:
         try:
-            self._system.makedirs(self.path(name).rsplit("/", 1)[0], exist_ok=True)
+            self._make_folder(name)
             self._system.pipe_file(self.path(name), content)
         except Exception as error:
             raise self._cannot(name, error) from error
@@ -234,13 +239,19 @@ class Remote(Output):
         with tempfile.NamedTemporaryFile(prefix="tmeter-") as new:
             yield Path(new.name)
             try:
-                self._system.makedirs(self.path(name).rsplit("/", 1)[0], exist_ok=True)
+                self._make_folder(name)
                 self._system.put_file(new.name, self.path(name))
             except Exception as error:
                 raise self._cannot(name, error) from error
 
+    def _make_folder(self, name: str) -> None:
+        """Object stores have none, and would make a bucket instead."""
+        protocol = self._system.protocol
+        if not _STORES & {protocol, *(protocol if isinstance(protocol, tuple) else ())}:
+            self._system.makedirs(self.path(name).rsplit("/", 1)[0], exist_ok=True)
+
     def _cannot(self, name: str, error: Exception) -> OutputError:
-        return OutputError(f"{self.root}/{name} cannot be written: {type(error).__name__}: {error}")
+        return OutputError(f"{self.root}/{name} cannot be written: {_line(error)}")
 
     @contextmanager
     def locked(self) -> Iterator[str]:
