@@ -1,6 +1,7 @@
 """What fleets cost: models a second, and what handing out, writing down and merging add. For docs/fleet.md.
 
     VENV/bin/python fleet.py [--models N] [--weights FILE] [--ray]
+    VENV/bin/python fleet.py --small N      N small files: what a fleet costs beyond the program, 6 ms each at most
 
 CPU seconds are of this process and all it has waited for; they are what counts on a machine with other work.
 """
@@ -10,6 +11,7 @@ import json
 import os
 import resource
 import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -40,7 +42,10 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=300)
     parser.add_argument("--weights", type=Path, help="a large safetensors file: the rate of one thread")
     parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--small", type=int, metavar="N")
     options = parser.parse_args()
+    if options.small:
+        return small(options.small)
     kinds = [FIXTURES / "models" / f"{n}.pt2" for n in ("resnet50", "gpt2_like", "dynamic_bert")]
     with tempfile.TemporaryDirectory(prefix="tmeter-bench-") as folder:
         root = Path(folder)
@@ -80,10 +85,36 @@ def main() -> None:
             weights(options.weights)
 
 
+def small(count: int) -> None:
+    """Files of 12 small tensors. Programs are children of workers, so both are in the time of children."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+    from shards import write
+
+    with tempfile.TemporaryDirectory(prefix="tmeter-bench-") as folder:
+        root = Path(folder)
+        tensors = {f"layers.{i}.weight": ([4, 4], [1.0] * 16) for i in range(12)}
+        models = [write(root / f"m{i}.safetensors", tensors) for i in range(count)]
+        alone = models[:400]
+        before = cpu()
+        for model in alone:
+            run([str(model), "--threads=1", "--report", "json"])
+        program = (cpu()[1] - before[1]) / len(alone)
+        before, start = cpu(), time.monotonic()
+        fleet.analyze(models, root / "out", engine="local", progress=False)
+        driver, others = (after - b for after, b in zip(cpu(), before))
+        print(f"the program {1e3 * program:.2f} ms; the driver {1e3 * driver / count:.2f} ms; beyond the program "
+              f"{1e3 * ((driver + others) / count - program):.2f} ms each of {count:,}, in {time.monotonic() - start:.0f} s")
+        before = cpu()
+        fleet.analyze(models, root / "out", engine="local", progress=False)
+        print(f"the same again: {1e3 * sum(a - b for a, b in zip(cpu(), before)) / count:.2f} ms each")
+        start = time.monotonic()
+        found = fleet.load(root / "out")
+        frame = len(found.frame()) if found.models else 0
+        print(f"{frame:,} rows open in {time.monotonic() - start:.2f} s; index.html has {(root / 'out/index.html').stat().st_size / 1e6:.1f} MB")
+
+
 def shards(root: Path) -> None:
     """A checkpoint of 200 shards with 20 tensors each: what merging costs."""
-    import sys
-
     sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
     from shards import write
 

@@ -43,6 +43,14 @@ def reports_of(output, rows):
     return out
 
 
+def differences(rows, quiet, reports, quiet_reports):
+    for one, other in zip(rows, quiet):
+        yield from (f"     {one['model']}: {k} {one.get(k)!r} instead of {v!r}" for k, v in other.items() if one.get(k) != v)
+    for name, report in quiet_reports.items():
+        found = reports.get(name, {})
+        yield from (f"     report of {name}: {k}" for k, v in report.items() if found.get(k) != v)
+
+
 def family(pid):
     """A process and all that it has started."""
     parents = {}
@@ -110,7 +118,7 @@ def main():
     for number in range(options.times):
         output = root / f"out{number}"
         driver = subprocess.Popen([*words, "-o", str(output)], stderr=subprocess.PIPE, text=True)
-        time.sleep(chance.uniform(0.1, quiet_seconds * 1.1))
+        time.sleep(chance.uniform(0.1, quiet_seconds * 0.8))
         processes = family(driver.pid)
         whom = victims(processes, driver.pid)
         kind = chance.choice(sorted(whom))
@@ -128,6 +136,8 @@ def main():
                 break
         rows = rows_of(output)
         same = rows == quiet and reports_of(output, rows) == quiet_reports
+        if not same:
+            print(*differences(rows, quiet, reports_of(output, rows), quiet_reports), sep="\n")
         time.sleep(0.5)
         alive = [p for p in processes if Path(f"/proc/{p}/cmdline").exists() and Path(f"/proc/{p}/cmdline").read_bytes()]
         left = [*temporary.iterdir(), *cache.iterdir(), *output.glob(".part"), *output.glob("lock")]

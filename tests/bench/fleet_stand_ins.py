@@ -33,9 +33,12 @@ def template():
 
 def pretend(source, job):
     """Stands in for `tmeter.fleet.work:report_of`; the name says how long to sleep."""
+    from tmeter.fleet import identity
     from tmeter.fleet.work import Made
 
-    time.sleep(float(source.rsplit("/", 1)[-1].split("-")[0]))
+    identity._MOMENT = 1.0  # plugins are looked at once a second: the driver is measured, not the workers
+    if seconds := float(source.rsplit("/", 1)[-1].split("-")[0]):
+        time.sleep(seconds)
     return Made(template(), 1_000_000)
 
 
@@ -43,6 +46,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", type=int, default=1_000_000)
     parser.add_argument("--sleep", type=float, default=0.0)
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--ray", action="store_true")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--checks", action="store_true")
@@ -60,7 +64,7 @@ def main():
         named,
         str(folder / "out"),
         ["--threads=1"],
-        lambda: _engine("ray" if options.ray else "local", None, None, 2),
+        lambda: _engine("ray" if options.ray else "local", None, None, options.workers),
         reports=False,
         progress=lambda _: None,
         how="fleet_stand_ins:pretend",

@@ -212,3 +212,15 @@ def test_the_index_is_that_of_merge(tmp_path):
     assert by_name(ours) == by_name(native)
     for part in ("totals", "totals_status", "metrics"):
         assert ours[part] == native[part], part
+
+
+def test_stand_ins_for_measuring_the_driver(tmp_path):
+    """The generator that is run with 1,000,000 tasks (docs/fleet.md), with 500."""
+    bench = Path(os.environ["SOURCE"]) / "tests/bench/fleet_stand_ins.py"
+    path = os.pathsep.join(filter(None, [str(bench.parent), os.environ.get("PYTHONPATH")]))
+    words = [sys.executable, bench, "--tasks", "500", "--output", tmp_path]
+    done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+    assert done.returncode == 0 and "500 rows open in" in done.stdout, done.stderr
+    found = fleet.load(tmp_path / "out")
+    # torchvision's documentation: 25,557,032 parameters of the ResNet-50 that every row stands for.
+    assert {row["params"] for row in found.models} == {25_557_032} and len(found.models) == 500

@@ -300,3 +300,32 @@ def test_torchscript_without_torch_is_one_short_line(tmp_path):
     done = subprocess.run(words, capture_output=True, text=True, env=environment)
     kind, _, error = done.stdout.strip().partition("|")
     assert kind == "PluginError" and "pip install torch==" in error and "\n" not in error and len(error) < 300, done
+
+
+def test_a_full_folder_of_temporary_files(tmp_path, temporary):
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", temporary], capture_output=True).returncode:
+        pytest.skip("no right to mount a file system")
+    try:
+        (temporary / "filler").write_bytes(bytes(8192))
+        with pytest.raises(fleet.OutputError, match="temporary files cannot be written: No space left"):
+            run([FIXTURES / "models/resnet50.pt2"], tmp_path / "out")
+    finally:
+        subprocess.run(["umount", "-l", temporary], check=True)
+
+
+def test_a_cache_that_fills_up(tmp_path):
+    """The disk of the cache is found full while a file comes, not before."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=72m", "tmpfs", cache], capture_output=True).returncode:
+        pytest.skip("no right to mount a file system")
+    try:
+        with Server() as server:
+            server.put("m.pt2", (b"PK", 5_000_000))
+            server.put("n.pt2", (b"PK", 6_000_000))
+            (cache / "filler").write_bytes(bytes(1 << 20))
+            with pytest.raises(fleet.OutputError):
+                run([server.url("m.pt2"), server.url("n.pt2")], tmp_path / "out", cache=cache)
+            assert [p.name for p in cache.iterdir()] == ["filler"]
+    finally:
+        subprocess.run(["umount", "-l", cache], check=True)

@@ -197,3 +197,20 @@ def test_http_that_is_replaced_while_it_is_read(tmp_path, program):
         server.after_get = lambda name: server.put("m.safetensors", two)
         (row,) = run([server.url("m.safetensors")], tmp_path / "out").models
         assert (row["status"], row["params"]) == ("ok", 2)
+
+
+def test_a_folder_and_a_file_in_parts_by_all_that_is_read(tmp_path):
+    folder = tmp_path / "model"
+    (folder / "unet").mkdir(parents=True)
+    parts = [folder / f"m-0000{n}-of-00002.gguf" for n in (1, 2)]
+    for file in (*parts, folder / "config.json", folder / "unet/config.json", folder / "log.txt"):
+        file.write_text("x")
+    for what, file, changes in (
+        (folder, folder / "unet/config.json", True),
+        (folder, folder / "log.txt", False),
+        (parts[0], parts[1], True),
+        (parts[0], folder / "config.json", False),
+    ):
+        before = places.stamp(str(what))
+        file.write_text(file.read_text() + "y")
+        assert (places.stamp(str(what)) != before) == changes, file

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..errors import Error
+from ..errors import Error, OutputError
 from ..program import program_path, run
 from .scratch import scratch
 
@@ -79,10 +79,16 @@ def identify(arguments: Sequence[str]) -> Identity:
 
 def _probe(arguments: Sequence[str]) -> dict[str, Any]:
     header = json.dumps({"a.weight": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
-    with scratch() as folder:
-        model = folder / "probe.safetensors"
-        model.write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
-        done = run([*arguments, "--report", "json", "--", str(model)], accept=(0, 5))
+    try:
+        with scratch() as folder:
+            model = folder / "probe.safetensors"
+            model.write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+            done = run([*arguments, "--report", "json", "--", str(model)], accept=(0, 5))
+    except OSError as error:
+        raise OutputError(
+            f"the folder of temporary files cannot be written: {error.strerror or error}; "
+            "TMPDIR names another one"
+        ) from error
     report: dict[str, Any] = json.loads(done.output)
     return report
 

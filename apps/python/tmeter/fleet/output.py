@@ -23,6 +23,7 @@ from .places import file_system, is_url
 FORMAT = 2
 ABOUT, LOCK = "fleet.json", "lock"
 _PARTS = ".part"
+_STORES = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss"}
 #: Seconds between a remote lock's signs of life, and after which it counts as left behind.
 _BEAT, _DEAD = 20.0, 90.0
 
@@ -177,6 +178,10 @@ class Local(Output):
         return str(owner["token"])
 
 
+def _line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:400]}"
+
+
 def _owner() -> dict[str, Any]:
     now = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
     return {"host": socket.gethostname(), "pid": os.getpid(), "since": now, "token": os.urandom(8).hex()}
@@ -220,7 +225,7 @@ class Remote(Output):
 
     def write(self, name: str, content: bytes) -> None:
         try:
-            self._system.makedirs(self.path(name).rsplit("/", 1)[0], exist_ok=True)
+            self._make_folder(name)
             self._system.pipe_file(self.path(name), content)
         except Exception as error:
             raise self._cannot(name, error) from error
@@ -234,31 +239,29 @@ class Remote(Output):
         with tempfile.NamedTemporaryFile(prefix="tmeter-") as new:
             yield Path(new.name)
             try:
-                self._system.makedirs(self.path(name).rsplit("/", 1)[0], exist_ok=True)
+                self._make_folder(name)
                 self._system.put_file(new.name, self.path(name))
             except Exception as error:
                 raise self._cannot(name, error) from error
 
+    def _make_folder(self, name: str) -> None:
+        """Object stores have none, and would make a bucket instead."""
+        protocol = self._system.protocol
+        if not _STORES & {protocol, *(protocol if isinstance(protocol, tuple) else ())}:
+            self._system.makedirs(self.path(name).rsplit("/", 1)[0], exist_ok=True)
+
     def _cannot(self, name: str, error: Exception) -> OutputError:
-        return OutputError(f"{self.root}/{name} cannot be written: {type(error).__name__}: {error}")
+        return OutputError(f"{self.root}/{name} cannot be written: {_line(error)}")
 
     @contextmanager
     def locked(self) -> Iterator[str]:
         owner = _owner()
-        try:
-            held = self.read(LOCK)
-            if time.time() - float(json.loads(held).get("beat", 0)) < _DEAD:
-                raise _in_use(self.root, held)
-        except (FileNotFoundError, UsageError) as error:
-            if isinstance(error, UsageError) and not isinstance(error, json.JSONDecodeError):
-                raise
-        except ValueError:
-            pass
-        except Exception as error:
-            raise UsageError(f"{self.root}: {type(error).__name__}: {error}") from error
+        held = self._held()
+        if _is_alive(held):
+            raise _in_use(self.root, held)
         self._beat(owner)
-        if json.loads(self.read(LOCK))["token"] != owner["token"]:
-            raise _in_use(self.root, self.read(LOCK))
+        if owner["token"].encode() not in (held := self._held()):
+            raise _in_use(self.root, held)
         ended = threading.Event()
 
         def live() -> None:
@@ -274,8 +277,23 @@ class Remote(Output):
             with suppress(Exception):
                 self.remove(LOCK)
 
+    def _held(self) -> bytes:
+        try:
+            return self.read(LOCK)
+        except FileNotFoundError:
+            return b""
+        except Exception as error:
+            raise UsageError(f"{self.root}: {type(error).__name__}: {error}") from error
+
     def _beat(self, owner: dict[str, Any]) -> None:
         self.write(LOCK, json.dumps({**owner, "beat": time.time()}).encode())
+
+
+def _is_alive(held: bytes) -> bool:
+    try:
+        return time.time() - float(json.loads(held)["beat"]) < _DEAD
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 def require_ours(output: Output) -> None:

@@ -36,6 +36,7 @@ _TICK = 0.02
 
 #: One part of a GGUF file: its reader reads the others, too.
 _PART = re.compile(r"-(\d{5})-of-(\d{5}\.gguf)$")
+_OF_MODEL = (".json", ".safetensors", ".bin", ".pt", ".pth", ".pt2", ".ckpt", ".gguf")
 _MOST_IN_FOLDER = 20_000
 
 ABSENT = "absent"
@@ -262,11 +263,15 @@ def _stamp_of_file(path: str) -> str:
 
 
 def _stamp_of_folder(path: str) -> str:
-    """Of all files in it. A folder with more than a model's has no stamp, so it is always read again."""
+    """Of the models and configurations in it and in its folders, as of a diffusers pipeline.
+
+    A folder with more than a model's files has no stamp, so it is always read again.
+    """
     stamps: list[str] = []
     for where, folders, files in os.walk(path):
-        folders.sort()
-        stamps += [_stamp_of_file(os.path.join(where, name)) for name in sorted(files)]
+        folders[:] = sorted(folders) if where == path else []
+        of_model = (name for name in sorted(files) if name.endswith(_OF_MODEL))
+        stamps += [_stamp_of_file(os.path.join(where, name)) for name in of_model]
         if len(stamps) > _MOST_IN_FOLDER:
             return ""
     return f"folder {_digest(stamps)}"
