@@ -15,5 +15,7 @@ int budget_command(const Arguments& arguments);   ///< tmeter budget [--update] 
 int plugin_command(const Arguments& arguments);   ///< tmeter plugin list|info|manifest|check|new
 int hardware_command(const Arguments& arguments); ///< tmeter hardware list|measure
 int config_command(const Arguments& arguments);   ///< tmeter config
+int completion_command(const Arguments& arguments);  ///< tmeter completion bash|zsh|fish
+int manual_command(const Arguments& arguments);      ///< tmeter manual
 
 }  // namespace tmeter::app

@@ -201,7 +201,7 @@ AssertionResult evaluate_change(const Assertion& a, const Report& after) {
   out.value =
       difference(value_in(a, before, pair.before), value_in(a, after, pair.after), a.relative);
   if (!a.relative && !is_of_operators(a))
-    out.metric = static_cast<size_t>(after.results.find(a.metric) - after.results.columns.data());
+    out.metric = find_column(a, after.results);
   out.module = pair.after == kNoModule ? 0 : pair.after;
   out.holds = holds(out.value, a);
   return out;

@@ -1,5 +1,6 @@
 #include "../common/findings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -67,10 +68,17 @@ void add_paragraph(const Report& report, const FindingView& finding, size_t widt
 
 }  // namespace
 
-std::vector<Text> finding_lines(const Report& report, size_t width) {
+std::vector<Text> finding_lines(const Report& report, const Columns& columns, const View& view,
+                                size_t width) {
+  const auto& brief = columns.brief_plugins;
+  const auto is_for_verbose = [&](const FindingView& f) {
+    return !view.all_notes && f.severity() == TMETER_SEVERITY_INFO &&
+           std::find(brief.begin(), brief.end(), f.plugin()) != brief.end();
+  };
   std::map<std::string_view, size_t> seen;
   std::vector<Text> lines;
   for (const auto& finding : report.findings()) {
+    if (is_for_verbose(finding)) continue;
     if (++seen[finding.rule()] > kShownPerRule) continue;
     if (finding.severity() == TMETER_SEVERITY_INFO) {
       for (auto& line : flow(line_of(report, finding), width, kFindingIndent))
