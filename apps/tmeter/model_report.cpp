@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "apps/tmeter/by_size.hpp"
+#include "apps/tmeter/measured_hardware.hpp"
 #include "apps/tmeter/plugin_choice.hpp"
 #include "core/analysis/size_notes.hpp"
 #include "core/analysis/engine.hpp"
@@ -61,7 +62,15 @@ void fill_report(Report& report, const CommandLine& line, const LoadedModel& mod
   report.properties["model.file"] = std::filesystem::path(file.path()).filename().string();
   report.properties["model.path"] = file.path();
   report.properties["model.size"] = std::to_string(file.bytes().size());
-  if (hardware.was_used()) report.properties["hardware"] = hardware.get().name;
+  if (hardware.was_used()) {
+    report.properties["hardware"] = hardware.get().name;
+    const auto& title = hardware.get().title;
+    if (title.find(kWhileBusy) != title.npos)
+      report.warnings.push_back("the rates of hardware profile '" + printable(hardware.get().name) +
+                                "' are low, as they were measured on a busy machine (" +
+                                printable(title.substr(title.find(kWhileBusy) + kWhileBusy.size())) +
+                                "): `tmeter hardware measure` measures again");
+  }
   if (const auto sizes = recomputed_shapes_note(*model.graph); !sizes.empty())
     report.properties["sizes"] = sizes;
   report.view = line.view;
